@@ -25,7 +25,7 @@ BURMESE_COMMA = "၊"  # in Unicode it ends a sentence, in today's Burmese a cla
 TIBETAN_STOP = "༎"  # in Unicode it ends nothing
 KHMER_COLON = "៖"
 GREEK_QUESTION_MARK = "\u037e"
-TURNED_QUOTES = "“‘«»‹›"
+TURNED_QUOTES = "“”‘’«»‹›"
 
 TEMPLATE = '''"""The marks of all living scripts by kind: what ends a sentence, opens a quotation, joins two words.
 
@@ -37,7 +37,8 @@ marks. In a set of a regular expression, brackets and hyphens are escaped: `[{{r
 FULL_STOPS = {full_stops}
 EXCLAMATION_MARKS = {exclamation_marks}
 QUESTION_MARKS = {question_marks}
-FINAL_MARKS = FULL_STOPS + EXCLAMATION_MARKS + QUESTION_MARKS
+LIVELY_MARKS = EXCLAMATION_MARKS + QUESTION_MARKS
+FINAL_MARKS = FULL_STOPS + LIVELY_MARKS
 SOLID_FINAL_MARKS = {solid_final_marks}  # which need no blank after them
 SPACED_FINAL_MARKS = {spaced_final_marks}
 ELLIPSES = {ellipses}
@@ -72,11 +73,12 @@ SINGLE_QUOTES = {single_quotes}
 QUOTES = DOUBLE_QUOTES + SINGLE_QUOTES
 OPENING_QUOTES = {opening_quotes}
 CLOSING_QUOTES = {closing_quotes}
-TURNED_QUOTES = {turned_quotes}  # which some languages use the other way round: „so“, »so«
+TURNED_QUOTES = {turned_quotes}  # which some languages use the other way round: „so“, »so«, ”so”
 
-# What stands before a word, and behind it or its final mark; so may the turned quotes.
+# What stands before a word, and behind it or its final mark; then in any language.
 OPENING = OPENING_QUOTES + OPENING_BRACKETS + INVERTED_MARKS
 CLOSING = CLOSING_QUOTES + CLOSING_BRACKETS
+ANY_OPENING, ANY_CLOSING = OPENING + TURNED_QUOTES, CLOSING + TURNED_QUOTES
 
 # Hyphens and dashes.
 HYPHENS = {hyphens}

@@ -17,24 +17,14 @@ from typing import NamedTuple, Protocol
 
 from nmt_cli.carrying.kind import Context, Kind
 from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, Span, SpanKind
-from nmt_cli.text.characters import (
-    BRACKETS,
-    CLOSING_BRACKETS,
-    END_MARKS,
-    EXCLAMATION_MARKS,
-    INVISIBLE,
-    OPENING_BRACKETS,
-    PAUSES,
-    QUESTION_MARKS,
-    QUOTES,
-)
+from nmt_cli.text.characters import ANY_CLOSING, ANY_OPENING, BRACKETS, END_MARKS, INVISIBLE, LIVELY_MARKS, PAUSES
 from nmt_cli.text.profile import TextProfile, split_compound
 
 # Patterns as text: compiled at their first use, which most texts do not need.
 TOKEN = rf"[^\s—–…{COVERS}{EMOJI_COVER}]+"
-PART = rf"[^/{PAUSES}{EXCLAMATION_MARKS}{QUESTION_MARKS}{re.escape(BRACKETS)}\"]+"  # of what stands between blanks
-BEFORE_WORD = f"{QUOTES}{OPENING_BRACKETS}<*_{INVISIBLE}"
-BEHIND_WORD = f"{END_MARKS}{PAUSES}{QUOTES}{CLOSING_BRACKETS}>*_{INVISIBLE}"
+PART = rf"[^/{PAUSES}{LIVELY_MARKS}{re.escape(BRACKETS)}\"]+"  # of what stands between blanks
+BEFORE_WORD = f"{ANY_OPENING}<*_{INVISIBLE}"
+BEHIND_WORD = f"{END_MARKS}{PAUSES}{ANY_CLOSING}>*_{INVISIBLE}"
 CALL = r"(?<![\w.])(?:[A-Za-z_][\w.]{1,60}\(\)|[a-zA-Z]\([a-z]\)|__[a-z]\w{0,40}__)(?!\w)"
 OPTION = r"--[A-Za-z]\w"
 SIGN = r"[_\\@#+=^|~*]|(?<=[^\W\d_])&(?=[^\W\d_])"  # what no word has

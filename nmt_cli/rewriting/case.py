@@ -14,7 +14,7 @@ from typing import NamedTuple, Self
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
 from nmt_cli.rewriting.recasing import CasePlan, capitalise_text, lower_text, recase_text
 from nmt_cli.text.aligned import AlignedText, Edit
-from nmt_cli.text.characters import CLOSING, END_MARKS, TURNED_QUOTES
+from nmt_cli.text.characters import ANY_CLOSING, END_MARKS
 from nmt_cli.text.profile import TextProfile
 from nmt_cli.text.words import choose_word_pattern
 
@@ -179,7 +179,7 @@ def find_cased_words(text: str, *, begins_sentence: bool) -> Iterator[CasedWord]
         is_cased = word.lower() != word.upper() and (re.fullmatch(ORDINAL, word) or not any(map(str.isdigit, word)))
         if is_cased and word[0].isalnum():
             yield CasedWord(word, start, index, is_first)
-        if word in END_MARKS and text[end : end + 3].lstrip(CLOSING + TURNED_QUOTES)[:1] == " ":
+        if word in END_MARKS and text[end : end + 3].lstrip(ANY_CLOSING)[:1] == " ":
             is_first = word != "." or len(previous) > 1  # a letter before a full stop is an abbreviation
         elif word[0].isalnum() or word[0] == "⟦":
             is_first, previous = False, word

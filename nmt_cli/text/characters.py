@@ -8,7 +8,8 @@ marks. In a set of a regular expression, brackets and hyphens are escaped: `[{re
 FULL_STOPS = ".։؝؞۔܀܁܂।॥༎။።፨᙮។៕᠃᠉᱾᱿․。꫰꫱꯫．｡"
 EXCLAMATION_MARKS = "!߹‼！"
 QUESTION_MARKS = "?\u037e؟፧‽⁇⁈⁉？"
-FINAL_MARKS = FULL_STOPS + EXCLAMATION_MARKS + QUESTION_MARKS
+LIVELY_MARKS = EXCLAMATION_MARKS + QUESTION_MARKS
+FINAL_MARKS = FULL_STOPS + LIVELY_MARKS
 SOLID_FINAL_MARKS = "।॥༎။።፧፨᙮។៕᱾᱿。꫰꫱꯫！？｡"  # which need no blank after them
 SPACED_FINAL_MARKS = "!.?\u037e։؝؞؟۔܀܁܂߹᠃᠉․‼‽⁇⁈⁉．"
 ELLIPSES = "‥…⋯"
@@ -43,11 +44,12 @@ SINGLE_QUOTES = "'‘’‚‛‹›＇"
 QUOTES = DOUBLE_QUOTES + SINGLE_QUOTES
 OPENING_QUOTES = "\"'«‘‚‛“„‟‹「『〝＂＇｢"
 CLOSING_QUOTES = "\"'»’”›」』〞〟＂＇｣"
-TURNED_QUOTES = "“‘«»‹›"  # which some languages use the other way round: „so“, »so«
+TURNED_QUOTES = "“”‘’«»‹›"  # which some languages use the other way round: „so“, »so«, ”so”
 
-# What stands before a word, and behind it or its final mark; so may the turned quotes.
+# What stands before a word, and behind it or its final mark; then in any language.
 OPENING = OPENING_QUOTES + OPENING_BRACKETS + INVERTED_MARKS
 CLOSING = CLOSING_QUOTES + CLOSING_BRACKETS
+ANY_OPENING, ANY_CLOSING = OPENING + TURNED_QUOTES, CLOSING + TURNED_QUOTES
 
 # Hyphens and dashes.
 HYPHENS = "-֊᠆‐‑－"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nmt_cli.text.characters import CLOSING, END_MARKS, THIN_BLANKS, TURNED_QUOTES
+from nmt_cli.text.characters import ANY_CLOSING, END_MARKS, THIN_BLANKS
 from nmt_cli.text.normalise import UNSPACED, find_unspaced
 from nmt_cli.text.profile import FEWEST_NUMBERS, PROFILE_FORMAT, SPECIAL_FORMS
 from nmt_cli.text.words import choose_word_pattern
@@ -22,7 +22,7 @@ RATIO_CLASSES = (5, 10, 15, 20, 30, 40, 60, 80, 120, 200)  # characters of the s
 FEWEST_PAIRS = 200  # in a class of length ratios; a smaller class is joined to the next one
 PAIRS_AT_ONCE = 10_000  # whose words are counted together
 LONGEST = 2**31 - 1  # no text has more characters
-SENTENCE_BREAK = re.compile(rf"\n|(?<=[{END_MARKS}]) |(?<=[{END_MARKS}][{re.escape(CLOSING + TURNED_QUOTES)}]) ")
+SENTENCE_BREAK = re.compile(rf"\n|(?<=[{END_MARKS}]) |(?<=[{END_MARKS}][{re.escape(ANY_CLOSING)}]) ")
 SPACES = f" {THIN_BLANKS}"
 NUMBER_WITH_MARKS = re.compile(
     rf"(?<![\d.,:/-])(?P<whole>\d{{1,3}}(?P<thousands>[.,'’{SPACES}])\d{{3}}(?:(?P=thousands)\d{{3}})*|\d+)"

@@ -5,21 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nmt_cli.text.characters import (
-    CLOSING,
-    ELLIPSES,
-    EXCLAMATION_MARKS,
-    FULL_STOPS,
-    PAUSES,
-    QUESTION_MARKS,
-    TURNED_QUOTES,
-)
+from nmt_cli.text.characters import ANY_CLOSING, ELLIPSES, EXCLAMATION_MARKS, FULL_STOPS, PAUSES, QUESTION_MARKS
 from nmt_cli.text.words import is_mark
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
-BEHIND_MARK = f"{CLOSING}{TURNED_QUOTES} "
+BEHIND_MARK = f"{ANY_CLOSING} "
 FINAL_KINDS = {  # the marks of a kind are exchanged freely between languages
     "?": f"{QUESTION_MARKS}՞",  # that of Armenian stands in a word, perhaps on its last letter
     ".": FULL_STOPS + EXCLAMATION_MARKS + ELLIPSES,

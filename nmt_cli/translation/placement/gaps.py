@@ -14,7 +14,7 @@ import numpy as np
 from nmt_cli.arrays.runs import find_heaviest_run
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.carrying.spans import SpanKind
-from nmt_cli.text.characters import CLOSING, END_MARKS, TURNED_QUOTES
+from nmt_cli.text.characters import ANY_CLOSING, END_MARKS
 from nmt_cli.translation.placement.tag_tree import Node, PlacedItem
 from nmt_cli.translation.placement.units import Unit
 
@@ -81,7 +81,7 @@ class GapChooser(NamedTuple):
         """Returns the last gap for an item: one that stands for a word never follows the final mark."""
         if item.span.is_extracted:
             return high
-        end = self.skip_back(high, low, CLOSING + TURNED_QUOTES)
+        end = self.skip_back(high, low, ANY_CLOSING)
         before_marks = self.skip_back(end, low, END_MARKS)
         return before_marks if before_marks < end else high
 

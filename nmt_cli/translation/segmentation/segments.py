@@ -12,17 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, Span, cover_spans
-from nmt_cli.text.characters import (
-    CLOSING_BRACKETS,
-    DASHES,
-    END_MARKS,
-    EXCLAMATION_MARKS,
-    FINAL_MARKS,
-    FULL_STOPS,
-    PAUSES,
-    SOLID_PAUSES,
-    SPACED_PAUSES,
-)
+from nmt_cli.text import characters
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.translation.segmentation.sentence_ends import (
@@ -34,14 +24,18 @@ from nmt_cli.translation.segmentation.sentence_ends import (
 MAX_WORD_LETTERS = 15  # a longer word counts as several, so that a line without blanks is bounded too
 
 # Patterns as text: Python compiles and caches them at their first use, and a line that fits needs only one of them.
-CLAUSE = rf"[{SPACED_PAUSES}{re.escape(CLOSING_BRACKETS)}{DASHES}]\s+|[{SOLID_PAUSES}]\s*"
+CLAUSE = (
+    rf"[{characters.SPACED_PAUSES}{re.escape(characters.CLOSING_BRACKETS)}{characters.DASHES}]\s+"
+    rf"|[{characters.SOLID_PAUSES}]\s*"
+)
 WORD = r"\s+"
 COVERED = rf"{COVERS[0]}+|{COVERS[1]}+|{EMOJI_COVER}+"
 CHARACTER = rf"{COVERED}|[^{COVERS}{EMOJI_COVER}]"
 LEVELS = ("", CLAUSE, WORD, CHARACTER)  # the first level is that of sentences
 
 ROMAN, MARK_ENDS = "ivxIVX", (".", ")", ":")  # of marks of lists: iv) IV. A:
-PLAIN_ENDS = frozenset(FINAL_MARKS)
+FULL_STOPS = characters.FULL_STOPS
+PLAIN_ENDS = frozenset(characters.FINAL_MARKS)
 
 
 class Segment(NamedTuple):
@@ -192,7 +186,7 @@ def join_segments(segments: Sequence[Segment], translations: Sequence[str]) -> I
     left = ""  # the last text that is not empty
     for number, (segment, translation) in enumerate(zip(segments, translations, strict=True)):
         inside = number < len(segments) - 1 and not segment.ends_sentence and not segment.is_frame
-        marks = FULL_STOPS + EXCLAMATION_MARKS if has_frame_after(segments, number) else FULL_STOPS
+        marks = FULL_STOPS + (characters.EXCLAMATION_MARKS if has_frame_after(segments, number) else "")
         text = drop_full_stop(segment.text, translation, marks) if inside else translation
         needs_blank = left and text and not segment.is_glued and wants_blank(left, text, segment.blank_before)
         yield (" " if needs_blank else "") + text
@@ -202,7 +196,7 @@ def join_segments(segments: Sequence[Segment], translations: Sequence[str]) -> I
 def wants_blank(left: str, right: str, blank: bool) -> bool:
     """Whether a blank goes between two segments; none goes between characters of scripts without blanks."""
     solid = [bool(find_unspaced(text)) or is_wide_mark(text) for text in (left[-1], right[0])]
-    return not all(solid) and (blank or left[-1] in END_MARKS or solid[0] != solid[1])
+    return not all(solid) and (blank or left[-1] in characters.END_MARKS or solid[0] != solid[1])
 
 
 def is_wide_mark(character: str) -> bool:
@@ -223,4 +217,4 @@ def drop_full_stop(source: str, translation: str, marks: str = FULL_STOPS) -> st
     last = source.rstrip()[-1:]
     if translation[-1:] not in marks or last in marks or not translation:
         return translation
-    return translation[:-1].rstrip(marks) + (last if last in PAUSES else "")
+    return translation[:-1].rstrip(marks) + (last if last in characters.PAUSES else "")

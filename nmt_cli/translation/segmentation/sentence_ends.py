@@ -10,36 +10,22 @@ from collections.abc import Collection, Iterator
 
 from nmt_cli.carrying.spans import COVERS, EMOJI_COVER
 from nmt_cli.languages.rules import LanguageRules, find_rules
-from nmt_cli.text.characters import (
-    CLOSING,
-    CLOSING_QUOTES,
-    ELLIPSES,
-    EXCLAMATION_MARKS,
-    OPENING,
-    OPENING_QUOTES,
-    QUESTION_MARKS,
-    SOLID_FINAL_MARKS,
-    SPACED_FINAL_MARKS,
-    THIN_BLANKS,
-    TURNED_QUOTES,
-)
+from nmt_cli.text import characters
 from nmt_cli.text.normalise import find_unspaced
 
 WORDS_BEFORE_EMOJI = 2  # in "I ❤ New York" it stands for a word
-BLANK_AFTER = SPACED_FINAL_MARKS + ELLIPSES  # marks that a blank follows, or the end
-ANY_MARK = rf"[{BLANK_AFTER}{SOLID_FINAL_MARKS}{EMOJI_COVER}]"
-CLOSERS = re.escape(CLOSING + TURNED_QUOTES)
-LIVELY_MARKS = EXCLAMATION_MARKS + QUESTION_MARKS
-QUOTE_ENDS = CLOSING_QUOTES + TURNED_QUOTES
-QUOTE_STARTS = OPENING_QUOTES + TURNED_QUOTES
+BLANK_AFTER = characters.SPACED_FINAL_MARKS + characters.ELLIPSES  # marks that a blank follows, or the end
+SOLID = characters.SOLID_FINAL_MARKS  # marks that need none
+ANY_MARK = rf"[{BLANK_AFTER}{SOLID}{EMOJI_COVER}]"
+CLOSERS = re.escape(characters.ANY_CLOSING)
 # Patterns as text: Python compiles and caches them at their first use.
 END = (
-    rf"(?<![{BLANK_AFTER}])[{BLANK_AFTER}]++(?:[{CLOSERS}{COVERS}]|[ {THIN_BLANKS}][»›])*+\s+"
-    rf"|[{SOLID_FINAL_MARKS}]++[{re.escape(CLOSING)}]*\s*"
-    rf"|(?<=[^\W\d_])[{SPACED_FINAL_MARKS}](?=[^\W\d_])"
+    rf"(?<![{BLANK_AFTER}])[{BLANK_AFTER}]++(?:[{CLOSERS}{COVERS}]|[ {characters.THIN_BLANKS}][»›])*+\s+"
+    rf"|[{SOLID}]++[{re.escape(characters.CLOSING)}]*\s*"
+    rf"|(?<=[^\W\d_])[{characters.SPACED_FINAL_MARKS}](?=[^\W\d_])"
     rf"|{EMOJI_COVER}+(?:\s*{EMOJI_COVER})*\s*"
 )
-WORD_BEFORE = rf"(?:^|(?<=[\s{re.escape(OPENING + TURNED_QUOTES)}./]))(?:[^\W\d_]\.\s?)*([^\W_]+)\.$|([^\s.]+)\.$"
+WORD_BEFORE = rf"(?:^|(?<=[\s{re.escape(characters.ANY_OPENING)}./]))(?:[^\W\d_]\.\s?)*([^\W_]+)\.$|([^\s.]+)\.$"
 # A small number: of a day or an item, but not of a page ("p. 31."). A unit is no initial ("2 m.").
 SMALL_NUMBER = rf"(?:^|(?<=[(\s{COVERS}])|(?<=\b[^\W\d_]\.))(?<![^\W\d_]\.\s)\d{{1,2}}\.$"
 # With a full stop; 1.1 and 1.1.1 are covered.
@@ -69,7 +55,7 @@ def ends_with_mark(covered: str) -> bool:
     """Whether a text ends with a mark that may end a sentence."""
     return (
         re.search(
-            rf"[{BLANK_AFTER}{SOLID_FINAL_MARKS}](?:[{CLOSERS}{COVERS}{EMOJI_COVER}]|[ {THIN_BLANKS}][»›])*\s*$",
+            rf"[{BLANK_AFTER}{SOLID}](?:[{CLOSERS}{COVERS}{EMOJI_COVER}]|[ {characters.THIN_BLANKS}][»›])*\s*$",
             covered[-40:],
         )
         is not None
@@ -84,8 +70,8 @@ def ends_sentence(covered: str, match: re.Match[str], start: int, rules: Languag
     following = covered[match.end() : match.end() + 1]
     marks = match[0].rstrip()
     # 1. Marks of scripts without blanks: the sentence goes on after a quotation.
-    if marks[0] in SOLID_FINAL_MARKS:
-        return marks[-1] in SOLID_FINAL_MARKS or not re.compile(rules.goes_on).match(covered, match.end())
+    if marks[0] in SOLID:
+        return marks[-1] in SOLID or not re.compile(rules.goes_on).match(covered, match.end())
     if marks[0] == EMOJI_COVER:
         return following.isupper() and len(covered[start : match.start()].split()) >= WORDS_BEFORE_EMOJI
     # 2. A mark without a blank after it.
@@ -94,11 +80,12 @@ def ends_sentence(covered: str, match: re.Match[str], start: int, rules: Languag
     # 3. A small letter goes on; an ellipsis ends nothing.
     if is_cased and following.islower():
         return False
-    run = marks.rstrip(f"{CLOSING}{TURNED_QUOTES}{COVERS} {THIN_BLANKS}")
-    if run.strip(f".{ELLIPSES}") == "" and (len(run) > 1 or run in ELLIPSES):
+    run = marks.rstrip(f"{characters.ANY_CLOSING}{COVERS} {characters.THIN_BLANKS}")
+    if run.strip(f".{characters.ELLIPSES}") == "" and (len(run) > 1 or run in characters.ELLIPSES):
         return False
     # 4. "Go!" Tom said.
-    if run[-1] in LIVELY_MARKS and marks[-1] in QUOTE_ENDS and covered[start:].lstrip()[:1] in QUOTE_STARTS:
+    first, last = covered[start:].lstrip()[:1], marks[-1]
+    if run[-1] in characters.LIVELY_MARKS and first in characters.QUOTES and last in characters.QUOTES:
         return False
     # 5. The mark of an item of a list.
     if run == "." and re.fullmatch(LIST_MARK, covered[start : match.start()].strip()):
@@ -116,7 +103,7 @@ def begins_without_blank(covered: str, match: re.Match[str], rules: LanguageRule
     before, after = covered[:position].split()[-1], covered[position + 1 :].split()[0]
     if "." in before or re.search(r"[/\\_=@:.]\w", f"{before} {after}"):
         return False
-    return not is_among_words(before.strip(OPENING), rules.abbreviations)
+    return not is_among_words(before.strip(characters.ANY_OPENING), rules.abbreviations)
 
 
 def is_abbreviation(covered: str, end: int, following: str, rules: LanguageRules, *, is_cased: bool) -> bool:
@@ -127,7 +114,7 @@ def is_abbreviation(covered: str, end: int, following: str, rules: LanguageRules
     match = re.search(WORD_BEFORE, text)
     if match is None or (re.search(UNIT, text) and following.isupper()):
         return False
-    word = (match[1] or match[2]).lstrip(OPENING + TURNED_QUOTES)  # (approx. 5 km)
+    word = (match[1] or match[2]).lstrip(characters.ANY_OPENING)  # (approx. 5 km)
     if len(word) == 1 and word.isalpha():
         return word not in rules.one_letter_words and not find_unspaced(word)
     begins_number = following.isdigit() or (following != "" and following in COVERS)
