@@ -52,7 +52,7 @@ class Cost(NamedTuple):
     """What a run needed. Other work on the machine disturbs `processors` less than `wall`."""
 
     wall: float  # seconds
-    processors: float  # seconds of all processors together
+    processors: float = 0.0  # seconds of all processors together; 0 if not known
     megabytes: float = 0.0  # peak of resident memory
 
     def subtract(self, start: Cost) -> Cost:
@@ -95,18 +95,12 @@ def print_speeds(costs: Mapping[str, Sequence[Cost]], amount: float, unit: str) 
     """Prints the median speeds, and how many times as fast the first system is, by rounds."""
     first = next(iter(costs))
     for clock in ("wall", "processors"):
-        ours = [getattr(cost, clock) for cost in costs[first]]
-        for name, runs in costs.items():
-            theirs = [getattr(cost, clock) for cost in runs]
+        seconds = {name: [getattr(cost, clock) for cost in runs] for name, runs in costs.items()}
+        for name, theirs in seconds.items() if all(seconds[first]) else ():
+            ratios = [their / our for our, their in zip(seconds[first], theirs, strict=True)]
+            by_rounds = f"x{statistics.median(ratios):.2f} (by rounds {', '.join(f'{x:.2f}' for x in ratios)})"
             speed = f"{amount / statistics.median(theirs):10,.0f} {unit}/s"
-            ratios = format_ratios(their / our for our, their in zip(ours, theirs, strict=True))
-            print(f"  {clock:10} {name:12} {speed}" + (f"   {first} is {ratios}" if name != first else ""), flush=True)
-
-
-def format_ratios(ratios: Iterable[float]) -> str:
-    """Returns the median of the ratios, and all of them."""
-    ratios = list(ratios)
-    return f"x{statistics.median(ratios):.2f} (by rounds {', '.join(f'{ratio:.2f}' for ratio in ratios)})"
+            print(f"  {clock:10} {name:12} {speed}   {first} is {by_rounds}", flush=True)
 
 
 def run_nmt(log: Path, *arguments: str) -> str:

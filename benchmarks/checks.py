@@ -10,6 +10,7 @@ without a profile gets one from PREPARED for the occasion.
 
 from __future__ import annotations
 
+import lzma
 import random
 import time
 from collections import Counter
@@ -37,8 +38,9 @@ RESAMPLES = 2_000
 
 
 def read_pairs(path: Path) -> list[Pair]:
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return [(source, target) for source, target, *_ in (line.split("\t") for line in lines)]
+    """Reads a file of pairs, which may be packed as `.xz`."""
+    data = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
+    return [(source, target) for source, target, *_ in (line.split("\t") for line in data.decode().splitlines())]
 
 
 def draw_unseen(pairs: Sequence[Pair], trained: Sequence[Pair], count: int, seed: int) -> list[Pair]:

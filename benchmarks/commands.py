@@ -17,20 +17,10 @@ import statistics
 import subprocess
 from argparse import Namespace
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from bench import (
-    NMT,
-    Cost,
-    format_ratios,
-    install_peers,
-    make_parser,
-    measure_command,
-    print_speeds,
-    read_rows,
-    run_in_turn,
-    run_nmt,
-)
+from bench import NMT, Cost, install_peers, make_parser, measure_command, print_speeds, read_rows, run_in_turn, run_nmt
 from joey import write_settings, write_texts
 
 from nmt_cli.corpus.dataset import PreparedCorpus
@@ -43,26 +33,25 @@ def compare_training(options: Namespace, joey: Sequence[str]) -> None:
     write_texts(PreparedCorpus.load(options.data), options.work)
     often = {"updates": options.updates, "validated": options.updates, "logged": LOGGED}
     settings = write_settings(options.work / "joeynmt.yaml", **often)
-    ratios = []
-    for number in range(1, options.rounds + 1):
-        ours, theirs = train_nmt(options.data, options.work), train_joeynmt(joey, settings)
-        ratios.append(ours / theirs)
-        print(f"round {number}   nmt {ours:,.0f}   joeynmt {theirs:,.0f} target tokens/s", flush=True)
-    print(f"nmt is {format_ratios(ratios)}")
+    runners = {
+        "nmt": partial(train_nmt, options.data, options.work),
+        "joeynmt": partial(train_joeynmt, joey, settings),
+    }
+    print_speeds(run_in_turn(runners, options.rounds), 1, "target tokens")
 
 
-def train_nmt(data: Path, work: Path) -> float:
-    """Trains for an epoch; returns target tokens a second."""
+def train_nmt(data: Path, work: Path) -> Cost:
+    """Trains for an epoch; returns the cost of a target token."""
     places = ("--data", str(data), "--model", str(work / "nmt"), "--force")
     run_nmt(work / "nmt.log", "train", "--epochs", "1", *places)
-    return float(read_rows(work / "nmt" / "history.jsonl")[0]["tokens_per_second"])
+    return Cost(1 / float(read_rows(work / "nmt" / "history.jsonl")[0]["tokens_per_second"]))
 
 
-def train_joeynmt(joey: Sequence[str], settings: Path) -> float:
-    """Trains for some updates; returns target tokens a second, without the first updates, which claim memory."""
+def train_joeynmt(joey: Sequence[str], settings: Path) -> Cost:
+    """Trains for some updates; returns the cost of a target token, without the first updates, which claim memory."""
     subprocess.run([*joey, "train", str(settings), "--skip-test"], check=True, capture_output=True)
     speeds = SPEED.findall((settings.parent / "model" / "train.log").read_text(encoding="utf-8"))
-    return statistics.harmonic_mean([float(speed.replace(",", "")) for speed in speeds[1:]])
+    return Cost(statistics.mean(1 / float(speed.replace(",", "")) for speed in speeds[1:]))
 
 
 def compare_translation(options: Namespace, joey: Sequence[str]) -> None:
@@ -76,13 +65,14 @@ def compare_translation(options: Namespace, joey: Sequence[str]) -> None:
             "nmt": [*NMT, "translate", "--model", str(options.model), "--beam-size", str(beam)],
             "joeynmt": [*joey, "translate", str(settings)],
         }
-
-        def measure_rest(command: Sequence[str]) -> Cost:
-            return measure_command(command, sources).subtract(measure_command(command, sources[:1]))
-
-        runners = {name: lambda command=command: measure_rest(command) for name, command in commands.items()}
+        runners = {name: partial(measure_rest, command, sources) for name, command in commands.items()}
         print(f"beam {beam}, {len(sources):,} sentences")
         print_speeds(run_in_turn(runners, options.rounds), len(sources) - 1, "sentences")
+
+
+def measure_rest(command: Sequence[str], sources: Sequence[str]) -> Cost:
+    """Measures the translation of all sources beyond that of the first."""
+    return measure_command(command, sources).subtract(measure_command(command, sources[:1]))
 
 
 def main() -> None:

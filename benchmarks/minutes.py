@@ -77,7 +77,12 @@ def measure_nmt(options: Namespace, train: Sequence[str]) -> list[Point]:
     command = [*NMT, "train", "--data", str(options.data), "--model", str(model), "--force", *train]
     times = follow(command, options.work / "train.log", lambda: count_lines(history))
     rows = read_rows(history)
-    return [make_point(seconds, row["bleu"], row["chrf"]) for seconds, row in zip(times, rows, strict=True)]
+    return make_curve(times, [(row["bleu"], row["chrf"]) for row in rows])
+
+
+def make_curve(times: Sequence[float], scores: Sequence[tuple[float, float]]) -> list[Point]:
+    points = [(seconds / 60, *pair) for seconds, pair in zip(times, scores, strict=True)]
+    return [dict(zip(("minutes", *SCORES), (round(value, 2) for value in point), strict=True)) for point in points]
 
 
 def count_lines(path: Path) -> int:
@@ -95,8 +100,7 @@ def measure_joeynmt(options: Namespace) -> list[Point]:
     noted.unlink(missing_ok=True)
     train = [*joey, "train", str(settings), "--skip-test"]
     times = follow(train, work / "train.log", lambda: len(read_steps(noted)), 60 * options.minutes)
-    scores = (score(corpus, work, steps) for steps in read_steps(noted))
-    return [make_point(seconds, *values) for seconds, values in zip(times, scores, strict=False)]
+    return make_curve(times, [score(corpus, work, steps) for steps in read_steps(noted)[: len(times)]])
 
 
 def score_test(options: Namespace) -> str:
@@ -122,10 +126,6 @@ def score(corpus: PreparedCorpus, work: Path, steps: int) -> tuple[float, float]
 def read_steps(noted: Path) -> list[int]:
     """Returns after how many updates the peer was validated, as far as it has noted that."""
     return [int(steps) for steps in VALIDATION.findall(noted.read_text(encoding="utf-8"))] if noted.exists() else []
-
-
-def make_point(seconds: float, bleu: float, chrf: float) -> Point:
-    return {"minutes": round(seconds / 60, 2), "bleu": round(bleu, 2), "chrf": round(chrf, 2)}
 
 
 def build_figure(rows: Sequence[dict[str, Any]]) -> Figure:

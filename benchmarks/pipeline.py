@@ -11,6 +11,7 @@ BEGUN = time.monotonic()  # before the imports, for which the user waits too
 
 import resource  # noqa: E402
 import tempfile  # noqa: E402
+from contextlib import suppress  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 from bench import make_parser  # noqa: E402
@@ -43,28 +44,21 @@ class StepWatcher(Watcher):
         raise EnoughError
 
 
-def measure_start(corpus: PreparedCorpus, steps: int) -> None:
-    with silent_tensorflow():
-        from nmt_cli.training.request import TrainingRequest
-        from nmt_cli.training.run import train
-
-    watcher = StepWatcher(steps)
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            train(TrainingRequest(corpus, Path(folder, "model"), ModelConfig.from_options(), TrainConfig(), watcher))
-        except EnoughError:
-            pass
-    first, *_, last = watcher.moments
-    print(f"first update done after {first - BEGUN:.1f} s")
-    print(f"update {1000 * (last - first) / (len(watcher.moments) - 1):.0f} ms, mean of {len(watcher.moments) - 1}")
-    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9:.2f} GB", flush=True)
-
-
 def main() -> None:
     parser = make_parser(__doc__, "data")
     parser.add_argument("--steps", type=int, default=50)
     options = parser.parse_args()
-    measure_start(PreparedCorpus.load(options.data), options.steps)
+    with silent_tensorflow():
+        from nmt_cli.training.request import TrainingRequest
+        from nmt_cli.training.run import train
+
+    corpus, watcher = PreparedCorpus.load(options.data), StepWatcher(options.steps)
+    with tempfile.TemporaryDirectory() as folder, suppress(EnoughError):
+        train(TrainingRequest(corpus, Path(folder, "model"), ModelConfig.from_options(), TrainConfig(), watcher))
+    first, *_, last = watcher.moments
+    print(f"first update done after {first - BEGUN:.1f} s")
+    print(f"update {1000 * (last - first) / (len(watcher.moments) - 1):.0f} ms, mean of {len(watcher.moments) - 1}")
+    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9:.2f} GB", flush=True)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ import time
 import tomllib
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from random import Random
@@ -195,7 +195,7 @@ def describe_training(model: Path) -> dict[str, Any]:
         "dev_bleu": round(card["development"]["bleu"]["value"], 2),
         "dev_chrf": round(card["development"]["chrf"]["value"], 2),
         "curve": [[round(at, 1), round(epoch["bleu"], 1)] for at, epoch in zip(minutes, history, strict=True)],
-        **{name: card[name] for name in ("network", "training", "versions")},
+        "versions": card["versions"],
     }
 
 
@@ -261,7 +261,6 @@ def parse_options() -> tuple[Namespace, list[str]]:
         command.add_argument("corpus", type=Path)
         command.add_argument("names", nargs="*", help="recipes, kinds of attention, or files of jobs")
         add_options(command, "work")
-        command.add_argument("--name", help="of the line, instead of that of the setting")
         command.add_argument("--prepare", default="", help="more options of `nmt prepare`")
     commands.add_parser("table").add_argument("results", type=Path, nargs="+")
     return parser.parse_known_args()
@@ -274,8 +273,6 @@ def main() -> int:
         return 0
     options.work.mkdir(parents=True, exist_ok=True)
     jobs = SETTINGS[options.setting](options)
-    if options.name:
-        jobs = [replace(job, name=options.name) for job in jobs[:1]]
     return run_all(Bench(options.corpus, options.work, (*shlex.split(options.prepare),), (*extra,)), jobs)
 
 

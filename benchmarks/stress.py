@@ -3,7 +3,6 @@
     python benchmarks/stress.py --model MODEL --data PREPARED [--sentences 200]    # BLEU of each row beside clean
     python benchmarks/stress.py --model MODEL --data PREPARED --row "typing errors" --show 5
     python benchmarks/stress.py --model MODEL --data PREPARED --row "random numbers" --numbered FULL.tsv --seed 2
-    python benchmarks/stress.py --model MODEL --data PREPARED --peer COMMAND       # the rows of another program too
     python benchmarks/stress.py --model MODEL --data PREPARED --lost FULL.tsv --sentences 10000
 
 Marks that a row adds are taken off the output before it is scored. Rows that change the case are scored in lower case
@@ -19,8 +18,6 @@ number, tag, placeholder or sentence in silence.
 
 from __future__ import annotations
 
-import shlex
-import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Sequence
@@ -162,20 +159,6 @@ def compute_bleu(outputs: Sequence[str], references: Sequence[str], *, lowercase
     return METRICS["bleu"](outputs, [[reference] for reference in references], ScoreConfig(lowercase=lowercase)).value
 
 
-def make_peer(command: str) -> TranslateLines:
-    """Returns a function that has lines translated by a command, which reads and writes a line for a line."""
-
-    def translate(lines: Sequence[str]) -> list[str]:
-        text = "".join(f"{line}\n" for line in lines)
-        output = subprocess.run(shlex.split(command), input=text, capture_output=True, text=True, check=True).stdout
-        translated = output.removesuffix("\n").split("\n")
-        if len(translated) != len(lines):
-            raise SystemExit(f"{command} wrote {len(translated):,} lines for {len(lines):,}")
-        return translated
-
-    return translate
-
-
 def print_losses(translator: Translator, corpus: PreparedCorpus, options: Namespace) -> bool:
     """Prints what hostile lines lost, by kind; returns whether all of them are named by a message."""
     sources = read_sources(options.lost, (pair.source for pair in corpus.read_pairs("train")))
@@ -192,7 +175,6 @@ def parse_options() -> Namespace:
     parser.add_argument("--row", action="append", help="measure this row alone; may be repeated")
     parser.add_argument("--numbered", type=Path, help="pairs whose lines with numbers are read instead of PREPARED's")
     parser.add_argument("--lost", type=Path, metavar="PAIRS", help="count what hostile mixtures of these pairs lose")
-    parser.add_argument("--peer", metavar="COMMAND", help="also feed the lines to this command: a line for a line")
     parser.add_argument("--beam-size", type=int, default=5)
     parser.add_argument("--show", type=int, default=0, help="print so many lines with their translations")
     return parser.parse_args()
@@ -208,20 +190,15 @@ def main() -> int:
         search = SearchConfig(beam_size=options.beam_size)
         return [found.text for found in translator.translate(lines, search, repair=RepairConfig())]
 
-    systems = {"nmt": translate} | ({"peer": make_peer(options.peer)} if options.peer else {})
-    steps = {
-        name: Bench(system, corpus, options.sentences, options.seed).list_steps(options.numbered)
-        for name, system in systems.items()
-    }
+    steps = Bench(translate, corpus, options.sentences, options.seed).list_steps(options.numbered)
     print(f"{'row':20} {'lines':>6} {'clean':>6} {'BLEU':>6} {'':6} {'right':>8}")
     passes = True
-    for row in options.row or steps["nmt"]:
-        for system, step in steps.items():
-            result = step[row]()
-            passes &= result.passes or system == "peer"
-            print(result if system == "nmt" else result._replace(row="  peer"), flush=True)
-            for line, output in list(zip(result.lines, result.outputs, strict=True))[: options.show]:
-                print(f"    {line}\n      {output}")
+    for row in options.row or steps:
+        result = steps[row]()
+        passes &= result.passes
+        print(result, flush=True)
+        for line, output in list(zip(result.lines, result.outputs, strict=True))[: options.show]:
+            print(f"    {line}\n      {output}")
     return 0 if passes else 1
 
 

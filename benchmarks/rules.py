@@ -1,0 +1,200 @@
+"""What each rule of the middle is worth: turns it off, and prints what real lines and the stress table lose.
+
+    python benchmarks/rules.py PAIRS [PAIRS ...] --model MODEL --data PREPARED [--lines 5000] [--reverse] [--rule NAME]
+
+A rule is a row of KINDS, REWRITES, CHECKS or the ladder of repairs, or one of PARTS; it is left out to turn it off.
+PAIRS are files of tab-separated pairs (perhaps `.xz`), of each of which as many are drawn; --reverse turns them round.
+Search is greedy, on one core. Printed are differences to all rules: of BLEU and chrF; of lines that lost a number,
+markup, a name or a sentence that the reference has, while no message says so; of references that fail a check; of the
+mean BLEU of the rows of `stress.py`, and the row that falls most; of hostile lines that lost something in silence; and
+how many of all lines are translated otherwise.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import pkgutil
+import re
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+from types import FunctionType
+from typing import Any, NamedTuple
+
+from bench import make_parser
+from checks import count_alarms, read_pairs
+from stress import Bench
+from stress_lost import count_losses, is_reported, make_lines, translate_lines
+from stress_rows import ROWS, WORD, list_lost_numbers
+
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.reversed import reverse_corpus
+from nmt_cli.evaluation.metrics.registry import METRICS
+from nmt_cli.translation.batch_search import BatchSearch
+from nmt_cli.translation.config import ModelRequest
+from nmt_cli.translation.translator import Translator
+
+TABLES = {
+    "kind": "nmt_cli.carrying.kinds:KINDS",
+    "rewrite": "nmt_cli.rewriting.rewrite:REWRITES",
+    "check": "nmt_cli.translation.checks.check:COMPARISONS",
+    "remedy": "nmt_cli.translation.repair.ladder:LADDER",
+}
+PARTS = {  # what stands instead of a function or a constant
+    "moved blanks": ("nmt_cli.rewriting.slips:Slips", "find_moved_blanks", lambda *arguments: ()),
+    "early marks": ("nmt_cli.rewriting.slips:Slips", "find_early_marks", lambda *arguments: ()),
+    "two slips in a word": ("nmt_cli.rewriting.slips", "MOST_UNKNOWN", -1.0),
+    "order of equal spans": ("nmt_cli.translation.repair.equal_spans", "prefer_likeliest", lambda *arguments: {}),
+    "English ordinals": ("nmt_cli.carrying.numbers.ordinals", "correct_endings", lambda text, *arguments: text),
+}
+COLUMNS = ("BLEU", "chrF", "silent", "alarms", "stress", "falls most", "hostile", "changed")
+MARKUP = re.compile(r"<[^<>]+>|%\(\w+\)[sd]|%(?:\d\$)?[sd]|\$?\{[^{}]*\}|https?://\S+|\S+@\S+\.\w+")
+NAME = re.compile(r"(?<=\w\W)[A-Z]\w{2,}")  # not the first word of a sentence
+SENTENCE_END = re.compile(r"[.!?](?:\s|$)")
+HALF = 0.5  # of the letters of the reference: a text of several sentences has then lost one
+SEARCH = BatchSearch.search
+FOUND: dict[tuple[Any, ...], Any] = {}  # results of search, by all that decides them
+
+
+class Figures(NamedTuple):
+    """What a run gave."""
+
+    bleu: float
+    chrf: float
+    silent: int
+    alarms: int
+    stress: dict[str, float]  # BLEU of each row
+    hostile: int
+    outputs: list[str]
+
+    def compare(self, on: Figures) -> list[str]:
+        """Returns the cells of the table: the differences to the figures with all rules."""
+        falls = {row: score - on.stress[row] for row, score in self.stress.items()}
+        worst = min(falls, key=lambda row: falls[row])
+        changed = sum(text != other for text, other in zip(self.outputs, on.outputs, strict=True))
+        return [
+            *(f"{getattr(self, name) - getattr(on, name):+.2f}" for name in ("bleu", "chrf")),
+            *(f"{getattr(self, name) - getattr(on, name):+}" for name in ("silent", "alarms")),
+            f"{sum(falls.values()) / len(falls):+.2f}",
+            f"{worst} {falls[worst]:+.1f}" if falls[worst] < 0 else "",
+            f"{self.hostile - on.hostile:+}",
+            f"{changed:,}",
+        ]
+
+
+def list_rules() -> dict[str, Any]:
+    """Returns the rows of the tables and the parts, by name."""
+    rows = {}
+    for table, path in TABLES.items():
+        named = vars(pkgutil.resolve_name(path.partition(":")[0]))
+        for row in pkgutil.resolve_name(path):
+            name = next((name for name, value in named.items() if value is row), "") or row.name
+            rows[f"{table}: {name}"] = row
+    return rows | PARTS
+
+
+def turn_off(name: str) -> None:
+    """Leaves a rule out of all tables of the package, of the defaults of its functions, and of what they remember."""
+    rule = list_rules()[name]
+    for module in [module for path, module in sys.modules.items() if path.startswith("nmt_cli")]:
+        for attribute, value in list(vars(module).items()):
+            setattr(module, attribute, leave_out(rule, value))
+            if isinstance(value, FunctionType) and value.__defaults__:
+                value.__defaults__ = tuple(leave_out(rule, default) for default in value.__defaults__)
+            getattr(value, "cache_clear", int)()
+    if name in PARTS:
+        path, attribute, instead = PARTS[name]
+        setattr(pkgutil.resolve_name(path), attribute, instead)
+    elif isinstance(rule, type):  # a rewrite, which other rules ask for words
+        rule.read = lambda *arguments: None  # type: ignore[attr-defined]
+
+
+def leave_out(row: object, value: Any) -> Any:
+    """Returns a table without a row; any other value as it is."""
+    is_table = type(value) is tuple and any(item is row for item in value) and not isinstance(row, type)
+    return tuple(item for item in value if item is not row) if is_table else value
+
+
+def recall(self: BatchSearch, rows: Sequence[Any], config: Any, text_ids: Sequence[Any], *_: Any) -> list[Any]:
+    """Stands for BatchSearch.search: searches what no run before it has searched. A rule changes few rows."""
+    keys = [(tuple(row.values), repr(config)) for row in rows]
+    new = [number for number, key in enumerate(keys) if key not in FOUND]
+    results = SEARCH(self, [rows[number] for number in new], config, [text_ids[number] for number in new])
+    FOUND.update((keys[number], result) for number, result in zip(new, results, strict=True))
+    return [FOUND[key] for key in keys]
+
+
+def measure(options: Namespace, rule: str | None) -> Figures:
+    """Measures everything, with a rule turned off."""
+    if rule is not None:
+        turn_off(rule)
+    translator, corpus = Translator.load(ModelRequest(options.model, threads=1)), PreparedCorpus.load(options.data)
+    pairs = draw_pairs(options)
+    translations = list(translate_lines(translator, [source for source, _ in pairs]))
+    outputs = [translation.text for translation in translations]
+    scores = [METRICS[name](outputs, [[target] for _, target in pairs]).value for name in ("bleu", "chrf")]
+    language = translator.card.target_language
+    silent = sum(
+        not is_reported(translation) and any(list_losses(*pair, translation.text, language))
+        for pair, translation in zip(pairs, translations, strict=True)
+    )
+    alarms = count_alarms(pairs, translator.check_context)["any"]
+
+    def translate(lines: Sequence[str]) -> list[str]:
+        return [translation.text for translation in translate_lines(translator, lines)]
+
+    corpus = reverse_corpus(corpus) if options.reverse else corpus
+    bench = Bench(translate, corpus, options.sentences, options.seed)
+    results = [bench.measure(row) for row in ROWS]
+    outputs += [output for result in results for output in result.outputs]
+    hostile = make_lines([source for source, _ in pairs], options.hostile, options.seed)
+    lost = count_losses(translator, hostile)["silent"]["any"]
+    return Figures(*scores, silent, alarms, {result.row: result.score or 0.0 for result in results}, lost, outputs)
+
+
+def draw_pairs(options: Namespace) -> list[tuple[str, str]]:
+    """Returns as many pairs of each file."""
+    drawn = []
+    for path in options.pairs:
+        pairs = [pair[::-1] if options.reverse else pair for pair in read_pairs(path) if all(pair)]
+        drawn += Random(options.seed).sample(pairs, min(len(pairs), options.lines // len(options.pairs)))
+    return drawn
+
+
+def list_losses(source: str, reference: str, target: str, language: str) -> Iterator[str]:
+    """Yields the kinds of what a translation lost and the reference has."""
+    if set(list_lost_numbers(source, target, language)) - set(list_lost_numbers(source, reference, language)):
+        yield "number"
+    for kind, pattern in (("markup", MARKUP), ("name", NAME)):
+        if any(part in reference and part not in target for part in pattern.findall(source)):
+            yield kind
+    letters, expected = (sum(map(len, WORD.findall(text))) for text in (target, reference))
+    if len(SENTENCE_END.findall(reference)) > 1 and letters < HALF * expected:
+        yield "sentence"
+
+
+def main() -> None:
+    parser = make_parser(__doc__, "model", "data", "sentences", "seed")
+    parser.add_argument("pairs", type=Path, nargs="+")
+    parser.add_argument("--lines", type=int, default=5_000, help="of the pairs")
+    parser.add_argument("--hostile", type=int, default=1_000, help="hostile lines")
+    parser.add_argument("--reverse", action="store_true")
+    parser.add_argument("--rule", action="append", help="this one alone; may be repeated")
+    parser.set_defaults(sentences=300)
+    options = parser.parse_args()
+    BatchSearch.search = recall  # type: ignore[method-assign]
+    on = measure(options, None)
+    print(f"all: BLEU {on.bleu:.2f}, chrF {on.chrf:.2f}, {on.silent:,} lines lost something in silence,", end=" ")
+    print(f"{on.alarms:,} false alarms, {on.hostile:,} hostile lines")
+    for cells in (["without", *COLUMNS], ["---"] * (len(COLUMNS) + 1)):
+        print("| " + " | ".join(cells) + " |", flush=True)
+    for rule in options.rule or list_rules():
+        with multiprocessing.get_context("fork").Pool(1) as pool:  # a process of its own, which has FOUND
+            cells = [rule, *pool.apply(measure, (options, rule)).compare(on)]
+        print("| " + " | ".join(cells) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
