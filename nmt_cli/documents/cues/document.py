@@ -16,7 +16,8 @@ from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import Paragraph
 from nmt_cli.documents.marks.spelling import TextSyntax
-from nmt_cli.translation.placement.tracing import TextRange
+from nmt_cli.text.aligned import AlignedText
+from nmt_cli.translation.placement.traced_text import TextRange
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -53,7 +54,7 @@ class CueDocument(Document):
     def make_unit(self, turns: Sequence[Turn], between: Sequence[str]) -> TranslationUnit:
         """Returns the unit of a turn, or of several through which a sentence goes on, with what is `between` them."""
         first, *others = turns
-        cut = InlineItem("cut", (CUT,), " ")
+        cut = InlineItem("cut", (CUT,), AlignedText(" ", (0,)))
         items = [*first.items, *(item for turn in others for item in (cut, *turn.items))]
         paragraph = Paragraph(items, self.syntax.escape)
 

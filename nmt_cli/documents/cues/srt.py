@@ -10,7 +10,7 @@ from nmt_cli.documents.cues.document import CueDocument
 from nmt_cli.documents.cues.turns import LINE
 from nmt_cli.documents.document import TranslationUnit, import_library
 from nmt_cli.documents.marks.spelling import TextSyntax
-from nmt_cli.translation.placement.tracing import TextRange
+from nmt_cli.translation.placement.traced_text import TextRange
 
 MAXIMUM_SIZE = 48  # MiB, of which the parser makes about 1 GiB in memory
 NUMBER_AT_END = re.compile(r"\n\s*\n *\d+\s*\Z")  # of a cue that does not follow

@@ -17,7 +17,7 @@ from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.spelling import TextSyntax, read_text
 from nmt_cli.text.characters import DASHES, HYPHENS, PAUSES, ROUND_BRACKETS, SQUARE_BRACKETS
 from nmt_cli.text.words import has_letters
-from nmt_cli.translation.placement.tracing import TextRange
+from nmt_cli.translation.placement.traced_text import TextRange
 from nmt_cli.translation.segmentation.sentence_ends import ends_with_mark
 
 LINE = re.compile(r"[^\n]*\n|[^\n]+")

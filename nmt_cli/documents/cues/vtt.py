@@ -10,7 +10,7 @@ from nmt_cli.documents.cues.turns import LINE
 from nmt_cli.documents.document import TranslationUnit, keep_verbatim
 from nmt_cli.documents.encodings import decode_document
 from nmt_cli.documents.xml.scanner import MARKUP_SYNTAX
-from nmt_cli.translation.placement.tracing import TextRange
+from nmt_cli.translation.placement.traced_text import TextRange
 
 TIMES = re.compile(
     r"[ \t]*(?:\d{2,}:)?\d\d:\d\d\.\d{3}[ \t]+-->[ \t]+(?:\d{2,}:)?\d\d:\d\d\.\d{3}(?:[ \t][^\r\n]*)?\r?\n?"

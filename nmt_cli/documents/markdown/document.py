@@ -69,7 +69,7 @@ class MarkdownDocument(Document):
         for token, in_table in sorted(list_inline_tokens(text), key=lambda item: item[0].map[0]):
             positions = lines.locate_cell(token, cursor) if in_table else lines.locate_paragraph(token)
             escape = escape_cell if in_table else escape_text
-            reader = InlineReader(token, text, positions or range(len(token.content) + 1), escape)
+            reader = InlineReader(token, text, positions or range(len(token.content) + 1))
             paragraph = Paragraph(reader.read_items(), escape, NEED_TEXT)
             if positions and (paragraph.texts or in_table):  # the next cell is searched for behind this one
                 cursor = positions[-1]

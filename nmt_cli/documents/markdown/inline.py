@@ -15,7 +15,8 @@ from typing import Any
 from nmt_cli.carrying.elements import VERBATIM
 from nmt_cli.documents.markdown.rules import KEPT, add_rules
 from nmt_cli.documents.marks.items import InlineItem
-from nmt_cli.documents.marks.spelling import SpelledRun
+from nmt_cli.documents.marks.spelling import make_text
+from nmt_cli.text.aligned import Edit
 
 RECORDED_RULES = ("backticks", "link", "image", "autolink", "footnote_ref", "footnote_inline")
 RAW, LABEL_END = "nmt_raw", "nmt_label_end"
@@ -25,7 +26,7 @@ TASK = re.compile(r"\[[ xX]\](?=\s)")
 VOID = ("area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")  # have no end tag
 TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
 LINE_BREAK = re.compile(r" *\\?\n[ \t]*")
-BLANKS = re.compile(r"([ \t\r\n]+)")
+SPELLED = re.compile(r"([ \t\r\n]+|\|)")  # a bar has a backslash in a table
 NEED_TEXT = frozenset({"em", "strong", "s", "link"})  # without any, these are no marks but characters
 
 
@@ -65,13 +66,13 @@ def record_source(rule: Callable[[Any, bool], bool]) -> Callable[[Any, bool], bo
 class InlineReader:
     """Reads a token of running text as items. Its character i stands at `positions[i]` of the `document`."""
 
-    def __init__(self, token: Any, document: str, positions: Sequence[int], escape: Callable[[str], str]) -> None:
+    def __init__(self, token: Any, document: str, positions: Sequence[int]) -> None:
         self.content: str = token.content
         self.tokens: Sequence[Any] = token.children
         self.document, self.positions = document, positions
-        self.escape = escape
-        self.run = SpelledRun(escape)
         self.cursor = 0  # in the content
+        self.run = 0  # where text begins that is no item yet
+        self.edits: list[Edit] = []  # that make what it spells of the document
         self.items: list[InlineItem] = []
 
     def read_items(self) -> list[InlineItem]:
@@ -96,7 +97,8 @@ class InlineReader:
         elif token.nesting:
             self.read_pair(token)
         elif token.type == "hardbreak":
-            self.add_item("break", self.content[self.cursor : self.cursor + self.measure(LINE_BREAK)])
+            match = LINE_BREAK.match(self.content, self.cursor)
+            self.add_item("break", match[0] if match else "")
         else:
             kind = "code" if token.type in ("code_inline", KEPT) else "point"
             self.add_item(kind, token.meta.get(RAW, token.content))
@@ -105,31 +107,29 @@ class InlineReader:
     def read_text(self, token: Any) -> None:
         """Adds text to the run; the box of a task before it is a point."""
         if token.type == "text_special":
-            self.run.add(token.content, self.take(len(token.markup)))
+            self.spell(token.content, len(token.markup))
             return
         text = token.content
         task = TASK.match(text) if self.cursor == 0 else None
         if task:
             self.add_item("point", task[0])
             text = text[task.end() :]
-        for part in BLANKS.split(text):
-            whole = self.get_written(self.cursor, self.cursor + len(part))
-            if part.isspace() or whole == self.escape(part):
-                self.run.add(" " if part.isspace() else part, self.take(len(part)))
+        for part in SPELLED.split(text):
+            if part == "|" or part.isspace():
+                self.spell(part if part == "|" else " ", len(part))
             else:
-                for character in part:
-                    self.run.add(character, self.take(1))
+                self.cursor += len(part)
 
     def read_line_break(self) -> None:
         """Adds a line break, which is a blank; that after the name of an alert parts it from its text."""
-        text = "".join(self.run.text)
-        length = self.measure(LINE_BREAK)
-        if not self.items and ALERT.fullmatch(text):
-            self.run = SpelledRun(self.escape)
+        match = LINE_BREAK.match(self.content, self.cursor)
+        if match is None:
+            return
+        if not self.items and ALERT.fullmatch(self.content, 0, match.start()):
             self.cursor = 0
-            self.add_item("break", self.content[: len(text) + length])
+            self.add_item("break", self.content[: match.end()])
         else:
-            self.run.add(" ", self.take(length))
+            self.spell(" ", len(match[0]))
 
     def read_pair(self, token: Any) -> None:
         """Adds what opens or closes a mark; the words of a link are translated, its address is kept."""
@@ -169,20 +169,18 @@ class InlineReader:
         following = range(index + 1, len(self.tokens))
         return next((i for i in following if self.tokens[i].content.lower().startswith(f"</{name}")), None)
 
-    def measure(self, pattern: re.Pattern[str]) -> int:
-        """Returns the length of what a pattern matches next."""
-        match = pattern.match(self.content, self.cursor)
-        return len(match[0]) if match else 0
-
-    def get_written(self, start: int, end: int) -> str:
-        """Returns the characters [start, end) of the content as they stand in the document."""
-        return self.document[self.positions[start] : self.positions[end]]
+    def spell(self, text: str, length: int) -> None:
+        """Adds a text to the run that the next characters spell."""
+        start = self.positions[self.run]
+        first, last = self.positions[self.cursor], self.positions[self.cursor + length]
+        self.edits.append(Edit(first - start, last - start, text))
+        self.cursor += length
 
     def take(self, length: int) -> str:
-        """Returns the next characters as they stand in the document, and moves behind them."""
-        start = self.cursor
-        self.cursor += length
-        return self.get_written(start, self.cursor)
+        """Returns the next characters as they stand in the document, and begins a run behind them."""
+        start = self.positions[self.cursor]
+        self.cursor = self.run = self.cursor + length
+        return self.document[start : self.positions[self.cursor]]
 
     def add_item(self, kind: Any, written: str, name: str = "") -> None:
         """Adds an item for the next characters, which are `written` in the content."""
@@ -191,6 +189,7 @@ class InlineReader:
 
     def add_run(self) -> None:
         """Adds the text that was read before as an item."""
-        if self.run.length:
-            self.items.append(self.run.make_item())
-            self.run = SpelledRun(self.escape)
+        if self.run < self.cursor:
+            raw = self.document[self.positions[self.run] : self.positions[self.cursor]]
+            self.items.append(make_text(raw, self.edits))
+        self.edits = []

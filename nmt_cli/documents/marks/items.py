@@ -1,22 +1,35 @@
 """The items of a paragraph: text, opening and closing tags, points, code, and breaks between segments.
 
-Values alone, and which of them belong together. Must not know any format, nor where marks go in a translation.
+Values alone. Must not know any format, nor where marks go in a translation.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from nmt_cli.text.aligned import AlignedText
 from nmt_cli.text.words import has_letters
+from nmt_cli.translation.placement.marks import Mark, MarkForm
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 ItemKind = Literal["text", "open", "close", "point", "code", "cut", "break"]
+FORMS: Mapping[ItemKind, MarkForm] = {
+    "open": "open",
+    "close": "close",
+    "point": "point",
+    "break": "point",
+    "code": "word",
+    "cut": "cut",
+}
+
+NO_TEXT = AlignedText("", ())
 
 
 class TranslatedPart(Protocol):
@@ -46,8 +59,7 @@ class InlineItem:
 
     kind: ItemKind
     template: tuple[str | TranslatedPart, ...]
-    text: str = ""  # of a text, what it spells
-    spellings: Mapping[int, str] = field(default_factory=dict)  # of its characters that are not written as themselves
+    spelled: AlignedText = NO_TEXT  # what a text spells, aligned to how it is written
     name: str = ""  # by which an opening and a closing tag are a pair
     wrappers: tuple[Wrapper, ...] = ()  # around it, outermost first
     keeps_order: bool = False  # of a point: whether it stays behind those before it that keep their order
@@ -57,16 +69,15 @@ class InlineItem:
         """The item as it stands in the source."""
         return "".join(part if isinstance(part, str) else part.raw for part in self.template)
 
+    @property
+    def text(self) -> str:
+        return self.spelled.text
 
-@dataclass(frozen=True, eq=False)
-class InlineNode:
-    """A point, code, or a pair of tags with what it encloses, over the characters [start, end) of a segment."""
-
-    first: int  # index of its item, or of the opening tag
-    last: int  # index of the closing tag; `first` if there is none
-    start: int
-    end: int
-    inside: list[InlineNode] = field(default_factory=list)
+    def list_spellings(self) -> list[str]:
+        """Returns how each character of the text is written."""
+        raw = self.raw
+        bounds = [0, *self.spelled.origins[1:], len(raw)]
+        return [raw[start:end] for start, end in pairwise(bounds)] if self.text else []
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,20 +97,18 @@ class ParagraphSegment:
     @cached_property
     def starts(self) -> list[int]:
         """The character at which each item begins, and the length of the text."""
-        positions = [0]
-        for index, item in enumerate(self.items):
-            positions.append(positions[-1] + len(self.code_names.get(index, item.text)))
-        return positions
+        lengths = (len(self.code_names.get(index, item.text)) for index, item in enumerate(self.items))
+        return list(accumulate(lengths, initial=0))
 
     @cached_property
     def text(self) -> str:
         return "".join(self.code_names.get(index, item.text) for index, item in enumerate(self.items))
 
-    @property
-    def spellings(self) -> dict[int, str]:
-        """How characters of the text are written, if not as themselves."""
-        pairs = zip(self.starts, self.items, strict=False)
-        return {start + offset: raw for start, item in pairs for offset, raw in item.spellings.items()}
+    @cached_property
+    def spellings(self) -> list[str]:
+        """How each character of the text is written; names of code as themselves."""
+        parts = (self.code_names.get(index) or item.list_spellings() for index, item in enumerate(self.items))
+        return [written for part in parts for written in part]
 
     @cached_property
     def is_translated(self) -> bool:
@@ -113,44 +122,17 @@ class ParagraphSegment:
         for item in self.items:
             yield from list_template_texts(item.template)
 
-    def pair_tags(self) -> list[InlineNode]:
-        """Returns the points, code and pairs of tags as a forest; a tag without a partner is a point."""
-        roots: list[InlineNode] = []
-        levels = [roots]
-        open_tags: list[int] = []
-        partners = find_partners(self.items)
-        for index, item in enumerate(self.items):
-            start, end = self.starts[index], self.starts[index + 1]
-            if index in partners and item.kind == "open":
-                last = partners[index]
-                node = InlineNode(index, last, start, self.starts[last])
-                levels[-1].append(node)
-                levels.append(node.inside)
-                open_tags.append(index)
-            elif index in partners:
-                levels.pop()
-                open_tags.pop()
-            elif item.kind != "text":
-                levels[-1].append(InlineNode(index, index, start, end))
-        return roots
+    @cached_property
+    def marked(self) -> list[int]:
+        """The indices of the items that are marks of the text."""
+        return [index for index, item in enumerate(self.items) if item.kind != "text"]
 
-
-def find_partners(items: Sequence[InlineItem]) -> dict[int, int]:
-    """Returns the index of the partner of each opening and closing tag that has one; pairs are properly nested."""
-    partners: dict[int, int] = {}
-    open_tags: list[int] = []
-    waiting: Counter[str] = Counter()
-    for index, item in enumerate(items):
-        if item.kind == "open":
-            open_tags.append(index)
-            waiting[item.name] += 1
-        elif item.kind == "close" and waiting[item.name]:
-            while items[open_tags[-1]].name != item.name:
-                waiting[items[open_tags.pop()].name] -= 1
-            opening = open_tags.pop()
-            waiting[item.name] -= 1
-            partners |= {opening: index, index: opening}
-    return partners
+    @property
+    def marks(self) -> list[Mark]:
+        """The marks of the text, in order."""
+        ranges = list(pairwise(self.starts))
+        items = ((self.items[index], ranges[index]) for index in self.marked)
+        return [Mark(FORMS[item.kind], start, end, item.name, item.keeps_order) for item, (start, end) in items]
 
 
 def list_template_texts(template: Sequence[str | TranslatedPart]) -> Iterator[str]:

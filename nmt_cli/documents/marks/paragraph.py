@@ -8,7 +8,7 @@ All that is written comes from the items, byte for byte, but for the characters 
 mapped to an equal one of the source is spelled as there (`&nbsp;`, a line break for a blank), so that a translation
 which equals its source changes nothing.
 
-Must not know any format. Where marks go is decided in `placement`.
+Must not know any format. Where marks go is decided in `translation.placement`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.documents.document import TranslationUnit, keep_verbatim
 from nmt_cli.documents.marks.items import InlineItem, ParagraphSegment, TranslatedPart
-from nmt_cli.documents.marks.placement import InlineOutput, write_segment
+from nmt_cli.documents.marks.writing import InlineOutput, write_segment
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation

@@ -10,9 +10,11 @@ from collections.abc import Iterator
 
 from nmt_cli.documents.document import TranslationUnit
 from nmt_cli.documents.marks.items import InlineItem
+from nmt_cli.documents.marks.spelling import make_text
 from nmt_cli.documents.office.archive import ArchiveDocument
 from nmt_cli.documents.office.parts import ParagraphReader, has_word, make_point
 from nmt_cli.documents.xml.tree import XmlNode, make_text_item, refuse_part
+from nmt_cli.text.aligned import Edit
 
 PAIRS = frozenset("span a meta ruby ruby-base".split())
 BREAKS = frozenset("line-break tab".split())
@@ -41,7 +43,7 @@ class OpenDocumentReader(ParagraphReader):
                 yield from self.read_children(child)
                 yield InlineItem("close", (child.end,), name=child.name)
             elif child.name == "s":
-                yield InlineItem("text", (child.raw,), " ", {0: child.raw})
+                yield make_text(child.raw, [Edit(0, len(child.raw), " ")])
             elif child.name in BREAKS:
                 yield InlineItem("break", (child.raw,))
             elif any(child.find_all(self.paragraphs)):

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from nmt_cli.documents.marks.items import InlineItem, Wrapper
-from nmt_cli.documents.marks.placement import InlineOutput
+from nmt_cli.documents.marks.spelling import make_text
+from nmt_cli.documents.marks.writing import InlineOutput
 from nmt_cli.documents.office.parts import ParagraphReader, has_word, make_point
 from nmt_cli.documents.xml.scanner import MarkupToken
 from nmt_cli.documents.xml.tree import XmlNode, escape_xml, make_text_item
+from nmt_cli.text.aligned import Edit
 
 CONTAINERS = frozenset("hyperlink ins moveTo smartTag sdt sdtContent bdo dir customXml".split())
 BREAKS = frozenset("br cr tab ptab".split())
@@ -97,7 +99,7 @@ def read_hyphen(node: XmlNode, run: Wrapper) -> InlineItem:
     def write_text(text: str) -> str:
         return f'<{prefix}t xml:space="preserve">{escape_xml(text)}</{prefix}t>'
 
-    return InlineItem("text", (node.raw,), "-", {0: node.raw}, wrappers=(run, Wrapper("", "", escape=write_text)))
+    return make_text(node.raw, [Edit(0, len(node.raw), "-")], (run, Wrapper("", "", escape=write_text)))
 
 
 def split_properties(run: XmlNode) -> tuple[str, list[XmlNode | MarkupToken]]:

@@ -16,8 +16,9 @@ from nmt_cli.documents.document import Document, TranslationUnit, import_library
 from nmt_cli.documents.encodings import decode_document
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import Paragraph
-from nmt_cli.documents.marks.spelling import TextSyntax
+from nmt_cli.documents.marks.spelling import TextSyntax, make_text
 from nmt_cli.documents.strings.syntax import decode_units, is_text, read_plain_items, read_string
+from nmt_cli.text.aligned import Edit
 
 if TYPE_CHECKING:
     from nmt_cli.documents.encodings import DecodedText
@@ -219,6 +220,6 @@ def read_block(raw: str, *, folds: bool) -> Paragraph:
         items += [] if has_joined else [InlineItem("point", (indent,))]
         items += read_plain_items(content, SYNTAXES[""])
         raw_break = end + following[0]
-        items.append(InlineItem("text", (raw_break,), " ", {0: raw_break}) if joins else InlineItem("break", (end,)))
+        items.append(make_text(raw_break, [Edit(0, len(raw_break), " ")]) if joins else InlineItem("break", (end,)))
         has_joined = joins
     return Paragraph(items, str)

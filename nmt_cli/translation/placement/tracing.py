@@ -16,33 +16,17 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nmt_cli.text.normalise import drop_invisible
+from nmt_cli.translation.placement.traced_text import UNALIGNED, TextRange, TracedText
 from nmt_cli.translation.placement.word_alignment import find_links
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
-UNALIGNED = -1
 WORD = re.compile(r"\S+")
 EDGES = re.compile(r"(?P<opening>[^\w\s]*)(?P<core>.*?)(?P<closing>[^\w\s]*)", re.DOTALL)
-
-
-class TextRange(NamedTuple):
-    """The characters [start, end) of a text."""
-
-    start: int
-    end: int
-
-
-class TracedText(NamedTuple):
-    """A translation, and where its characters come from."""
-
-    text: str
-    sources: list[int]  # of each character, the index in the source; UNALIGNED if it has none
-    words: list[TextRange]
-    is_linked: list[bool]  # of each word, whether it has a source word
 
 
 def trace_translation(source: str, translation: Translation) -> TracedText:
@@ -116,7 +100,7 @@ def trace_words(
             words.append(TextRange(len(text), len(text) + len(word)))
             text += word
             sources += [UNALIGNED] * len(word) if right is None else trace_word(source, source_words[right], word)
-    return TracedText(text, sources, words, [link is not None for link in links])
+    return TracedText(source, text, sources, source_words, words, [link is not None for link in links])
 
 
 def find_gaps(text: str, words: Sequence[TextRange]) -> list[TextRange]:

@@ -1,26 +1,22 @@
-"""Places the marks of a paragraph in its translation.
+"""Writes a paragraph with its translation: its marks where `translation.placement.marks` places them.
 
-1. `character_map` says which source character each character of the translation stands for.
-2. A pair of tags goes around the densest run of words that come from its own; a point goes behind the character before
-   it (or before the one after it); code goes to where its name stands.
-3. Pairs inside a pair are placed in the same way, within its run; two that would overlap follow each other.
-4. In formats whose text stands in runs, each character takes the run of its source character.
-
-Each tag and point is written exactly once; runs may be repeated. Must not know any format.
+In formats whose text stands in runs, each character takes the run of its source character. Each tag and point is
+written exactly once; runs may be repeated. Must not know any format.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from nmt_cli.documents.marks.items import InlineNode, ParagraphSegment, Wrapper
-from nmt_cli.documents.marks.mapped_text import MappedText
-from nmt_cli.translation.placement.tracing import UNALIGNED
+from nmt_cli.documents.marks.items import ParagraphSegment, Wrapper
+from nmt_cli.translation.placement.marks import MarkNode, PlacedMark, place_marks
+from nmt_cli.translation.placement.traced_text import UNALIGNED, TextRange, TracedText
+from nmt_cli.translation.placement.tracing import trace_translation
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -100,9 +96,51 @@ def write_segment(
         for item, raw in zip(segment.items, rendered, strict=True):
             output.write_raw(raw, item.wrappers)
         return 0
-    writer = SegmentWriter(segment, MappedText.from_translation(segment, translation), rendered, output, needs_text)
-    writer.write_nodes(segment.pair_tags(), 0, len(writer.target.text))
+    traced, repeated = trace_code(segment, trace_segment(segment.text, translation))
+    writer = SegmentWriter(segment, traced, repeated, rendered, output, needs_text)
+    writer.write_marks(place_marks(segment.marks, traced), 0, len(traced.text))
     return writer.guessed
+
+
+def trace_segment(text: str, translation: Translation) -> TracedText:
+    """Returns a translation of a text, traced to it, between the blanks around it."""
+    lead, tail = len(text) - len(text.lstrip()), len(text.rstrip())
+    traced = trace_translation(text.strip(), translation)
+    sources = [index if index == UNALIGNED else index + lead for index in traced.sources]
+    return replace(
+        traced,
+        source=text,
+        text=text[:lead] + traced.text + text[max(lead, tail) :],
+        sources=[*range(lead), *sources, *range(max(lead, tail), len(text))],
+        source_words=[TextRange(start + lead, end + lead) for start, end in traced.source_words],
+        words=[TextRange(start + lead, end + lead) for start, end in traced.words],
+    )
+
+
+def trace_code(segment: ParagraphSegment, traced: TracedText) -> tuple[TracedText, frozenset[int]]:
+    """Returns the translation with the names of code traced to themselves, and the characters of those that repeat."""
+    if not segment.code_names:
+        return traced, frozenset()
+    ranges = {index: range(segment.starts[index], segment.starts[index + 1]) for index in segment.code_names}
+    inside = {source for characters in ranges.values() for source in characters}
+    sources = [UNALIGNED if source in inside else source for source in traced.sources]
+    repeated: set[int] = set()
+    for index, name in segment.code_names.items():
+        for number, position in enumerate(find_all(traced.text, name)):
+            characters = slice(position, position + len(name))
+            if number:
+                repeated |= set(range(*characters.indices(len(sources))))
+            else:
+                sources[characters] = ranges[index]
+    return replace(traced, sources=sources), frozenset(repeated)
+
+
+def find_all(text: str, part: str) -> Iterator[int]:
+    """Yields the positions of a part in a text."""
+    position = text.find(part)
+    while position >= 0:
+        yield position
+        position = text.find(part, position + len(part))
 
 
 @dataclass
@@ -110,81 +148,44 @@ class SegmentWriter:
     """Writes a translated segment."""
 
     segment: ParagraphSegment
-    target: MappedText
+    target: TracedText
+    repeated: frozenset[int]  # characters of the translation that are not written: names of code that it has twice
     rendered: Sequence[str]
     output: InlineOutput
     needs_text: frozenset[str]
     guessed: int = 0
-    cut: tuple[int, int] = (0, 0)  # the last one
 
-    def write_nodes(self, nodes: Sequence[InlineNode], low: int, high: int) -> None:
-        """Writes the characters [low, high) with these nodes in them."""
-        ranges = [self.find_range(node, low, high) for node in nodes]
-        ranges = list(self.order_ranges(nodes, ranges))
-        cursor = low
-        for (start, end), node in sorted(zip(ranges, nodes, strict=True), key=lambda pair: pair[0][0]):
-            start = min(max(start, cursor), high)
-            end = min(max(end, start), high)
-            self.write_characters(cursor, start)
-            self.write_node(node, start, end)
-            cursor = end
-        self.write_characters(cursor, high)
+    def write_marks(self, marks: Sequence[PlacedMark], low: int, high: int) -> None:
+        """Writes the characters [low, high) with these marks in them."""
+        for mark in marks:
+            self.write_characters(low, mark.position.start)
+            self.write_mark(mark)
+            low = mark.position.end
+        self.write_characters(low, high)
 
-    def order_ranges(self, nodes: Sequence[InlineNode], ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-        """Yields the ranges, with the points that keep their order moved behind each other."""
-        last = 0
-        for node, (start, end) in zip(nodes, ranges, strict=True):
-            item = self.segment.items[node.first]
-            if node.first == node.last and (item.keeps_order or item.kind in ("open", "close")):
-                last = start = max(start, last)
-            yield start, max(start, end)
-
-    def find_range(self, node: InlineNode, low: int, high: int) -> tuple[int, int]:
-        """Returns the characters [start, end) that a node goes around."""
-        if self.segment.items[node.first].kind == "cut":
-            self.cut = self.target.find_cut(node.start, self.cut[1])
-            return self.cut
-        if self.segment.items[node.first].kind == "code":
-            positions = self.target.list_targets(node.start, node.end)
-            if len(positions) == node.end - node.start:
-                return positions[0], positions[-1] + 1
-            self.guessed += 1
-        elif node.end > node.start:
-            found_range = self.target.find_range(node.start, node.end)
-            if found_range is not None:
-                return found_range
-            return self.guess_range(node, low, high)
-        position, is_guess = self.target.find_position(node.start)
-        self.guessed += is_guess
-        return position, position
-
-    def guess_range(self, node: InlineNode, low: int, high: int) -> tuple[int, int]:
-        """Returns the word at the position of a pair whose words nothing comes from; a pair of blanks has no word."""
-        position, _ = self.target.find_position(node.start)
-        if not self.target.source[node.start : node.end].strip():
-            return position, position
-        self.guessed += 1
-        words = [word for word in self.target.words if word.start >= max(position, low) and word.end <= high]
-        return words[0] if words else (position, position)
-
-    def write_node(self, node: InlineNode, start: int, end: int) -> None:
-        item = self.segment.items[node.first]
-        if node.first == node.last or node.start == node.end:
-            self.write_point(node, is_exact=end > start)
+    def write_mark(self, mark: PlacedMark) -> None:
+        self.guessed += mark.position.is_guess
+        (start, end, _), node = mark.position, mark.node
+        first, last = self.segment.marked[node.first], self.segment.marked[node.last]
+        if first == last or node.start == node.end:
+            self.write_point(node, first, last, is_exact=end > start)
             return
         source = self.target.source
-        is_lost = start == end and item.name in self.needs_text and bool(source[node.start : node.end].strip())
+        needs_text = self.segment.items[first].name in self.needs_text
+        is_lost = start == end and needs_text and bool(source[node.start : node.end].strip())
         if is_lost and source[: node.start][-1:].isspace():
             self.output.add_blank()
-        self.write_items(node.first, node.first)
+        self.write_items(first, first)
         if is_lost:
             self.guessed += 1
-            self.write_source(node)
+            self.write_items(first + 1, last - 1)
+            self.output.last_character = source[node.end - 1]
+            self.output.wants_blank = source[node.end : node.end + 1].isspace()
         else:
-            self.write_nodes(node.inside, start, end)
-        self.write_items(node.last, node.last)
+            self.write_marks(mark.inside, start, end)
+        self.write_items(last, last)
 
-    def write_point(self, node: InlineNode, *, is_exact: bool) -> None:
+    def write_point(self, node: MarkNode, first: int, last: int, *, is_exact: bool) -> None:
         """Writes a point, code or a pair around nothing, between blanks where it stands between blanks in the source.
 
         Code whose name stands in the translation (`is_exact`) has the blanks that it has there.
@@ -194,7 +195,7 @@ class SegmentWriter:
         has_after = source[node.end : node.end + 1].isspace()
         if has_before and (has_after or is_code) and not is_exact:
             self.output.add_blank()
-        self.write_items(node.first, node.last)
+        self.write_items(first, last)
         if is_code:
             self.output.last_character = "}"
         self.output.wants_blank = has_after and (has_before or is_code) and not is_exact
@@ -204,41 +205,28 @@ class SegmentWriter:
         for index in range(first, last + 1):
             self.output.write_raw(self.rendered[index], self.segment.items[index].wrappers)
 
-    def write_source(self, node: InlineNode) -> None:
-        """Writes what a pair encloses as it stands in the source."""
-        self.write_items(node.first + 1, node.last - 1)
-        self.output.last_character = self.target.source[node.end - 1]
-        self.output.wants_blank = self.target.source[node.end : node.end + 1].isspace()
-
     def write_characters(self, start: int, end: int) -> None:
         """Writes characters of the translation, each in the wrappers of its source."""
-        positions = [index for index in range(start, end) if index not in self.target.dropped]
+        positions = [index for index in range(start, end) if index not in self.repeated]
         for wrappers, group in groupby(positions, lambda index: self.wrappers[index]):
             indices = list(group)
             text = "".join(self.target.text[index] for index in indices)
-            self.output.write_text(text, self.spell(text, indices, wrappers), wrappers)
+            self.output.write_text(text, self.spell(indices, wrappers), wrappers)
 
-    def spell(self, text: str, indices: Sequence[int], wrappers: Wrappers) -> str:
-        """Returns characters of the translation as they are written."""
+    def spell(self, indices: Sequence[int], wrappers: Wrappers) -> str:
+        """Returns characters as they are written: those equal to the source's that they come from, as these are."""
         escape = (wrappers[-1].escape if wrappers else None) or self.output.escape
-        if not self.spellings:
-            return escape(text)
-        spelled = [self.spell_as_source(character, index) for character, index in zip(text, indices, strict=True)]
         parts: list[str] = []
-        for is_own, group in groupby(zip(text, spelled, strict=True), lambda pair: pair[1] is None):
-            pairs = list(group)
-            parts += [escape("".join(c for c, _ in pairs))] if is_own else [written or "" for _, written in pairs]
+        for is_same, group in groupby(indices, self.is_same):
+            if is_same:
+                parts += [self.segment.spellings[self.target.sources[index]] for index in group]
+            else:
+                parts.append(escape("".join(self.target.text[index] for index in group)))
         return "".join(parts)
 
-    def spell_as_source(self, character: str, index: int) -> str | None:
-        """Returns a character as the source spells the equal one that it comes from; None if in no special way."""
+    def is_same(self, index: int) -> bool:
         source = self.target.sources[index]
-        is_same = source in self.spellings and self.target.source[source] == character
-        return self.spellings[source] if is_same else None
-
-    @cached_property
-    def spellings(self) -> dict[int, str]:
-        return self.segment.spellings
+        return source != UNALIGNED and self.target.source[source] == self.target.text[index]
 
     @cached_property
     def wrappers(self) -> list[Wrappers]:

@@ -1,0 +1,158 @@
+"""Places marks of a source (tags, emphasis, links, code, emoji, lost spans) in its translation: the one engine for all.
+
+It works on a translation whose characters are traced to those of the source (`traced_text`), not on attention itself,
+since documents have word links alone, and their marks stand at characters. Lines of text bring the links of their words
+and marks (`span_placement`), documents those of a whole line (`tracing`).
+
+1. Opening and closing marks of one name are pairs, which nest; a mark without a partner is a point.
+2. A pair goes around the densest run of words that come from its own; one around all that its pair encloses stays so.
+3. A point goes behind the word before it, or before the one after it; a word goes to where its own characters stand.
+4. Marks in a pair are placed within it in the same way; two that would overlap follow each other.
+
+Each mark is placed exactly once. Must not know how anything is written.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from nmt_cli.translation.placement.traced_text import Position, TextRange, TracedText
+
+DEEPEST = 100  # maximum depth of nested pairs; a deeper pair counts as two points
+MarkForm = Literal["point", "open", "close", "word", "cut"]
+
+
+class Mark(NamedTuple):
+    """A mark before the character `start` of a source, or a word or cut that is the characters [start, end)."""
+
+    form: MarkForm
+    start: int
+    end: int
+    name: str = ""  # by which an opening and a closing mark are a pair
+    keeps_order: bool = False  # of a point: whether it stays behind those before it that keep their order
+
+
+class MarkNode(NamedTuple):
+    """A single mark, or a pair with what it encloses, over the characters [start, end) of a source."""
+
+    first: int  # index of its mark, or of the opening one
+    last: int  # index of the closing mark; `first` if there is none
+    start: int
+    end: int
+    inside: Sequence[MarkNode] = ()
+
+
+class PlacedMark(NamedTuple):
+    """A mark or pair, and the characters of the translation that it goes around, with what is placed within them."""
+
+    node: MarkNode
+    position: Position
+    inside: Sequence[PlacedMark] = ()
+
+
+def place_marks(marks: Sequence[Mark], traced: TracedText) -> list[PlacedMark]:
+    """Returns the outermost marks in the order of the translation."""
+    placer = MarkPlacer(marks, traced)
+    return placer.place_nodes(nest_marks(marks), TextRange(0, len(traced.source)), TextRange(0, len(traced.text)))
+
+
+class MarkPlacer:
+    def __init__(self, marks: Sequence[Mark], traced: TracedText) -> None:
+        self.marks = marks
+        self.traced = traced
+        self.cut = Position(0, 0)  # the last one
+
+    def place_nodes(self, nodes: Sequence[MarkNode], around: TextRange, target: TextRange) -> list[PlacedMark]:
+        """Places the marks within the source characters `around` in the characters `target` of the translation."""
+        positions = self.keep_order(nodes, [self.find_position(node, around, target) for node in nodes])
+        placed = []
+        cursor = target.start
+        for position, node in sorted(zip(positions, nodes, strict=True), key=lambda pair: pair[0][0]):
+            start = min(max(position.start, cursor), target.end)
+            cursor = min(max(position.end, start), target.end)
+            inside = self.place_nodes(node.inside, TextRange(node.start, node.end), TextRange(start, cursor))
+            placed.append(PlacedMark(node, position._replace(start=start, end=cursor), inside))
+        return placed
+
+    def keep_order(self, nodes: Sequence[MarkNode], positions: Sequence[Position]) -> Iterator[Position]:
+        """Yields the positions, with the points that keep their order moved behind each other."""
+        last = 0
+        for node, position in zip(nodes, positions, strict=True):
+            mark = self.marks[node.first]
+            if node.first == node.last and (mark.keeps_order or mark.form in ("open", "close")):
+                last = max(position.start, last)
+                position = position._replace(start=last)
+            yield position._replace(end=max(position.start, position.end))
+
+    def find_position(self, node: MarkNode, around: TextRange, target: TextRange) -> Position:
+        """Returns the characters that a mark or pair goes around, before those of others are known."""
+        traced = self.traced
+        if self.marks[node.first].form == "cut":
+            self.cut = traced.find_cut(node.start, self.cut.end)
+            return self.cut
+        if self.marks[node.first].form == "word":
+            positions = traced.list_targets(node.start, node.end)
+            if len(positions) == node.end - node.start:
+                return Position(positions[0], positions[-1] + 1)
+            return traced.find_point(node.start)._replace(is_guess=True)
+        if node.start == node.end:
+            return traced.find_point(node.start)
+        outside = traced.source[around.start : node.start] + traced.source[node.end : around.end]
+        if node.last > node.first and not outside.strip():
+            return self.fill(node, around, target)
+        return traced.find_part(node.start, node.end) or self.guess_position(node, target)
+
+    def fill(self, node: MarkNode, around: TextRange, target: TextRange) -> Position:
+        """Returns all of `target` but for the blanks around it that the source has outside of the pair too."""
+        text = self.traced.text[target.start : target.end]
+        lead = min(node.start - around.start, len(text) - len(text.lstrip()))
+        tail = min(around.end - node.end, len(text.lstrip()) - len(text.strip()))
+        return Position(target.start + lead, target.end - tail)
+
+    def guess_position(self, node: MarkNode, target: TextRange) -> Position:
+        """Returns the word at the position of a pair whose words nothing comes from; one without words has no word."""
+        source, point = self.traced.source, self.traced.find_point(node.start)
+        ends = [node.start, *(inner.end for inner in node.inside)]
+        starts = [*(inner.start for inner in node.inside), node.end]
+        if not any(source[end:start].strip() for end, start in zip(ends, starts, strict=True)):
+            return point
+        words = [word for word in self.traced.words if word.start >= max(point.start, target.start)]
+        within = [word for word in words if word.end <= target.end]
+        return Position(*(within[0] if within else point[:2]), is_guess=True)
+
+
+def nest_marks(marks: Sequence[Mark]) -> list[MarkNode]:
+    """Returns the marks as a forest: a pair encloses what is between its marks."""
+    partners = find_partners(marks)
+    levels: list[list[MarkNode]] = [[]]
+    for index, mark in enumerate(marks):
+        partner = partners.get(index)
+        if partner is None:
+            levels[-1].append(MarkNode(index, index, mark.start, mark.end))
+        elif partner > index:
+            levels.append([])
+        else:
+            inside = levels.pop()
+            levels[-1].append(MarkNode(partner, index, marks[partner].start, mark.start, inside))
+    return levels[0]
+
+
+def find_partners(marks: Sequence[Mark]) -> dict[int, int]:
+    """Returns the index of the partner of each mark that has one; pairs are properly nested, and not too deep."""
+    partners: dict[int, int] = {}
+    open_marks: list[int] = []
+    waiting: Counter[str] = Counter()
+    for index, mark in enumerate(marks):
+        if mark.form == "open":
+            open_marks.append(index)
+            waiting[mark.name] += 1
+        elif mark.form == "close" and waiting[mark.name]:
+            while marks[open_marks[-1]].name != mark.name:
+                waiting[marks[open_marks.pop()].name] -= 1
+            opening = open_marks.pop()
+            waiting[mark.name] -= 1
+            if len(open_marks) < DEEPEST:
+                partners |= {opening: index, index: opening}
+    return partners

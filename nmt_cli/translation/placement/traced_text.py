@@ -1,0 +1,187 @@
+"""A translation whose characters are traced to those of its source, and where a part or a point of that went.
+
+Knows no marks and no formats.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from nmt_cli.arrays.runs import find_heaviest_run
+from nmt_cli.text.characters import PAUSES
+from nmt_cli.text.normalise import find_unspaced
+
+UNALIGNED = -1
+
+
+class TextRange(NamedTuple):
+    """The characters [start, end) of a text."""
+
+    start: int
+    end: int
+
+
+class Position(NamedTuple):
+    """The characters [start, end) of a translation to which a part of the source went, or the point between two."""
+
+    start: int
+    end: int
+    is_guess: bool = False
+
+
+@dataclass(frozen=True)
+class TracedText:
+    source: str
+    text: str
+    sources: Sequence[int]  # of each character, the index in the source; UNALIGNED if it has none
+    source_words: Sequence[TextRange]
+    words: Sequence[TextRange]
+    is_linked: Sequence[bool]  # of each word, whether it has a source word
+
+    @cached_property
+    def targets(self) -> dict[int, list[int]]:
+        """The characters of the translation that come from each source character."""
+        result: dict[int, list[int]] = defaultdict(list)
+        for index, source in enumerate(self.sources):
+            if source != UNALIGNED:
+                result[source].append(index)
+        return dict(result)
+
+    @cached_property
+    def linked_before(self) -> list[int]:
+        """The number of linked words before each word."""
+        return list(accumulate(self.is_linked, initial=0))
+
+    def list_targets(self, start: int, end: int) -> list[int]:
+        """Returns the characters that come from the source characters [start, end), in order."""
+        return sorted(index for source in range(start, end) for index in self.targets.get(source, ()))
+
+    def extend_to_words(self, start: int, end: int) -> tuple[int, int]:
+        """Returns the source characters [start, end), extended to whole words."""
+        first = bisect_right(self.source_words, start, key=lambda word: word.end)
+        last = bisect_left(self.source_words, end, key=lambda word: word.start)
+        touched = self.source_words[first:last]
+        return (min(start, touched[0].start), max(end, touched[-1].end)) if touched else (start, end)
+
+    def find_part(self, start: int, end: int) -> Position | None:
+        """Returns the densest run of words that come from the source characters [start, end); None if none does."""
+        positions = self.list_targets(start, end)
+        inked = [position for position in positions if not self.text[position].isspace()]
+        if not inked and self.source[start:end].strip():
+            start, end = self.extend_to_words(start, end)
+            inked = [index for index in self.list_targets(start, end) if not self.text[index].isspace()]
+        if not inked:
+            return (
+                None if self.source[start:end].strip() or not positions else Position(positions[0], positions[-1] + 1)
+            )
+        first, last = self.find_densest_words(sorted({find_word(self.words, position) for position in inked}))
+        within = [index for index in inked if self.words[first].start <= index < self.words[last].end]
+        low, high = within[0], within[-1] + 1
+        while low > self.words[first].start and self.sources[low - 1] == UNALIGNED:
+            low -= 1
+        while high < self.words[last].end and self.sources[high] == UNALIGNED:
+            high += 1
+        return self.take_blanks(low, high, start, end)
+
+    def find_densest_words(self, inside: Sequence[int]) -> tuple[int, int]:
+        """Returns the first and the last word of the run with the most words inside minus linked words outside.
+
+        Words without a link count nothing.
+        """
+        weights = [1]  # of the words inside, and between them of those outside
+        for word, following in pairwise(inside):
+            weights += [self.linked_before[word + 1] - self.linked_before[following], 1]
+        start, end = find_heaviest_run(weights)
+        return inside[start // 2], inside[(end - 1) // 2]
+
+    def take_blanks(self, low: int, high: int, start: int, end: int) -> Position:
+        """Returns the range with the blanks around it that the source characters [start, end) have too."""
+        while low > 0 and self.text[low - 1].isspace() and self.is_blank_from(low - 1, start, end, self.source[start]):
+            low -= 1
+        last = self.source[end - 1]
+        while high < len(self.text) and self.text[high].isspace() and self.is_blank_from(high, start, end, last):
+            high += 1
+        return Position(low, high)
+
+    def is_blank_from(self, index: int, start: int, end: int, edge: str) -> bool:
+        """Whether the blank at `index` comes from [start, end), or from nowhere while the `edge` of that is blank."""
+        source = self.sources[index]
+        return start <= source < end if source != UNALIGNED else edge.isspace()
+
+    def find_point(self, point: int, *, binds_right: bool | None = None) -> Position:
+        """Returns where a point goes that stands before the source character `point`.
+
+        It stays with what comes from the word that it touches, the one before it first, or from the nearest word from
+        which anything comes; `binds_right` says that the word after it comes first.
+        """
+        if not self.source[:point].strip():
+            return Position(min(point, len(self.text)), min(point, len(self.text)))
+        if not self.source[point:].strip():
+            end = len(self.text) - (len(self.source) - point)
+            return Position(end, end)
+        if binds_right is None:
+            binds_right = self.source[point - 1].isspace() and not self.source[point].isspace()
+        exact = self.targets.get(point if binds_right else point - 1)
+        if exact:
+            return self.leave_word(exact[0] if binds_right else exact[-1] + 1, point)
+        for number, (word, is_right) in enumerate(self.list_neighbours(point, binds_right=binds_right)):
+            positions = self.list_targets(*word)
+            if positions:
+                position = self.leave_word(positions[0] if is_right else positions[-1] + 1, point)
+                return position._replace(is_guess=number > 0)
+        return Position(0, 0, is_guess=True)
+
+    def list_neighbours(self, point: int, *, binds_right: bool) -> Iterator[tuple[TextRange, bool]]:
+        """Yields the words beside a point of the source, the nearest first, each with whether it is on the right."""
+        left = bisect_right(self.source_words, point - 1, key=lambda word: word.start) - 1
+        right = left if left >= 0 and self.source_words[left].end > point else left + 1
+        for distance in range(len(self.source_words)):
+            sides = [(left - distance, False), (right + distance, True)]
+            for index, is_right in reversed(sides) if binds_right else sides:
+                if 0 <= index < len(self.source_words):
+                    yield self.source_words[index], is_right
+
+    def leave_word(self, index: int, point: int) -> Position:
+        """Returns the point before a character; behind the word that it divides, unless the source has it there too."""
+        before, after = self.text[index - 1 : index], self.text[index : index + 1]
+        is_exact = index < len(self.text) and self.sources[index] == point
+        if not is_exact and before.isalnum() and after.isalnum() and not find_unspaced(before + after):
+            word = self.words[find_word(self.words, index)]
+            index = next((i for i in range(index, word.end) if not self.text[i].isalnum()), word.end)
+        return Position(index, index)
+
+    def find_cut(self, point: int, low: int) -> Position:
+        """Returns the blank after `low` at which the translation is divided where its source is, at the blank `point`.
+
+        The words on each side come from the words of the source on that side, as far as these are known; a pause, and
+        the same proportion, decide between blanks. Where there is none, a script without blanks is divided anywhere.
+        """
+        ends = [word.end for word in self.words[:-1] if word.end > low]
+        if not ends:
+            spread = round(point / len(self.source) * len(self.text))
+            end = min(max(spread, low + 1), len(self.text)) if find_unspaced(self.text) else len(self.text)
+            return Position(end, end)
+        origins = [(word.start, self.sources[word.start]) for word in self.words if word.start >= low]
+        before = sum(word.end <= point for word in self.source_words)
+        expected = before / len(self.source_words) * len(self.words)
+
+        def rate(end: int) -> float:
+            agreeing = sum((start < end) == (source < point) for start, source in origins if source != UNALIGNED)
+            distance = abs(find_word(self.words, end) + 1 - expected)
+            return agreeing + 0.5 * (self.text[end - 1] in PAUSES) - 0.5 * distance
+
+        end = max(ends, key=rate)
+        start = next(word.start for word in self.words if word.start > end)
+        exact = [index for index in self.targets.get(point, ()) if end <= index < start]
+        return Position(exact[0], exact[0] + 1) if exact else Position(end, start)
+
+
+def find_word(words: Sequence[TextRange], position: int) -> int:
+    """Returns the index of the word that the character at `position` belongs to, or that is the last before it."""
+    return bisect_right(words, position, key=lambda word: word.start) - 1
