@@ -1,4 +1,4 @@
-"""Writes the generated pages of docs/: the options and the further settings of each command.
+"""Writes the generated pages of docs/: the options and settings of each command, and the rules of `translate`.
 
     python docs/site/reference.py
 
@@ -8,30 +8,90 @@ A test compares the pages with what this script would write, so that they cannot
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
-from inspect import unwrap
+from inspect import getdoc, getsource, unwrap
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import typer
 
+from nmt_cli.carrying.kind import Kind
+from nmt_cli.carrying.kinds import IF_LOST, KINDS
 from nmt_cli.cli.app import NmtCommands, load_command
 from nmt_cli.cli.help import OptionHelp, describe_parameter
 from nmt_cli.cli.help_pages import PAGES
 from nmt_cli.cli.parsing.signature import list_declared
 from nmt_cli.cli.parsing.spelling import is_setting
+from nmt_cli.rewriting.rewrite import REWRITES
 from nmt_cli.settings import Setting
 
 DOCS = Path(__file__).parents[1]
 SPECIAL = re.compile(r"[<>*]|(?<!\w)_|_(?!\w)")  # what Markdown would read as markup
 SETTINGS = "Set with `--set NAME=VALUE`, or in a file of `--config`. Every option can be set so, too."
+SENTENCE_END = re.compile(r"(?<!\d)\.(?=\s+[A-Z`]|\s*$)")
+CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
+RULES = """# Rules of `nmt translate`
+
+{notice}
+
+[faithful.md](faithful.md) explains why these rules exist and how they work together.
+
+## Protected spans
+
+These arrive unchanged, except for the marks inside numbers. In place of a *masked* one, the network reads a
+placeholder; what is *taken out* it never sees, and attention puts it back. The first rule that fits wins.
+
+{spans}
+
+## Lost and found
+
+The network writes these itself. If it loses one, the sentence is translated again with it protected, and the
+translation with fewer faults is taken.
+
+{lost}
+
+## Rewrites
+
+What the network should not see as it stands is rewritten in this order, and undone last first.
+
+{rewrites}
+
+## Checks
+
+Every translation is compared with its source. [translate.md](translate.md#what-to-look-at) says how failed checks are
+reported.
+
+{checks}
+"""
+CHECKS = (
+    ("numbers", "the values of all numbers, in any notation, in the digits of any script or in words of 87 languages"),
+    ("dates", "the months of dates"),
+    ("spans", "whether all spans are there, and whether the place of any is a guess"),
+    ("terms", "the same of the terms of a glossary"),
+    ("sentences", "the number of sentences: three in, one out"),
+    ("length", "whether the ratio of the lengths is outside the range of the training data"),
+    ("brackets", "the brackets of each kind, and the slashes between words"),
+    ("quotes", "whether there are quotation marks, and whether they pair up"),
+    ("final mark", "the kind of the final mark: of a question, another sentence, or none"),
+    ("copied", "three ordinary words of the source in a row, or all of it, untranslated"),
+    ("repeats", "a word or phrase twice in a row, and not so in the source"),
+    ("unseen words", "half of the words never seen in training, or two that are a third of the source"),
+    ("empty", "no translation, and no remedy helped"),
+    ("loop", "a translation that repeats itself, and no remedy helped"),
+    ("runaway", "a translation that does not end, and no remedy helped"),
+    ("placeholder", "a word of which the network made a placeholder, and no remedy helped"),
+    ("confidence", "a confidence below `--min-confidence`"),
+)
+CARRYING = "nmt_cli.carrying."
 NOTICE = "<!-- Written by `python docs/site/reference.py`. -->"
 
 
 def render_pages() -> dict[str, str]:
     """Returns the content of every generated page, by its name."""
-    return {f"options-{name}.md": render_options(name) for name in NmtCommands.lazy}
+    return {"rules.md": render_rules(), **{f"options-{name}.md": render_options(name) for name in NmtCommands.lazy}}
 
 
 def render_options(name: str) -> str:
@@ -77,6 +137,52 @@ def mark_code(text: str) -> str:
     """Returns a help text as Markdown: options as code, other characters that Markdown reads escaped."""
     parts = re.split(r"((?<!\w)--(?:set )?[a-z][\w-]*(?:=\w+)?)", text)
     return "".join(f"`{part}`" if part.startswith("--") else SPECIAL.sub(r"\\\g<0>", part) for part in parts)
+
+
+def render_rules() -> str:
+    """Returns the page with a row, and an anchor to link to, for each rule of `nmt translate`."""
+    forms: dict[ModuleType, dict[str, None]] = {}
+    for kind in KINDS:
+        if kind not in IF_LOST:
+            forms.setdefault(find_module(kind), {})["masked" if kind.form == "placeholder" else kind.form] = None
+    spans = [(name_module(module), ", ".join(names), summarise(module)) for module, names in forms.items()]
+    lost = [(kind.name.value, summarise(kind)) for kind in IF_LOST]
+    rewrites = [(CAMEL_CASE.sub(" ", rewrite.__name__).lower(), summarise(rewrite)) for rewrite in REWRITES]
+    return RULES.format(
+        notice=NOTICE,
+        spans=format_table("span", ("rule", "the span is", "what it protects"), spans),
+        lost=format_table("lost", ("rule", "what it finds"), lost),
+        rewrites=format_table("rewrite", ("rule", "what it does"), rewrites),
+        checks=format_table("", ("check", "what is compared"), CHECKS),
+    )
+
+
+def find_module(kind: Kind) -> ModuleType:
+    """Returns the module that declares a kind."""
+    for name, module in sys.modules.items():
+        names = [key for key, value in vars(module).items() if value is kind] if name.startswith(CARRYING) else []
+        if names and f"\n{names[0]} = " in getsource(module):
+            return module
+    raise LookupError(kind.name)
+
+
+def name_module(module: ModuleType) -> str:
+    return module.__name__.rpartition(".")[2].replace("_", " ")
+
+
+def summarise(documented: object) -> str:
+    """Returns the first sentence of a docstring."""
+    paragraph = " ".join((getdoc(documented) or "").split("\n\n")[0].split())
+    return SENTENCE_END.split(paragraph)[0]
+
+
+def format_table(prefix: str, header: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
+    """Returns a table of Markdown with an anchor in each row: `prefix`, and the name that the row begins with."""
+    lines = [f"| {' | '.join(header)} |", "|---" * len(tuple(header)) + "|"]
+    for name, *cells in rows:
+        anchor = "-".join([*prefix.split(), *name.split()])
+        lines.append(f'| <a id="{anchor}"></a>{" | ".join([name, *cells])} |')
+    return "\n".join(lines)
 
 
 def write_pages() -> Iterator[str]:

@@ -16,7 +16,7 @@ PARTNERS = {"(": ")", "[": "]", "{": "}"}
 
 
 class BracketKind(LostKind):
-    """Brackets that have a partner, but not those within a word: brother(s)."""
+    """Brackets that have a partner, except within a word such as `brother(s)`."""
 
     def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
         return self.find_pairs(attempt.covered) if has_other_marks(self.signs, attempt) else []
@@ -38,7 +38,7 @@ class BracketKind(LostKind):
 
 
 class SlashKind(LostKind):
-    """Slashes between two words."""
+    """Slashes between two words: `and/or`."""
 
     def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
         taken_out = [span for span in attempt.spans if span.kind is self.name]

@@ -1,4 +1,4 @@
-"""Codes in figures of their own: `1½`, `CO₂`. Other codes are found by `names`, which knows what training had."""
+"""Codes with small figures: `1½`, `CO₂`. Other codes are found by `names`, which knows what training had."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Emoji, typed faces, and the marks of trade that stand behind a name."""
+"""Emoji, typed faces such as `:-)`, and the marks of trade behind a name: `™`, `®`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words of a script that the model does not know: they stay as they are."""
+"""Words of a script that the model does not know."""
 
 from __future__ import annotations
 

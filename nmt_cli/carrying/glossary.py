@@ -1,4 +1,4 @@
-"""Reads glossaries: terms with their required translations.
+"""Terms of a glossary, which become their required translations.
 
 Knows text alone: the terms of a line become spans and are treated as all protected spans are.
 """

@@ -1,4 +1,4 @@
-"""Finds the words that training never had and that no language translates: names, files, paths, what programs read.
+"""Names, files, paths and codes that training never had: `Kazimierz`, `report.pdf`, `/usr/bin`, `camelCase`, `C++`.
 
 A network spells an unknown name from subwords and writes another one, in silence. Where it has learned to carry
 placeholders over, such words are carried. What is written as no ordinary word is (`snake_case`, `C++`, `R&B`, `NULL`,

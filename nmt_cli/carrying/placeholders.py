@@ -1,4 +1,4 @@
-"""Patterns of placeholders in the texts of programs, in the syntax of each language that gettext knows.
+"""Placeholders of programs, in the syntax of each language that gettext knows: `{name}`, `%s`, `%1$d`, `$t(key)`.
 
 Documents use them to compare a translation with its source.
 """

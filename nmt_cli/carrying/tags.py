@@ -1,4 +1,4 @@
-"""Markup: tags, comments, declarations. It stands for no word: it is taken out, and put back by attention."""
+"""Tags, comments and declarations: `<b>`, `<br/>`, `<!-- -->`. They stand for no word."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class CasedWord(NamedTuple):
 
 
 class Case(Rewrite):
-    """Reads texts in their usual case, as the training text of a model has it."""
+    """Reads CAPITALS, Title Case and lower case as training usually has the words, and puts the case back."""
 
     def __init__(self, profile: TextProfile, languages: tuple[str, str]) -> None:
         """`languages` are those of the text and of its translation."""

@@ -35,7 +35,10 @@ ANYWHERE = TextContext()
 
 
 class Characters(Rewrite):
-    """Reads characters that training never had as others, where it had the characters `counts`, each so many times."""
+    """Reads characters that training never had as the nearest that it had: quotes, dashes, widths, digits, accents.
+
+    `counts` says how often training had each character.
+    """
 
     def __init__(self, counts: Mapping[str, int]) -> None:
         self.counts = counts

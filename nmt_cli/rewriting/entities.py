@@ -17,7 +17,7 @@ from nmt_cli.text.characters import QUOTES
 
 
 class Entities(Rewrite):
-    """Reads the characters themselves, and writes the references that the source has for them."""
+    """Reads `&eacute;`, `&#39;` and `&quot;` as the characters they stand for, and writes them as references again."""
 
     scope = "line"
 

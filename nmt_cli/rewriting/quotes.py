@@ -40,7 +40,7 @@ class OuterQuotes(NamedTuple):
 
 
 class Quotes(Rewrite):
-    """Takes off the quotes around a sentence, unless training has many such sentences and the network reads them."""
+    """Takes off the quotes around a sentence, unless training often has them, and writes those of the target."""
 
     def __init__(self, target_counts: Mapping[str, int]) -> None:
         self.target_counts = target_counts

@@ -48,7 +48,7 @@ class ReadAs(NamedTuple):
 
 
 class Slips(Rewrite):
-    """Reads mistyped words as the known words that they stand for; nothing is put back."""
+    """Reads mistyped words as the known words that they surely stand for: `liek` as `like`; nothing is put back."""
 
     def __init__(self, profile: TextProfile) -> None:
         self.profile = profile

@@ -10,12 +10,14 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
+from typing import get_args
 
 import pytest
 
 from nmt_cli.cli.app import NmtCommands, load_command
 from nmt_cli.cli.parsing.configuration import map_settings
 from nmt_cli.cli.parsing.spelling import is_setting
+from nmt_cli.translation.result import CheckKind
 
 PROJECT = Path(__file__).parents[2]
 DOCS = sorted((PROJECT / "docs").glob("*.md"))
@@ -128,6 +130,11 @@ def load_generator() -> ModuleType:
 @pytest.mark.parametrize(("name", "text"), load_generator().render_pages().items())
 def test_generated_pages_are_what_the_code_says(name: str, text: str) -> None:
     assert (PROJECT / "docs" / name).read_text(encoding="utf-8") == text, "run `python docs/site/reference.py`"
+
+
+def test_every_check_has_its_rule() -> None:
+    rules = find_anchors(PROJECT / "docs" / "rules.md")
+    assert {kind.replace(" ", "-") for kind in get_args(CheckKind)} <= rules
 
 
 def test_every_command_has_a_page_and_every_page_a_place_in_the_site() -> None:

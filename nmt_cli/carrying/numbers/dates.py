@@ -115,7 +115,7 @@ def find_lost_months(source: str, target: str, source_language: str, target_lang
 
 
 class DateKind(LostKind):
-    """Dates with the name of a month, all of a sentence: months are rare words in most training text.
+    """Dates with the name of a month, all of a sentence: `on March 12`, which becomes `am 12. März`.
 
     They are carried as the target writes them.
     """

@@ -44,7 +44,7 @@ class ChoiceNumbers(NumericKind):
 
 
 class SmallNumbers(LostKind, NumericKind):
-    """Numbers that the network was to translate: all of a sentence, since in another search another one may get lost.
+    """Numbers of one or two digits, all of a sentence, since another search may lose another one.
 
     Those that were lost come first, if there is no room for all.
     """
