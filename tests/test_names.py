@@ -16,20 +16,19 @@ BANNED = frozenset(
 # What a function of one word may be called. To add a verb, be sure that it says what goes in or comes out.
 VERBS = frozenset(
     """
-    accept accumulate add advance align analyse
-    append apply ask assemble assign assist attend average backtrace backward
-    barrier begin borrow bound broadcast build calibrate call check choose chunk claim clean close collect combine
-    compare compile complete compose compute convert copy count create cut decode decompress describe detach detect
-    diagnose divide download draw drop embed encode end evaluate examine exchange exclude execute explain export
-    extend extract feed fill filter find finish fit flatten flush fold force format forward gather greet group heal
-    import index infer initialize insert join judge keep label learn leave lift link list load lock look lookup main
-    mark mask match measure merge mix move name normalise number open optimise order pack pad parse penalise place
-    plot pool prepare print project prune publish quantise rank rate read recur redraw reduce refuse register
-    release remove rename render repair replace replay report require reset reshape resolve restore resume return
-    reverse round run sample save say scale score search segment select send serve set shift shorten show shuffle
-    simplify skip slice sort spell split stage start step stop store stream sum swap take tell tie tokenize trace train
-    transform translate trim truncate tune unlock unmask unpack update upload validate verify visualize wait walk
-    warn watch weigh wrap write
+    accept accumulate add advance align analyse append apply ask assemble assign assist attend average backtrace
+    backward barrier begin borrow bound broadcast build calibrate call check choose chunk claim clean close collect
+    combine compare compile complete compose compute convert copy count create cut decode decompress describe detach
+    detect diagnose divide download draw drop embed encode end evaluate examine exchange exclude execute explain
+    export extend extract feed fill filter find finish fit flatten flush fold force format forward gather greet group
+    heal import index infer initialize insert join judge keep label learn leave lift link list load lock look lookup
+    main mark mask match measure merge mix move name normalise number open optimise order pack pad parse penalise
+    place plot pool prepare print project prune publish quantise rank rate read recall recur redraw reduce refuse
+    register release remove rename render repair replace replay report require reset reshape resolve restore resume
+    return reverse rewrite round run sample save say scale score search segment select send serve set shift shorten
+    show shuffle simplify skip slice sort spell split stage start step stop store stream sum swap take tell tie
+    tokenize trace train transform translate trim truncate tune unlock unmask unpack update upload validate verify
+    visualize wait walk warn watch weigh wrap write
     """.split()
 )
 # Names that others prescribe: of file objects, of NLTK, of the Python interface; and `setting`, which declares a field

@@ -26,7 +26,7 @@ def trace_beam(translator: Translator, line: str, config: SearchConfig) -> Trace
 
     Masked spans have their own text in the tree; extracted spans are not in it.
     """
-    pieces = translator.split_line(line)
+    pieces = translator.reader.split_line(line)
     piece = next((piece for piece in pieces if piece.is_translated), make_plain_piece(normalise(line)))
     (row,) = translator.source.make_rows([piece.text], config.max_source_length)
     best, nodes = translator.batch_search.trace(row, config)

@@ -84,8 +84,7 @@ def match_line(translator: Translator, source: str, target: str) -> list[Matched
     """Returns the pieces of a source with their parts of the target; None if they do not match."""
     if not (translator.reads_text and translator.reader.config.protect):
         return None
-    rewritten = translator.rewrite_line(source)
-    pieces = translator.split_line(rewritten.text if rewritten else source)
+    pieces = translator.reader.split_line(source)
     return match_pieces(pieces, normalise(target), translator.reader) if pieces else None
 
 

@@ -12,15 +12,13 @@ from nmt_cli.carrying.numbers.notation import NumberNotation
 from nmt_cli.cores import count_cores
 from nmt_cli.files import require_file
 from nmt_cli.rewriting.protocol import ModelText
-from nmt_cli.rewriting.rewrite import Rewriter, RewrittenText
+from nmt_cli.rewriting.rewrite import Rewriter
 from nmt_cli.runtime.compatibility import require_same_sides
 from nmt_cli.runtime.model_directory import ModelCard, ModelDirectory
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.ensemble import Ensemble
-from nmt_cli.search.sampling import TextId
 from nmt_cli.search.step_model import StepModel
 from nmt_cli.sources.source import Source, TextSource
-from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerPair
 from nmt_cli.translation.batch_search import BatchSearch, CountReporter
 from nmt_cli.translation.config import (
@@ -31,12 +29,10 @@ from nmt_cli.translation.config import (
     widen_for_confidence,
     widen_for_distinct,
 )
-from nmt_cli.translation.decoding import decode_results
-from nmt_cli.translation.placement.joining import join_pieces, keep_distinct, write_line_back
-from nmt_cli.translation.repair.ladder import Repairer
 from nmt_cli.translation.result import Translation
-from nmt_cli.translation.segmentation.line_reader import LineReader
-from nmt_cli.translation.segmentation.pieces import Piece, find_origin, keep_verbatim, number_pieces
+from nmt_cli.translation.segmentation.line_reader import LineReader, PictureLines
+from nmt_cli.translation.sentence_search import SentenceSearch
+from nmt_cli.translation.stages import STAGES, TranslationBatch
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
@@ -74,13 +70,14 @@ class Translator:
 
         Raises NotFoundError and DataError for a glossary that cannot be read.
         """
-        self.batch_search = BatchSearch(engine, source, target, threads)
         self._card = card
         self.languages = languages or ((card.source_language, card.target_language) if card else ("", ""))
+        same_language = self.languages[0] == self.languages[1] != ""
+        self.sentences = SentenceSearch(BatchSearch(engine, source, target, threads), same_language)
         self.profile = profile
         self.carries = carries and all(side is not None and side.has_placeholders for side in (self.subwords, target))
         lines = lines or LineConfig()
-        self.reader = LineReader(
+        self.reader: LineReader = (LineReader if self.reads_text else PictureLines)(
             lines,
             carries=self.carries,
             carries_numbers=carries_numbers,
@@ -121,6 +118,10 @@ class Translator:
             rewriter=make_rewriter(first.card, profile),
             profile=profile,
         )
+
+    @property
+    def batch_search(self) -> BatchSearch:
+        return self.sentences.batch_search
 
     @property
     def engine(self) -> StepModel[Any]:
@@ -207,42 +208,10 @@ class Translator:
         """
         n_best, config = config.n_best, widen_for_confidence(config, checks)
         most, config = config.n_best, widen_for_distinct(config)
-        heals = repair is not None and repair.heal and not config.sampling.sample  # samples stay as drawn
-        # 1. Split each line into sentences.  2. Mask the spans that must not change.
-        rewritten_lines = [self.rewrite_line(line) for line in lines]
-        read_lines = [new.text if new else line for line, new in zip(lines, rewritten_lines, strict=True)]
-        split_lines = [self.split_line(line, whole=bool(config.prefix)) for line in read_lines]
-        if memory is not None and self.reads_text:
-            pairs = zip(read_lines, split_lines, strict=True)
-            split_lines = [memory.recall_pieces(line, parts, self.reader) for line, parts in pairs]
-        pieces = number_pieces(split_lines, first_line)
-        texts = {text_id: piece.text for text_id, piece in pieces.items() if piece.is_translated}
-        # 3. Encode,  4. search,  5. decode  and  6. repair the sentences of all lines together.
-        report = scale_progress(progress, len(texts), len(lines))
-        translations = self.translate_pieces(texts, config, report, repair)
-        if repair is not None and heals and self.reads_text:
-            self.bring_back_lost(pieces, translations, config, repair)
-        if any(piece.masked.has_equal_spans for piece in pieces.values()):
-            from nmt_cli.translation.repair.equal_spans import prefer_likeliest  # which few lines need
-
-            translations |= prefer_likeliest(self.batch_search, pieces, translations, config)
-        if memory is not None:
-            translations |= memory.link_pieces(self, pieces)
-        # 7. Unmask: put the spans back.  8. Join the sentences of each line.
-        tokenizers, prefix, sampled = self.tokenizers, normalise(config.prefix), config.sampling.sample
-        language = self.languages[1]
-        result = []
-        for number, (line, segments) in enumerate(zip(lines, split_lines, strict=True), start=first_line):
-            text_ids = [TextId(number, index) for index in range(len(segments))]
-            parts = [translations.get(text_id) for text_id in text_ids]
-            whole = [pieces[text_id] for text_id in text_ids]
-            joined = join_pieces(line, whole, parts, tokenizers, prefix=prefix, sampled=sampled, language=language)
-            joined = joined if sampled else keep_distinct(joined, most)
-            joined = joined if memory is None else joined._replace(origin=find_origin(whole))
-            rewritten = rewritten_lines[number - first_line]
-            result.append(write_line_back(joined, rewritten) if rewritten else joined)
-        # 9. Check each translation against its line, and rate it.
-        return result if checks is None else self.judge(result, checks, n_best, healed=heals)
+        batch = TranslationBatch(lines, config, n_best, most, repair, checks, first_line, memory, progress)
+        for stage in STAGES:
+            stage.run(self, batch)
+        return batch.result
 
     def judge(
         self, translations: list[Translation], checks: CheckConfig, n_best: int, *, healed: bool
@@ -270,97 +239,6 @@ class Translator:
         from nmt_cli.translation.checks.check import CheckContext
 
         return CheckContext.from_profile(self.languages, self.profile, reads_text=self.reads_text)
-
-    def rewrite_line(self, line: str) -> RewrittenText | None:
-        """Returns a line as it is to be split; None if that is as it is."""
-        return self.reader.rewriter.read_line(line) if self.reads_text else None
-
-    def split_line(self, line: str, *, whole: bool = False) -> list[Piece]:
-        """Returns the pieces of a line that are translated on their own; none for a blank line.
-
-        With `whole`, a line that fits is one piece.
-        """
-        return self.reader.split_line(line, whole=whole) if self.reads_text else keep_verbatim(line)
-
-    def translate_pieces(
-        self,
-        texts: Mapping[TextId, str],
-        config: SearchConfig,
-        progress: CountReporter | None,
-        repair: RepairConfig | None,
-    ) -> dict[TextId, Translation]:
-        """Returns the translation of each piece; a prefix is forced on the pieces that begin a line."""
-        beginnings = [text_id for text_id in texts if config.prefix and text_id.piece == 0]
-        others = [text_id for text_id in texts if not (config.prefix and text_id.piece == 0)]
-        translations: dict[TextId, Translation] = {}
-        for text_ids, own_config in ((beginnings, config), (others, replace(config, prefix=""))):
-            done = len(translations)
-            report = None if progress is None else (lambda more, done=done: progress(done + more))
-            lines = [texts[text_id] for text_id in text_ids]
-            translations |= zip(
-                text_ids, self.translate_texts(lines, own_config, report, repair, text_ids), strict=True
-            )
-        return translations
-
-    def bring_back_lost(
-        self,
-        pieces: dict[TextId, Piece],
-        translations: dict[TextId, Translation],
-        config: SearchConfig,
-        repair: RepairConfig,
-    ) -> None:
-        """Brings the numbers and brackets back that the network lost; changes the pieces and translations of these."""
-
-        def search(texts: Mapping[TextId, str]) -> dict[TextId, Translation]:
-            return self.translate_pieces(texts, config, None, repair)
-
-        from nmt_cli.translation.repair.carry_lost import carry_lost
-
-        carry_lost(pieces, translations, self.reader, search)
-
-    def translate_texts(
-        self,
-        lines: Sequence[str],
-        config: SearchConfig,
-        progress: CountReporter | None = None,
-        repair: RepairConfig | None = None,
-        text_ids: Sequence[TextId] | None = None,
-    ) -> list[Translation]:
-        """Returns the translations of texts that the network reads as they are; `text_ids` are for sampling."""
-        text_ids = text_ids or [TextId(number, 0) for number in range(len(lines))]
-        # 3. Encode the texts.
-        rows = self.source.make_rows(lines, config.max_source_length)
-        # 4. Search the hypotheses of each.
-        results = self.batch_search.search(rows, config, text_ids, progress)
-        # 5. Decode them to text.
-        translations = decode_results(lines, rows, results, self.source, self.target)
-        # 6. Repair: search faulty translations again, except samples, which stay as drawn; replace unknown words.
-        if repair is not None and repair.heal and not config.sampling.sample:
-            translations = self.repairer.repair(translations, config)
-        if repair is not None and repair.replace_unknown:
-            from nmt_cli.translation.repair.unknown_words import replace_unknown  # which few translations need
-
-            translations = [replace_unknown(translation, self.source, self.target) for translation in translations]
-        return translations
-
-    @property
-    def repairer(self) -> Repairer:
-        """Searches faulty translations again."""
-        same_language = self.languages[0] == self.languages[1] != ""
-        ngram_size = CHARACTER_NGRAM if self.target.settings.kind == "char" else SUBWORD_NGRAM
-        return Repairer(self.translate_texts, ngram_size, same_language=same_language, can_split=self.reads_text)
-
-
-def scale_progress(progress: CountReporter | None, texts: int, lines: int) -> CountReporter | None:
-    """Returns a function that takes the number of finished texts and reports that of finished lines.
-
-    Without any text, all lines are finished at once.
-    """
-    if progress is None:
-        return None
-    if not texts:
-        progress(lines)
-    return lambda done: progress(done * lines // max(1, texts))
 
 
 def make_rewriter(card: ModelCard, profile: CorpusProfile | None) -> Rewriter | None:

@@ -61,7 +61,7 @@ def translate_lines(language: str) -> Iterator[dict[str, Any]]:
     request = ModelRequest(list_bundled_models()[MODELS[language]], threads=1)
     translator = Translator.load(request)
     recording = RecordingSearch(translator)
-    translator.batch_search = recording  # type: ignore[assignment]
+    translator.sentences = translator.sentences._replace(batch_search=recording)  # type: ignore[arg-type]
     found = translator.translate(lines, SearchConfig(), repair=RepairConfig(), checks=CheckConfig())
     exchanges = defaultdict(list)
     for text_id, exchange in sorted(recording.exchanges.items()):

@@ -15,6 +15,7 @@ from nmt_cli.text.tokenizer_training import train_tokenizer
 from nmt_cli.translation.batch_search import CountReporter
 from nmt_cli.translation.config import RepairConfig
 from nmt_cli.translation.result import Hypothesis, Translation
+from nmt_cli.translation.sentence_search import PieceTranslations, SentenceSearch
 from nmt_cli.translation.translator import Translator
 from support.adversary import Adversary
 
@@ -27,25 +28,37 @@ SETTINGS = TokenizerSettings(kind="char", lowercase=False)
 SUBWORDS = Tokenizer(train_tokenizer(SENTENCES * 5, SETTINGS), SETTINGS)
 
 
-class ScriptedTranslator(Translator):
-    """Translates by a rule in place of a network, and records what it is given."""
+class ScriptedSearch(SentenceSearch):
+    """Translates by a rule in place of a network, and records what it is given; finds no faults."""
 
-    def __init__(self, rule: Callable[[str], str], *, carries: bool = True) -> None:
-        adversary = Adversary(SUBWORDS.vocabulary_size, 1)
-        super().__init__(adversary, TextSource(SUBWORDS), SUBWORDS, carries=carries, languages=("eng", "deu"))
-        self.rule = rule
-        self.given: list[str] = []
+    translator: ScriptedTranslator
+
+    def repair(
+        self, translations: PieceTranslations, config: SearchConfig, repair: RepairConfig | None
+    ) -> PieceTranslations:
+        return translations
 
     def translate_texts(
         self,
         lines: Sequence[str],
         config: SearchConfig,
         progress: CountReporter | None = None,
-        repair: RepairConfig | None = None,
         text_ids: Sequence[TextId] | None = None,
     ) -> list[Translation]:
-        self.given += lines
-        return [self.make_translation(line) for line in lines]
+        self.translator.given += lines
+        return [self.translator.make_translation(line) for line in lines]
+
+
+class ScriptedTranslator(Translator):
+    """A translator whose sentences are translated by a rule."""
+
+    def __init__(self, rule: Callable[[str], str], *, carries: bool = True) -> None:
+        adversary = Adversary(SUBWORDS.vocabulary_size, 1)
+        super().__init__(adversary, TextSource(SUBWORDS), SUBWORDS, carries=carries, languages=("eng", "deu"))
+        self.sentences = ScriptedSearch(self.batch_search)
+        self.sentences.translator = self
+        self.rule = rule
+        self.given: list[str] = []
 
     def make_translation(self, line: str) -> Translation:
         source = (*SUBWORDS.spell_pieces(SUBWORDS.encode(line)), "</s>")

@@ -22,29 +22,6 @@ from nmt_cli.translation.segmentation.segments import join_segments
 Parts = tuple[Hypothesis, ...]  # one per piece of a line
 
 
-def join_pieces(
-    line: str,
-    pieces: Sequence[Piece],
-    translations: Sequence[Translation | None],
-    tokenizers: TokenizerPair | None,
-    *,
-    prefix: str = "",
-    sampled: bool = False,
-    language: str = "",
-) -> Translation:
-    """Joins the translations of the `pieces` of a line; a piece with nothing to translate has None.
-
-    `tokenizers` is None if the source is not text. Search forces the `prefix` on the first piece; here it is put before
-    a first piece with nothing to translate. Samples (`sampled`) are joined first to first, second to second: the best
-    combination would not be a sample. `language` is that of the translation, in which letters change their case.
-    """
-    prefixes = [prefix if index == 0 else "" for index in range(len(pieces))]
-    # 1. Put the spans of each piece back.
-    inputs = zip(pieces, translations, prefixes, strict=True)
-    parts = [restore_piece(piece, translation, tokenizers, text, language) for piece, translation, text in inputs]
-    return join_parts(line, pieces, parts, tokenizers, sampled=sampled)
-
-
 def join_parts(
     line: str,
     pieces: Sequence[Piece],
@@ -53,15 +30,19 @@ def join_parts(
     *,
     sampled: bool = False,
 ) -> Translation:
-    """Joins the translations of the `pieces` of a line, in which the spans are back already."""
+    """Joins the translations of the `pieces` of a line, in which the spans are back already.
+
+    Samples (`sampled`) are joined first to first, second to second: the best combination would not be a sample.
+    `tokenizers` is None if the source is not text.
+    """
     if len(parts) == 1 and not pieces[0].masked.spans:
         # Most lines are one piece without spans: there is nothing to join.
         return parts[0] if parts[0].source == line else parts[0]._replace(source=line)
     from nmt_cli.translation.placement.word_alignment import split_ranges  # which few lines need
 
-    # 2. Combine the hypotheses of the pieces.
+    # 1. Combine the hypotheses of the pieces.
     combinations = (pair_by_rank if sampled else combine_best)([part.hypotheses for part in parts])
-    # 3. Join each combination.
+    # 2. Join each combination.
     cut = next((part for part in parts if part.source_cut_from is not None), None)
     words = [piece.masked.text_without_placeholders for piece in pieces]
     words += [span.text for piece in pieces for span in piece.segment.spans if span.kind is SpanKind.FOREIGN]
@@ -119,7 +100,7 @@ def combine_best(lists: Sequence[Sequence[Hypothesis]]) -> list[Parts]:
 def restore_piece(
     piece: Piece, translation: Translation | None, tokenizers: TokenizerPair | None, prefix: str, language: str = ""
 ) -> Translation:
-    """Returns the translation of a piece with its spans and its case.
+    """Returns the translation of a piece with its spans.
 
     With nothing to translate, it is `prefix` and the piece itself.
     """
@@ -138,12 +119,10 @@ def restore_piece(
         source = piece.segment.text
         endings = (h._replace(text=correct_endings(h.text, source, language)) for h in restored.hypotheses)
         restored = restored._replace(hypotheses=tuple(endings))
-    if piece.rewritten is not None:
-        restored = write_back(restored, piece, piece.rewritten)
     return restored
 
 
-def write_back(translation: Translation, piece: Piece, rewritten: RewrittenText) -> Translation:
+def write_piece_back(translation: Translation, piece: Piece, rewritten: RewrittenText) -> Translation:
     """Returns the translation of a piece with all that rewriting changed in the piece put back."""
 
     def write(hypothesis: Hypothesis) -> Hypothesis:

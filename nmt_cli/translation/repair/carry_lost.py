@@ -1,7 +1,7 @@
 """Searches sentences again in which the network lost what it was to write itself, now with that carried.
 
 Dates, small numbers, brackets and slashes are left to the network, which usually writes them as its language does
-(`carrying.kinds.IF_LOST`). The translation with fewer faults is kept. Knows no network.
+(`IF_LOST` of `carrying.kinds`). The translation with fewer faults is kept. Knows no network.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, pairwise
 
 from nmt_cli.carrying.kind import Attempt, Context, LostKind, compile_guard
-from nmt_cli.carrying.kinds import IF_LOST
 from nmt_cli.carrying.spans import Span
 from nmt_cli.search.sampling import TextId
 from nmt_cli.text.symbols import BLANK, PLACEHOLDERS
@@ -29,7 +28,7 @@ def carry_lost(
     translations: dict[TextId, Translation],
     reader: LineReader,
     search: PieceSearch,
-    kinds: Sequence[LostKind] = IF_LOST,
+    kinds: Sequence[LostKind],
 ) -> None:
     """Carries what the network lost; changes the pieces and translations of which that leaves fewer faults."""
     # 1. Find what each translation lost.

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nmt_cli.carrying.glossary import TERMS
-from nmt_cli.carrying.kind import Context
-from nmt_cli.carrying.kinds import KINDS, find_spans, write_spans
+from nmt_cli.carrying.kind import Context, LostKind
+from nmt_cli.carrying.kinds import IF_LOST, KINDS, find_spans, write_spans
 from nmt_cli.carrying.masking import mask
 from nmt_cli.carrying.names import NameFinder
 from nmt_cli.carrying.numbers.notation import NumberNotation
@@ -24,7 +24,7 @@ from nmt_cli.text.characters import DASHES, HYPHENS
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.config import LineConfig
-from nmt_cli.translation.segmentation.pieces import Piece, make_frame_piece
+from nmt_cli.translation.segmentation.pieces import Piece, keep_verbatim, make_frame_piece
 from nmt_cli.translation.segmentation.segments import Segment, cut, is_plain
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ class LineReader:
     `carries` says whether the network has learned to carry placeholders over; else spans are extracted, but plain
     numbers stay in the text. They stay there too for a network that has learned placeholders, but not for numbers.
     """
+
+    if_lost: tuple[LostKind, ...] = IF_LOST  # what is carried in a second search
 
     def __init__(
         self,
@@ -71,7 +73,12 @@ class LineReader:
             notation=notation,
         )
 
-    def split_line(self, line: str, *, whole: bool = False) -> list[Piece]:
+    def split_line(self, line: str) -> list[Piece]:
+        """Returns the pieces of a line as the network is to read them."""
+        rewritten = self.rewriter.read_line(line)
+        return self.rewrite(self.split(rewritten.text if rewritten else line), line)
+
+    def split(self, line: str, *, whole: bool = False) -> list[Piece]:
         """Returns the pieces of a line; none for a blank line, and with `whole` only one if it fits.
 
         A line without a letter outside its spans is one piece, which stays byte for byte.
@@ -86,6 +93,10 @@ class LineReader:
         pieces = [piece for piece in pieces if piece.text or piece.masked.spans or piece.segment.is_frame]
         if pieces and not any(piece.is_translated or piece.changes_spans for piece in pieces):
             return [self.make_frame(line)]
+        return pieces
+
+    def rewrite(self, pieces: Sequence[Piece], line: str) -> list[Piece]:
+        """Returns the pieces of a line as the network is to read them."""
         return list(rewrite_pieces(pieces, line, self.rewriter))
 
     def with_spans(self, piece: Piece, spans: Sequence[Span]) -> Piece:
@@ -165,6 +176,22 @@ class LineReader:
         return spans if self.carries else [span._replace(is_extracted=True) for span in spans]
 
 
+class PictureLines(LineReader):
+    """Reads lines that name pictures: each is one piece, whatever its name; nothing of it is carried or rewritten."""
+
+    if_lost = ()
+
+    def __init__(self, config: LineConfig, **options: Any) -> None:
+        super().__init__(config, **options)
+        self.rewriter = Rewriter(())
+
+    def split(self, line: str, *, whole: bool = False) -> list[Piece]:
+        return keep_verbatim(line)
+
+    def rewrite(self, pieces: Sequence[Piece], line: str) -> list[Piece]:
+        return list(pieces)
+
+
 def take_frame_off(segment: Segment) -> list[Segment]:
     """Returns the segment, and what frames its words as segments of their own."""
     if is_plain(segment):
@@ -226,7 +253,9 @@ def rewrite_pieces(pieces: Sequence[Piece], line: str, rewriter: Rewriter) -> It
     """Yields the pieces of a line as the network is to read them."""
     has_capitals, begins_sentence = not line.islower(), True
     for piece in pieces:
-        rewritten = rewriter.read(piece.masked, begins_sentence=begins_sentence, has_capitals=has_capitals)
+        rewritten = None
+        if piece.recalled is None:
+            rewritten = rewriter.read(piece.masked, begins_sentence=begins_sentence, has_capitals=has_capitals)
         if rewritten is not None:
             piece = replace(piece, masked=rewritten.mask(piece.masked), rewritten=rewritten)
         yield piece
@@ -240,6 +269,6 @@ class PieceMemory(Protocol):
         """Returns the pieces of a line, those that the memory knows with their translation."""
         ...
 
-    def link_pieces(self, translator: Any, pieces: Mapping[TextId, Piece]) -> dict[TextId, Translation]:
+    def link_pieces(self, tools: Any, pieces: Mapping[TextId, Piece]) -> dict[TextId, Translation]:
         """Returns those of the known translations whose words could be linked to their sources."""
         ...

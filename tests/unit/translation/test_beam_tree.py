@@ -109,7 +109,7 @@ def test_the_tree_is_of_what_search_is_given_and_shows_what_is_carried() -> None
     translator = Translator(Adversary(tokenizer.vocabulary_size, 1), TextSource(tokenizer), tokenizer)
     line, search_config = "bade 5 km lu.", SearchConfig(beam_size=3, max_length=8)
     tree = trace_beam(translator, line, search_config)
-    (best,) = translator.translate_texts(["bade ⟦0⟧ lu."], search_config)
+    (best,) = translator.sentences.translate_texts(["bade ⟦0⟧ lu."], search_config)
     assert [node.token for node in tree.nodes if node.best] == list(best.hypotheses[0].tokens)
     assert tree.text == best.text.replace("⟦0⟧", "5 km") and "⟦0⟧" not in tree.pieces
     assert trace_beam(translator, "bade lu. " * 60, search_config).left > 0

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.translation.config import LineConfig
-from nmt_cli.translation.placement.joining import join_pieces, restore_piece
+from nmt_cli.translation.placement.joining import join_parts, restore_piece
 from nmt_cli.translation.result import Hypothesis, Repair, Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader
 
@@ -28,7 +28,7 @@ def sentence(*scored: tuple[str, float], **fields: object) -> Translation:
 
 
 def line(*sentences: Translation, sampled: bool = False) -> Translation:
-    return join_pieces(LINE, LineReader(LineConfig(), carries=False).split_line(LINE), sentences, None, sampled=sampled)
+    return join_parts(LINE, LineReader(LineConfig(), carries=False).split_line(LINE), sentences, None, sampled=sampled)
 
 
 def ranked(translation: Translation) -> list[tuple[str, float]]:
@@ -73,7 +73,7 @@ def test_a_line_of_one_sentence_is_its_translation_under_its_own_name() -> None:
         ("A", -9), ("B", -1), repairs=(Repair("loop", "coverage"),), source_cut_from=17, source_read=2
     )
     pieces = LineReader(LineConfig(), carries=False).split_line("Go  on. ")
-    assert join_pieces("Go  on. ", pieces, [translation], None) == translation._replace(source="Go  on. ")
+    assert join_parts("Go  on. ", pieces, [translation], None) == translation._replace(source="Go  on. ")
 
 
 def test_a_network_that_learned_no_numbers_as_placeholders_reads_them() -> None:

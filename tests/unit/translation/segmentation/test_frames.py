@@ -172,7 +172,7 @@ def test_only_the_texts_of_a_choice_are_translated(line: str, pieces: list[str])
 def test_nothing_is_framed_where_nothing_is_carried_or_a_prefix_is_forced() -> None:
     plain = LineReader(LineConfig(protect=False), carries=True)
     assert [piece.text for piece in plain.split_line("2. it rains:")] == ["2. it rains:"]
-    assert [piece.text for piece in READER.split_line("- it rains", whole=True)] == ["- it rains"]
+    assert [piece.text for piece in READER.split("- it rains", whole=True)] == ["- it rains"]
 
 
 @given(lines_with_spans())

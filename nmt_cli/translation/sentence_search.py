@@ -1,0 +1,92 @@
+"""Searches the sentences of lines, and searches those again that are faulty. Knows no lines and no spans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.sampling import TextId
+from nmt_cli.sources.source import TextSource
+from nmt_cli.translation.batch_search import BatchSearch, CountReporter
+from nmt_cli.translation.config import RepairConfig
+from nmt_cli.translation.decoding import decode_results
+from nmt_cli.translation.repair.ladder import Repairer
+from nmt_cli.translation.result import Translation
+
+SUBWORD_NGRAM, CHARACTER_NGRAM = 3, 10  # the size of n-grams that only a loop repeats
+
+PieceTranslations = dict[TextId, Translation]
+
+
+class SentenceSearch(NamedTuple):
+    """A batch search that reads and writes text."""
+
+    batch_search: BatchSearch
+    same_language: bool = False  # whether both sides are in one language, so that a copy is no fault
+
+    def search(
+        self, texts: Mapping[TextId, str], config: SearchConfig, progress: CountReporter | None = None
+    ) -> PieceTranslations:
+        """Returns the translation of each text; a prefix is forced on those that begin a line."""
+        translations: PieceTranslations = {}
+        for text_ids, own_config in group_by_prefix(texts, config):
+            done = len(translations)
+            report = None if progress is None else (lambda more, done=done: progress(done + more))
+            lines = [texts[text_id] for text_id in text_ids]
+            translations |= zip(text_ids, self.translate_texts(lines, own_config, report, text_ids), strict=True)
+        return translations
+
+    def repair(
+        self, translations: PieceTranslations, config: SearchConfig, repair: RepairConfig | None
+    ) -> PieceTranslations:
+        """Returns the translations; faulty ones are searched again, and unknown words replaced, as `repair` says.
+
+        Samples stay as drawn.
+        """
+        if repair is None:
+            return translations
+        repaired: PieceTranslations = {}
+        for text_ids, own_config in group_by_prefix(translations, config):
+            results = [translations[text_id] for text_id in text_ids]
+            if repair.heal and not config.sampling.sample:
+                results = self.repairer.repair(results, own_config)
+            if repair.replace_unknown:
+                from nmt_cli.translation.repair.unknown_words import replace_unknown  # which few translations need
+
+                sides = self.batch_search.source, self.batch_search.target
+                results = [replace_unknown(translation, *sides) for translation in results]
+            repaired |= zip(text_ids, results, strict=True)
+        return {text_id: repaired[text_id] for text_id in translations}
+
+    def translate_texts(
+        self,
+        lines: Sequence[str],
+        config: SearchConfig,
+        progress: CountReporter | None = None,
+        text_ids: Sequence[TextId] | None = None,
+    ) -> list[Translation]:
+        """Returns the translations of texts that the network reads as they are; `text_ids` are for sampling."""
+        source, target = self.batch_search.source, self.batch_search.target
+        text_ids = text_ids or [TextId(number, 0) for number in range(len(lines))]
+        rows = source.make_rows(lines, config.max_source_length)
+        searched = self.batch_search.search(rows, config, text_ids, progress)
+        return decode_results(lines, rows, searched, source, target)
+
+    @property
+    def repairer(self) -> Repairer:
+        """Searches faulty translations again."""
+        source, target = self.batch_search.source, self.batch_search.target
+        ngram_size = CHARACTER_NGRAM if target.settings.kind == "char" else SUBWORD_NGRAM
+        can_split = isinstance(source, TextSource)
+        return Repairer(self.translate_texts, ngram_size, same_language=self.same_language, can_split=can_split)
+
+
+def group_by_prefix(
+    text_ids: Mapping[TextId, object], config: SearchConfig
+) -> Iterator[tuple[list[TextId], SearchConfig]]:
+    """Yields the texts that begin a line, on which the prefix is forced, and the others, each with their settings."""
+    beginnings = [text_id for text_id in text_ids if config.prefix and text_id.piece == 0]
+    yield beginnings, config
+    yield [text_id for text_id in text_ids if not (config.prefix and text_id.piece == 0)], replace(config, prefix="")

@@ -1,0 +1,212 @@
+"""The stages of a translation, in order: what each does with a batch of lines, what it needs, and what it gives.
+
+Every stage works on all lines of the batch together, since search is fast in batches. Knows no network and no file
+format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from nmt_cli.rewriting.rewrite import RewrittenText
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.sampling import TextId
+from nmt_cli.text.normalise import normalise
+from nmt_cli.text.tokenizer import TokenizerPair
+from nmt_cli.translation.batch_search import CountReporter
+from nmt_cli.translation.config import CheckConfig, RepairConfig
+from nmt_cli.translation.placement.joining import (
+    join_parts,
+    keep_distinct,
+    restore_piece,
+    write_line_back,
+    write_piece_back,
+)
+from nmt_cli.translation.result import Translation
+from nmt_cli.translation.segmentation.line_reader import LineReader, PieceMemory
+from nmt_cli.translation.segmentation.pieces import Piece, find_origin, number_pieces
+from nmt_cli.translation.sentence_search import PieceTranslations, SentenceSearch
+
+
+class Tools(Protocol):
+    """What stages use of a translator."""
+
+    reader: LineReader
+    sentences: SentenceSearch
+    languages: tuple[str, str]
+
+    @property
+    def tokenizers(self) -> TokenizerPair | None: ...
+
+    def judge(
+        self, translations: list[Translation], checks: CheckConfig, n_best: int, *, healed: bool
+    ) -> list[Translation]: ...
+
+
+@dataclass
+class TranslationBatch:
+    """Lines on their way through translation; the fields without a default are what was asked for."""
+
+    lines: Sequence[str]
+    config: SearchConfig
+    n_best: int  # hypotheses that are asked for
+    most: int  # hypotheses that are kept: confidence is computed from several
+    repair: RepairConfig | None
+    checks: CheckConfig | None
+    first_line: int  # the number of the first line
+    memory: PieceMemory | None
+    progress: CountReporter | None
+    rewritten_lines: list[RewrittenText | None] = field(default_factory=list)
+    segments: list[list[Piece]] = field(default_factory=list)  # of each line
+    pieces: dict[TextId, Piece] = field(default_factory=dict)  # as the network reads them
+    translations: PieceTranslations = field(default_factory=dict)  # of the pieces that the network translates
+    parts: dict[TextId, Translation] = field(default_factory=dict)  # of all pieces, with their spans
+    result: list[Translation] = field(default_factory=list)  # of the lines
+
+    @property
+    def heals(self) -> bool:
+        """Whether faulty translations are searched again; samples stay as drawn."""
+        return self.repair is not None and self.repair.heal and not self.config.sampling.sample
+
+    def list_ids(self, index: int) -> list[TextId]:
+        """Returns the pieces of a line."""
+        return [TextId(self.first_line + index, piece) for piece in range(len(self.segments[index]))]
+
+
+def rewrite_lines(tools: Tools, batch: TranslationBatch) -> None:
+    """Reads what a whole line is to be read as: characters for their references in HTML."""
+    batch.rewritten_lines = [tools.reader.rewriter.read_line(line) for line in batch.lines]
+
+
+def split(tools: Tools, batch: TranslationBatch) -> None:
+    """Finds what must be carried, cuts the lines between sentences, and masks what is carried."""
+    whole = bool(batch.config.prefix)
+    texts = [new.text if new else line for line, new in zip(batch.lines, batch.rewritten_lines, strict=True)]
+    batch.segments = [tools.reader.split(text, whole=whole) for text in texts]
+
+
+def recall(tools: Tools, batch: TranslationBatch) -> None:
+    """Takes the pieces that a translation memory has from it."""
+    if batch.memory is not None:
+        texts = [new.text if new else line for line, new in zip(batch.lines, batch.rewritten_lines, strict=True)]
+        pairs = zip(texts, batch.segments, strict=True)
+        batch.segments = [batch.memory.recall_pieces(text, pieces, tools.reader) for text, pieces in pairs]
+
+
+def rewrite(tools: Tools, batch: TranslationBatch) -> None:
+    """Writes the pieces as the network is to read them."""
+    lines = zip(batch.lines, batch.segments, strict=True)
+    batch.pieces = number_pieces([tools.reader.rewrite(pieces, line) for line, pieces in lines], batch.first_line)
+
+
+def search(tools: Tools, batch: TranslationBatch) -> None:
+    """Searches the translations of the pieces."""
+    texts = {text_id: piece.text for text_id, piece in batch.pieces.items() if piece.is_translated}
+    report = scale_progress(batch.progress, len(texts), len(batch.lines))
+    batch.translations = tools.sentences.search(texts, batch.config, report)
+
+
+def repair(tools: Tools, batch: TranslationBatch) -> None:
+    """Searches faulty translations again."""
+    batch.translations = tools.sentences.repair(batch.translations, batch.config, batch.repair)
+
+
+def carry_lost(tools: Tools, batch: TranslationBatch) -> None:
+    """Searches again, with that carried, what lost a date, a number, a bracket or a slash."""
+    if not batch.heals:
+        return
+    from nmt_cli.translation.repair import carry_lost as lost  # training needs none
+
+    def search_again(texts: Mapping[TextId, str]) -> PieceTranslations:
+        return tools.sentences.repair(tools.sentences.search(texts, batch.config), batch.config, batch.repair)
+
+    lost.carry_lost(batch.pieces, batch.translations, tools.reader, search_again, tools.reader.if_lost)
+
+
+def order_equal_spans(tools: Tools, batch: TranslationBatch) -> None:
+    """Chooses the likeliest order of spans that are equal."""
+    if any(piece.masked.has_equal_spans for piece in batch.pieces.values()):
+        from nmt_cli.translation.repair.equal_spans import prefer_likeliest  # which few lines need
+
+        batch.translations |= prefer_likeliest(
+            tools.sentences.batch_search, batch.pieces, batch.translations, batch.config
+        )
+
+
+def place(tools: Tools, batch: TranslationBatch) -> None:
+    """Puts the spans back; links the words of what was recalled."""
+    if batch.memory is not None:
+        batch.translations |= batch.memory.link_pieces(tools, batch.pieces)
+    prefix = normalise(batch.config.prefix)
+    for text_id, piece in batch.pieces.items():
+        text = prefix if text_id.piece == 0 else ""
+        translation = batch.translations.get(text_id)
+        batch.parts[text_id] = restore_piece(piece, translation, tools.tokenizers, text, tools.languages[1])
+
+
+def write_back(tools: Tools, batch: TranslationBatch) -> None:
+    """Undoes in the translations what was rewritten in the pieces."""
+    for text_id, piece in batch.pieces.items():
+        if piece.rewritten is not None and text_id in batch.translations:
+            batch.parts[text_id] = write_piece_back(batch.parts[text_id], piece, piece.rewritten)
+
+
+def join(tools: Tools, batch: TranslationBatch) -> None:
+    """Joins the pieces of each line, and undoes what was rewritten in the line."""
+    is_sampled = batch.config.sampling.sample
+    for index, line in enumerate(batch.lines):
+        pieces = [batch.pieces[text_id] for text_id in batch.list_ids(index)]
+        parts = [batch.parts[text_id] for text_id in batch.list_ids(index)]
+        joined = join_parts(line, pieces, parts, tools.tokenizers, sampled=is_sampled)
+        joined = joined if is_sampled else keep_distinct(joined, batch.most)
+        joined = joined if batch.memory is None else joined._replace(origin=find_origin(pieces))
+        rewritten = batch.rewritten_lines[index]
+        batch.result.append(write_line_back(joined, rewritten) if rewritten else joined)
+
+
+def check(tools: Tools, batch: TranslationBatch) -> None:
+    """Checks each translation against its line, and rates it."""
+    if batch.checks is not None:
+        batch.result = tools.judge(batch.result, batch.checks, batch.n_best, healed=batch.heals)
+
+
+class Stage(NamedTuple):
+    """A step of a translation, with the fields of the batch that it reads, and those that it fills or changes."""
+
+    run: Callable[[Tools, TranslationBatch], None]
+    needs: frozenset[str]
+    gives: frozenset[str]
+
+
+def make_stage(run: Callable[[Tools, TranslationBatch], None], needs: str, gives: str) -> Stage:
+    return Stage(run, frozenset(needs.split()), frozenset(gives.split()))
+
+
+STAGES = (
+    make_stage(rewrite_lines, "lines", "rewritten_lines"),
+    make_stage(split, "lines rewritten_lines", "segments"),
+    make_stage(recall, "lines rewritten_lines segments", "segments"),
+    make_stage(rewrite, "lines segments", "pieces"),
+    make_stage(search, "lines pieces", "translations"),
+    make_stage(repair, "translations", "translations"),
+    make_stage(carry_lost, "pieces translations", "pieces translations"),
+    make_stage(order_equal_spans, "pieces translations", "translations"),
+    make_stage(place, "pieces translations", "parts translations"),
+    make_stage(write_back, "pieces translations parts", "parts"),
+    make_stage(join, "lines rewritten_lines segments pieces parts", "result"),
+    make_stage(check, "result", "result"),
+)
+
+
+def scale_progress(progress: CountReporter | None, texts: int, lines: int) -> CountReporter | None:
+    """Returns a function that takes the number of finished texts and reports that of finished lines.
+
+    Without any text, all lines are finished at once.
+    """
+    if progress is None:
+        return None
+    if not texts:
+        progress(lines)
+    return lambda done: progress(done * lines // max(1, texts))
