@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nmt_cli.api.command_lines import CommandLine, list_values
-from nmt_cli.api.command_options import spell_setting
+from nmt_cli.api.options.command_lines import CommandLine, list_values
+from nmt_cli.api.options.command_options import spell_setting
 from nmt_cli.languages.codes import find_language
 from nmt_cli.text.wrapping import format_count
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.api.arguments import (
+from nmt_cli.api.options.arguments import (
     PathLike,
     build_settings,
     explain_os_errors,

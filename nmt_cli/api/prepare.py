@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.api.arguments import PathLike, build_settings, explain_os_errors, find_path, list_paths
+from nmt_cli.api.options.arguments import PathLike, build_settings, explain_os_errors, find_path, list_paths
 from nmt_cli.api.progress import StageReporter
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats.inputs import CorpusFile, parse_input

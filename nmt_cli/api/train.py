@@ -1,48 +1,94 @@
-"""`nmt.train`: what `nmt train` does, as a function, on one machine."""
+"""`nmt train` and `nmt.train`: one call, from what is asked to what was trained.
+
+Whatever can be refused is refused before TensorFlow starts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from shutil import copyfile
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, cast
 
-from nmt_cli.api.arguments import PathLike, build_settings, explain_os_errors, find_path
+from nmt_cli.api.advice import FORCE, Advice, Commands, Trained, advise_on_model, has_learned_nothing
+from nmt_cli.api.options.arguments import PathLike, build_settings, explain_os_errors, find_path
+from nmt_cli.api.options.command_lines import CommandLine, TypedOption, describe_train, list_values, recall_prepare
+from nmt_cli.api.options.command_options import spell_setting
+from nmt_cli.api.options.explicit import ExplicitOptions
+from nmt_cli.api.options.saved_training import FIRST_RUN, find_saved_options, select_explicit
 from nmt_cli.api.progress import StageReporter
 from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
+from nmt_cli.api.training_watchers import AssistantWatcher, combine_watchers
+from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.watcher import EpochRecord, StepStatus, Validation, Watcher, Watchers
+from nmt_cli.training.watcher import RequestInfo, Watcher
 
 if TYPE_CHECKING:
     from nmt_cli.training.request import TrainingRequest
     from nmt_cli.training.run import TrainReport
 
+LATE = 1.05  # share of --time above which a late end is reported
+Loading = Callable[[], AbstractContextManager[None]]  # entered while TensorFlow starts
 
-class StageWatcher(Watcher):
-    """Reports a training as the stages of a `StageReporter`: updates, validations, the export."""
 
-    def __init__(self, progress: StageReporter) -> None:
-        self.progress = progress
+@dataclass(frozen=True, kw_only=True)
+class TrainRequest:
+    """What is to be trained, on which corpus, and which of its options were set explicitly."""
 
-    def report_step(self, status: StepStatus) -> None:
-        self.progress(f"epoch {status.epoch}", status.step, status.steps_per_epoch)
+    network: ModelConfig
+    training: TrainConfig
+    explicit: ExplicitOptions
+    data: Path
+    model: Path
+    force: bool = False
+    resume: bool = False
+    reverse: bool = False
+    keep_stages: bool = False
+    runs: int = 1
+    tensorboard: Path | None = None
+    cluster: str | None = None  # TF_CONFIG: the processes that train together, and which of them this one is
 
-    def report_validation(self, epoch: int) -> None:
-        self.progress(f"validating epoch {epoch}", 0, 0)
+    @property
+    def resumption(self) -> CommandLine:
+        """The command that continues the training; the checkpoint has all options but those of the command itself."""
+        again: list[TypedOption] = [("--reverse",)] if self.reverse else []
+        again += [("--runs", str(self.runs))] if self.runs > 1 else []
+        again += list_values(spell_setting("train", "keep-stages"), True) if self.keep_stages else []
+        return describe_train(self.data, self.model, *again, ("--resume",))
 
-    def report_epoch(self, record: EpochRecord, validation: Validation) -> None:
-        self.progress(f"validating epoch {record.epoch}", 1, 1)
+    @property
+    def typed_options(self) -> list[TypedOption]:
+        """The options of the network and of training that were typed, and the file of the others."""
+        values = self.network.to_mapping() | self.training.to_mapping()
+        typed: list[TypedOption] = [] if self.explicit.file is None else [("--config", str(self.explicit.file))]
+        for name, flag in self.explicit.typed.items():
+            typed += list_values(flag, values[name]) if name in values else []
+        return typed
 
-    def report_stage(self, name: str, number: int, stages: int) -> None:
-        self.progress(name, number, stages)
 
-    def report_translations(self, done: int, total: int, seconds_left: float) -> None:
-        self.progress("translating", done, total)
+@dataclass(frozen=True)
+class TrainOutcome:
+    """What was trained, and what would help most."""
 
-    def report_export(self) -> None:
-        self.progress("exporting", 0, 0)
+    report: TrainReport
+    advice: Advice
+    has_pictures: bool
+    late_seconds: float | None = None  # that the whole command took, if that is longer than its --time
+
+    def to_mapping(self, model: Path) -> dict[str, Any]:
+        """Returns the outcome in the form of `--json`."""
+        return {
+            "model": str(model),
+            "epochs": list(self.report.epochs),
+            "learned_nothing": has_learned_nothing(self.report.validation),
+            "development": asdict(self.report.validation),
+            "advice": self.advice.to_mapping(),
+        }
 
 
 @explain_os_errors
@@ -54,6 +100,7 @@ def train(
     resume: bool = False,
     reverse: bool = False,
     keep_stages: bool = False,
+    runs: int = 1,
     tensorboard: PathLike | None = None,
     progress: StageReporter | None = None,
     watcher: Watcher | None = None,
@@ -62,46 +109,112 @@ def train(
     """Trains a network on the prepared corpus `data`, and writes the model directory `model`.
 
     With `reverse`, the network translates from target to source. `options` are those of `nmt train`, such as `epochs=5`
-    or `attention="dot"`. A `watcher` sees every update, epoch and warning, and its `should_stop` may end training early
-    with a usable model. Raises DataError, OptionError, OutputError or TrainingError, and MissingExtraError without
-    TensorFlow.
+    or `attention="dot"`; with `resume`, those of the checkpoint go on. A `watcher` sees every update, epoch and
+    warning, and its `should_stop` may end training early with a usable model. Raises DataError, OptionError,
+    OutputError or TrainingError, and MissingExtraError without TensorFlow.
+    """
+    others: dict[str, Any] = {"force": force, "resume": resume, "runs": runs, "model": Path(model)}
+    network, training = build_settings(
+        "train", options, ModelConfig, TrainConfig, others=others, fallback=find_saved_options
+    )
+    request = TrainRequest(
+        network=network,
+        training=training,
+        explicit=ExplicitOptions.from_arguments(options, ModelConfig, TrainConfig),
+        data=Path(data),
+        reverse=reverse,
+        keep_stages=keep_stages,
+        tensorboard=find_path(tensorboard),
+        **others,
+    )
+    outcome = run_training(request, combine_watchers(watcher, progress, None))
+    return cast(TrainOutcome, outcome).report  # a process that trains alone is its own chief
+
+
+def run_training(request: TrainRequest, watcher: Watcher, loading: Loading = nullcontext) -> TrainOutcome | None:
+    """Trains what is asked for; returns None in a process that assists the chief, which writes the model.
+
+    Raises Interrupted if the watcher stops a training with synthetic pairs before the model itself is trained, and what
+    `train` raises.
     """
     from nmt_cli.training.checkpoints.lock import lock_model
     from nmt_cli.training.synthetic.plan import make_plan
 
-    network, training = build_settings(
-        "train", options, ModelConfig, TrainConfig, others={"force": force, "resume": resume}
+    training = open_training(request)
+    plan = make_plan(training.corpus, training.training)
+    if not training.role.is_chief:
+        watcher.report_request(describe_request(request, training, None))
+        assist_chief(training, watcher, loading)
+        return None
+    continued = request.resume and request.runs > 1 and (request.model / FIRST_RUN).is_dir()
+    resumed = request.resume and request.runs == 1  # of several runs, the best so far is no training to resume
+    with lock_model(request.model, replace=request.force or continued, resume=resumed):
+        watcher.report_request(describe_request(request, training, find_choice(training, has_stages=bool(plan.tasks))))
+        with loading(), silent_tensorflow():
+            run = load_runs(request, with_synthetic=bool(plan.tasks))
+        report = run(replace(training, watcher=combine_watchers(watcher, None, request.tensorboard)))
+    trained = Trained(
+        request.reverse,
+        request.training.init_from is not None,
+        plan.mode,
+        request.training.time is not None,
+        request.runs,
     )
-    request = make_request(Path(data), Path(model), network, training, options, reverse=reverse, resume=resume)
-    watchers = combine_watchers(watcher, progress, find_path(tensorboard))
-    is_synthetic = bool(make_plan(request.corpus, request.training).tasks)
-    with lock_model(request.directory, replace=force, resume=resume):
-        with silent_tensorflow():
-            run = load_training(with_synthetic=is_synthetic, keep_stages=keep_stages)
-        return run(replace(request, watcher=watchers))
+    return conclude_training(request, training, report, trained)
 
 
-def make_request(
-    data: Path,
-    model: Path,
-    network: ModelConfig,
-    training: TrainConfig,
-    explicit: Collection[str],
-    *,
-    reverse: bool,
-    resume: bool,
-) -> TrainingRequest:
-    """Returns what is trained, on which corpus; the time of a deadline begins now. Raises MissingExtraError."""
+def open_training(request: TrainRequest) -> TrainingRequest:
+    """Returns what is trained, with its corpus; the time of a deadline begins now. Raises MissingExtraError."""
     from nmt_cli.corpus.dataset import PreparedCorpus
     from nmt_cli.corpus.reversed import reverse_corpus
     from nmt_cli.training.deadline import Deadline
+    from nmt_cli.training.distributed.process import ProcessRole
     from nmt_cli.training.request import TrainingRequest
 
-    deadline = Deadline.from_option(training.time)
+    deadline = Deadline.from_option(request.training.time)  # the time before training counts too
     require_tensorflow()
-    corpus = PreparedCorpus.load(data)
-    corpus = reverse_corpus(corpus) if reverse else corpus
-    return TrainingRequest(corpus, model, network, training, resume=resume, deadline=deadline, explicit=set(explicit))
+    role = ProcessRole.parse(request.cluster)
+    if request.runs > 1 and role.processes > 1:
+        raise OptionError(f"--runs cannot be used with {role.processes} processes", hint="start the runs one by one")
+    corpus = PreparedCorpus.load(request.data)
+    return TrainingRequest(
+        reverse_corpus(corpus) if request.reverse else corpus,
+        request.model,
+        request.network,
+        request.training,
+        role=role,
+        resume=request.resume,
+        deadline=deadline,
+        explicit=select_explicit(
+            request.explicit, request.model, resume=request.resume, force=request.force, runs=request.runs
+        ),
+    )
+
+
+def find_choice(training: TrainingRequest, *, has_stages: bool) -> str | None:
+    """Returns what was left open and chosen, as a line; where helper models come first, each tells its own."""
+    from nmt_cli.training.defaults import fit_to_corpus
+
+    return None if has_stages else fit_to_corpus(training).choice
+
+
+def describe_request(request: TrainRequest, training: TrainingRequest, choice: str | None) -> RequestInfo:
+    corpus = training.corpus
+    assistant = None if training.role.is_chief else str(training.role)
+    languages = (corpus.source_language, corpus.target_language)
+    return RequestInfo(languages, request.data, request.model, choice, corpus.manifest.truncation, assistant)
+
+
+def load_runs(request: TrainRequest, *, with_synthetic: bool) -> Callable[[TrainingRequest], TrainReport]:
+    """Returns a function that trains as often as there are runs. Its import starts TensorFlow."""
+    if request.runs == 1:
+        return load_training(with_synthetic=with_synthetic, keep_stages=request.keep_stages)
+    # The stages of a run that is done tell --resume what the other runs need.
+    run = load_training(with_synthetic=with_synthetic, keep_stages=True)
+    from nmt_cli.training.repeated import train_repeatedly
+
+    keep, runs = request.keep_stages, request.runs
+    return partial(train_repeatedly, train=run, runs=runs, replace_models=request.force, keep_stages=keep)
 
 
 def load_training(*, with_synthetic: bool, keep_stages: bool) -> Callable[[TrainingRequest], TrainReport]:
@@ -115,13 +228,38 @@ def load_training(*, with_synthetic: bool, keep_stages: bool) -> Callable[[Train
     return partial(train_with_synthetic, keep_stages=keep_stages)
 
 
-def combine_watchers(watcher: Watcher | None, progress: StageReporter | None, tensorboard: Path | None) -> Watcher:
-    """Returns one watcher of all that watch: nobody, if none does."""
-    watchers = [] if watcher is None else [watcher]
-    if progress is not None:
-        watchers.append(StageWatcher(progress))
-    if tensorboard is not None:
-        from nmt_cli.training.tensorboard import TensorBoard
+def assist_chief(training: TrainingRequest, watcher: Watcher, loading: Loading) -> None:
+    """Trains as a process that is not the chief: it computes its share of each update and writes nothing."""
+    from nmt_cli.training.checkpoints.checkpoint import locate_state
 
-        watchers.append(TensorBoard(tensorboard, watcher.warn if watcher is not None else lambda problem: None))
-    return watchers[0] if len(watchers) == 1 else Watchers(*watchers)
+    with TemporaryDirectory(prefix="nmt.") as scratch:
+        if training.resume and locate_state(training.directory).is_file():
+            locate_state(Path(scratch)).parent.mkdir(parents=True)
+            copyfile(locate_state(training.directory), locate_state(Path(scratch)))
+        with loading(), silent_tensorflow():
+            from nmt_cli.training.run import assist
+        assist(replace(training, directory=Path(scratch), watcher=AssistantWatcher(watcher)))
+
+
+def conclude_training(
+    request: TrainRequest, training: TrainingRequest, report: TrainReport, trained: Trained
+) -> TrainOutcome:
+    """Returns the outcome: the report, with advice, and with the time that was needed if it was too long."""
+    manifest, deadline = training.corpus.manifest, training.deadline
+    advice = advise_on_model(manifest, report, describe_commands(request, training, trained), trained)
+    is_late = deadline is not None and request.runs == 1 and deadline.elapsed > LATE * deadline.seconds
+    late = deadline.elapsed if deadline is not None and is_late else None
+    return TrainOutcome(report, advice, training.corpus.has_pictures, late)
+
+
+def describe_commands(request: TrainRequest, training: TrainingRequest, trained: Trained) -> Commands:
+    """Returns the commands that prepare this corpus, train on it anew, and continue training, unless nothing can."""
+    from nmt_cli.runtime.model_directory import STAGES
+
+    has_stages = trained.synthetic != "none"
+    direction: list[TypedOption] = [("--reverse",)] if request.reverse else []
+    prepare = recall_prepare(training.corpus.manifest, request.data)
+    anew = describe_train(request.data, request.model, *direction, *request.typed_options, FORCE)
+    if has_stages and not (request.model / STAGES).is_dir():  # what training could continue with
+        return Commands(prepare, anew)
+    return Commands(prepare, anew, replace(request, runs=1, keep_stages=has_stages).resumption)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
-from nmt_cli.api.arguments import (
+from nmt_cli.api.options.arguments import (
     PathLike,
     build_settings,
     check_count,

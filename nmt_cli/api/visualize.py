@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from nmt_cli.api.arguments import (
+from nmt_cli.api.drawings.drawing import Drawing
+from nmt_cli.api.options.arguments import (
     PathLike,
     build_settings,
     explain_os_errors,
@@ -15,7 +16,6 @@ from nmt_cli.api.arguments import (
     list_paths,
     list_texts,
 )
-from nmt_cli.api.drawing import Drawing
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SearchConfig
@@ -124,8 +124,8 @@ def choose_subject(**asked: bool) -> Subject:
 
 def draw(request: DrawingRequest, progress: StageReporter) -> Drawing:
     """Draws what the request names; returns what was drawn."""
-    from nmt_cli.api.attention_view import AttentionRequest, draw_attention
-    from nmt_cli.api.charts import draw_corpora, draw_histories, draw_model_network, draw_search, list_nearest
+    from nmt_cli.api.drawings.attention_view import AttentionRequest, draw_attention
+    from nmt_cli.api.drawings.charts import draw_corpora, draw_histories, draw_model_network, draw_search, list_nearest
 
     drawing = Drawing(progress)
     outputs, sentences = request.outputs, request.sentences

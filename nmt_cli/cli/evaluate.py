@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 import typer
 
 from nmt_cli.api.compare_systems import score_systems
-from nmt_cli.api.explicit import ExplicitOptions
 from nmt_cli.api.kept_scores import keep_scores
+from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.api.scoring import Evaluation, EvaluationInputs, Outcome
 from nmt_cli.cli.parsing.completion import complete_metrics
 from nmt_cli.cli.parsing.options import DEFAULT_MODEL, AsJson, DataOption, ModelsOption, Precision, resolve_model

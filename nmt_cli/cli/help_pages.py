@@ -1,4 +1,4 @@
-"""The examples and the headings of each command's `--help`; which options it has is in `api/command_options.py`.
+"""The examples and headings of each command's `--help`; which options it has says `api/options/command_options.py`.
 
 An option stands under the heading (`panel`) that it declares. Must stay light: imported only when help is asked for.
 """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nmt_cli.api.advice import Advice, Commands, advise_on_corpus
-from nmt_cli.api.command_lines import describe_prepare, describe_train
+from nmt_cli.api.options.command_lines import describe_prepare, describe_train
 from nmt_cli.api.prepare import collect_inputs, prepare_inputs
 from nmt_cli.cli import render
 from nmt_cli.cli.parsing.options import AsJson, DataOption, Force

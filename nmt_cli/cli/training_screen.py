@@ -10,14 +10,22 @@ from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from nmt_cli.api.advice import ALIKE, Advice, has_learned_nothing
-from nmt_cli.api.command_lines import CommandLine
-from nmt_cli.cli.network_summary import describe_network
-from nmt_cli.cli.render import Screen, StepBar, show_advice
+from nmt_cli.api.options.command_lines import CommandLine
+from nmt_cli.cli.network_summary import describe_int8, describe_network, describe_parent
+from nmt_cli.cli.render import Screen, StepBar, format_cut, show_advice
 from nmt_cli.text.wrapping import format_count, shorten_text
-from nmt_cli.training.watcher import EpochRecord, ParentInfo, RunInfo, SeedResult, StepStatus, Validation, Watcher
+from nmt_cli.training.watcher import (
+    EpochRecord,
+    RequestInfo,
+    RunInfo,
+    SeedResult,
+    StepStatus,
+    Validation,
+    Watcher,
+)
 
 if TYPE_CHECKING:
-    from nmt_cli.training.int8_check import Int8Check
+    from nmt_cli.api.train import TrainOutcome, TrainRequest
     from nmt_cli.training.run import TrainReport
 
 
@@ -66,12 +74,11 @@ class TrainingScreen(Watcher):
         stop: Callable[[], bool],
         log_every: float = 60.0,
         clock: Callable[[], float] = time.monotonic,
-        announced: str | None = None,
     ) -> None:
         self.screen = screen
         self.log_every = log_every
         self.clock = clock
-        self.announced = announced  # the choice of settings that was printed already
+        self.request: RequestInfo | None = None
         self.printed_at = clock()
         self.should_stop = stop  # type: ignore[method-assign]
         self.bar: StepBar | None = None
@@ -87,11 +94,22 @@ class TrainingScreen(Watcher):
             self.bar.stop()
             self.bar = None
 
+    def report_request(self, info: RequestInfo) -> None:
+        self.request = info
+        if info.assistant is not None:
+            self.screen.say(f"{info.assistant}: assists the chief, which shows progress and writes the model")
+            return
+        if info.choice is not None:
+            self.screen.say(info.choice)
+        self.screen.say(f"{' -> '.join(info.languages)}, from {info.data}/ to {info.directory}/")
+        if info.truncation is not None:
+            self.screen.warn(format_cut(info.truncation))
+
     def report_start(self, info: RunInfo) -> None:
         millions = info.weights / 1e6
         weights = f"{millions:.1f} M weights" if millions >= 0.1 else format_count(info.weights, "weight")
         devices = f"{info.devices}, {info.precision.replace('_', ' ')}"
-        if info.choice and info.choice != self.announced:
+        if info.choice and (self.request is None or info.choice != self.request.choice):
             self.screen.say(info.choice)
         self.screen.say(f"{describe_network(info.network)} · {weights}        {devices}")
         self.screen.say(
@@ -192,6 +210,19 @@ class TrainingScreen(Watcher):
         """Returns a line of the table, with those columns for which the terminal has room."""
         return "".join(texts[column.heading].rjust(column.width) for column in choose_columns(self.screen.width))
 
+    def show_outcome(self, outcome: TrainOutcome | None, request: TrainRequest, *, was_stopped: bool) -> None:
+        """Prints what came of a training, whether it took too long, and how a training that was stopped goes on."""
+        if outcome is None:
+            self.screen.say(f"{self.request.assistant if self.request else 'this process'}: done")
+            return
+        advice = None if was_stopped else outcome.advice
+        self.show_summary(outcome.report, request.model, advice, pictures=outcome.has_pictures)
+        if outcome.late_seconds is not None:
+            seconds, time = format_time(outcome.late_seconds), request.training.time
+            self.screen.warn(f"the whole command took {seconds}, longer than --time {time}")
+        if was_stopped:
+            self.show_interruption(outcome.report, request.resumption, request.runs)
+
     def show_summary(
         self, report: TrainReport, directory: Path, advice: Advice | None = None, *, pictures: bool = False
     ) -> None:
@@ -242,28 +273,9 @@ class TrainingScreen(Watcher):
         self.screen.say(f"interrupted {run}after {report.passed_epochs:.1f}{planned} {unit}; continue with {command}")
 
 
-def describe_parent(parent: ParentInfo) -> str:
-    """Returns which model a training starts from, and how many of its pieces are used."""
-    languages = f"{parent.source_language} -> {parent.target_language}"
-    if parent.is_same_vocabulary:
-        return f"starts from {parent.name}/ ({languages}), which has the same pieces"
-    sides = [
-        f"{'pieces' if side == 'joint' else side} {counts.kept:,} kept, {counts.spelled:,} spelled, "
-        f"{counts.drawn:,} drawn"
-        for side, counts in parent.rows.items()
-    ]
-    return f"starts from {parent.name}/ ({languages}): {'; '.join(sides)}"
-
-
 def quote_for_shell(text: str) -> str:
     """Quotes a text for a shell: in double quotes, or as `shlex` does it where these would not be enough."""
     return quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
-
-
-def describe_int8(check: Int8Check) -> str:
-    """Returns what weights in 8 bits cost in BLEU, and whether they are used."""
-    used = "used by default" if check.default == "int8" else "so float is the default"
-    return f"int8 costs {max(check.cost, 0.0):.1f} BLEU: {check.int8_bytes / 1e6:.0f} MB, {used}."
 
 
 def format_time(seconds: float) -> str:

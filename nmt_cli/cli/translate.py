@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from nmt_cli.api.explicit import ExplicitOptions
 from nmt_cli.api.line_layout import LayoutConfig
 from nmt_cli.api.open_model import open_translator
-from nmt_cli.api.refusals import OF_MODEL, refuse_combinations
+from nmt_cli.api.options.explicit import ExplicitOptions
+from nmt_cli.api.options.refusals import OF_MODEL, refuse_combinations
 from nmt_cli.api.serve_config import ServeConfig
 from nmt_cli.cli.check_options import check_report, require_calibration, require_room
 from nmt_cli.cli.output_files import OutputFiles, name_outputs

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from nmt_cli.api.drawing import TERMINAL
-from nmt_cli.api.explicit import ExplicitOptions
+from nmt_cli.api.drawings.drawing import TERMINAL
+from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.api.visualize import DrawingRequest, choose_subject, draw
 from nmt_cli.cli.parsing.options import DEFAULT_MODEL, CorporaOption, ModelsOption, resolve_model
 from nmt_cli.cli.parsing.signature import with_settings

@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from nmt_cli.model.config import ModelConfig
+
+if TYPE_CHECKING:
+    from nmt_cli.corpus.manifest import Finding
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,18 @@ class ParentInfo:
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Self:
         return cls(**{**values, "rows": {side: RowCounts(**counts) for side, counts in values["rows"].items()}})
+
+
+@dataclass(frozen=True)
+class RequestInfo:
+    """Describes what a training is asked to do, before TensorFlow starts."""
+
+    languages: tuple[str, str]  # of source and target
+    data: Path
+    directory: Path  # of the model
+    choice: str | None = None  # of the settings, by the size of the corpus, as a line for a person
+    truncation: Finding | None = None  # of sources of the corpus
+    assistant: str | None = None  # which of several processes this one is, if it is not the chief
 
 
 @dataclass(frozen=True)
@@ -121,6 +136,9 @@ class EpochRecord:
 
 class Watcher:
     """Base class of everything that watches a training; a subclass overrides the reports that it needs."""
+
+    def report_request(self, info: RequestInfo) -> None:
+        """Reports what is asked for, once, before TensorFlow starts."""
 
     def report_start(self, info: RunInfo) -> None:
         """Reports the run, once, before its first update."""

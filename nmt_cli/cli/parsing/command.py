@@ -12,7 +12,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-from nmt_cli.api.command_options import OPTIONS
+from nmt_cli.api.options.command_options import OPTIONS
 from nmt_cli.cli.parsing.assignments import parse_command_line
 from nmt_cli.cli.parsing.fast_start import LightParameters, convert_lightly
 from nmt_cli.cli.parsing.spelling import is_setting, name_option, respell_error

@@ -15,8 +15,8 @@ from typing import Annotated, Any
 
 import typer
 
-from nmt_cli.api.explicit import ExplicitOptions, is_off
-from nmt_cli.api.refusals import collect_values, refuse_combinations
+from nmt_cli.api.options.explicit import ExplicitOptions, Fallback, is_off, leave_open
+from nmt_cli.api.options.refusals import collect_values, refuse_combinations
 from nmt_cli.cli.parsing.completion import COMPLETIONS
 from nmt_cli.cli.parsing.options import Assignments, Configuration, FullHelp, Quiet, Verbose
 from nmt_cli.cli.parsing.spelling import respell_settings, spell_option
@@ -32,13 +32,6 @@ COMMON: Mapping[str, tuple[Any, Any]] = {  # parameters of every command, with t
     "help_all": (FullHelp, False),
 }
 PROVIDED = (ExplicitOptions, Screen)  # what a command gets beside the values of its options
-# Returns options that are not set explicitly, by the class of their settings, from the values of all parameters.
-Fallback = Callable[[Mapping[str, Any], ExplicitOptions], Mapping[type[Settings], Mapping[str, Any]]]
-
-
-def leave_open(values: Mapping[str, Any], explicit: ExplicitOptions) -> Mapping[type[Settings], Mapping[str, Any]]:
-    """The fallback of a command whose options have their defaults where nothing sets them."""
-    return {}
 
 
 def with_settings(command: Callable[..., None], fallback: Fallback = leave_open) -> Callable[..., None]:

@@ -21,7 +21,7 @@ from nmt_cli.api.advice import (
     find_usual_bleu,
     has_learned_nothing,
 )
-from nmt_cli.api.command_lines import CommandLine
+from nmt_cli.api.options.command_lines import CommandLine
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.steps.build import DROP_REASONS
 from nmt_cli.training.watcher import Validation

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nmt_cli.api.command_lines import CommandLine, describe_prepare, describe_train, recall_prepare
+from nmt_cli.api.options.command_lines import CommandLine, describe_prepare, describe_train, recall_prepare
 from nmt_cli.corpus.config import PrepareConfig
 
 

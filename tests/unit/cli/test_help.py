@@ -7,7 +7,7 @@ import re
 import pytest
 from typer.testing import CliRunner
 
-from nmt_cli.api.command_options import OPTIONS
+from nmt_cli.api.options.command_options import OPTIONS
 from nmt_cli.cli.app import NmtCommands, app, load_command
 from nmt_cli.cli.help import shorten_description
 from nmt_cli.cli.help_pages import FIRST_STEPS, PAGES

@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from nmt_cli.api.explicit import ExplicitOptions
+from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.cli.app import NmtGroup
 from nmt_cli.cli.app import app as main_app
 from nmt_cli.cli.parsing.command import PanelledCommand

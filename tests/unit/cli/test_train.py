@@ -13,12 +13,12 @@ import typer
 from typer.testing import CliRunner
 
 from nmt_cli.api import startup
-from nmt_cli.api.explicit import ExplicitOptions
+from nmt_cli.api.options.explicit import ExplicitOptions
+from nmt_cli.api.train import TrainRequest
 from nmt_cli.cli.app import app
 from nmt_cli.cli.network_summary import describe_network
 from nmt_cli.cli.render import Screen
 from nmt_cli.cli.stopping import Stop, catch_stop_signals
-from nmt_cli.cli.train import describe_resumption, list_typed_options
 from nmt_cli.cli.training_screen import TrainingScreen, format_time
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import ExitCode, OptionError, explain_install
@@ -66,16 +66,23 @@ def test_the_first_line_says_what_was_chosen_for_a_corpus_of_this_size(
     assert lines[0].startswith("de -> en, ")  # nothing was chosen that the line would tell
 
 
+def make_request(**values: Any) -> TrainRequest:
+    """A request with the defaults of the command."""
+    defaults = {"network": ModelConfig.from_options(), "training": TrainConfig(), "explicit": ExplicitOptions({}, {})}
+    return TrainRequest(**{**defaults, "data": Path("prepared"), "model": Path("model"), **values})
+
+
 def test_commands_to_train_anew_keep_what_was_typed(tmp_path: Path) -> None:
     explicit = ExplicitOptions(
         {"attention": "--attention", "tied": "--no-tied", "model": "--model", "fixed_norm": "--set fixed-norm"},
         {"units": "--units"},
     )
-    settings = ModelConfig.from_options(attention="general", tied=False, fixed_norm=True), TrainConfig()
+    network = ModelConfig.from_options(attention="general", tied=False, fixed_norm=True)
     typed = [("--attention", "general"), ("--no-tied",), ("--set", "fixed-norm=true")]
-    assert list_typed_options(explicit, *settings) == typed
+    assert make_request(network=network, explicit=explicit).typed_options == typed
     from_file = explicit._replace(file=Path("my recipe.toml"))
-    assert list_typed_options(from_file, *settings) == [("--config", "my recipe.toml"), *typed]
+    request = make_request(network=network, explicit=from_file)
+    assert request.typed_options == [("--config", "my recipe.toml"), *typed]
 
 
 def test_training_is_told_which_options_of_the_network_were_asked_for(
@@ -202,14 +209,12 @@ def test_a_stopped_training_says_how_far_it_came_and_how_it_goes_on(
     passed: float, planned: int | None, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report: Any = SimpleNamespace(passed_epochs=passed, planned_epochs=planned)
-    TrainingScreen(Screen(), lambda: True).show_interruption(
-        report, describe_resumption(Path("prepared"), Path("other"))
-    )
+    TrainingScreen(Screen(), lambda: True).show_interruption(report, make_request(model=Path("other")).resumption)
     assert capsys.readouterr().err == f"{message}\n"
 
 
 def test_the_command_that_continues_names_what_no_checkpoint_has() -> None:
-    command = describe_resumption(Path("my data"), Path("model"), reverse=True, runs=3)
+    command = make_request(data=Path("my data"), reverse=True, runs=3).resumption
     assert str(command) == "nmt train --data 'my data' --reverse --runs 3 --resume"
 
 

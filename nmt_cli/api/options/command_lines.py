@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.api.command_options import spell_setting
+from nmt_cli.api.options.command_options import spell_setting
 from nmt_cli.corpus.config import FILE_OPTIONS, SPLIT_OPTIONS, PrepareConfig, is_size
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.settings import name_option, option_fields

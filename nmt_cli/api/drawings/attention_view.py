@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt_cli.api.drawing import TERMINAL, Drawing
+from nmt_cli.api.drawings.drawing import TERMINAL, Drawing
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
 from nmt_cli.errors import DataError, OptionError

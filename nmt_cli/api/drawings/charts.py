@@ -10,8 +10,8 @@ import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from nmt_cli.api.attention_view import warn_of_glyphs
-from nmt_cli.api.drawing import TERMINAL, Drawing
+from nmt_cli.api.drawings.attention_view import warn_of_glyphs
+from nmt_cli.api.drawings.drawing import TERMINAL, Drawing
 from nmt_cli.api.open_model import add_stored_pictures, open_translator
 from nmt_cli.api.progress import count_stage
 from nmt_cli.api.startup import find_cache

@@ -12,8 +12,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nmt_cli.api.explicit import ExplicitOptions
 from nmt_cli.api.line_layout import LayoutConfig
+from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.api.serve_config import ServeConfig
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.errors import OptionError

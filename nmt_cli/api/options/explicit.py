@@ -6,7 +6,7 @@ Must stay light: it is imported for `nmt --help`.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -74,6 +74,15 @@ class ExplicitOptions(NamedTuple):
         """Returns the first of these options that is set; where `beside` is typed, the file does not count."""
         options = self.typed if beside in self.typed else {**self.filed, **self.typed}
         return next((option for name, option in options.items() if name in names and name not in self.idle), None)
+
+
+# Returns options that are not set explicitly, by the class of their settings, from the values of all options.
+Fallback = Callable[[Mapping[str, Any], ExplicitOptions], Mapping[type[Settings], Mapping[str, Any]]]
+
+
+def leave_open(values: Mapping[str, Any], explicit: ExplicitOptions) -> Mapping[type[Settings], Mapping[str, Any]]:
+    """The fallback of a command whose options have their defaults where nothing sets them."""
+    return {}
 
 
 def is_off(value: Any) -> bool:

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ParamSpec, TypeVar
 
-from nmt_cli.api.explicit import ExplicitOptions
-from nmt_cli.api.refusals import collect_values, list_names, refuse_combinations
+from nmt_cli.api.options.explicit import ExplicitOptions, Fallback, leave_open
+from nmt_cli.api.options.refusals import collect_values, list_names, refuse_combinations
 from nmt_cli.errors import OptionError, convert_os_error
 from nmt_cli.settings import Settings, reject_unknown
 
@@ -91,17 +91,20 @@ def build_settings(
     *kinds: type[Settings],
     others: Mapping[str, Any] = MappingProxyType({}),
     earlier: Mapping[str, Any] = MappingProxyType({}),
+    fallback: Fallback = leave_open,
     where: str = "",
 ) -> list[Any]:
     """Returns the settings of these kinds with the values of `options`, which go before those given `earlier`.
 
     `others` are arguments that are no settings. Raises OptionError for an option that none of the kinds has, and for
-    arguments that cannot stand together in a `command`. `where` names the function in errors, if it has another name.
+    arguments that cannot stand together in a `command`. `fallback` may set what is not explicit. `where` names the
+    function in errors, if it has another name.
     """
     reject_unknown(options, sorted(list_names(*kinds)), where=where or command)
     values = {**earlier, **options}
-    settings = [kind.from_options(**select_options(values, kind)) for kind in kinds]
     explicit = ExplicitOptions.from_arguments({**others, **values}, *kinds, earlier={*earlier} - {*options})
+    saved = fallback({**others, **values}, explicit)
+    settings = [kind.from_options(**{**select_options(values, kind), **saved.get(kind, {})}) for kind in kinds]
     refuse_combinations(command, explicit, collect_values(settings, others))
     return settings
 

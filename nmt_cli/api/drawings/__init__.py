@@ -1,0 +1,1 @@
+"""What `nmt visualize` draws: attention, and other charts."""

@@ -1,0 +1,63 @@
+"""The options of a training that `--resume` continues: they need not be given again.
+
+Loads neither TensorFlow nor Keras, since the command line asks before it waits for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nmt_cli.api.options.explicit import ExplicitOptions
+from nmt_cli.model.config import ModelConfig
+from nmt_cli.settings import Settings
+from nmt_cli.training.config import TrainConfig
+
+if TYPE_CHECKING:
+    from nmt_cli.training.synthetic.stage_options import StageOptions
+
+FIRST_RUN = "run-1"  # of --runs, whose options are those of all; training.checkpoints.lock needs numpy
+
+
+def find_saved_options(
+    values: Mapping[str, Any], explicit: ExplicitOptions
+) -> Mapping[type[Settings], Mapping[str, Any]]:
+    """Returns the options of the checkpoint that --resume continues from; none without --resume, or a checkpoint.
+
+    `values` has those of all options. Raises OptionError for an explicit option that differs and cannot.
+    """
+    if not values["resume"] or values["force"]:
+        return {}
+    from nmt_cli.training.checkpoints.saved_options import read_saved_options
+    from nmt_cli.training.synthetic.stage_options import restore_stage_options
+
+    directory = locate_first_run(values["model"], values["runs"])
+    names = {*explicit.typed, *explicit.filed}
+    stages = find_options_of_stages(values["model"], values["runs"])
+    if stages is not None:
+        return restore_stage_options(directory, stages, values, names)
+    return read_saved_options(directory, values, names)
+
+
+def select_explicit(
+    explicit: ExplicitOptions, model: Path, *, resume: bool, force: bool, runs: int
+) -> frozenset[str] | None:
+    """Returns the names of the options that the user set; None where a checkpoint has all: it is not chosen anew."""
+    chosen = explicit.select_fields(ModelConfig) | explicit.select_fields(TrainConfig)
+    stages = find_options_of_stages(model, runs) if resume and not force else None
+    if stages is not None:
+        return None if stages.explicit is None else stages.explicit | chosen
+    saved = find_saved_options({"resume": resume, "force": force, "runs": runs, "model": model}, explicit)
+    return None if saved else chosen
+
+
+def find_options_of_stages(model: Path, runs: int) -> StageOptions | None:
+    """Returns the options with which a training with synthetic pairs began, if --resume takes its options from them."""
+    from nmt_cli.training.synthetic.stage_options import find_stage_options
+
+    return find_stage_options(locate_first_run(model, runs), several_runs=runs > 1)
+
+
+def locate_first_run(model: Path, runs: int) -> Path:
+    return model / FIRST_RUN if runs > 1 else model
