@@ -124,7 +124,8 @@ def translate(
     paths = check_files(files or [], model or [])
     model_directory = read_model_directory(choose_model(models))
     outputs = OutputFiles(name_outputs(output, paths, model_directory.card.target_language, force=force))
-    known = {"card": model_directory.card, **vars(search)}
+    card = model_directory.card
+    known = {**vars(search), "card": card, "subwords": card.tokenizer["kind"]}
     refuse_combinations(OF_MODEL, explicit, known)
     search = complete_search(search, sampling, layout, n_best, prefix)
     require_calibration(checks, model_directory.card)

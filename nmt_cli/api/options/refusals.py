@@ -208,7 +208,7 @@ TRANSLATE = (
     ),
     Refusal({"workers"}, lambda v: v.ray is not None and v.workers > 1, "cannot be combined with --ray"),
 )
-OF_MODEL = "model"  # the rows of `translate` that need the model's card, as the value `card`
+OF_MODEL = "model"  # the rows of `translate` that need the model's card, as `card`, and the kind of its `subwords`
 MODEL = (
     Refusal(
         {"alignments", "replace_unknown"},
@@ -230,8 +230,8 @@ MODEL = (
     ),
     Refusal(
         {"replace_unknown"},
-        lambda v: v.card.tokenizer["kind"] not in ("word", "char"),
-        "is for subwords that can be unknown, which those of this model cannot",
+        lambda v: v.subwords not in ("word", "char"),
+        "replaces unknown words, and none is unknown to the {subwords} subwords of this model",
         "leave it out; it is for models of --tokenizer word or char",
     ),
 )

@@ -32,7 +32,7 @@ def find_parameters(command: str) -> dict[str, Any]:
 def test_rows_name_settings_of_their_command(command: str, row: Refusal) -> None:
     known = find_parameters(command)
     assert row.settings and set(row.settings) - set(known) == set()
-    assert set(re.findall(r"\{(\w+)\}", row.why + row.hint)) - set(known) == set()
+    assert set(re.findall(r"\{(\w+)\}", row.why + row.hint)) - set(known) - {"subwords"} == set()
     assert row.beside == "" or row.beside in known
 
 
@@ -125,19 +125,19 @@ def test_a_file_may_switch_off_what_another_option_forbids(tmp_path: Path, monke
         ({"coverage_penalty": 0.2}, {"network": {"attention": "none"}}, "--coverage-penalty needs attention"),
         ({"coverage_penalty": 0.0}, {"network": {"attention": "none"}}, None),
         ({"glossary": "t.tsv"}, {"source": {"type": "image"}}, "--glossary applies to text"),
-        ({"replace_unknown": True}, {"tokenizer": {"kind": "bpe"}}, "--replace-unknown is for subwords that can be"),
-        ({"replace_unknown": True}, {"tokenizer": {"kind": "word"}}, None),
+        ({"replace_unknown": True, "subwords": "bpe"}, {}, "--replace-unknown replaces unknown words, and none is"),
+        ({"replace_unknown": True, "subwords": "word"}, {}, None),
     ],
 )
 def test_what_a_model_has_no_use_for_is_refused(options: dict[str, Any], card: Any, message: str | None) -> None:
-    known = SimpleNamespace(**{"network": {}, "source": {}, "tokenizer": {"kind": "word"}, **card})
+    known = SimpleNamespace(**{"network": {}, "source": {}, **card})
     explicit = ExplicitOptions.from_arguments({"glossary": None, **options})
     explicit = explicit._replace(typed={name: text.replace("_", "-") for name, text in explicit.typed.items()})
     if message is None:
         refuse_combinations(OF_MODEL, explicit, {**options, "card": known})
         return
     with pytest.raises(OptionError) as caught:
-        refuse_combinations(OF_MODEL, explicit, {**options, "card": known})
+        refuse_combinations(OF_MODEL, explicit, {"subwords": "word", **options, "card": known})
     assert caught.value.message.startswith(message)
 
 
