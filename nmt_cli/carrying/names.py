@@ -101,7 +101,9 @@ class NameFinder:
     ) -> None:
         self.source, self.target = source, target
         self.slips, self.characters, self.forms = slips, characters, forms
-        self.ordinary: set[str] = set()  # parts of texts between blanks in which there is no name
+        # Parts of texts between blanks that are no name and no part of one, and those that are no name alone.
+        self.ordinary: set[str] = set()
+        self.nameless: set[str] = set()
 
     @cached_property
     def capitals_are_names(self) -> bool:
@@ -143,21 +145,15 @@ class NameFinder:
             return False
         if not word.islower() and (not self.slips.is_known(word) or self.is_rare_name(word)):
             return False
-        self.keep_ordinary(part)
+        remember(part, self.ordinary)
         return True
-
-    def keep_ordinary(self, part: str) -> None:
-        """Remembers a part of a text between blanks in which there is no name."""
-        if len(self.ordinary) >= PARTS_REMEMBERED:
-            self.ordinary.clear()
-        self.ordinary.add(part)
 
     def find_words(self, text: str) -> Iterator[Name]:
         """Yields the words of a text that are carried."""
         is_shouted = text.isupper()
         for match in re.finditer(TOKEN, text):
             part = match[0]
-            if part in self.ordinary:
+            if part in self.ordinary or part in self.nameless:
                 continue
             bare = part.lstrip(BEFORE_WORD)
             if bare.startswith(".") and part.endswith(f"*{bare}"):
@@ -174,7 +170,7 @@ class NameFinder:
             elif names := list(self.find_in_word(written, start, is_shouted=is_shouted)):
                 yield from names
             elif word == word.lower() or self.source.has_word(word):  # whatever stands around it
-                self.keep_ordinary(part)
+                remember(part, self.nameless)
 
     def find_in_word(self, written: str, start: int, *, is_shouted: bool) -> Iterator[Name]:
         """Yields a word that begins at `start` if it is a name, or those of its parts that are: Tom/Kazimierz."""
@@ -279,6 +275,13 @@ class NameKind(Kind):
 
 
 NAMES = NameKind(SpanKind.NAME)
+
+
+def remember(part: str, memory: set[str]) -> None:
+    """Adds a part of a text to a memory, which is emptied when it is full."""
+    if len(memory) >= PARTS_REMEMBERED:
+        memory.clear()
+    memory.add(part)
 
 
 def cover_names(text: str, names: list[Name]) -> str:

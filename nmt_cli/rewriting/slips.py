@@ -78,16 +78,18 @@ class Slips(Rewrite):
         matches = list(WORD.finditer(text))
         slips = list(self.find_early_marks(text, matches))
         mended = {position for slip in slips for position in range(slip.start, slip.end)}
-        unknown = [
-            number
-            for number, match in enumerate(matches)
-            if not self.is_known(match[0]) and not is_abbreviated(text, match.end()) and match.start() not in mended
-        ]
+        unknown = [number for number, match in enumerate(matches) if not self.is_known(match[0])]
         if not (unknown or slips):
+            # Whatever stands around these parts, their words are known: an abbreviation is unknown elsewhere.
             if len(self.familiar) >= WORDS_REMEMBERED:
                 self.familiar.clear()
             self.familiar.update(parts)
             return []
+        unknown = [
+            number
+            for number in unknown
+            if not is_abbreviated(text, matches[number].end()) and matches[number].start() not in mended
+        ]
         moved = list(self.find_moved_blanks(text, matches, unknown))
         mended = {slip.start for slip in moved}
         slips += moved

@@ -1,0 +1,64 @@
+"""What a line becomes depends on the line alone: a reader that has read others reads it as a fresh one does.
+
+Readers remember words, since most come again and again. Whatever decides must then be a part of what is remembered.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nmt_cli.rewriting.slips import Slips
+from nmt_cli.runtime.installed_models import list_bundled_models
+from nmt_cli.translation.config import ModelRequest
+from nmt_cli.translation.segmentation.line_reader import LineReader
+from nmt_cli.translation.translator import Translator
+
+HERE = Path(__file__).parent
+MODELS = {"eng": "eng-deu", "deu": "deu-eng"}
+# Parts whose meaning depends on what stands beside them: abbreviations, formulas, enumerators, capitals.
+PARTS = "e.g. dog x = y (a) (b) A. B -> Dec. 24 Tom/Mary dr carefu.l THE Szczecin i.e. = > F() the Quux Quux's".split()
+
+
+def load_reader(language: str) -> LineReader:
+    return Translator.load(ModelRequest(list_bundled_models()[MODELS[language]])).reader
+
+
+def forget(reader: LineReader) -> None:
+    """Empties what a reader remembers of the lines before."""
+    slips: Slips = reader.rewriter.find(Slips)
+    finder = reader.context.names.__self__  # type: ignore[union-attr]
+    for memory in (slips.familiar, slips.known, slips.best, finder.ordinary, finder.nameless):
+        memory.clear()
+
+
+def read(reader: LineReader, line: str) -> list[tuple[str, tuple[str, ...]]]:
+    return [(piece.text, tuple(span.text for span in piece.spans)) for piece in reader.split_line(line)]
+
+
+@pytest.mark.parametrize("language", MODELS)
+def test_a_line_is_read_alike_whatever_was_read_before(language: str) -> None:
+    lines = (HERE / f"{language}.txt").read_text(encoding="utf-8").split("\n")[:-1]
+    random.Random(1).shuffle(lines)
+    reader = load_reader(language)
+    after_others = [read(reader, line) for line in lines]
+    for line, expected in zip(lines, after_others, strict=True):
+        forget(reader)
+        assert read(reader, line) == expected
+
+
+READER = load_reader("eng")
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.sampled_from(PARTS), min_size=1, max_size=5).map(" ".join), min_size=2, max_size=5))
+def test_no_line_changes_another(lines: list[str]) -> None:
+    forget(READER)
+    together = [read(READER, line) for line in lines]
+    for line, expected in zip(lines, together, strict=True):
+        forget(READER)
+        assert read(READER, line) == expected
