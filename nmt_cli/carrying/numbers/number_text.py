@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import NamedTuple
 
 from nmt_cli.carrying.references import REFERENCE
@@ -23,7 +24,7 @@ class NumberToken(NamedTuple):
 
     text: str  # as it stands there
     groups: tuple[int, ...]  # what its separators part
-    values: frozenset[float]  # its possible values
+    values: frozenset[Decimal]  # its possible values; exact, however many digits it has
 
     @property
     def whole(self) -> int | None:
@@ -88,9 +89,9 @@ def drop_other_digits(text: str) -> str:
 def read_number(text: str) -> NumberToken:
     """Returns a number with all its readings: separators may part thousands, a fraction, or numbers."""
     parts = re.split(r"\D", text)
-    values: set[float] = set()
+    values: set[Decimal] = set()
     if len(parts) == 1 or (len(parts[0]) <= 3 and all(len(part) == 3 for part in parts[1:])):
-        values.add(int("".join(parts)))
+        values.add(Decimal("".join(parts)))
     if len(parts) > 1:
-        values.add(float(f"{''.join(parts[:-1])}.{parts[-1]}"))
-    return NumberToken(text, tuple(map(int, parts)), frozenset(values))
+        values.add(Decimal(f"{''.join(parts[:-1])}.{parts[-1]}"))
+    return NumberToken(text, tuple(int(Decimal(part)) for part in parts), frozenset(values))

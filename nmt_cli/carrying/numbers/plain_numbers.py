@@ -28,7 +28,7 @@ NUMBERS = NumericKind(
         # Digits with marks between: dates, times, decimals, versions, fractions, ranges, addresses of machines.
         rf"{BEFORE}{SIGN}\d{{1,20}}+(?:[.,:/–-]\d{{1,20}}+){{1,12}}{AFTER}",
         # Three digits or more, a leading zero, or a sign.
-        rf"{BEFORE}{SIGN}(?:\d{{3,40}}+|0\d{{1,40}}+){AFTER}",
+        rf"{BEFORE}{SIGN}(?:\d{{3,}}+|0\d++){AFTER}",
         rf"(?<![^\s{re.escape(OPENING)}])[{MINUS}]\d{{1,2}}(?![\d{WORD_LETTER}])",
     ),
     cues=r"\d",

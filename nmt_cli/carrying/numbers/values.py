@@ -112,7 +112,7 @@ def is_among(token: NumberToken, others: Sequence[NumberToken]) -> bool:
     if len(token.groups) == 1 and any(len(o.groups) > 2 and token.groups[0] in o.groups for o in others):
         return True
     pairs = ((mine, its) for mine in token.values for other in others for its in other.values if mine and its)
-    return any(max(pair) / min(pair) in SCALES for pair in pairs)
+    return any(min(pair) * scale == max(pair) for pair in pairs for scale in SCALES)
 
 
 def select_unspoken(tokens: Iterable[NumberToken], side: NumberText, other: NumberText) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from decimal import Decimal
 
 from nmt_cli.carrying.numbers.notation import make_number_key
 from nmt_cli.languages.rules import find_rules
@@ -60,7 +61,7 @@ def find_form(number: str, language: str) -> tuple[bool, ...]:
         return (number == "1", plural == "below two" and number[0] in "01" and not number[1:2].isdecimal())
     if not number.isdecimal():
         return ()
-    value = int(number)
+    value = int(Decimal(number))  # `int` refuses thousands of digits
     tens, ones = value % 100, value % 10
     is_teen = 11 <= tens <= 19
     form = (value == 0, value == 1, ones == 0, ones == 1, 2 <= ones <= 4, is_teen, tens < 20)

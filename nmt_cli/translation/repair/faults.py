@@ -20,6 +20,7 @@ Fault = Literal["empty", "loop", "runaway", "copied", "placeholder", "numbers", 
 PLACEHOLDER_OPENING = "⟦"
 WORD_REPEATS = 4  # of one word in a row: "very, very, very" is language
 PHRASE_REPEATS = 3  # of two or more words in a row
+LONGEST_PHRASE = 50  # words; to look for longer ones would take time that grows with the square of a text
 SHORT_RUN = re.compile(r"(.{1,8}?)\1{5,}")  # six times in a row, inside words
 LONG_RUN = re.compile(r"(.{1,20}?)\1{5,}")  # the same, in scripts without blanks
 RUN_REPEATS = 6
@@ -89,7 +90,7 @@ def count_word_repeats(words: Sequence[str]) -> int:
     if is_rarely_repeated(words, PHRASE_REPEATS):
         return 1
     most = 1
-    for period in range(1, len(words) // PHRASE_REPEATS + 1):
+    for period in range(1, min(len(words) // PHRASE_REPEATS, LONGEST_PHRASE) + 1):
         repeats = count_block_repeats(words, period)
         if repeats >= (WORD_REPEATS if period == 1 else PHRASE_REPEATS):
             most = max(most, repeats)
@@ -124,7 +125,8 @@ def count_any_repeats(text: str) -> int:
 
 def count_any_word_repeats(words: Sequence[str]) -> int:
     """Returns how often any word or phrase occurs in a row at most; at least 1."""
-    return max((count_block_repeats(words, period) for period in range(1, len(words) // 2 + 1)), default=1)
+    longest = min(len(words) // 2, LONGEST_PHRASE)
+    return max((count_block_repeats(words, period) for period in range(1, longest + 1)), default=1)
 
 
 def count_block_repeats(items: Sequence[str], period: int) -> int:

@@ -151,3 +151,11 @@ def test_a_decade_without_its_century_has_an_ending_where_decades_have_one(
     target: str, language: str, missing: tuple[str, ...]
 ) -> None:
     assert compare_numbers("in the 1990s", target, "eng", language).missing == missing
+
+
+@pytest.mark.parametrize("digits", [19, 310, 4_301])
+def test_numbers_of_any_length_are_compared(digits: int) -> None:
+    number = "1" * digits
+    assert compare_numbers(f"We have {number} dogs and 5 cats.", f"Wir haben {number} Hunde und 5 Katzen.") == ((), ())
+    assert compare_numbers(f"We have {number} dogs.", f"Wir haben {number}2 Hunde.").missing == (number,)
+    assert compare_numbers(f"{number}.5", f"{number},5") == ((), ())

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.text.normalise import normalise
-from nmt_cli.translation.repair.faults import count_block_repeats, find_fault
+from nmt_cli.translation.repair.faults import count_any_word_repeats, count_block_repeats, find_fault
 
 FAULTY = [
     ("Where is the station?", "", "empty"),
@@ -68,3 +68,22 @@ def test_repeats_are_counted_on_end() -> None:
     assert count_block_repeats("abababx", 2) == 3
     assert count_block_repeats("abxab", 2) == 1
     assert count_block_repeats("aaaa", 1) == 4
+
+
+def test_the_work_of_looking_for_repeats_grows_with_the_text() -> None:
+    """Counts comparisons: four times the words take about four times as many."""
+
+    class Word(str):
+        compared = 0
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            Word.compared += 1
+            return str.__eq__(self, other)
+
+    counts = []
+    for size in (1_000, 4_000):
+        Word.compared = 0
+        assert count_any_word_repeats([Word(number) for number in range(size)]) == 1
+        counts.append(Word.compared)
+    assert counts[1] <= 4.2 * counts[0]
