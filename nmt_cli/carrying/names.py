@@ -145,7 +145,7 @@ class NameFinder:
             return False
         if not word.islower() and (not self.slips.is_known(word) or self.is_rare_name(word)):
             return False
-        remember(part, self.ordinary)
+        remember_part(part, self.ordinary)
         return True
 
     def find_words(self, text: str) -> Iterator[Name]:
@@ -170,7 +170,7 @@ class NameFinder:
             elif names := list(self.find_in_word(written, start, is_shouted=is_shouted)):
                 yield from names
             elif word == word.lower() or self.source.has_word(word):  # whatever stands around it
-                remember(part, self.nameless)
+                remember_part(part, self.nameless)
 
     def find_in_word(self, written: str, start: int, *, is_shouted: bool) -> Iterator[Name]:
         """Yields a word that begins at `start` if it is a name, or those of its parts that are: Tom/Kazimierz."""
@@ -277,7 +277,7 @@ class NameKind(Kind):
 NAMES = NameKind(SpanKind.NAME)
 
 
-def remember(part: str, memory: set[str]) -> None:
+def remember_part(part: str, memory: set[str]) -> None:
     """Adds a part of a text to a memory, which is emptied when it is full."""
     if len(memory) >= PARTS_REMEMBERED:
         memory.clear()
