@@ -27,6 +27,7 @@ from nmt_cli.cli.parsing.signature import list_declared
 from nmt_cli.cli.parsing.spelling import is_setting
 from nmt_cli.rewriting.rewrite import REWRITES
 from nmt_cli.settings import Setting
+from nmt_cli.translation.stages import STAGES
 
 DOCS = Path(__file__).parents[1]
 SPECIAL = re.compile(r"[<>*]|(?<!\w)_|_(?!\w)")  # what Markdown would read as markup
@@ -38,6 +39,12 @@ RULES = """# Rules of `nmt translate`
 {notice}
 
 [faithful.md](faithful.md) explains why these rules exist and how they work together.
+
+## Stages
+
+A translation goes through these steps, in this order.
+
+{stages}
 
 ## Protected spans
 
@@ -148,8 +155,10 @@ def render_rules() -> str:
     spans = [(name_module(module), ", ".join(names), summarise(module)) for module, names in forms.items()]
     lost = [(kind.name.value, summarise(kind)) for kind in IF_LOST]
     rewrites = [(CAMEL_CASE.sub(" ", rewrite.__name__).lower(), summarise(rewrite)) for rewrite in REWRITES]
+    stages = [(stage.run.__name__.replace("_", " "), summarise(stage.run)) for stage in STAGES]
     return RULES.format(
         notice=NOTICE,
+        stages=format_table("stage", ("stage", "what it does"), stages),
         spans=format_table("span", ("rule", "the span is", "what it protects"), spans),
         lost=format_table("lost", ("rule", "what it finds"), lost),
         rewrites=format_table("rewrite", ("rule", "what it does"), rewrites),

@@ -76,19 +76,19 @@ class TranslationBatch:
 
 
 def rewrite_lines(tools: Tools, batch: TranslationBatch) -> None:
-    """Reads what a whole line is to be read as: characters for their references in HTML."""
+    """Reads the references of HTML in a whole line as the characters they stand for."""
     batch.rewritten_lines = [tools.reader.rewriter.read_line(line) for line in batch.lines]
 
 
 def split(tools: Tools, batch: TranslationBatch) -> None:
-    """Finds what must be carried, cuts the lines between sentences, and masks what is carried."""
+    """Cuts lines into sentences, takes off their frames, and masks what must arrive unchanged."""
     whole = bool(batch.config.prefix)
     texts = [new.text if new else line for line, new in zip(batch.lines, batch.rewritten_lines, strict=True)]
     batch.segments = [tools.reader.split(text, whole=whole) for text in texts]
 
 
 def recall(tools: Tools, batch: TranslationBatch) -> None:
-    """Takes the pieces that a translation memory has from it."""
+    """Takes pieces from the translation memory, if it has them."""
     if batch.memory is not None:
         texts = [new.text if new else line for line, new in zip(batch.lines, batch.rewritten_lines, strict=True)]
         pairs = zip(texts, batch.segments, strict=True)
@@ -96,25 +96,25 @@ def recall(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def rewrite(tools: Tools, batch: TranslationBatch) -> None:
-    """Writes the pieces as the network is to read them."""
+    """Rewrites the pieces as the network is to read them."""
     lines = zip(batch.lines, batch.segments, strict=True)
     batch.pieces = number_pieces([tools.reader.rewrite(pieces, line) for line, pieces in lines], batch.first_line)
 
 
 def search(tools: Tools, batch: TranslationBatch) -> None:
-    """Searches the translations of the pieces."""
+    """Searches for the translations of the pieces."""
     texts = {text_id: piece.text for text_id, piece in batch.pieces.items() if piece.is_translated}
     report = scale_progress(batch.progress, len(texts), len(batch.lines))
     batch.translations = tools.sentences.search(texts, batch.config, report)
 
 
 def repair(tools: Tools, batch: TranslationBatch) -> None:
-    """Searches faulty translations again."""
+    """Searches again, in other ways, for translations that have a fault."""
     batch.translations = tools.sentences.repair(batch.translations, batch.config, batch.repair)
 
 
 def carry_lost(tools: Tools, batch: TranslationBatch) -> None:
-    """Searches again, with that carried, what lost a date, a number, a bracket or a slash."""
+    """Searches again where a date, a number, a bracket or a slash got lost, now with that protected."""
     if not batch.heals:
         return
     from nmt_cli.translation.repair import carry_lost as lost  # training needs none
@@ -126,7 +126,7 @@ def carry_lost(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def order_equal_spans(tools: Tools, batch: TranslationBatch) -> None:
-    """Chooses the likeliest order of spans that are equal."""
+    """Chooses the likeliest order of equal spans."""
     if any(piece.masked.has_equal_spans for piece in batch.pieces.values()):
         from nmt_cli.translation.repair.equal_spans import prefer_likeliest  # which few lines need
 
@@ -136,7 +136,7 @@ def order_equal_spans(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def place(tools: Tools, batch: TranslationBatch) -> None:
-    """Puts the spans back; links the words of what was recalled."""
+    """Puts the spans back, and links the words of recalled pieces."""
     if batch.memory is not None:
         batch.translations |= batch.memory.link_pieces(tools, batch.pieces)
     prefix = normalise(batch.config.prefix)
@@ -147,14 +147,14 @@ def place(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def write_back(tools: Tools, batch: TranslationBatch) -> None:
-    """Undoes in the translations what was rewritten in the pieces."""
+    """Undoes the rewrites of the pieces, last first."""
     for text_id, piece in batch.pieces.items():
         if piece.rewritten is not None and text_id in batch.translations:
             batch.parts[text_id] = write_piece_back(batch.parts[text_id], piece, piece.rewritten)
 
 
 def join(tools: Tools, batch: TranslationBatch) -> None:
-    """Joins the pieces of each line, and undoes what was rewritten in the line."""
+    """Joins the pieces of each line, and undoes the rewrites of the line."""
     is_sampled = batch.config.sampling.sample
     for index, line in enumerate(batch.lines):
         pieces = [batch.pieces[text_id] for text_id in batch.list_ids(index)]
@@ -167,7 +167,7 @@ def join(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def check(tools: Tools, batch: TranslationBatch) -> None:
-    """Checks each translation against its line, and rates it."""
+    """Checks each translation against its line, and rates its confidence."""
     if batch.checks is not None:
         batch.result = tools.judge(batch.result, batch.checks, batch.n_best, healed=batch.heals)
 
