@@ -18,8 +18,8 @@ NEVER_ONE = {
     ("api/drawings/attention_view.py", "len(translations)"),
     ("api/visualize.py", "len(paths)"),
     ("arrays/batching.py", "len(target_lengths)"),  # an error of the caller, not of a person
-    ("cli/render.py", "fewest"),  # "1 to 3 regions"
-    ("cli/render.py", "most"),
+    ("cli/prepared_corpus.py", "fewest"),  # "1 to 3 regions"
+    ("cli/prepared_corpus.py", "most"),
     ("cli/training_screen.py", "len(runs)"),
     ("corpus/checks/repeats.py", "most"),
     ("corpus/formats/spreadsheet.py", "int(match[2][:12])"),

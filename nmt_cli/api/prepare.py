@@ -1,14 +1,16 @@
-"""`nmt.prepare`: what `nmt prepare` does, as a function."""
+"""`nmt prepare` and `nmt.prepare`: one call, from what is asked to the prepared corpus."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nmt_cli.api.advice import Advice, Commands, advise_on_corpus
 from nmt_cli.api.options.arguments import PathLike, build_settings, explain_os_errors, find_path, list_paths
-from nmt_cli.api.progress import StageReporter
+from nmt_cli.api.options.command_lines import describe_prepare, describe_train
+from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats.inputs import CorpusFile, parse_input
 from nmt_cli.errors import OptionError
@@ -16,6 +18,60 @@ from nmt_cli.runtime.installed_models import find_model_or_file
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.prepare import PrepareReport
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrepareRequest:
+    """Which files become a prepared corpus, and how."""
+
+    corpus: tuple[str, ...]  # as they are typed: "clean.tsv=2"
+    config: PrepareConfig
+    data: Path
+    source_file: Path | None = None
+    target_file: Path | None = None
+    force: bool = False
+    report: Path | None = None
+    processes: int = 1
+
+    @property
+    def inputs(self) -> list[CorpusFile]:
+        """The inputs in order, the two parallel files last. Raises OptionError for none."""
+        inputs = [parse_input(name) for name in self.corpus]
+        if self.source_file is not None:
+            inputs.append(CorpusFile(self.source_file, self.target_file))
+        if not inputs:
+            raise OptionError("no corpus was named", hint="try `nmt prepare corpus.tsv`")
+        return inputs
+
+    @property
+    def commands(self) -> Commands:
+        """The commands that prepare this corpus, and train on it."""
+        files = [] if self.source_file is None else [f"{self.source_file},{self.target_file}"]
+        prepared = describe_prepare([*self.corpus, *files], self.config, self.data)
+        return Commands(prepared, describe_train(self.data, Path("model")))
+
+
+@dataclass(frozen=True)
+class PrepareOutcome:
+    """The prepared corpus, and what would help most."""
+
+    report: PrepareReport
+    advice: Advice
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Returns the outcome in the form of `--json`."""
+        manifest = self.report.manifest
+        return {
+            "data": str(self.report.directory),
+            "source_language": manifest.source_language,
+            "target_language": manifest.target_language,
+            "counts": asdict(manifest.counts),
+            "source": asdict(manifest.source),
+            "target": asdict(manifest.target),
+            "notes": list(self.report.notes),
+            "fingerprint": manifest.fingerprint,
+            "advice": self.advice.to_mapping(),
+        }
 
 
 @explain_os_errors
@@ -38,48 +94,37 @@ def prepare(
     DataError, OptionError or OutputError.
     """
     sizes = {name: str(options[name]) for name in ("dev", "test") if isinstance(options.get(name), int | float)}
-    files = {"source_file": source_file, "target_file": target_file}
+    files = {"source_file": find_path(source_file), "target_file": find_path(target_file)}
     (config,) = build_settings("prepare", {**options, **sizes}, PrepareConfig, others=files)
-    inputs = collect_inputs([str(path) for path in list_paths(corpus)], find_path(source_file), find_path(target_file))
-    return prepare_inputs(
-        inputs, Path(data), config, force=force, report=find_path(report), processes=processes, progress=progress
+    request = PrepareRequest(
+        corpus=tuple(map(str, list_paths(corpus))),
+        config=config,
+        data=Path(data),
+        force=force,
+        report=find_path(report),
+        processes=processes,
+        **files,
     )
+    return run_preparation(request, progress or ignore_progress).report
 
 
-def prepare_inputs(
-    inputs: list[CorpusFile],
-    data: Path,
-    config: PrepareConfig,
-    *,
-    force: bool,
-    report: Path | None,
-    processes: int,
-    progress: StageReporter | None,
-) -> PrepareReport:
+def run_preparation(request: PrepareRequest, progress: StageReporter) -> PrepareOutcome:
     """Makes the prepared corpus, with the reader of pictures and the subwords of the model that the settings name."""
     # Imports numpy and SentencePiece, which `nmt --help` does not need.
     from nmt_cli.api.open_model import make_picture_reader
     from nmt_cli.corpus.prepare import prepare as prepare_corpus
 
+    inputs, config = request.inputs, request.config
     if config.tokenizer_from is not None:
         config = replace(config, tokenizer_from=str(find_model_or_file(Path(config.tokenizer_from))))
-    return prepare_corpus(
+    report = prepare_corpus(
         inputs,
-        data,
+        request.data,
         config,
-        replace=force,
+        replace=request.force,
         report_progress=progress,
-        processes=processes,
-        report=report,
+        processes=request.processes,
+        report=request.report,
         reader=make_picture_reader(config),
     )
-
-
-def collect_inputs(corpus: list[str], source_file: Path | None, target_file: Path | None) -> list[CorpusFile]:
-    """Returns the inputs in order, the two parallel files last. Raises OptionError for none."""
-    inputs = [parse_input(name) for name in corpus]
-    if source_file is not None:
-        inputs.append(CorpusFile(source_file, target_file))
-    if not inputs:
-        raise OptionError("no corpus was named", hint="try `nmt prepare corpus.tsv`")
-    return inputs
+    return PrepareOutcome(report, advise_on_corpus(report.manifest, request.commands))

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from nmt_cli.api.advice import Advice, Commands, advise_on_corpus
-from nmt_cli.api.options.command_lines import describe_prepare, describe_train
-from nmt_cli.api.prepare import collect_inputs, prepare_inputs
-from nmt_cli.cli import render
+from nmt_cli.api.prepare import PrepareRequest, run_preparation
 from nmt_cli.cli.parsing.options import AsJson, DataOption, Force
 from nmt_cli.cli.parsing.signature import with_settings
+from nmt_cli.cli.prepared_corpus import show_prepared_corpus
+from nmt_cli.cli.render import Screen, show_stage_progress
 from nmt_cli.cores import count_cores
 from nmt_cli.corpus.config import PrepareConfig
-
-if TYPE_CHECKING:
-    from nmt_cli.corpus.prepare import PrepareReport
 
 
 @with_settings
 def prepare(
-    screen: render.Screen,
+    screen: Screen,
     config: PrepareConfig,
     corpus: Annotated[
         list[str] | None,
@@ -50,30 +45,18 @@ def prepare(
     as_json: AsJson = False,
 ) -> None:
     """Check, clean, split and encode sentence pairs."""
-    inputs = collect_inputs(corpus or [], source_file, target_file)
-    with render.show_stage_progress(screen) as progress:
-        corpus_report = prepare_inputs(
-            inputs, data, config, force=force, report=report, processes=count_cores(), progress=progress
-        )
-    files = [] if source_file is None else [f"{source_file},{target_file}"]
-    commands = Commands(describe_prepare([*(corpus or []), *files], config, data), describe_train(data, Path("model")))
-    advice = advise_on_corpus(corpus_report.manifest, commands)
-    render.show_prepared_corpus(screen, corpus_report, advice)
+    request = PrepareRequest(
+        corpus=tuple(corpus or ()),
+        config=config,
+        data=data,
+        source_file=source_file,
+        target_file=target_file,
+        force=force,
+        report=report,
+        processes=count_cores(),
+    )
+    with show_stage_progress(screen) as progress:
+        outcome = run_preparation(request, progress)
+    show_prepared_corpus(screen, outcome.report, outcome.advice)
     if as_json:
-        typer.echo(json.dumps(describe_corpus(corpus_report, advice), ensure_ascii=False))
-
-
-def describe_corpus(report: PrepareReport, advice: Advice) -> dict[str, Any]:
-    """Returns what `--json` prints of a prepared corpus."""
-    manifest = report.manifest
-    return {
-        "data": str(report.directory),
-        "source_language": manifest.source_language,
-        "target_language": manifest.target_language,
-        "counts": asdict(manifest.counts),
-        "source": asdict(manifest.source),
-        "target": asdict(manifest.target),
-        "notes": list(report.notes),
-        "fingerprint": manifest.fingerprint,
-        "advice": advice.to_mapping(),
-    }
+        typer.echo(json.dumps(outcome.to_mapping(), ensure_ascii=False))

@@ -1,0 +1,135 @@
+"""What `nmt prepare` prints of a prepared corpus: what was read, found, dropped, split and learned."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeGuard
+
+from nmt_cli.cli.render import Screen, show_advice
+from nmt_cli.text.wrapping import format_count, shorten_text
+
+if TYPE_CHECKING:
+    from nmt_cli.api.advice import Advice
+    from nmt_cli.corpus.manifest import Finding, FindingExample, Manifest, PictureStatistics, SubwordStatistics
+    from nmt_cli.corpus.prepare import PrepareReport
+
+# Checks whose findings are usual: their examples are shown with --verbose alone. Dropped pairs are always counted.
+CUT = "source-length"  # corpus.manifest.CUT, whose module needs more than the standard library
+HARMLESS = frozenset({"empty", "duplicate", "duplicate-form", "many-targets", "control", "identical-short", "numbers"})
+
+
+def show_prepared_corpus(screen: Screen, report: PrepareReport, advice: Advice) -> None:
+    """Prints what `nmt prepare` read, found, dropped, split and learned, what would help, and the next command."""
+    manifest, directory = report.manifest, report.directory
+    counts = manifest.counts
+    names = list(manifest.inputs)
+    name = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    languages = f"{manifest.source_language} -> {manifest.target_language}"
+    screen.say(f"{name}: {format_count(counts.read, 'pair')} {languages}, prepared in {report.seconds:.1f} s")
+    dropped = ", ".join(f"{number:,} {reason}" for reason, number in counts.dropped.items() if number)
+    total = sum(counts.dropped.values())
+    why = f": {dropped}   -> {directory / 'rejected.tsv.gz'}" if total else ""
+    screen.say(f"  kept {counts.kept:,}   dropped {total:,}{why}")
+    for note in report.notes:
+        screen.say(f"  {note}")
+    if counts.more_columns:
+        lines = format_count(counts.more_columns, "line has", "lines have")
+        screen.warn(f"{lines} more than two columns; the first two were used")
+    show_findings(screen, manifest.findings)
+    show_split_and_subwords(screen, manifest)
+    for side, text in manifest.monolingual.items():
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in text.dropped.items())
+        why = f"; dropped {text.read - text.kept:,}: {reasons}" if reasons else ""
+        screen.say(f"  text     {format_count(text.kept, f'{side} sentence')} without translations{why}")
+    next_command = "nmt train" if str(directory) == "prepared" else f"nmt train --data {shlex.quote(str(directory))}"
+    screen.say_detail(f"           fingerprint of the data {manifest.fingerprint[:16]}")
+    show_advice(screen, advice)
+    screen.say(f"{directory}/ is ready. Next: {next_command}")
+
+
+def show_findings(screen: Screen, findings: Iterable[Finding]) -> None:
+    """Prints a line per check that found something, with its first pair; more with --verbose."""
+    for finding in findings:
+        note = f" ({finding.note})" if finding.note else ""
+        first = finding.examples[0]
+        summary = f"{finding.count:,} {finding.action}: {finding.problem}{note}"
+        if finding.check == CUT:
+            screen.warn(format_cut(finding))
+        elif finding.check in HARMLESS:
+            screen.say_detail(f"  {summary}")
+        else:
+            screen.warn(f"{summary}; {format_example(first)}   [{finding.check}]")
+        for example in finding.examples[finding.check not in HARMLESS :]:
+            screen.say_detail(f"      {format_example(example)}")
+
+
+def format_cut(finding: Finding) -> str:
+    """Returns how many sources of a corpus were truncated, and where the first one is."""
+    first = finding.examples[0]
+    return f"{finding.count:,} cut: {finding.problem}; the first is {first.file}, line {first.line:,}"
+
+
+def format_example(example: FindingExample) -> str:
+    """Returns where a pair stands, and the pair."""
+    source, target = (shorten_text(text, 60) for text in (example.source, example.target))
+    return f'{example.file}, line {example.line:,}: "{source}" / "{target}"'
+
+
+def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
+    """Prints the sizes of the splits, what a random split would have leaked, and the vocabulary."""
+    leak, counts = manifest.leak, manifest.counts
+    splits = "   ".join(f"{split} {number:,}" for split, number in counts.splits.items())
+    leaked = leak.test_sources_by_rows
+    leak_note = f" (a random split would have leaked {leaked:.0%} of the test set)" if leaked else ""
+    unit = "sentence" if is_text(manifest.source) else "picture"
+    screen.say(f"  split    {splits}     no {unit} appears in two splits{leak_note}")
+    if counts.repeated:
+        repetitions = format_count(counts.repeated, "training pair is a repetition", "training pairs are repetitions")
+        screen.say(f"           {repetitions}, by weight")
+    groups = format_count(leak.groups, "group")
+    screen.say_detail(f"           {groups} of connected pairs, the largest of {leak.largest_group:,}")
+    if not is_text(manifest.source):
+        screen.say(f"  pictures {describe_pictures(manifest.source)}")
+    screen.say(f"  subwords {describe_subwords(manifest)}")
+    for side, fit in (("source", manifest.source), ("target", manifest.target)):
+        if is_text(fit):
+            screen.say_detail(
+                f"           {side}: {fit.coverage:.2%} of characters covered; longest sentence "
+                f"{format_count(fit.longest, 'piece')}, 99 % up to {fit.longest_of_99_percent:,}"
+            )
+
+
+def is_text(side: SubwordStatistics | PictureStatistics) -> TypeGuard[SubwordStatistics]:
+    """Whether the side has subwords. Looks at attributes: the module of the class needs more than `nmt --help` has."""
+    return hasattr(side, "vocabulary")
+
+
+def describe_pictures(source: SubwordStatistics | PictureStatistics) -> str:
+    """Returns the number of pictures and of their regions."""
+    values = dataclasses.asdict(source)
+    fewest, most = values["fewest_regions"], values["regions"]
+    regions = format_count(most, "region") if fewest == most else f"{fewest:,} to {most:,} regions"
+    return f"{values['pictures']:,}, of {regions} with {format_count(values['depth'], 'feature')} each"
+
+
+def describe_subwords(manifest: Manifest) -> str:
+    """Returns one line with the size and kind of the vocabulary, and how well it fits."""
+    source, target, kind = manifest.source, manifest.target, manifest.tokenizer.kind
+    if not is_text(source):
+        unseen = (
+            f"unknown in dev and test: {target.unknown_share:.1%}"
+            if target.unknown_share
+            else "every character can be encoded"
+        )
+        return f"{target.vocabulary:,}, {kind}; {target.pieces_per_word:.1f} per word of a caption; {unseen}"
+    size = f"{source.vocabulary:,} and {target.vocabulary:,},"
+    if manifest.has_joint_vocabulary:
+        for_target = "" if source.file == target.file else f" ({target.vocabulary:,} for the target)"
+        size = f"{source.vocabulary:,}{for_target}, joint"
+    fit = f"{source.pieces_per_word:.1f} per source word, {target.pieces_per_word:.1f} per target word"
+    unknown = "every character can be encoded"
+    if source.unknown_share or target.unknown_share:
+        unknown = f"unknown in dev and test: {source.unknown_share:.1%} of source, {target.unknown_share:.1%} of target"
+    return f"{size} {kind}; {fit}; {unknown}"
