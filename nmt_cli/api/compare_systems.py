@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nmt_cli.api.evaluation_inputs import read_rival
 from nmt_cli.api.progress import count_stage
-from nmt_cli.api.scoring import Evaluation, read_rival
+from nmt_cli.api.scoring import Evaluation
+from nmt_cli.api.scoring_doubts import list_doubts
 from nmt_cli.errors import OptionError
 from nmt_cli.evaluation import report, texts
 from nmt_cli.evaluation.analysis.warnings import find_seen, warn_of_leak
@@ -62,9 +64,9 @@ def name_systems(paths: Sequence[Path]) -> list[str]:
 
 
 def load_task(evaluation: Evaluation) -> SystemTask:
-    corpus = evaluation.load_corpus()
-    text = evaluation.load_text(corpus)
-    sources = text.lines if evaluation.inputs.hypothesis is None else evaluation.read_material(text).sources
+    corpus = evaluation.inputs.load_corpus()
+    text = evaluation.inputs.load_text(corpus)
+    sources = text.lines if evaluation.inputs.hypothesis is None else evaluation.inputs.read_material(text).sources
     return SystemTask(text.references, tuple(sources) if sources is not None else None, corpus)
 
 
@@ -81,7 +83,7 @@ def score_system(evaluation: Evaluation, task: SystemTask, path: Path, lines: Se
         made = report.score_translations(
             evaluation.names, text, translator, evaluation.search, progress, evaluation.config
         )
-        made = made.add_warnings(*evaluation.list_training_warnings(path, translator.card, task.corpus))
+        made = made.add_warnings(*list_doubts(evaluation.inputs, path, translator.card, task.corpus))
     made = dataclasses.replace(made, system=str(path))
     if evaluation.profiled:
         pairs = task.corpus.read_pairs("train") if task.corpus is not None else []

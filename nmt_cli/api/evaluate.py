@@ -1,11 +1,15 @@
-"""`nmt.evaluate`: what `nmt evaluate` does, as a function."""
+"""`nmt evaluate` and `nmt.evaluate`: one call, from what is asked to the scores of one system or of several."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from nmt_cli.api.compare_systems import score_systems
+from nmt_cli.api.evaluation_inputs import EvaluationInputs
+from nmt_cli.api.kept_scores import keep_scores
 from nmt_cli.api.options.arguments import (
     PathLike,
     build_settings,
@@ -15,17 +19,80 @@ from nmt_cli.api.options.arguments import (
     list_texts,
 )
 from nmt_cli.api.progress import StageReporter, ignore_progress
+from nmt_cli.api.scoring import Evaluation, EvaluationOutcome
+from nmt_cli.evaluation.comparison import SystemComparison
 from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.metrics.registry import ALL, Available, resolve_available_names, resolve_names
+from nmt_cli.runtime.installed_models import find_model, find_model_or_file
 from nmt_cli.search.config import SearchConfig
 
 if TYPE_CHECKING:
     from nmt_cli.evaluation.report import Report
 
+EXPLAINED = ("bleu4", "rougeL")  # unless other metrics are named
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationRequest:
+    """Which systems are scored on which sentences, and how."""
+
+    metrics: tuple[str, ...]  # none: all
+    scores: ScoreConfig
+    search: SearchConfig
+    data: Path
+    is_data_named: bool = False  # explicitly, so that it must exist
+    models: tuple[Path, ...] = ()
+    hypotheses: tuple[Path, ...] = ()  # translations, in place of the models
+    against: tuple[Path, ...] = ()  # further translations or models
+    source: Path | None = None
+    references: tuple[Path, ...] = ()
+    split: str = "test"
+    precision: str | None = None
+    is_profiled: bool = False
+
+    @property
+    def systems(self) -> tuple[Path, ...]:
+        """The systems, those that are compared with come last."""
+        return (*(self.hypotheses or self.models), *self.against)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether one system is scored, perhaps beside one other, rather than several in a table."""
+        return len(self.hypotheses or self.models) == 1 and len(self.against) <= 1
+
+    @property
+    def inputs(self) -> EvaluationInputs:
+        """The sentences, and the first system. Raises OptionError for inputs that do not go together."""
+        return EvaluationInputs(
+            self.data,
+            self.models[0],
+            self.source,
+            self.references,
+            self.hypotheses[0] if self.hypotheses else None,
+            self.against[0] if self.against else None,
+            self.split,
+            data_named=self.is_data_named,
+            precision=self.precision,
+        )
+
+    @property
+    def available(self) -> Available:
+        """What a metric can use of every system."""
+        if self.is_single:
+            return self.inputs.available
+        are_models = not self.hypotheses and all(path.is_dir() for path in self.against)
+        return Available(model=are_models, sources=self.inputs.available.sources)
+
+    @property
+    def paths(self) -> list[Path]:
+        """All that is read, but for the prepared corpus."""
+        return [path for path in (self.source, *self.references, *self.systems) if path is not None]
+
 
 @explain_os_errors
 def evaluate(
     *,
-    metric: str | Iterable[str] = "all",
+    metric: str | Iterable[str] = ALL,
     source: PathLike | None = None,
     reference: PathLike | Iterable[PathLike] | None = None,
     hypothesis: PathLike | None = None,
@@ -44,23 +111,44 @@ def evaluate(
     intervals. `precision` is that of the weights, "float" or "int8"; None: as the model says. `options` are those of
     `nmt evaluate`, such as `beam_size=1` or `lowercase=True`. Raises NotFoundError, DataError or OptionError.
     """
-    from nmt_cli.api.scoring import Evaluation, EvaluationInputs
-    from nmt_cli.evaluation.metrics.registry import resolve_available_names
-    from nmt_cli.runtime.installed_models import find_model, find_model_or_file
-
     others = {"source": source, "reference": reference, "hypothesis": hypothesis}
     others |= {} if split == "test" else {"split": split}
     scores, search = build_settings("evaluate", options, ScoreConfig, SearchConfig, others=others)
-    inputs = EvaluationInputs(
-        Path("prepared" if data is None else data),
-        find_model(Path(model)),
-        find_path(source),
-        tuple(list_paths(reference)),
-        find_path(hypothesis),
-        None if against is None else find_model_or_file(Path(against)),
-        split,
-        data_named=data is not None,
+    request = EvaluationRequest(
+        metrics=tuple(list_texts(metric)),
+        scores=scores,
+        search=search,
+        data=Path("prepared" if data is None else data),
+        is_data_named=data is not None,
+        models=(find_model(Path(model)),),
+        hypotheses=tuple(list_paths(hypothesis)),
+        against=tuple(map(find_model_or_file, list_paths(against))),
+        source=find_path(source),
+        references=tuple(list_paths(reference)),
+        split=split,
         precision=precision,
+        is_profiled=profile,
     )
-    names = resolve_available_names(list_texts(metric), scores, inputs.available)
-    return Evaluation(names, inputs, search, scores, profile, progress or ignore_progress).run().report
+    return cast(EvaluationOutcome, run_evaluation(request, progress or ignore_progress)).report  # of one system
+
+
+def run_evaluation(request: EvaluationRequest, progress: StageReporter) -> EvaluationOutcome | SystemComparison:
+    """Scores what is asked for, and keeps the scores of a model beside its card."""
+    inputs = request.inputs
+    names = resolve_available_names(list(request.metrics) or [ALL], request.scores, request.available)
+    evaluation = Evaluation(names, inputs, request.search, request.scores, request.is_profiled, progress)
+    if not request.is_single:
+        return score_systems(evaluation, request.systems, () if request.hypotheses else request.models)
+    outcome = evaluation.run()
+    keep_scores(outcome.report, inputs)
+    return outcome
+
+
+def explain_scores(metrics: Iterable[str], pair: tuple[str, str], scores: ScoreConfig) -> list[str]:
+    """Returns lines that show step by step how the scores of a candidate and a reference are computed."""
+    from nmt_cli.evaluation.analysis.explain import explain_metrics
+    from nmt_cli.visuals.labels import replace_controls
+
+    return [
+        replace_controls(line) for line in explain_metrics(resolve_names(list(metrics) or EXPLAINED), *pair, scores)
+    ]

@@ -13,7 +13,7 @@ from nmt_cli.files import hash_file, write_json
 from nmt_cli.records import Count, build, parse_json
 
 if TYPE_CHECKING:
-    from nmt_cli.api.scoring import EvaluationInputs
+    from nmt_cli.api.evaluation_inputs import EvaluationInputs
     from nmt_cli.evaluation.report import Report
 
 SCORES = "scores.json"

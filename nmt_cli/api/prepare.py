@@ -53,10 +53,15 @@ class PrepareRequest:
 
 @dataclass(frozen=True)
 class PrepareOutcome:
-    """The prepared corpus, and what would help most."""
+    """The prepared corpus, and what leads on from it."""
 
     report: PrepareReport
-    advice: Advice
+    commands: Commands  # to type, with what would help
+
+    @property
+    def advice(self) -> Advice:
+        """Which scores are usual with so many pairs, and what would help most."""
+        return advise_on_corpus(self.report.manifest, self.commands)
 
     def to_mapping(self) -> dict[str, Any]:
         """Returns the outcome in the form of `--json`."""
@@ -127,4 +132,4 @@ def run_preparation(request: PrepareRequest, progress: StageReporter) -> Prepare
         report=request.report,
         reader=make_picture_reader(config),
     )
-    return PrepareOutcome(report, advise_on_corpus(report.manifest, request.commands))
+    return PrepareOutcome(report, request.commands)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from nmt_cli.api.advice import Advice
-    from nmt_cli.evaluation.report import Report
 
 SHORTEST_BAR = 15  # columns of a progress bar, its percentage and the gaps between them and the words beside
 TIME_WIDTH = 9  # columns of the time that is left, with the gap before it
@@ -196,20 +195,6 @@ def count_lines(path: Path) -> int:
         return 0
     with path.open("rb") as file:
         return sum(part.count(b"\n") for part in iter(lambda: file.read(1 << 20), b""))
-
-
-def show_evaluation_context(screen: Screen, report: Report, *, what: str, unseen: bool) -> None:
-    """Prints, below the scores, how many sentences were scored and how, and what casts doubt on the scores."""
-    parts = [f"{report.sentences:,} {what}"]
-    if report.references_per_sentence > 1:
-        parts.append(f"{report.references_per_sentence} references each")
-    if report.search is not None:
-        parts.append(f"beam {report.search.beam_size}")
-    if unseen:
-        parts.append("none of their sources seen in training")
-    screen.say(", ".join(parts) + ".")
-    for doubt in report.warnings:
-        screen.warn(doubt)
 
 
 @contextmanager

@@ -13,8 +13,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ParamSpec, TypeVar
 
+from nmt_cli.api.options.combinations import collect_values, list_names
 from nmt_cli.api.options.explicit import ExplicitOptions, Fallback, leave_open
-from nmt_cli.api.options.refusals import collect_values, list_names, refuse_combinations
+from nmt_cli.api.options.refusals import refuse_combinations
 from nmt_cli.errors import OptionError, convert_os_error
 from nmt_cli.settings import Settings, reject_unknown
 

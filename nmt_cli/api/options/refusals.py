@@ -7,12 +7,13 @@ which widths of a network fit each other, is checked by the settings themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Mapping
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from nmt_cli.api.line_layout import LayoutConfig
+from nmt_cli.api.options.combinations import Refusal, SettingValues, list_names
 from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.api.serve_config import ServeConfig
 from nmt_cli.documents.config import DocumentConfig
@@ -20,52 +21,9 @@ from nmt_cli.errors import OptionError
 from nmt_cli.evaluation.config import SUBWORD_TOKENIZERS
 from nmt_cli.jobs.executor import ExecutorConfig
 from nmt_cli.search.config import SamplingConfig, SearchConfig
-from nmt_cli.settings import Settings, option_fields
 from nmt_cli.translation.config import LineConfig, MemoryConfig, RepairConfig
 
 TERMINAL = Path("-")  # the output that is text
-
-
-class SettingValues(dict[str, Any]):
-    """The values of the settings of a command by their names; None for one that it does not have."""
-
-    def __missing__(self, name: str) -> None:
-        return None
-
-    def __getattr__(self, name: str) -> Any:
-        return self[name]
-
-
-class Refusal(NamedTuple):
-    """Settings that are refused `when` others have such values.
-
-    `why` continues the sentence that the option begins; in it, and in the hint, `{name}` is the value of a setting.
-    Where `beside` is typed, options of a file do not count.
-    """
-
-    settings: Collection[str]
-    when: Callable[[SettingValues], Any]
-    why: str
-    hint: str = "leave one of them out"
-    beside: str = ""
-
-
-def refuse_combinations(command: str, explicit: ExplicitOptions, values: Mapping[str, Any]) -> None:
-    """Raises OptionError for the first settings of a command that cannot stand together."""
-    known = SettingValues(values)
-    for row in REFUSALS.get(command, ()):
-        option = explicit.find_first(row.settings, beside=row.beside)
-        if option is not None and row.when(known):
-            raise OptionError(f"{option} {row.why.format_map(known)}", hint=row.hint.format_map(known))
-
-
-def collect_values(settings: Iterable[Settings], others: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the values of all these settings and the others by their names."""
-    return {name: value for group in settings for name, value in vars(group).items()} | dict(others)
-
-
-def list_names(*kinds: type[Settings]) -> frozenset[str]:
-    return frozenset(field.name for kind in kinds for field in option_fields(kind))
 
 
 def reads_pictures(values: SettingValues) -> bool:
@@ -314,3 +272,12 @@ REFUSALS = {
     "evaluate": EVALUATE,
     "visualize": VISUALIZE,
 }
+
+
+def refuse_combinations(command: str, explicit: ExplicitOptions, values: Mapping[str, Any]) -> None:
+    """Raises OptionError for the first settings of a command that cannot stand together."""
+    known = SettingValues(values)
+    for row in REFUSALS.get(command, ()):
+        option = explicit.find_first(row.settings, beside=row.beside)
+        if option is not None and row.when(known):
+            raise OptionError(f"{option} {row.why.format_map(known)}", hint=row.hint.format_map(known))

@@ -15,8 +15,9 @@ from typing import Annotated, Any
 
 import typer
 
+from nmt_cli.api.options.combinations import collect_values
 from nmt_cli.api.options.explicit import ExplicitOptions, Fallback, is_off, leave_open
-from nmt_cli.api.options.refusals import collect_values, refuse_combinations
+from nmt_cli.api.options.refusals import refuse_combinations
 from nmt_cli.cli.parsing.completion import COMPLETIONS
 from nmt_cli.cli.parsing.options import Assignments, Configuration, FullHelp, Quiet, Verbose
 from nmt_cli.cli.parsing.spelling import respell_settings, spell_option

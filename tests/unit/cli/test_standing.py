@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from nmt_cli.api.evaluation_inputs import EvaluationInputs
 from nmt_cli.api.kept_scores import keep_scores
-from nmt_cli.api.scoring import EvaluationInputs
 from nmt_cli.cli.app import app
 from nmt_cli.cli.standing import describe_standing
 from nmt_cli.cli.translation_files import require_input

@@ -1,0 +1,128 @@
+"""What `nmt evaluate` scores: files, or a split of a prepared corpus. Reads; translates and scores nothing.
+
+Must stay light: it is imported for `nmt --help`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nmt_cli.errors import DataError, OptionError
+from nmt_cli.evaluation import texts
+from nmt_cli.evaluation.metrics.material import Material
+from nmt_cli.evaluation.metrics.registry import Available
+from nmt_cli.runtime.installed_models import CARD
+
+if TYPE_CHECKING:
+    from nmt_cli.corpus.dataset import PreparedCorpus
+
+
+@dataclass(frozen=True)
+class EvaluationInputs:
+    """What to score: files, or (where none is named) a split of `data`."""
+
+    data: Path
+    model: Path
+    source: Path | None = None
+    references: tuple[Path, ...] = ()
+    hypothesis: Path | None = None
+    rival: Path | None = None  # other hypotheses, or another model directory, to compare with
+    split: str = "test"  # or "dev"
+    data_named: bool = False  # whether `data` was typed, so that it must exist
+    precision: str | None = None  # of the weights of every model: float or int8; None: as its card says
+
+    def __post_init__(self) -> None:
+        if [self.source, self.hypothesis, self.rival, *self.references].count(Path("-")) > 1:
+            raise OptionError("- is standard input, which can be read once", hint="give the others as files")
+        if self.rival and self.rival.is_dir() and self.hypothesis and not self.source:
+            raise OptionError(
+                f"--against {self.rival}/ is a model, which needs the sentences to translate",
+                hint="name them with --source, or give --against a file of translations",
+            )
+
+    @property
+    def available(self) -> Available:
+        return Available(model=self.hypothesis is None, sources=self.hypothesis is None or self.source is not None)
+
+    @property
+    def option_values(self) -> dict[str, Any]:
+        """The inputs by their options, for `--json`."""
+        references = [str(path) for path in self.references]
+        source = {"source": str(self.source)} if self.source else {}
+        precision = {"precision": self.precision} if self.precision else {}
+        if self.hypothesis:
+            return {"hypothesis": str(self.hypothesis), **source, "reference": references, **precision}
+        if self.source:
+            return {**source, "reference": references, "model": str(self.model), **precision}
+        return {"split": self.split, "data": str(self.data), "model": str(self.model), **precision}
+
+    @property
+    def task_values(self) -> dict[str, Any]:
+        """The sentences by their options, without the systems, for `--json`."""
+        return {name: value for name, value in self.option_values.items() if name not in ("model", "hypothesis")}
+
+    @property
+    def sentence_noun(self) -> str:
+        """What the sentences are called in print."""
+        if not self.references:
+            return f"{self.split} sentences"
+        return f"sentences of {self.source or self.references[0]}"
+
+    def load_corpus(self) -> PreparedCorpus | None:
+        """Loads the prepared corpus; None where files are scored and no corpus tells what was trained on."""
+        from nmt_cli.corpus.dataset import PreparedCorpus  # numpy, which `nmt --help` does not need
+        from nmt_cli.corpus.manifest import MANIFEST_NAME
+
+        dispensable = self.references and not self.data_named
+        if dispensable and not (self.data / MANIFEST_NAME).is_file():
+            return None
+        corpus = PreparedCorpus.load(self.data)
+        return corpus if self.hypothesis is not None else orient_corpus(corpus, self.model)
+
+    def load_text(self, corpus: PreparedCorpus | None) -> texts.ParallelText:
+        lines = self.hypothesis or self.source
+        if lines is not None:
+            return texts.read_files(lines, self.references, "hypothesis" if self.hypothesis else "source")
+        if corpus is None:
+            raise OptionError("there is nothing to score")
+        return texts.read_split(corpus, self.split)
+
+    def read_material(self, text: texts.ParallelText) -> Material:
+        if self.source is None:
+            return Material(text.lines, text.references)
+        sources = texts.read_lines_of(self.source, "source")
+        texts.check_count(str(self.hypothesis), len(text.lines), self.source, len(sources))
+        return Material(text.lines, text.references, sources)
+
+
+def orient_corpus(corpus: PreparedCorpus, model: Path) -> PreparedCorpus:
+    """Returns the corpus in the direction in which the model translates it."""
+    from nmt_cli.corpus.reversed import reverse_corpus
+    from nmt_cli.runtime.model_directory import read_card
+
+    if corpus.has_pictures or not (model / CARD).is_file():
+        return corpus
+    other = reverse_corpus(corpus)
+    return other if read_card(model).dataset_fingerprint == other.fingerprint else corpus
+
+
+def name_input(path: Path | None) -> str:
+    return "standard input" if path == texts.STDIN else str(path)
+
+
+def read_rival(path: Path | None, text: texts.ParallelText) -> list[str] | None:
+    """Reads the other hypotheses; None where there are none, or where a model is to make them.
+
+    Raises DataError if their number differs from that of the references.
+    """
+    if path is None or path.is_dir():
+        if path is not None and not (path / CARD).is_file():
+            raise DataError(
+                f"{path}/ is not a model: it has no {CARD}", hint="--against takes a model or a file of lines"
+            )
+        return None
+    lines = texts.read_lines_of(path, "hypothesis")
+    texts.check_count(path, len(lines), "the references", len(text.references))
+    return lines

@@ -1,0 +1,48 @@
+"""What casts doubt on the scores of a model: that it may have been trained on the sentences, or for other languages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nmt_cli.api.evaluation_inputs import EvaluationInputs
+from nmt_cli.languages.codes import is_same_language
+
+if TYPE_CHECKING:
+    from nmt_cli.corpus.dataset import PreparedCorpus
+    from nmt_cli.runtime.model_directory import ModelCard
+
+
+def list_doubts(
+    inputs: EvaluationInputs, model: Path | str, card: ModelCard, corpus: PreparedCorpus | None
+) -> list[str]:
+    """Returns why a model may have been trained on the sentences that it is scored on."""
+    is_split = not inputs.references
+    warnings = list_other_languages(model, card, corpus) if corpus is not None and is_split else []
+    if is_split and (corpus is None or card.dataset_fingerprint != corpus.fingerprint):
+        warnings.append(
+            f"{model}/ was trained on other data than {inputs.data}/: "
+            f"these {inputs.split} sentences may be in its training data"
+        )
+    earlier = list_earlier_data(card)
+    if earlier:
+        warnings.append(
+            f"{model}/ was trained on {' and '.join(earlier)} too: these sentences may be in that training data"
+        )
+    return warnings
+
+
+def list_other_languages(model: Path | str, card: ModelCard, corpus: PreparedCorpus) -> list[str]:
+    """Returns a message if the model translates between other languages than those of the corpus."""
+    ours, theirs = (card.source_language, card.target_language), (corpus.source_language, corpus.target_language)
+    if {"source", "target"} & {*ours, *theirs} or corpus.has_pictures:
+        return []
+    if all(is_same_language(code, other) for code, other in zip(ours, theirs, strict=True)):
+        return []
+    return [f"{model}/ translates {ours[0]} -> {ours[1]}, but the data is {theirs[0]} -> {theirs[1]}"]
+
+
+def list_earlier_data(card: ModelCard) -> list[str]:
+    """Returns what a model was trained on beside its corpus: the data of its initial model, and replayed pairs."""
+    start, replayed = (card.training.get(name) for name in ("init_from", "replay"))
+    return [*([f"what {start} was trained on"] if start else []), *([str(replayed)] if replayed else [])]

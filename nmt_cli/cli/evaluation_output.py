@@ -1,0 +1,136 @@
+"""What `nmt evaluate` prints and writes: scores, what casts doubt on them, sentences, reports.
+
+Must stay light: it is imported for `nmt --help`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from nmt_cli.api.evaluation_inputs import EvaluationInputs
+from nmt_cli.api.scoring import EvaluationOutcome
+from nmt_cli.cli.render import Screen, find_width, print_lines
+from nmt_cli.errors import OptionError
+from nmt_cli.evaluation import comparison, report
+from nmt_cli.evaluation.comparison import SystemComparison
+from nmt_cli.evaluation.sides import split_column
+from nmt_cli.files import require_output, stage_file
+from nmt_cli.text.escapes import escape_controls
+from nmt_cli.visuals.report_path import SUFFIXES_OF_SCORES, check_report_path
+
+BOLD = "\033[1m", "\033[22m"
+
+
+@dataclasses.dataclass(frozen=True)
+class EvaluationOutput:
+    """Prints the scores of what `inputs` names, and writes the files that were asked for."""
+
+    screen: Screen
+    inputs: EvaluationInputs
+    page: Path | None  # of --report
+    sentences: Path | None
+    as_json: bool
+    profile: bool
+
+    def require_files(self, read: Sequence[Path]) -> None:
+        """Raises OptionError or OutputError for files that cannot be written, or are `read`, before the work."""
+        if self.page is not None:
+            check_report_path(self.page, SUFFIXES_OF_SCORES)
+        if self.sentences is not None:
+            require_output(self.sentences, "--sentences")
+        inputs = [split_column(path)[0] for path in read]
+        for option, output in (("--report", self.page), ("--sentences", self.sentences)):
+            if output is not None and output.exists():
+                if any(path.is_file() and path.samefile(output) for path in inputs):
+                    raise OptionError(f"{option} {output} is a file that is scored", hint="choose another name")
+
+    def show(self, result: EvaluationOutcome | SystemComparison) -> None:
+        """Prints and writes the scores of one system, perhaps beside those of another, or of several side by side."""
+        if isinstance(result, EvaluationOutcome):
+            self.print_scores(result.report)
+            self.show_context(result.report, what=result.what, unseen=result.unseen)
+            self.write_sentences(report.make_sentence_rows(result.report), "their scores")
+            self.write_report(result)
+        else:
+            self.print_comparison(result)
+            first = dataclasses.replace(result.reports[0], warnings=result.warnings)
+            self.show_context(first, what=self.inputs.sentence_noun, unseen=False)
+            self.write_sentences(comparison.make_sentence_table(result), "the scores of every system")
+            self.write_comparison(result)
+
+    def print_scores(self, scored: report.Report) -> None:
+        """Prints the scores of one system to standard output, and perhaps its profile."""
+        if self.as_json:
+            return print_json(report.make_report_json(scored, self.inputs.option_values))
+        print_lines(report.format_report(scored))
+        if self.profile and scored.profile is not None:
+            from nmt_cli.evaluation.analysis.profile import format_profile
+
+            print_lines(["", *format_profile(scored.profile)])
+
+    def print_comparison(self, compared: SystemComparison) -> None:
+        """Prints the table, the best scores in bold on a terminal, what its letters say, and perhaps the profiles."""
+        if self.as_json:
+            return print_json(comparison.make_comparison_json(compared, self.inputs.task_values))
+        for line in comparison.format_table(compared, find_width(sys.stdout)):
+            typer.echo(mark_bold(line))
+        print_lines(comparison.format_notes(compared))
+        if self.profile:
+            print_lines(comparison.format_profiles(compared))
+
+    def show_context(self, scored: report.Report, *, what: str, unseen: bool) -> None:
+        """Prints, below the scores, how many sentences were scored and how, and what casts doubt on the scores."""
+        parts = [f"{scored.sentences:,} {what}"]
+        if scored.references_per_sentence > 1:
+            parts.append(f"{scored.references_per_sentence} references each")
+        if scored.search is not None:
+            parts.append(f"beam {scored.search.beam_size}")
+        if unseen:
+            parts.append("none of their sources seen in training")
+        self.screen.say(", ".join(parts) + ".")
+        for doubt in scored.warnings:
+            self.screen.warn(doubt)
+
+    def write_sentences(self, rows: Sequence[Sequence[str]], what: str) -> None:
+        """Writes the rows of all sentences as the lines of a .tsv, if it is asked for."""
+        if self.sentences is not None:
+            with stage_file(self.sentences) as temporary:
+                lines = ("\t".join(row) + "\n" for row in rows)
+                temporary.write_text("".join(lines), encoding="utf-8", newline="\n")
+            self.screen.say(f"{self.sentences}: all sentences with {what}")
+
+    def write_report(self, outcome: EvaluationOutcome) -> None:
+        """Writes the report, with the learning curves of the model that translated, if it is asked for."""
+        if self.page is not None:
+            from nmt_cli.visuals.page import write_report  # matplotlib takes half a second
+
+            model = None if self.inputs.hypothesis else self.inputs.model
+            values = self.inputs.option_values
+            write_report(outcome.report, self.page, test_set=outcome.what, inputs=values, model=model)
+            self.screen.say(f"{self.page}: report")
+
+    def write_comparison(self, compared: SystemComparison) -> None:
+        """Writes the report of several systems, if it is asked for."""
+        if self.page is not None:
+            from nmt_cli.visuals.comparison_page import write_comparison  # matplotlib takes half a second
+
+            noun, values = self.inputs.sentence_noun, self.inputs.task_values
+            write_comparison(compared, self.page, test_set=noun, inputs=values)
+            self.screen.say(f"{self.page}: report")
+
+
+def print_json(values: Any) -> None:
+    typer.echo(json.dumps(values, ensure_ascii=False, indent=2))
+
+
+def mark_bold(line: str) -> str:
+    """Returns the line with bold for what stands between two marks; `typer.echo` drops that from files and pipes."""
+    parts = [escape_controls(part) for part in line.split(comparison.MARK)]
+    return "".join(part if index % 2 == 0 else f"{BOLD[0]}{part}{BOLD[1]}" for index, part in enumerate(parts))
