@@ -53,6 +53,10 @@ class AlignedText(NamedTuple):
             position = end
         return AlignedText("".join(parts) + self.text[position:], [*origins, *self.origins[position:]])
 
+    def trace(self, before: AlignedText) -> AlignedText:
+        """Returns this text, whose source is `before`, with the source of that text as its own."""
+        return AlignedText(self.text, [before.find_origin(origin) for origin in self.origins])
+
     def slice(self, start: int, end: int) -> AlignedText:
         """Returns the characters from `start` to `end`; their source stays the whole one."""
         return AlignedText(self.text[start:end], self.origins[start:end])

@@ -35,12 +35,11 @@ def map_words(piece: Piece, labels: Sequence[str], tokenizer: Tokenizer) -> Piec
     words = list(re.finditer(r"\S+", masked))
     starts = tokenizer.encode_all([masked[: word.start()].rstrip() for word in words[1:]])
     firsts = [0, *map(len, starts)]  # the position at which each word of the masked text begins
-    offsets = np.cumsum([0, *(len(word[0]) for word in words)])  # the same in characters, blanks not counted
     masked_words = [range(layout.find_word(span[0]), layout.find_word(span[-1]) + 1) for span in layout.masked]
     words_of_placeholder = dict(zip(find_placeholder_positions(piece.masked, labels), masked_words, strict=True))
     matrix = np.zeros((len(labels), len(layout.text.split())))
-    for word, (first, last) in enumerate(zip(firsts, [*firsts[1:], len(labels) - 1], strict=True)):
-        index = layout.find_word(layout.positions[min(offsets[word], len(layout.positions) - 1)])
+    for word, first, last in zip(words, firsts, [*firsts[1:], len(labels) - 1], strict=True):
+        index = layout.find_word(layout.read.origins[word.start()])
         for position in range(first, min(last, len(labels) - 1)):
             span = words_of_placeholder.get(position, range(index, index + 1))
             matrix[position, span[0]] = 1

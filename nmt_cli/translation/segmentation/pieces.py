@@ -5,16 +5,17 @@ Knows text, spans and segments, but no networks.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.carrying.masking import MaskedText
 from nmt_cli.carrying.spans import DIGIT, Span
 from nmt_cli.rewriting.rewrite import RewrittenText
 from nmt_cli.search.sampling import TextId
+from nmt_cli.text.aligned import AlignedText
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.translation.segmentation.segments import Segment
@@ -28,8 +29,8 @@ class SegmentLayout(NamedTuple):
     """The text of a segment with its spans, normalised, and where in it the masked text stands."""
 
     text: str
-    positions: tuple[int, ...]  # in `text`, of each character of the masked text that is not a blank
-    masked: tuple[range, ...]  # the characters of each masked span
+    read: AlignedText  # what the network reads, with `text` as its source
+    masked: tuple[range, ...]  # the characters of each masked span in `text`
 
     def find_word(self, position: int) -> int:
         """Returns the index of the word to which the character at `position` belongs."""
@@ -96,20 +97,17 @@ class Piece:
                 positions += [len(text)] * len(PLACEHOLDERS[len(masked)])
                 masked.append(range(len(text), len(text) + len(normalised)))
             text, position = text + normalised, span.end
-        if self.rewritten is not None:
-            positions = follow_origins(positions, self.rewritten)
-        return SegmentLayout(text, tuple(positions), tuple(masked))
+        before = self.rewritten.source if self.rewritten is not None else self.masked.text
+        aligned = align_letters(before, positions)
+        read = aligned if self.rewritten is None else self.rewritten.aligned.trace(aligned)
+        return SegmentLayout(text, read, tuple(masked))
 
     @property
     def source_words(self) -> dict[int, int]:
         """For each word that the network reads, the word of the segment that it is."""
-        layout, offsets = self.layout, accumulate(map(len, self.text.split()), initial=0)
-        last = len(layout.positions) - 1
-        return {
-            word: layout.find_word(layout.positions[min(offset, last)])
-            for word, offset in enumerate(offsets)
-            if last >= 0
-        }
+        layout = self.layout
+        starts = (match.start() for match in re.finditer(r"\S+", self.text))
+        return {word: layout.find_word(layout.read.origins[start]) for word, start in enumerate(starts)}
 
     @property
     def unchanged(self) -> str:
@@ -128,11 +126,14 @@ class Piece:
         return (text + normalise_between(self.segment.text[position:])).strip()
 
 
-def follow_origins(positions: Sequence[int], rewritten: RewrittenText) -> list[int]:
-    """Returns where each character of a rewritten text stands, but for blanks; `positions` are those of its source."""
-    numbers = list(accumulate((character != " " for character in rewritten.source), initial=0))
-    letters = zip(*rewritten.aligned, strict=True)
-    return [positions[min(numbers[origin], len(positions) - 1)] for letter, origin in letters if letter != " "]
+def align_letters(text: str, positions: Sequence[int]) -> AlignedText:
+    """Returns a text whose characters but blanks come from `positions` in another; a blank from that before it."""
+    remaining, origin = iter(positions), 0
+    characters: list[tuple[str, int]] = []
+    for character in text:
+        origin = origin if character == " " else next(remaining, origin)
+        characters.append((character, origin))
+    return AlignedText.from_characters(characters)
 
 
 def normalise_between(text: str) -> str:

@@ -19,8 +19,9 @@ def edited(draw: st.DrawFn, text: str) -> list[Edit]:
 def test_edits_compose(text: str, data: st.DataObject) -> None:
     once = AlignedText.from_text(text).replace(data.draw(edited(text)))
     twice = once.replace(data.draw(edited(once.text)))
-    alone = AlignedText.from_text(once.text).replace([Edit(0, 0, "")])
-    assert alone.text == once.text
+    alone = AlignedText.from_text(once.text).replace(edits := data.draw(edited(once.text)))
+    traced = alone.trace(once)
+    assert (traced.text, list(traced.origins)) == (once.replace(edits).text, list(once.replace(edits).origins))
     assert len(twice.text) == len(twice.origins)
     assert list(twice.origins) == sorted(twice.origins)
     kept = [(character, text[origin]) for character, origin in zip(*twice, strict=True) if character not in "xyz"]
