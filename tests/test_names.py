@@ -8,6 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from support.package_code import MODULES, list_nodes, parse, within_package
 
 BANNED = frozenset(
@@ -42,6 +44,7 @@ PRESCRIBED = frozenset(
     """.split()
 )
 LONGEST_TEST_NAME = 70
+MIDDLE = frozenset("text carrying rewriting translation documents".split())
 IRREGULAR = ("drawn", "found", "given", "held", "kept", "known", "made", "shown", "taken", "told", "written", "learnt")
 
 
@@ -85,6 +88,29 @@ def test_no_two_classes_or_aliases_share_a_name() -> None:
     for path in MODULES:
         for name in declarations(path):
             files[name].append(within_package(path))
+    assert not {name: paths for name, paths in files.items() if len(paths) > 1}
+
+
+def list_declared(path: Path, kind: str) -> set[str]:
+    """Returns the functions or the constants that a module declares at its top level."""
+    names: set[str] = set()
+    for node in parse(path).body:
+        if kind == "functions" and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            names.add(node.name)
+        elif kind == "constants" and isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names |= {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
+    return names
+
+
+@pytest.mark.parametrize("kind", ["functions", "constants"])
+def test_the_middle_declares_no_name_twice(kind: str) -> None:
+    files = defaultdict(list)
+    for path in MODULES:
+        if within_package(path).split("/")[0] in MIDDLE:
+            for name in list_declared(path, kind):
+                files[name].append(within_package(path))
+    assert len(files) > 100
     assert not {name: paths for name, paths in files.items() if len(paths) > 1}
 
 

@@ -12,7 +12,7 @@ from nmt_cli.carrying.kind import Context, Kind
 from nmt_cli.carrying.spans import Span, SpanKind
 from nmt_cli.text.characters import OPENING
 
-LONGEST = 60  # characters of a text that may be an entry of a menu
+LONGEST_LABEL = 60  # characters of a text that may be an entry of a menu
 AT_WORD = rf"(?<![^\s{re.escape(OPENING)}])[&_](?=[^\W\d_])"
 IN_WORD = re.compile(r"(?<=[^\W\d_])([&_])(?=[^\W\d_])")
 
@@ -35,7 +35,7 @@ def move_to_word(text: str) -> str:
     What is no entry of a menu stays: long texts, and words in capitals such as `R&D`.
     """
     signs = list(IN_WORD.finditer(text))
-    if len(text) > LONGEST or len(signs) != 1 or text.count(signs[0][1]) > 1:
+    if len(text) > LONGEST_LABEL or len(signs) != 1 or text.count(signs[0][1]) > 1:
         return text
     position = signs[0].start()
     if text[position + 1].isupper() and text[position - 1].isupper():

@@ -75,7 +75,7 @@ class Glossary:
         """Yields the terms in `text` that overlap none of the `spans`, which are in order."""
         protected = iter([*spans, Span(len(text) + 1, len(text) + 1, "", SpanKind.TERM)])
         following = next(protected)
-        composed, offsets = compose(text)
+        composed, offsets = compose_term(text)
         position = 0
         while match := self.pattern.search(composed, position):
             target = None if has_mark_beside(composed, match) else self.choose_target(match[0])
@@ -136,7 +136,7 @@ def fold_case(text: str) -> str:
     return "".join(fold if len(fold) == 1 else character.lower() for character, fold in folds)
 
 
-def compose(text: str) -> tuple[str, Sequence[int]]:
+def compose_term(text: str) -> tuple[str, Sequence[int]]:
     """Returns `text` in NFC, as terms are, and for each offset in it the offset in `text`."""
     if unicodedata.is_normalized("NFC", text):
         return text, range(len(text) + 1)

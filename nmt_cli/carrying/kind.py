@@ -58,7 +58,7 @@ class Attempt(NamedTuple):
 
 
 NO_CONTEXT = Context()
-BREAKS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"  # no span contains these: control characters and line ends
+NOT_IN_SPANS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"  # no span contains these: control characters and line ends
 
 
 @dataclass(frozen=True, eq=False)

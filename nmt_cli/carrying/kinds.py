@@ -39,7 +39,7 @@ IN_ANY_TEXT = (*SYNTAX, *DIGITS)  # also in the pairs that a network learns from
 WORDS = (CHOICE_NUMBERS, TERMS, EMPHASIS, ACCELERATORS, FOREIGN_WORDS, NAMES)
 IF_LOST: tuple[LostKind, ...] = (DATES, SMALL_NUMBERS, BRACKET_PAIRS, SLASHES)  # `translation.repair.carry_lost`
 KINDS: tuple[Kind, ...] = (*IN_ANY_TEXT, *WORDS, *IF_LOST)
-ROWS = {kind.name: kind for kind in reversed(KINDS)} | {SpanKind.SYMBOL: REFERENCES, SpanKind.RARE_NAME: NAMES}
+KIND_OF_SPAN = {kind.name: kind for kind in reversed(KINDS)} | {SpanKind.SYMBOL: REFERENCES, SpanKind.RARE_NAME: NAMES}
 
 
 class PatternGroup:
@@ -84,4 +84,4 @@ def find_spans(text: str, context: Context = NO_CONTEXT, kinds: tuple[Kind, ...]
 
 def write_spans(spans: Sequence[Span], text: str, context: Context) -> list[Span]:
     """Returns the spans of a text, each with its text as it is to stand in the translation."""
-    return [span._replace(text=ROWS[span.kind].write(span, text, context)) for span in spans]
+    return [span._replace(text=KIND_OF_SPAN[span.kind].write(span, text, context)) for span in spans]

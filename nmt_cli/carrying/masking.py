@@ -136,14 +136,14 @@ def mask_sides(source: str, target: str) -> tuple[MaskedSide, MaskedSide]:
             leave_unmasked(escape_placeholders(target) if target_spans else target),
         )
     # 1. Keep the spans that both sides share, at most as many masked ones as there are placeholders.
-    shared = Counter(map(make_key, source_spans)) & Counter(map(make_key, target_spans))
+    shared = Counter(map(make_span_key, source_spans)) & Counter(map(make_span_key, target_spans))
     source_spans = limit_spans(select_spans(source_spans, shared))
-    target_spans = select_spans(target_spans, Counter(map(make_key, source_spans)))
+    target_spans = select_spans(target_spans, Counter(map(make_span_key, source_spans)))
     # 2. Give each masked span of the target the number that it has in the source.
     numbers: dict[str, list[int]] = {}
     for number, span in enumerate(span for span in source_spans if not span.is_extracted):
-        numbers.setdefault(make_key(span), []).append(number)
-    target_numbers = [numbers[make_key(span)].pop(0) for span in target_spans if not span.is_extracted]
+        numbers.setdefault(make_span_key(span), []).append(number)
+    target_numbers = [numbers[make_span_key(span)].pop(0) for span in target_spans if not span.is_extracted]
     # 3. Mask both sides, unless one would then be empty.
     source_mask = mask(escape_placeholders(source), source_spans)
     target_mask = mask(escape_placeholders(target), target_spans, target_numbers)
@@ -156,7 +156,7 @@ def leave_unmasked(text: str) -> MaskedSide:
     return MaskedSide(text, (), MaskedText(text, (), ()))
 
 
-def make_key(span: Span) -> str:
+def make_span_key(span: Span) -> str:
     """Returns the key under which a span of one side is the same as one of the other: numbers differ in their marks."""
     return make_number_key(span.text) if span.is_number else span.text
 
@@ -165,7 +165,7 @@ def select_spans(spans: Iterable[Span], counts: Counter[str]) -> list[Span]:
     """Returns, for each key in `counts`, that many of the `spans` with this key: the first ones."""
     remaining, selected = Counter(counts), []
     for span in spans:
-        if remaining[key := make_key(span)] > 0:
+        if remaining[key := make_span_key(span)] > 0:
             remaining[key] -= 1
             selected.append(span)
     return selected

@@ -21,13 +21,13 @@ from nmt_cli.text.characters import ANY_CLOSING, ANY_OPENING, BRACKETS, END_MARK
 from nmt_cli.text.profile import TextProfile, split_compound
 
 # Patterns as text: compiled at their first use, which most texts do not need.
-TOKEN = rf"[^\s—–…{COVERS}{EMOJI_COVER}]+"
+NAME_TOKEN = rf"[^\s—–…{COVERS}{EMOJI_COVER}]+"
 PART = rf"[^/{PAUSES}{LIVELY_MARKS}{re.escape(BRACKETS)}\"]+"  # of what stands between blanks
 BEFORE_WORD = f"{ANY_OPENING}<*_{INVISIBLE}"
 BEHIND_WORD = f"{END_MARKS}{PAUSES}{ANY_CLOSING}>*_{INVISIBLE}"
 CALL = r"(?<![\w.])(?:[A-Za-z_][\w.]{1,60}\(\)|[a-zA-Z]\([a-z]\)|__[a-z]\w{0,40}__)(?!\w)"
 OPTION = r"--[A-Za-z]\w"
-SIGN = r"[_\\@#+=^|~*]|(?<=[^\W\d_])&(?=[^\W\d_])"  # what no word has
+NOT_IN_WORDS = r"[_\\@#+=^|~*]|(?<=[^\W\d_])&(?=[^\W\d_])"  # what no word has
 LONE_SIGN = r"[&+=<>|/\\^~@#*→←⇒]{1,3}|<?[=-]{1,2}>|<[=-]{1,2}"  # between two words
 ENUMERATOR = r"(?<!\S)\((?:[a-z]|[ivx]{2,4})\)(?=[\s,;]|$)"  # where one is not alone: (a) the house, (b) the garden
 # A formula of letters and small numbers: x = y + 2, A -> B
@@ -45,14 +45,14 @@ FILE_TYPES = frozenset(
     " tsv tsx ttf txt vcf vtt wav webm webp woff xhtml xlf xls xlsx xml xz yaml yml zip".split()
 )
 POSSESSIVE = r"['’]s?$"
-RARE = 3  # occurrences at most; rare words show what a word that never occurred is likely to be
+RARE_NAME_COUNT = 3  # occurrences at most; rare words show what a word that never occurred is likely to be
 FEWEST_RARE = 10  # as many rare words with a capital show whether they are names
 SHARE_OF_NAMES = 1 / 3
 STEM = 4  # letters that a known word and its unknown form have in common at least
 JOINING = "(?:e?s|e?n|er)$"  # between the parts of a compound: Arbeit-s-zeit
 SHORTEST_MODIFIER = 3
 NEW_WORDS_SELDOM = 0.03  # largest share of new words among which those with a capital are carried; 48,000 pairs have it
-ENDING = 2  # letters at most by which a form differs from the known word
+MAXIMUM_ENDING = 2  # letters at most by which a form differs from the known word
 PARTS_REMEMBERED = 20_000
 
 
@@ -108,7 +108,7 @@ class NameFinder:
     @cached_property
     def capitals_are_names(self) -> bool:
         """Whether the rare words with a capital within a sentence are names, which the target has too."""
-        rare = self.source.words.list_capitalised(RARE)
+        rare = self.source.words.list_capitalised(RARE_NAME_COUNT)
         carried = sum(map(self.target.words.contains, rare))
         return len(rare) >= FEWEST_RARE and carried >= SHARE_OF_NAMES * len(rare)
 
@@ -151,7 +151,7 @@ class NameFinder:
     def find_words(self, text: str) -> Iterator[Name]:
         """Yields the words of a text that are carried."""
         is_shouted = text.isupper()
-        for match in re.finditer(TOKEN, text):
+        for match in re.finditer(NAME_TOKEN, text):
             part = match[0]
             if part in self.ordinary or part in self.nameless:
                 continue
@@ -182,13 +182,13 @@ class NameFinder:
 
     def has_rare_sign(self, part: str) -> bool:
         """Whether training hardly ever had one of the signs of a part of a text."""
-        return any(self.source.character_counts.get(sign, 0) <= RARE for sign in part)
+        return any(self.source.character_counts.get(sign, 0) <= RARE_NAME_COUNT for sign in part)
 
     def is_code(self, word: str) -> bool:
         """Whether a word, without the marks around it, is written as no word of a language is."""
         if word.isalpha() or not any(map(str.isalpha, word)):
             return False
-        if re.search(SIGN, word) or re.match(OPTION, word):
+        if re.search(NOT_IN_WORDS, word) or re.match(OPTION, word):
             return len(word) > 1 and not self.source.has_word(word)
         if "/" in word:
             return self.is_path(word)
@@ -219,7 +219,7 @@ class NameFinder:
         if self.source.unseen_share > NEW_WORDS_SELDOM:
             return True
         key = word.lower()
-        has_stem = is_first and self.source.words.find_line(key[: max(STEM, len(key) - ENDING)]) is not None
+        has_stem = is_first and self.source.words.find_line(key[: max(STEM, len(key) - MAXIMUM_ENDING)]) is not None
         return has_stem or any(self.is_compound(part) for part in split_compound(key))
 
     def is_compound(self, word: str) -> bool:
@@ -238,11 +238,11 @@ class NameFinder:
         """Whether a word with a capital hardly ever occurs, and the target writes it in the same way."""
         count, in_target = self.source.find_word(word), self.target.find_word(word)
         forms = [known.forms[0][0] for known in (count, in_target) if known.forms]
-        return count.total <= RARE and word[0].isupper() and forms == [word, word]
+        return count.total <= RARE_NAME_COUNT and word[0].isupper() and forms == [word, word]
 
     def is_form(self, word: str) -> bool:
         """Whether a word may be another form of a known word, of which training has the beginning."""
-        stems = (word[:-length] for length in range(1, ENDING + 1))
+        stems = (word[:-length] for length in range(1, MAXIMUM_ENDING + 1))
         return not self.source.has_word(word) and any(
             len(stem) >= STEM and stem.isalpha() and self.source.has_word(stem) for stem in stems
         )

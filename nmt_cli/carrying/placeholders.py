@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from functools import cache
 
 from nmt_cli.carrying.choices import CHOICE, split_choice
-from nmt_cli.carrying.kind import BREAKS, Kind
+from nmt_cli.carrying.kind import NOT_IN_SPANS, Kind
 from nmt_cli.carrying.numbers.patterns import LETTER
 from nmt_cli.carrying.spans import SpanKind
 
 OWN = r"⟦\d⟧"  # text that looks like what a masked span becomes
 PLACEHOLDER_SYNTAXES = (
     # Braces: Python, Java, C#, JavaScript, Mustache, Ruby, shell.
-    rf"\{{\{{\{{[^{{}}{BREAKS}]{{0,80}}\}}\}}\}}|\{{\{{[^{{}}{BREAKS}]{{0,80}}\}}\}}|[$#%]?\{{[^{{}}{BREAKS}]{{0,60}}\}}",
+    rf"\{{\{{\{{[^{{}}{NOT_IN_SPANS}]{{0,80}}\}}\}}\}}|\{{\{{[^{{}}{NOT_IN_SPANS}]{{0,80}}\}}\}}|[$#%]?\{{[^{{}}{NOT_IN_SPANS}]{{0,60}}\}}",
     r"\$t\([^()\n]{0,80}\)",
     r"\$(?:[A-Za-z_]\w{1,40}|[A-Za-z_](?!\w))",
     # Ruby, Python, Boost, Qt.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from nmt_cli.carrying.kind import BREAKS, Kind
+from nmt_cli.carrying.kind import NOT_IN_SPANS, Kind
 from nmt_cli.carrying.spans import Pair, Span, SpanKind
 
 INLINE_TAGS = frozenset(
@@ -28,8 +28,8 @@ TAGS = TagKind(
     form="taken out",
     patterns=(
         # Markup: a comment, a declaration, an instruction, or a tag, which may have a `>` within quotes.
-        rf"<!--[^{BREAKS}]{{0,2000}}?-->|<[!?][A-Za-z\[][^<>{BREAKS}]{{0,2000}}>",
-        rf"</?[A-Za-z][\w:.-]*+(?:\s(?:[^<>\"'{BREAKS}]|\"[^\"{BREAKS}]{{0,2000}}\"|'[^'{BREAKS}]{{0,2000}}')*+)?/?>",
+        rf"<!--[^{NOT_IN_SPANS}]{{0,2000}}?-->|<[!?][A-Za-z\[][^<>{NOT_IN_SPANS}]{{0,2000}}>",
+        rf"</?[A-Za-z][\w:.-]*+(?:\s(?:[^<>\"'{NOT_IN_SPANS}]|\"[^\"{NOT_IN_SPANS}]{{0,2000}}\"|'[^'{NOT_IN_SPANS}]{{0,2000}}')*+)?/?>",
     ),
     signs="<",
 )

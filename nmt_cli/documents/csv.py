@@ -23,7 +23,7 @@ from nmt_cli.documents.columns import (
     require_column,
     split_line_end,
 )
-from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
+from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_unit
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -69,7 +69,7 @@ class CsvDocument(Document):
         first = next(lines, "")  # only one: a pipe may wait for the translation of a line before it sends the next
         separator = SEPARATOR.fullmatch(first.removeprefix(BYTE_ORDER_MARK))
         if separator:
-            yield keep_verbatim(first)
+            yield make_verbatim_unit(first)
             first = next(lines, "")
         self.delimiter = separator[1] if separator else max(",;\t", key=partial(count_fields, first))
         column = None
@@ -79,13 +79,13 @@ class CsvDocument(Document):
                 names = record.fields if has_header(self.source) else []
                 self.added = list_added_columns(self.source, names)
                 if has_header(self.source):
-                    yield keep_verbatim(record.add_fields([added.name for added in self.added], self.delimiter))
+                    yield make_verbatim_unit(record.add_fields([added.name for added in self.added], self.delimiter))
                     continue
             yield self.make_unit(record, column)
 
     def make_unit(self, record: Record, column: int) -> TranslationUnit:
         if not any(map(str.strip, record.fields)):
-            return keep_verbatim(record.raw)
+            return make_verbatim_unit(record.raw)
         if len(record.fields) <= column:
             refuse_short_row(self.source, record.line, len(record.fields), column)
         text = format_cell(record.fields[column])

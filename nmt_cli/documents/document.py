@@ -4,7 +4,7 @@ From a document to its translation:
 
 1. `open_document` (in `documents/__init__.py`) picks the subclass of `Document` for the format.
 2. `Document.read_units` splits the source into units, in order. Text that is kept byte for byte makes a unit without
-   texts (`keep_verbatim`); all other text is taken out of its markup (`documents.marks`).
+   texts (`make_verbatim_unit`); all other text is taken out of its markup (`documents.marks`).
 3. `jobs.pipeline` has the texts translated and calls `write` of each unit with their translations.
 4. `write` puts the markup back into the translations, escapes them for the format and returns the text of the unit.
 5. The texts of all units, one after the other, are the translated document. If every translation equals its text, the
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.result import Translation
 
+
+MAXIMUM_DEPTH = 200  # of nested elements or values of a document
 
 StringOrBytes = TypeVar("StringOrBytes", str, bytes)
 
@@ -98,7 +100,7 @@ class Document(ABC):
         """Yields the units in the order of the document. Raises DataError, naming the line that is invalid."""
 
 
-def keep_verbatim(text: str | bytes) -> TranslationUnit:
+def make_verbatim_unit(text: str | bytes) -> TranslationUnit:
     """Returns a unit in which nothing is translated."""
     return TranslationUnit((), lambda _: text)
 

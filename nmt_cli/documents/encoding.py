@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, keep_verbatim
-from nmt_cli.documents.encodings import MARKS
+from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
+from nmt_cli.documents.encodings import ENCODING_MARKS
 from nmt_cli.errors import DataError
 from nmt_cli.text.sniffing import check_encoding
 
@@ -23,7 +23,7 @@ CHARSET = re.compile(rb'"Content-Type:[^"\n]*charset=([\w.:-]+)', re.IGNORECASE)
 TEMPLATE = b"CHARSET"  # what a catalogue without a language has there
 HEADER_LINES = 200  # of a catalogue, in which its charset stands
 UTF_8 = frozenset({"utf-8", "utf-8-sig", "ascii"})
-WIDE = frozenset({"utf-16", "utf-32"})  # whose byte order mark says which of two they are
+WIDE_ENCODINGS = frozenset({"utf-16", "utf-32"})  # whose byte order mark says which of two they are
 
 
 class EncodedDocument(Document):
@@ -41,7 +41,7 @@ class EncodedDocument(Document):
         if encoding is not None:
             mark, lines = split_mark(lines, encoding)
             lines = recode_lines(lines, self.source, encoding)
-            yield keep_verbatim(mark)
+            yield make_verbatim_unit(mark)
         document = self.make(self.source._replace(lines=lines))
         document.notes = self.notes
         for unit in document.read_units():
@@ -59,9 +59,9 @@ class EncodedDocument(Document):
                 match = CHARSET.search(line)
             if match is not None and match[1] != TEMPLATE:
                 encoding = check_encoding(match[1].decode(), f"{self.source.name}: charset")
-        if encoding in WIDE and (line := next(lines, b"")):
+        if encoding in WIDE_ENCODINGS and (line := next(lines, b"")):
             head.append(line)
-            names = (name for mark, name in MARKS if name.startswith(str(encoding)) and line.startswith(mark))
+            names = (name for mark, name in ENCODING_MARKS if name.startswith(str(encoding)) and line.startswith(mark))
             encoding = next(names, encoding)
         return None if encoding in UTF_8 else encoding, chain(head, lines)
 
@@ -90,7 +90,7 @@ def split_mark(lines: Iterable[bytes], encoding: str) -> tuple[bytes, Iterable[b
     """Returns the byte order mark of an encoding, empty if there is none, and the lines without it."""
     remaining = iter(lines)
     first = next(remaining, b"")
-    mark = next((mark for mark, name in MARKS if name == encoding and first.startswith(mark)), b"")
+    mark = next((mark for mark, name in ENCODING_MARKS if name == encoding and first.startswith(mark)), b"")
     return mark, chain([first[len(mark) :]], remaining)
 
 

@@ -9,14 +9,14 @@ from typing import NamedTuple
 from nmt_cli.documents.document import DocumentSource
 from nmt_cli.errors import DataError
 
-MARKS = (
+ENCODING_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-MAXIMUM_SIZE = 256  # MiB
+DOCUMENT_MEBIBYTES = 256
 UNICODE = ("utf-8", "utf-16", "utf-32")
 
 
@@ -46,8 +46,8 @@ def decode_document(source: DocumentSource, find_encoding: Callable[[bytes], str
     does not exist, or in which the declaration could not have been read, counts as none. Raises DataError for bytes
     that are not valid in it.
     """
-    data = b"".join(source.limit_size(source.lines, MAXIMUM_SIZE))
-    mark, encoding = next(((mark, name) for mark, name in MARKS if data.startswith(mark)), (b"", ""))
+    data = b"".join(source.limit_size(source.lines, DOCUMENT_MEBIBYTES))
+    mark, encoding = next(((mark, name) for mark, name in ENCODING_MARKS if data.startswith(mark)), (b"", ""))
     encoding = encoding or find_usable(find_encoding(data) or "utf-8")
     try:
         text = data[len(mark) :].decode(encoding, source.config.errors)

@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from itertools import chain, pairwise
 from typing import NamedTuple
 
-from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, keep_verbatim
+from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import DecodedText, decode_document
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import Paragraph, make_units
-from nmt_cli.documents.marks.spelling import read_text
+from nmt_cli.documents.marks.spelling import read_spelled_text
 from nmt_cli.documents.xml.scanner import (
     ATTRIBUTE_SYNTAX,
     MARKUP_SYNTAX,
@@ -37,12 +37,12 @@ INLINE = frozenset(
     "a abbr acronym b basefont bdi bdo big cite data del dfn em font i ins mark nobr picture q ruby s small span strike"
     " strong sub sup time tt u".split()
 )
-POINTS = frozenset("img wbr input embed source keygen track rp area".split())  # have no content
-CODE = frozenset("code kbd samp var math".split())
+POINT_TAGS = frozenset("img wbr input embed source keygen track rp area".split())  # have no content
+CODE_TAGS = frozenset("code kbd samp var math".split())
 KEPT_INLINE = frozenset("svg script style canvas audio video object iframe rt".split())  # whole, and stand for no word
 KEPT_BLOCKS = frozenset("pre xmp textarea listing plaintext".split())
 NESTED = frozenset({"button"})  # texts of their own inside a line
-VOID = frozenset("area base br col embed hr img input keygen link meta param source track wbr".split())
+VOID_TAGS = frozenset("area base br col embed hr img input keygen link meta param source track wbr".split())
 BLOCKS = frozenset(
     "address article aside blockquote body center dd details dialog dir div dl dt fieldset figcaption figure footer"
     " form h1 h2 h3 h4 h5 h6 header hgroup hr html li main menu nav ol p pre search section summary table tbody td"
@@ -50,7 +50,9 @@ BLOCKS = frozenset(
 )
 TEXT_ATTRIBUTES = frozenset("alt title placeholder aria-label".split())
 VALUE_TYPES = frozenset("submit button reset".split())
-DESCRIPTIONS = frozenset("description og:title og:description og:site_name twitter:title twitter:description".split())
+DESCRIPTION_META = frozenset(
+    "description og:title og:description og:site_name twitter:title twitter:description".split()
+)
 NOTED_WORD = re.compile(rf"[^\W\d_]{{4}}[{END_MARKS}{PAUSES}]?$")  # a longer one than a unit of measure
 ENCODING = re.compile(rb"<meta[^>]{1,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{2,40})", re.IGNORECASE)
 KEPT_BLOCK_NOTE = "blocks of preformatted text or text areas, left as they are"
@@ -70,14 +72,14 @@ class EndRule(NamedTuple):
 
 
 NO_END_RULE = EndRule()
-ROWS, TABLE = frozenset("tr tbody thead tfoot".split()), frozenset({"table"})
+TABLE_ROWS, TABLE = frozenset("tr tbody thead tfoot".split()), frozenset({"table"})
 LISTS, DEFINITIONS = frozenset("ul ol menu dir".split()), frozenset("dt dd".split())
 END_RULES = {  # of the elements whose end tag HTML lets a page leave out
     "p": EndRule(BLOCKS, BLOCKS - {"p"}),
     "li": EndRule(frozenset({"li"}), LISTS, LISTS),
     **dict.fromkeys(DEFINITIONS, EndRule(DEFINITIONS, frozenset({"dl"}), frozenset({"dl"}))),
-    **dict.fromkeys(("td", "th"), EndRule(ROWS | {"td", "th"}, ROWS | TABLE, TABLE)),
-    "tr": EndRule(ROWS, (ROWS | TABLE) - {"tr"}, TABLE),
+    **dict.fromkeys(("td", "th"), EndRule(TABLE_ROWS | {"td", "th"}, TABLE_ROWS | TABLE, TABLE)),
+    "tr": EndRule(TABLE_ROWS, (TABLE_ROWS | TABLE) - {"tr"}, TABLE),
     "option": EndRule(frozenset({"option", "optgroup"}), frozenset({"optgroup", "select", "datalist"})),
 }
 
@@ -89,7 +91,7 @@ class HtmlDocument(Document):
 
     def read_units(self) -> Iterator[TranslationUnit]:
         decoded = decode_document(self.source, find_declared_encoding)
-        yield keep_verbatim(decoded.mark)
+        yield make_verbatim_unit(decoded.mark)
         yield from self.read_page(decoded)
 
     def read_page(self, decoded: DecodedText) -> Iterator[TranslationUnit]:
@@ -121,7 +123,7 @@ class HtmlDocument(Document):
         if is_text_attribute(token, attributes, attribute) and any(map(str.isalpha, attribute.value)):
             quote = token.raw[attribute.start - 1]
             if quote in "\"'":
-                yield Paragraph([read_text(raw, ATTRIBUTE_SYNTAX)], escape_attribute)
+                yield Paragraph([read_spelled_text(raw, ATTRIBUTE_SYNTAX)], escape_attribute)
         elif attribute.name in ("lang", "xml:lang") and self.is_page_language(token, attribute.value):
             yield find_language_tag(self.source.target_language) or raw
         elif attribute.name == "dir" and token.name in ("html", "body") and attribute.value.lower() in ("ltr", "rtl"):
@@ -186,19 +188,19 @@ class FlowReader:
 
     def read_token(self, token: MarkupToken) -> Iterator[str | Paragraph]:
         if token.kind == "text":
-            self.items.append(read_text(token.raw, MARKUP_SYNTAX))
+            self.items.append(read_spelled_text(token.raw, MARKUP_SYNTAX))
         elif token.kind == "other":
             self.items.append(InlineItem("point", (token.raw,)))
         elif token.kind == "close":
             yield from self.read_end_tag(token)
-        elif is_kept(token) or self.is_foreign(token) or token.name in self.document.source.kept_tags:
+        elif is_untranslated(token) or self.is_foreign(token) or token.name in self.document.source.kept_tags:
             yield from self.keep_element(token)
         elif token.name == "sup" and token.kind == "open":
             yield from self.read_superscript(token)
         elif token.name in INLINE:
             kind = "open" if token.kind == "open" else "point"
             self.items.append(InlineItem(kind, self.document.translate_tag(token), name=token.name))  # type: ignore[arg-type]
-        elif token.name in POINTS:
+        elif token.name in POINT_TAGS:
             self.items.append(InlineItem("point", self.document.translate_tag(token)))
         elif token.name == "br":
             self.items.append(InlineItem("break", (token.raw,)))
@@ -223,7 +225,7 @@ class FlowReader:
     def read_end_tag(self, token: MarkupToken) -> Iterator[str | Paragraph]:
         if token.name in INLINE:
             self.items.append(InlineItem("close", (token.raw,), name=token.name))
-        elif token.name in POINTS or token.name == "br":
+        elif token.name in POINT_TAGS or token.name == "br":
             self.items.append(InlineItem("point", (token.raw,)))
         else:
             yield from self.flush()
@@ -237,7 +239,7 @@ class FlowReader:
         return (
             attribute is not None
             and bool(attribute.value)
-            and token.name not in VOID
+            and token.name not in VOID_TAGS
             and token.name not in ("body", "a", "link")
             and find_primary_subtag(attribute.value) != find_primary_subtag(self.document.language)
         )
@@ -252,7 +254,7 @@ class FlowReader:
             self.items.append(InlineItem("code", (raw,)))
         elif name in KEPT_INLINE:
             self.items.append(InlineItem("point", (raw,)))
-        elif name in CODE or name in INLINE:
+        elif name in CODE_TAGS or name in INLINE:
             self.items.append(InlineItem("code" if has_text else "point", (raw,)))
         else:
             yield from self.flush()
@@ -267,7 +269,7 @@ class FlowReader:
     def read_element(self, token: MarkupToken) -> list[MarkupToken]:
         """Returns the tokens of an element; of one that is never closed and must be, all that follow."""
         element = [token]
-        if token.kind == "empty" or token.name in VOID:
+        if token.kind == "empty" or token.name in VOID_TAGS:
             return element
         rule = END_RULES.get(token.name, NO_END_RULE)
         depth, containers = 1, 0
@@ -309,13 +311,13 @@ class LinkRow(NamedTuple):
 
 def split_links(items: list[InlineItem]) -> list[list[InlineItem]]:
     """Splits a row of links, as in a menu, at each of them; any other line stays whole."""
-    row = find_links(items)
+    row = find_link_row(items)
     if len(row.edges) < 4 or row.has_text_outside:
         return [items]
     return [items[start:end] for start, end in pairwise((0, *row.edges, len(items))) if start < end]
 
 
-def find_links(items: list[InlineItem]) -> LinkRow:
+def find_link_row(items: list[InlineItem]) -> LinkRow:
     """Returns the links of a line that stand next to each other."""
     edges: list[int] = []
     inside = outside = False
@@ -330,11 +332,11 @@ def find_links(items: list[InlineItem]) -> LinkRow:
     return LinkRow(edges, outside)
 
 
-def is_kept(token: MarkupToken) -> bool:
+def is_untranslated(token: MarkupToken) -> bool:
     """Whether an element is kept as it is, with all inside it."""
-    if token.name in KEPT_INLINE or token.name in KEPT_BLOCKS or token.name in CODE:
+    if token.name in KEPT_INLINE or token.name in KEPT_BLOCKS or token.name in CODE_TAGS:
         return True
-    if token.kind != "open" or token.name in VOID or not ("translate" in token.raw or "notranslate" in token.raw):
+    if token.kind != "open" or token.name in VOID_TAGS or not ("translate" in token.raw or "notranslate" in token.raw):
         return False
     attributes = {attribute.name: attribute.value for attribute in read_attributes(token.raw)}
     return attributes.get("translate", "").lower() == "no" or "notranslate" in attributes.get("class", "").split()
@@ -346,7 +348,7 @@ def is_text_attribute(token: MarkupToken, attributes: list[Attribute], attribute
     if values.get("translate") == "no":
         return False
     if attribute.name == "content" and token.name == "meta":
-        return values.get("name", values.get("property", "")) in DESCRIPTIONS
+        return values.get("name", values.get("property", "")) in DESCRIPTION_META
     if attribute.name == "value":
         return token.name == "input" and values.get("type") in VALUE_TYPES
     return attribute.name in TEXT_ATTRIBUTES and not (attribute.name == "title" and token.name in ("link", "style"))

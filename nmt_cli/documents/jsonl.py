@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from nmt_cli.documents.columns import AddedColumn, format_cell, list_added_columns, require_column, split_line_end
-from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
+from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_unit
 from nmt_cli.errors import find_nearest
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class JsonLinesDocument(Document):
         for number, line in enumerate(self.source.decode_lines(ends=True), start=1):
             body, end = split_line_end(line)
             if not body.strip("\ufeff \t\r"):
-                yield keep_verbatim(line)
+                yield make_verbatim_unit(line)
                 continue
             values = self.parse_line(number, body)
             columns = list_added_columns(self.source, list(values))
@@ -33,7 +33,7 @@ class JsonLinesDocument(Document):
             if holder is None:
                 first_missing = first_missing or (number, values)
                 self.notes[MISSING] += 1
-                yield keep_verbatim(line)
+                yield make_verbatim_unit(line)
                 continue
             has_key = True
             yield self.make_unit(columns, self.check_text(number, key, holder), body, end)
@@ -42,7 +42,7 @@ class JsonLinesDocument(Document):
 
     def make_unit(self, columns: Sequence[AddedColumn], text: str | None, body: str, end: str) -> TranslationUnit:
         if text is None:
-            return keep_verbatim(insert_entries(body, {added.name: None for added in columns}) + end)
+            return make_verbatim_unit(insert_entries(body, {added.name: None for added in columns}) + end)
 
         def write_object(translations: Sequence[Translation]) -> str:
             return insert_entries(body, {added.name: added.format(translations[0]) for added in columns}) + end

@@ -18,7 +18,7 @@ from nmt_cli.carrying.accelerators import move_to_word
 from nmt_cli.carrying.choices import CHOICE
 from nmt_cli.carrying.kinds import find_spans
 from nmt_cli.carrying.placeholders import compile_placeholder_pattern, has_same_placeholders
-from nmt_cli.documents.document import Document, TranslationUnit, import_library, keep_verbatim
+from nmt_cli.documents.document import Document, TranslationUnit, import_library, make_verbatim_unit
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.result import drop_doubt_mark
 from nmt_cli.translation.segmentation.segments import find_sentence_starts, wants_blank
@@ -26,7 +26,7 @@ from nmt_cli.translation.segmentation.segments import find_sentence_starts, want
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
-MAXIMUM_SIZE = 48  # MiB, of which the parser makes about 1 GiB in memory
+PO_MEBIBYTES = 48  # of which the parser makes about 1 GiB in memory
 KEPT_FUZZY = "fuzzy translations that were kept (--retranslate replaces them)"
 LOST_PLACEHOLDER = "marked fuzzy, because a placeholder such as %s or {name} was lost"
 GUESSED_FORMS = "marked fuzzy, because more than two plural forms were translated from only two"
@@ -81,7 +81,7 @@ class Message:
 class CatalogueDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         self.polib = import_library("polib", "polib", "Catalogues of gettext")
-        text = self.source.read_text(MAXIMUM_SIZE)
+        text = self.source.read_text(PO_MEBIBYTES)
         self.line_end = "\r\n" if "\r\n" in text else "\n"
         lines = split_lines(text)
         catalogue = self.parse_catalogue("".join(lines))
@@ -101,10 +101,10 @@ class CatalogueDocument(Document):
         position = 0
         for block, entry in zip(blocks, entries, strict=True):
             if self.needs_translation(entry):
-                yield keep_verbatim(self.join_lines(lines[position : block.start]))
+                yield make_verbatim_unit(self.join_lines(lines[position : block.start]))
                 yield self.make_unit(lines[block.start : block.end], block.message - block.start, entry)
                 position = block.end
-        yield keep_verbatim(self.join_lines(lines[position:]))
+        yield make_verbatim_unit(self.join_lines(lines[position:]))
 
     def join_lines(self, lines: Sequence[str]) -> str:
         return "".join(lines).replace("\n", self.line_end)

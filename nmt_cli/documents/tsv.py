@@ -17,7 +17,7 @@ from nmt_cli.documents.columns import (
     require_column,
     split_line_end,
 )
-from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
+from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_unit
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -35,13 +35,13 @@ class TsvDocument(Document):
                 column, self.width = find_column_index(self.source, names), len(fields)
                 self.added = list_added_columns(self.source, names if has_header(self.source) else [])
                 if has_header(self.source):
-                    yield keep_verbatim("\t".join([body, *(added.name for added in self.added)]) + end)
+                    yield make_verbatim_unit("\t".join([body, *(added.name for added in self.added)]) + end)
                     continue
             yield self.make_unit(number, body, end, column)
 
     def make_unit(self, number: int, body: str, end: str, column: int) -> TranslationUnit:
         if not body.strip():
-            return keep_verbatim(body + end)
+            return make_verbatim_unit(body + end)
         fields = body.split("\t")
         if len(fields) <= column:
             refuse_short_row(self.source, number, len(fields), column)

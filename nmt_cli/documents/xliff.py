@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nmt_cli.documents.config import DocumentConfig
-from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, keep_verbatim
+from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import GUESSED_MARKS, Paragraph
 from nmt_cli.documents.xml.scanner import MarkupToken
@@ -30,13 +30,14 @@ from nmt_cli.documents.xml.tree import (
     strip_prefix,
 )
 from nmt_cli.languages.codes import find_language_tag, has_same_primary_tag
+from nmt_cli.text.words import has_word
 from nmt_cli.translation.result import drop_doubt_mark
 
 if TYPE_CHECKING:
     from nmt_cli.documents.encodings import DecodedText
     from nmt_cli.translation.result import Translation
 
-PAIRS = frozenset({"g", "pc", "mrk"})
+PAIRED_CODES = frozenset({"g", "pc", "mrk"})
 CODE_ELEMENTS = frozenset({"x", "ph", "it"})  # stand for a word, if they show one
 UNFINISHED = frozenset({"new", "needs-translation", "initial"})
 NEEDS_REVIEW = "units marked for review, because a check failed or the place of a tag is a guess"
@@ -66,7 +67,7 @@ class XliffDocument(Document):
 
     def read_units(self) -> Iterator[TranslationUnit]:
         decoded = decode_xml(self.source)
-        yield keep_verbatim(decoded.mark)
+        yield make_verbatim_unit(decoded.mark)
         tokens = scan_xml(decoded.text)
         seen: list[str] = []  # what stands before the next unit
         for token in tokens:
@@ -75,14 +76,14 @@ class XliffDocument(Document):
                 node = read_node(tokens, token)
                 unit = self.make_unit(node, decoded)
                 if unit is not None:
-                    yield keep_verbatim(decoded.encode("".join(seen)))
+                    yield make_verbatim_unit(decoded.encode("".join(seen)))
                     yield unit
                     seen = []
                 else:
                     seen.append(node.raw)
             else:
                 seen.append(self.read_token(token, name, tokens))
-        yield keep_verbatim(decoded.encode("".join(seen)))
+        yield make_verbatim_unit(decoded.encode("".join(seen)))
         self.check_languages()
 
     def read_token(self, token: MarkupToken, name: str, tokens: Iterator[MarkupToken]) -> str:
@@ -227,7 +228,7 @@ class TargetBuilder:
         for child in children:
             if not isinstance(child, XmlNode):
                 yield make_text_item(child)
-            elif child.name in PAIRS and child.end and not is_protected(child):
+            elif child.name in PAIRED_CODES and child.end and not is_protected(child):
                 yield InlineItem("open", (child.tag,), name=child.name)
                 yield from self.read_items(child.children)
                 yield InlineItem("close", (child.end,), name=child.name)
@@ -325,10 +326,6 @@ def find_segments(node: XmlNode) -> list[XmlNode]:
 def is_protected(node: XmlNode) -> bool:
     """Whether the text of a mark is not to be translated."""
     return node.name == "mrk" and (node.read("translate") == "no" or node.read("mtype") == "protected")
-
-
-def has_word(text: str) -> bool:
-    return any(map(str.isalnum, text))
 
 
 def shows_word(node: XmlNode, data: Mapping[str, str]) -> bool:

@@ -67,7 +67,7 @@ class Characters(Rewrite):
             is_kept = character in self.known or index in kept
             replacement = character if is_kept else self.replace_character(text.text, index)
             characters += [(part, origin) for part in replacement]
-        result = AlignedText.from_characters(clean_blanks(compose(characters)))
+        result = AlignedText.from_characters(clean_blanks(compose_letters(characters)))
         return None if result.text == text.text else (result, None)
 
     def spell(self, word: str) -> str:
@@ -221,7 +221,7 @@ class LetterCase(Rewrite):
         return (text.replace(edits), None) if edits else None
 
 
-def compose(characters: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int]]:
+def compose_letters(characters: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int]]:
     """Yields letters with the marks that follow them as one character, where Unicode has one (NFC)."""
     text = "".join(part for part, _ in characters)
     if unicodedata.is_normalized("NFC", text):

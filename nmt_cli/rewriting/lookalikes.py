@@ -8,7 +8,7 @@ from __future__ import annotations
 import unicodedata
 
 # Marks of one meaning; within a line the nearest come first, and what follows a blank is farther away.
-MARKS = (
+MARK_LOOKALIKES = (
     "-‐‑‒−﹣－⁃˗ –—―⸺⸻﹘",
     "–—―⸺⸻﹘ -‐‑‒−",
     ".．｡。﹒․ ।۔።॥",
@@ -73,8 +73,8 @@ FILLERS = "\u034f\u115f\u1160\u3164\uffa0\ufffc\u17b4\u17b5"  # no letters, thou
 
 def find_same_marks(character: str) -> list[str]:
     """Returns groups of characters that mean the same as a mark, the nearest group first."""
-    lines = [line for line in MARKS if character in line.split(" ")[0]]
-    lines += [line for line in MARKS if character in line and line not in lines]
+    lines = [line for line in MARK_LOOKALIKES if character in line.split(" ")[0]]
+    lines += [line for line in MARK_LOOKALIKES if character in line and line not in lines]
     return [group for line in lines for group in line.split(" ")]
 
 

@@ -14,8 +14,8 @@ from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
 from nmt_cli.text.aligned import AlignedText, Edit
 from nmt_cli.text.characters import END_MARKS
 
-KINDS = tuple(frozenset(quote for pair in pairs for quote in pair) for pairs in (DOUBLE_PAIRS, SINGLE_PAIRS))
-QUOTE_MARKS = KINDS[0] | KINDS[1]
+QUOTE_KINDS = tuple(frozenset(quote for pair in pairs for quote in pair) for pairs in (DOUBLE_PAIRS, SINGLE_PAIRS))
+QUOTE_MARKS = QUOTE_KINDS[0] | QUOTE_KINDS[1]
 UNMISTAKABLE = QUOTE_MARKS - frozenset("'’`´＇′")  # which may be apostrophes
 QUOTE_PAIRS = frozenset((*DOUBLE_PAIRS, *SINGLE_PAIRS))
 FEWEST_QUOTES = 20  # of a side, so that they are known to be its own
@@ -95,7 +95,7 @@ def may_have_quotes(text: str) -> bool:
 
 def has_quotes(text: str, quote: str) -> bool:
     """Whether there are quotes of the kind of `quote` in a text; an apostrophe within a word is none."""
-    kind = next(kind for kind in KINDS if quote in kind)
+    kind = next(kind for kind in QUOTE_KINDS if quote in kind)
     return any(
         character in kind and not (text[index - 1 : index].isalpha() and text[index + 1 : index + 2].isalpha())
         for index, character in enumerate(text)

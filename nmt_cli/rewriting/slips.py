@@ -29,7 +29,7 @@ WORD = re.compile(r"(?<![\w'’])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w'’])")
 EARLY_MARKS = END_MARKS + PAUSES  # between the last two letters of a word: carefu.l
 UNSEEN_RARELY = 0.02  # largest share of the words of a new text that training may not have had
 SHORT, LONG = 4, 7  # letters; a word of as many as SHORT or fewer is only read as a very frequent one
-LONGEST = 40  # letters; to look for the slips in more, such as a sequence of genes, would take long, and in vain
+LONGEST_WORD = 40  # letters; to look for the slips in more, such as a sequence of genes, would take long, and in vain
 COMMON = 1000  # texts, in which a very frequent word occurs once
 FEWEST, FEWEST_AFTER_TWO = 3, 8  # occurrences of any other word, and of one that was mistyped twice
 RARE_ENDING = 1000  # words, of which not one has the two letters at its end
@@ -37,7 +37,7 @@ MOST_SLIPS = 2  # in a long word
 MOST_UNKNOWN = 1 / 3  # of the words of a text in which a word may have two slips: others are of another language
 CERTAIN = 4  # times as likely as the next best word
 LIKELY, LESS_LIKELY = 1.0, 0.5  # how likely a letter is doubled or two exchanged; left out, or missed by a key
-WORDS_REMEMBERED = 20_000
+ANSWERS_REMEMBERED = 20_000
 
 
 class ReadAs(NamedTuple):
@@ -81,7 +81,7 @@ class Slips(Rewrite):
         unknown = [number for number, match in enumerate(matches) if not self.is_known(match[0])]
         if not (unknown or slips):
             # Whatever stands around these parts, their words are known: an abbreviation is unknown elsewhere.
-            if len(self.familiar) >= WORDS_REMEMBERED:
+            if len(self.familiar) >= ANSWERS_REMEMBERED:
                 self.familiar.clear()
             self.familiar.update(parts)
             return []
@@ -109,7 +109,7 @@ class Slips(Rewrite):
             return True
         is_known = self.profile.has_word(word)
         if is_known:
-            if len(self.known) >= WORDS_REMEMBERED:
+            if len(self.known) >= ANSWERS_REMEMBERED:
                 self.known.clear()
             self.known.add(word)
         return is_known
@@ -145,7 +145,7 @@ class Slips(Rewrite):
 
     def find_meant(self, word: str, *, is_first: bool, may_slip_twice: bool) -> str | None:
         """Returns the known word that an unknown one stands for, in its case; None if it stands for none."""
-        if len(word) > LONGEST:
+        if len(word) > LONGEST_WORD:
             return None
         capitalised = undo_capital_slip(word)
         if capitalised is not None:
@@ -154,7 +154,7 @@ class Slips(Rewrite):
         try:
             best = self.best[key]
         except KeyError:
-            if len(self.best) >= WORDS_REMEMBERED:
+            if len(self.best) >= ANSWERS_REMEMBERED:
                 self.best.clear()
             best = self.find_best(key[0])
             if best is None and key[1]:
@@ -173,7 +173,7 @@ class Slips(Rewrite):
 
         Within a sentence, a word that is usually written in small letters would hardly have got its capital by a slip.
         """
-        if not self.is_sure or len(word) > LONGEST:
+        if not self.is_sure or len(word) > LONGEST_WORD:
             return False
         originals = {word.lower() for word in filter(None, [undo_capital_slip(word)])} & self.keys
         originals |= (find_likely_originals(word.lower()) | self.find_other_originals(word.lower())) & self.keys

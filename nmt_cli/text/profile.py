@@ -21,7 +21,7 @@ PROFILE_FORMAT = 1
 SPECIAL_FORMS = {"0": str.lower, "1": str.capitalize, "2": str.upper}  # how the file writes the form of a word
 CAPITALISED = "1:"  # begins a form that is the capitalised word
 FEWEST_FOR_LINES = 50  # words; to search for fewer, one by one, is faster than to split the table
-WORDS_REMEMBERED = 10_000  # the counts of words that were looked up
+COUNTS_REMEMBERED = 10_000  # the counts of words that were looked up
 FEWEST_NUMBERS = 3  # as many numbers show how a side writes them
 
 
@@ -98,7 +98,7 @@ class WordCounts:
         """Returns the counts of a word in lower case; UNSEEN_WORD if it does not occur."""
         word = self.recent.get(key)
         if word is None:
-            if len(self.recent) >= WORDS_REMEMBERED:
+            if len(self.recent) >= COUNTS_REMEMBERED:
                 self.recent.clear()
             line = self.find_line(f"{key}\t")
             word = self.recent[key] = UNSEEN_WORD if line is None else parse_word(line)

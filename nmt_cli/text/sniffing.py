@@ -14,13 +14,13 @@ from nmt_cli.errors import OptionError
 from nmt_cli.formats import BINARY, BY_NAME, COMPRESSED, FORMATS, TEXT, FileFormat, find_by_name
 
 HEAD = 1 << 14  # bytes that are looked at
-MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 # Patterns as text: compiled at their first use.
-CONTROLS = rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]"
+BINARY_BYTES = rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]"
 PROLOG = r"(?si)\s*(?:<\?[^>]*\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>|\s+)*"
-ELEMENT = r"<(?:[\w.-]+:)?([A-Za-z][\w.-]*)[\s/>]"
+ROOT_ELEMENT = r"<(?:[\w.-]+:)?([A-Za-z][\w.-]*)[\s/>]"
 CUE_TIMES = r"\s*\d+[ \t]*\r?\n\d\d:\d\d:\d\d[,.]\d{3} +--> +\d\d:\d\d:\d\d[,.]\d{3}"
-CATALOGUE = r'(?s)(?:\s|#[^\n]*\n)*(?:msgctxt|msgid)\s+"'
+PO_START = r'(?s)(?:\s|#[^\n]*\n)*(?:msgctxt|msgid)\s+"'
 BOOK = r"\s*\\id [A-Z0-9]{3}\b"
 LATEX = r"\\documentclass\b|\\begin\{document\}"
 # Parts of zip archives, by which the documents that are such archives are told apart.
@@ -67,10 +67,10 @@ def recognise_archive(head: bytes, by_name: FileFormat | None) -> FileFormat | N
 
 def decode_head(head: bytes) -> str | None:
     """Returns the text in the first bytes, however damaged; None if they are no text."""
-    encoding = next((encoding for mark, encoding in MARKS.items() if head.startswith(mark)), None)
+    encoding = next((encoding for mark, encoding in BYTE_ORDER_MARKS.items() if head.startswith(mark)), None)
     if encoding is None and b"\0" in head:
         encoding = find_wide_encoding(head)
-        if encoding is None and len(re.findall(CONTROLS, head)) > max(4, len(head) // 20):
+        if encoding is None and len(re.findall(BINARY_BYTES, head)) > max(4, len(head) // 20):
             return None
     return head.decode(encoding or "utf-8", "replace").removeprefix("\ufeff")
 
@@ -94,7 +94,7 @@ def recognise_text(text: str, by_name: FileFormat | None) -> FileFormat | None:
             return format
     if start[:1].isdigit() and re.match(CUE_TIMES, text):
         return BY_NAME["srt"]
-    if start[:1] in ("#", "m") and re.match(CATALOGUE, text):
+    if start[:1] in ("#", "m") and re.match(PO_START, text):
         return BY_NAME["po"]
     if start.startswith("\\") and re.match(BOOK, text):
         return BY_NAME["usfm"]
@@ -107,7 +107,7 @@ def recognise_text(text: str, by_name: FileFormat | None) -> FileFormat | None:
 def recognise_markup(text: str, by_name: FileFormat | None) -> FileFormat | None:
     """Returns the format of markup by its root element; None for what merely begins with a tag."""
     position = re.match(PROLOG, text)
-    root = re.match(ELEMENT, text[position.end() if position else 0 :])
+    root = re.match(ROOT_ELEMENT, text[position.end() if position else 0 :])
     root_name = root[1].lower() if root else ""
     by_root = next((format for format in FORMATS if root_name in format.roots), None)
     if by_root is not None:

@@ -19,6 +19,11 @@ def has_letters(text: str) -> bool:
     return any(map(str.isalpha, text))
 
 
+def has_word(text: str) -> bool:
+    """Whether the text has a letter or a digit."""
+    return any(map(str.isalnum, text))
+
+
 def split_words(text: str) -> list[str]:
     """Returns the words in lower case, without punctuation; each character of a script without spaces is a word."""
     lower = text.lower()

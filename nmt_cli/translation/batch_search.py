@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 CountReporter = Callable[[int], None]  # receives the number of finished texts
 Result = TypeVar("Result")
 
-ROWS = 512  # maximum number of rows of a step: the values of more do not fit into the cache of a core
+MAXIMUM_ROWS = 512  # maximum number of rows of a step: the values of more do not fit into the cache of a core
 OVERHEAD = 64  # number of rows that take as long as the fixed cost of a step
 POSITIONS = 30_000  # maximum of rows x source positions, which bounds memory whatever the length of a line
 CELLS = 2_000_000  # maximum of rows x vocabulary, where a step returns every token
@@ -180,15 +180,15 @@ class BatchSearch(NamedTuple):
         draws_from_all = config.sampling.sample and not config.sampling.top_k
         if config.prefix or draws_from_all or isinstance(self.engine, Ensemble):
             return self.rows_of_whole_vocabulary
-        return ROWS
+        return MAXIMUM_ROWS
 
     @property
     def rows_of_whole_vocabulary(self) -> int:
         """The maximum number of rows of a step that returns the probability of every token."""
-        return max(1, min(ROWS, CELLS // self.target.vocabulary_size))
+        return max(1, min(MAXIMUM_ROWS, CELLS // self.target.vocabulary_size))
 
 
-def batch_by_length(lengths: Sequence[int], config: SearchConfig, rows: int = ROWS) -> list[list[int]]:
+def batch_by_length(lengths: Sequence[int], config: SearchConfig, rows: int = MAXIMUM_ROWS) -> list[list[int]]:
     """Returns the indices of the texts with any tokens, longest first, in batches that bound the work of a step.
 
     A batch ends before its padding costs more than the steps of another batch would.

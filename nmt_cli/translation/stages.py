@@ -117,12 +117,12 @@ def carry_lost(tools: Tools, batch: TranslationBatch) -> None:
     """Searches again where a date, a number, a bracket or a slash got lost, now with that protected."""
     if not batch.heals:
         return
-    from nmt_cli.translation.repair import carry_lost as lost  # training needs none
+    from nmt_cli.translation.repair.carry_lost import repair_losses  # training needs none
 
     def search_again(texts: Mapping[TextId, str]) -> PieceTranslations:
         return tools.sentences.repair(tools.sentences.search(texts, batch.config), batch.config, batch.repair)
 
-    lost.carry_lost(batch.pieces, batch.translations, tools.reader, search_again, tools.reader.if_lost)
+    repair_losses(batch.pieces, batch.translations, tools.reader, search_again, tools.reader.if_lost)
 
 
 def order_equal_spans(tools: Tools, batch: TranslationBatch) -> None:

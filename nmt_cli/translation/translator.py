@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from nmt_cli.translation.checks.check import CheckContext
     from nmt_cli.translation.segmentation.line_reader import PieceMemory
 
-SUBWORD_NGRAM, CHARACTER_NGRAM = 3, 10  # the size of n-grams that only a loop repeats
-
 
 class Translator:
     """A step model with its source side and target tokenizer, and a `card` if loaded from a model directory."""

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from nmt_cli.text.symbols import JOINER
 from nmt_cli.text.wrapping import is_wide
-from nmt_cli.translation.placement.word_alignment import JOINER, Groups, group_by_blanks, merge_attention
+from nmt_cli.translation.placement.word_alignment import Groups, group_by_blanks, merge_attention
 from nmt_cli.visuals.labels import SPACE, WORD_START, label_pieces, replace_controls
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from nmt_cli.documents import open_document
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import Document, DocumentSource
 from nmt_cli.text.normalise import drop_invisible
-from nmt_cli.translation.placement.tracing import find_words
+from nmt_cli.translation.placement.tracing import find_word_ranges
 from nmt_cli.translation.result import Hypothesis, Translation, Words
 from support.translations import Rule
 
@@ -26,7 +26,7 @@ CODE_FIRST, CODE_LAST = re.compile(r"\{\d+\}"), re.compile(r"\{\d+\}$")
 
 def echo(text: str, first: str = FIRST, last: str = LAST) -> Translation:
     """The text itself, blank for blank, with sentinels around its words; none touches code, which is no text."""
-    words = find_words(text)
+    words = find_word_ranges(text)
     start, end = (words[0].start, words[-1].end) if words else (0, len(text))
     first, last = ("" if CODE_FIRST.match(text, start) else first), ("" if CODE_LAST.search(text[:end]) else last)
     written = f"{text[:start]}{first}{text[start:end]}{last}{text[end:]}"

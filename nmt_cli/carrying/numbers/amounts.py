@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from nmt_cli.carrying.numbers.notation import NumericKind
-from nmt_cli.carrying.numbers.patterns import COMPARISON, LETTER, MINUS, NUMBER
+from nmt_cli.carrying.numbers.patterns import COMPARISON, LETTER, MINUS, NUMBER_WITH_SIGNS
 from nmt_cli.carrying.spans import SpanKind
 from nmt_cli.text.characters import DASHES, THIN_BLANKS
 
-AMOUNT = rf"{COMPARISON}?[~≈{MINUS}]?{NUMBER}(?:(?:[-–]| [-–] ){NUMBER})?"
+AMOUNT = rf"{COMPARISON}?[~≈{MINUS}]?{NUMBER_WITH_SIGNS}(?:(?:[-–]| [-–] ){NUMBER_WITH_SIGNS})?"
 CURRENCY_SIGNS = "$€£¥₹₽₩₪₫₴₺₦฿¢₿"
 CURRENCIES = "EUR|USD|GBP|JPY|CHF|CNY|INR|RUB|BRL|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|TRY|ZAR|KRW|MXN|SGD|HKD|BTC"
 # A single letter after a space may be a word of its own ("5 A students"), so only letters that are common units count.

@@ -19,7 +19,7 @@ BEFORE_DAY = r"(?<![\w.,:/–-])"
 BEHIND_DAY = r"(?![\w%]|[.,:/–-]\d)"
 YEAR = r"(?P<year>[12]\d{3})(?![\w%]|[.,:/-]\d)"
 YEAR_BEFORE = r"(?<![\w.,:/-])(?P<year>[12]\d{3})\.?"
-ENDING = 2  # letters of a month's name that its inflected forms may change
+MONTH_ENDING = 2  # letters of a month's name that its inflected forms may change
 LAST_DAY = 31
 
 
@@ -53,7 +53,7 @@ class Calendar(NamedTuple):
         names = self.names[month - 1]
         if not names:
             return re.search(rf"(?<!\d)0?{month}(?!\d)", text) is not None
-        stems = "|".join(re.escape(name[: max(3, len(name) - ENDING)]) for name in names)
+        stems = "|".join(re.escape(name[: max(3, len(name) - MONTH_ENDING)]) for name in names)
         return (
             re.search(rf"(?<![^\W_])(?:{stems})|(?<!\d)0?{month}[./-] ?\d|\d[./-] ?0?{month}(?!\d)", text, re.I)
             is not None

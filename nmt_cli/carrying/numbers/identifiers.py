@@ -9,7 +9,7 @@ from nmt_cli.text.characters import THIN_BLANKS
 
 MIXED = r"[A-Za-z0-9]{0,40}"  # the rest of a part of a code
 HEXADECIMAL = r"[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,6}"
-SIZE = r"\d{1,9}(?:[.,]\d{1,9})?"
+LENGTH = r"\d{1,9}(?:[.,]\d{1,9})?"
 IDENTIFIERS = NumericKind(
     SpanKind.IDENTIFIER,
     patterns=(
@@ -27,7 +27,7 @@ IDENTIFIERS = NumericKind(
         # a text, brackets are taken off as its frame.
         r"\[\d{1,4}(?: ?[-–,] ?\d{1,4}){0,5}\](?!\s*$)|(?<!\w)\(\d{1,4}\)(?![ -]?\d)(?!\w)",
         # Measures: 10 x 20 x 30 cm.
-        rf"{BEFORE}{SIZE}(?: ?[x×] ?{SIZE}){{1,3}}(?: ?(?:[kcmµ]?m|px|in|ft))?(?![{LETTER}])",
+        rf"{BEFORE}{LENGTH}(?: ?[x×] ?{LENGTH}){{1,3}}(?: ?(?:[kcmµ]?m|px|in|ft))?(?![{LETTER}])",
         # A code in brackets is one with them: tools for translators write what they hide as `[X7X]`.
         rf"\[(?:[A-Za-z]{{1,12}}\d|\d{{1,12}}[A-Z]){MIXED}\]",
         # Numbers of books, accounts and articles, with what they are called.

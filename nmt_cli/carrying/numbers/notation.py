@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from nmt_cli.carrying.kind import Context, Kind
+from nmt_cli.carrying.numbers.number_text import HALF_DAY
 from nmt_cli.carrying.spans import Span
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import THIN_BLANKS
@@ -22,12 +23,11 @@ WRITTEN = (
     r"(?<![^\W_])(?<![\d.,:/'’])(?<![^\W\d_]-)(?<![^\W\d_]\d-)"
     rf"\d+(?:[.,'’{THIN_BLANKS} ]\d+)*(?![.,:/'’]?\d)(?!-\d+-)"
 )
-DASHES = str.maketrans("−–", "--")
+MINUS_AS_HYPHEN = str.maketrans("−–", "--")
 WORD_BEFORE_NUMBER = r"([^\W\d_]+)\.?[ \u00a0]$"
-TIME = r"(\d{1,2})(?:[:.]([0-5]\d))?"
-TIME_OF_DAY = rf"(?i)([(\[]?)(?:{TIME}( ?[-–] ?))?{TIME}[ {THIN_BLANKS}]?([ap])\.?m\.?([)\]]?)"
-END_OF_RANGE = rf"(?i) \w{{2,5}} {TIME}[ {THIN_BLANKS}]?([ap])\.?m\b"  # behind its beginning: 5 to 6 p.m.
-HALF_DAY = 12  # hours
+CAPTURED_TIME = r"(\d{1,2})(?:[:.]([0-5]\d))?"
+TIME_OF_DAY = rf"(?i)([(\[]?)(?:{CAPTURED_TIME}( ?[-–] ?))?{CAPTURED_TIME}[ {THIN_BLANKS}]?([ap])\.?m\.?([)\]]?)"
+END_OF_RANGE = rf"(?i) \w{{2,5}} {CAPTURED_TIME}[ {THIN_BLANKS}]?([ap])\.?m\b"  # behind its beginning: 5 to 6 p.m.
 GROUPS = rf"\d{{1,3}}(?:([.,'’{THIN_BLANKS} ])\d{{3}})(?:\1\d{{3}})*"
 
 
@@ -92,7 +92,7 @@ def convert_time(text: str, following: str = "") -> str | None:
 
     It may also be the beginning of a range, whose end is in `following`.
     """
-    beginning = re.fullmatch(TIME, text)
+    beginning = re.fullmatch(CAPTURED_TIME, text)
     if beginning is not None:
         end = re.match(END_OF_RANGE, following)
         return write_time(beginning[1], beginning[2], end[1], end[3]) if end else None
@@ -156,4 +156,4 @@ def make_number_key(text: str) -> str:
     >>> make_number_key("1,000.5 kg") == make_number_key("1 000,5kg")
     True
     """
-    return "".join(re.sub(BETWEEN_DIGITS, "", text).translate(DASHES).split())
+    return "".join(re.sub(BETWEEN_DIGITS, "", text).translate(MINUS_AS_HYPHEN).split())

@@ -16,7 +16,7 @@ from nmt_cli.text.characters import THIN_BLANKS
 NUMBER = re.compile(rf"\d{{1,3}}(?:[ {THIN_BLANKS}]\d{{3}})+(?!\d)|\d+(?:[.,'’]\d+)*")
 CLOCK = r"(?<!\d)\d{1,2}[:h][0-5]\d(?!\d)"
 DECADE_YEARS, CENTURY = 10, 100
-HALF_DAY = 12
+HALF_DAY = 12  # hours
 
 
 class NumberToken(NamedTuple):

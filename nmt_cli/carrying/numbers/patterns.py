@@ -11,11 +11,11 @@ UNSPACED_LETTERS = UNSPACED[1:-1]
 MINUS = r"+±−-"
 
 # Bounded, so that a line of nothing but digits and points takes no longer to search than any other.
-NUMBER = (
+NUMBER_WITH_SIGNS = (
     rf"(?:\d{{1,3}}(?:[ {THIN_BLANKS}'’]\d{{3}}){{1,6}}(?!\d)(?:[.,]\d{{1,20}})?|\d{{1,20}}+(?:[.,]\d{{1,20}}+){{0,6}})"
 )
 # Between two numbers, a dash with blanks on both sides or on none; in "€30 -5 °C" it is a sign.
 # A sign before a number, as in ">5" and "is >= 5"; a lone ">" that begins a line quotes a mail.
 COMPARISON = r"(?:(?<![\w<>=-])(?:[<>]=?|[≤≥≈≠])|(?<=\S )(?:[<>]=?|[≤≥≈≠]) )"
 BEFORE, AFTER = rf"(?<![{LETTER}])", rf"(?![{WORD_LETTER}])"
-SIGN = rf"(?:(?<![\d.,)])[{MINUS}])?"
+OPTIONAL_MINUS = rf"(?:(?<![\d.,)])[{MINUS}])?"

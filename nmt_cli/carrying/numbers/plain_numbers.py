@@ -10,25 +10,33 @@ from collections.abc import Iterator, Sequence
 
 from nmt_cli.carrying.kind import Attempt, Context, LostKind
 from nmt_cli.carrying.numbers.notation import NumericKind
-from nmt_cli.carrying.numbers.patterns import AFTER, BEFORE, COMPARISON, MINUS, NUMBER, SIGN, WORD_LETTER
+from nmt_cli.carrying.numbers.patterns import (
+    AFTER,
+    BEFORE,
+    COMPARISON,
+    MINUS,
+    NUMBER_WITH_SIGNS,
+    OPTIONAL_MINUS,
+    WORD_LETTER,
+)
 from nmt_cli.carrying.spans import DIGIT, PLACEHOLDER_PATTERN, Span, SpanKind
 from nmt_cli.text.characters import OPENING, THIN_BLANKS
 
 NUMBERS = NumericKind(
     SpanKind.NUMBER,
     patterns=(
-        rf"{COMPARISON}[{MINUS}]?{NUMBER}{AFTER}",
+        rf"{COMPARISON}[{MINUS}]?{NUMBER_WITH_SIGNS}{AFTER}",
         # Telephone numbers: with a country code, with a leading zero, or with an area code in brackets.
         rf"(?<![\w+])(?=\+?\(?\d(?:[^\d\n]{{0,3}}\d){{5}})"
         rf"(?:\+\d{{1,3}}(?: \(?\d{{1,4}}\)?)?|\(0\d{{1,5}}\)|0\d{{1,5}}|\(\d{{3}}\)(?= ?\d{{3}}-\d{{4}}))"
         rf"(?:(?:[ /.-]| ?[/-] ?)?\(?\d{{2,12}}\)?){{1,7}}{AFTER}",
         # Thousands apart: by thin blanks or apostrophes, or by blanks where nothing else is meant (60 000, 1 234 567).
-        rf"{BEFORE}{SIGN}\d{{1,3}}(?:(?:[{THIN_BLANKS}'’]\d{{3}}){{1,6}}|(?: \d{{3}}){{2,6}}| 000)(?!\d)"
+        rf"{BEFORE}{OPTIONAL_MINUS}\d{{1,3}}(?:(?:[{THIN_BLANKS}'’]\d{{3}}){{1,6}}|(?: \d{{3}}){{2,6}}| 000)(?!\d)"
         rf"(?:[.,]\d{{1,20}})?{AFTER}",
         # Digits with marks between: dates, times, decimals, versions, fractions, ranges, addresses of machines.
-        rf"{BEFORE}{SIGN}\d{{1,20}}+(?:[.,:/–-]\d{{1,20}}+){{1,12}}{AFTER}",
+        rf"{BEFORE}{OPTIONAL_MINUS}\d{{1,20}}+(?:[.,:/–-]\d{{1,20}}+){{1,12}}{AFTER}",
         # Three digits or more, a leading zero, or a sign.
-        rf"{BEFORE}{SIGN}(?:\d{{3,}}+|0\d++){AFTER}",
+        rf"{BEFORE}{OPTIONAL_MINUS}(?:\d{{3,}}+|0\d++){AFTER}",
         rf"(?<![^\s{re.escape(OPENING)}])[{MINUS}]\d{{1,2}}(?![\d{WORD_LETTER}])",
     ),
     cues=r"\d",

@@ -7,22 +7,22 @@ from nmt_cli.carrying.numbers.patterns import BEFORE, LETTER
 from nmt_cli.carrying.spans import SpanKind
 from nmt_cli.text.characters import OPENING_QUOTES, THIN_BLANKS
 
-TIME = r"\d{1,2}(?:[:.]\d{2})?"
+HOUR_AND_MINUTE = r"\d{1,2}(?:[:.]\d{2})?"
 # `am` before a German noun or its adjective is no half of the day: 3 am Tisch, 3 am letzten Tag; but 5 am Monday.
 AM_OF_GERMAN = (
     r"(?:(?<= am)\s+(?:[A-ZÄÖÜ][a-zäöüß]+(?<!day)|(?!when|then|often|even|ten)[a-zäöüß]+en)\b"
     r"|(?<= AM)\s+[A-ZÄÖÜ]{4,}(?<!DAY)\b)"
 )
-HALF = rf"[ {THIN_BLANKS}]?(?:[ap]m|[AP]M|[ap]\.m|[AP]\.M)(?![{LETTER}])(?!{AM_OF_GERMAN})"
+AM_OR_PM = rf"[ {THIN_BLANKS}]?(?:[ap]m|[AP]M|[ap]\.m|[AP]\.M)(?![{LETTER}])(?!{AM_OF_GERMAN})"
 TIMES = NumericKind(
     SpanKind.TIME,
     patterns=(
         # Times of day, with the half of the day that they are in: 10:30 a.m., 5 PM; a full stop may end the sentence
         # too. Both ends of a range are in it: 5-6 p.m., 5 to 6 p.m.
-        rf"{BEFORE}{TIME}(?= (?:to|and|or|until|till) {TIME}{HALF})",
+        rf"{BEFORE}{HOUR_AND_MINUTE}(?= (?:to|and|or|until|till) {HOUR_AND_MINUTE}{AM_OR_PM})",
         # A time alone, such as a cell of a table, is no sentence.
-        rf"(?i:^(?:{TIME} ?[-–] ?)?{TIME}[ {THIN_BLANKS}]?[ap]\.m\.$)",
-        rf"{BEFORE}(?:{TIME} ?[-–] ?)?{TIME}{HALF}"
+        rf"(?i:^(?:{HOUR_AND_MINUTE} ?[-–] ?)?{HOUR_AND_MINUTE}[ {THIN_BLANKS}]?[ap]\.m\.$)",
+        rf"{BEFORE}(?:{HOUR_AND_MINUTE} ?[-–] ?)?{HOUR_AND_MINUTE}{AM_OR_PM}"
         rf"(?:(?<=\.[mM])\.(?!\s*$|\s+[{OPENING_QUOTES}]?[A-ZÀ-Þ]))?",
     ),
     cues=r"\d",

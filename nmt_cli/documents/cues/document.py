@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.documents.cues.turns import LONGEST_SENTENCE, Turn, find_turns
 from nmt_cli.documents.cues.wrapping import fit_lines
-from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
+from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import Paragraph
 from nmt_cli.documents.marks.spelling import TextSyntax
@@ -34,10 +34,10 @@ class CueDocument(Document):
         is_cased = any(map(str.isupper, "".join(turn.text for turn in turns)))
         position = 0
         for chain in self.chain_turns(turns, is_cased=is_cased):
-            yield keep_verbatim(text[position : chain[0].start])
+            yield make_verbatim_unit(text[position : chain[0].start])
             yield self.make_unit(chain, [text[turn.end : next_turn.start] for turn, next_turn in pairwise(chain)])
             position = chain[-1].end
-        yield keep_verbatim(text[position:])
+        yield make_verbatim_unit(text[position:])
 
     def chain_turns(self, turns: Iterable[Turn], *, is_cased: bool) -> Iterator[list[Turn]]:
         """Yields the turns in order, those together through which a sentence goes on."""
@@ -63,4 +63,4 @@ class CueDocument(Document):
             written = [fit_lines(turn.raw, text) for turn, text in zip(turns, texts, strict=True)]
             return "".join(text + gap for text, gap in zip(written, [*between, ""], strict=True))
 
-        return TranslationUnit(paragraph.texts, write_unit) if paragraph.texts else keep_verbatim(first.raw)
+        return TranslationUnit(paragraph.texts, write_unit) if paragraph.texts else make_verbatim_unit(first.raw)

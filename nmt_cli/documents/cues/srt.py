@@ -7,21 +7,21 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from nmt_cli.documents.cues.document import CueDocument
-from nmt_cli.documents.cues.turns import LINE
+from nmt_cli.documents.cues.turns import CUE_LINE
 from nmt_cli.documents.document import TranslationUnit, import_library
 from nmt_cli.documents.marks.spelling import TextSyntax
 from nmt_cli.translation.placement.traced_text import TextRange
 
-MAXIMUM_SIZE = 48  # MiB, of which the parser makes about 1 GiB in memory
+SRT_MEBIBYTES = 48  # of which the parser makes about 1 GiB in memory
 NUMBER_AT_END = re.compile(r"\n\s*\n *\d+\s*\Z")  # of a cue that does not follow
-NOT_FOUND = "cues that were not translated: they could not be located in the file after parsing"
+CUES_NOT_LOCATED = "cues that were not translated: they could not be located in the file after parsing"
 
 
 class SubtitleDocument(CueDocument):
     syntax = TextSyntax(re.compile(r"[ \t\r\n]+"), lambda _: " ", str)
 
     def read_units(self) -> Iterator[TranslationUnit]:
-        text = self.source.read_text(MAXIMUM_SIZE)
+        text = self.source.read_text(SRT_MEBIBYTES)
         breaks = [match.start() - count for count, match in enumerate(re.finditer("\r\n", text))]
         cues = [
             TextRange(*(position + bisect_left(breaks, position) for position in cue))
@@ -40,13 +40,13 @@ class SubtitleDocument(CueDocument):
         events = list(pysubs2.SSAFile.from_string(numbered, format_="srt", keep_html_tags=True))
         if not events:
             self.source.refuse(1, "there is no cue", "each has a line with two times: 00:00:01,000 --> 00:00:02,000")
-        times = [line for line in LINE.finditer(text) if len(stamp.findall(line[0])) == 2]
+        times = [line for line in CUE_LINE.finditer(text) if len(stamp.findall(line[0])) == 2]
         ends = [*(line.start() for line in times[1:]), len(text)]
         for event, line, end in zip(events, times, ends, strict=True):
             # The parser writes a line end as \N. Blank lines after the cue do not belong to it.
             content = event.text.replace("\\N", "\n").rstrip()
             position = text.find(content, line.end(), end)
             if position < 0:
-                self.notes[NOT_FOUND] += 1
+                self.notes[CUES_NOT_LOCATED] += 1
             elif content:
                 yield TextRange(position, position + len(content))

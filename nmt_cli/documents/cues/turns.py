@@ -12,21 +12,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 
-from nmt_cli.documents.cues.wrapping import TAG
+from nmt_cli.documents.cues.wrapping import CUE_TAG
 from nmt_cli.documents.marks.items import InlineItem
-from nmt_cli.documents.marks.spelling import TextSyntax, read_text
+from nmt_cli.documents.marks.spelling import TextSyntax, read_spelled_text
 from nmt_cli.text.characters import DASHES, HYPHENS, PAUSES, ROUND_BRACKETS, SQUARE_BRACKETS
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.placement.traced_text import TextRange
 from nmt_cli.translation.segmentation.sentence_ends import ends_with_mark
 
-LINE = re.compile(r"[^\n]*\n|[^\n]+")
+CUE_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 TAG_NAME = re.compile(r"</?([A-Za-z][\w-]*)")
 # The tags around all of a turn, and its text without any tag.
-PLAIN = re.compile(rf"(?P<before>(?:{TAG.pattern})*)(?P<text>.*?)(?P<after>(?:{TAG.pattern})*)", re.DOTALL)
+OUTER_TAGS = re.compile(rf"(?P<before>(?:{CUE_TAG.pattern})*)(?P<text>.*?)(?P<after>(?:{CUE_TAG.pattern})*)", re.DOTALL)
 DASH = re.compile(rf"\s*[{re.escape(HYPHENS + DASHES)}]\s*(?=[^\s\d-])|\s*(?:>|&gt;){{2,}}\s*")
 LABEL = re.compile(r"[^\n:]{1,40}:(?:\s+(?=\S)|$)")  # in capitals, or a name of several words
-NAME = re.compile(r"(?:[^\W\d_a-z]\w*\.? ){1,3}[^\W\d_a-z]\w*\.?:\s*")
+SPEAKER = re.compile(r"(?:[^\W\d_a-z]\w*\.? ){1,3}[^\W\d_a-z]\w*\.?:\s*")
 SOUND_BRACKETS = ROUND_BRACKETS + SQUARE_BRACKETS
 SOUND = re.compile(rf"\s*(?:[{re.escape(SOUND_BRACKETS[::2])}].*[{re.escape(SOUND_BRACKETS[1::2])}]|♪.*♪?)\s*")
 LONGEST_SENTENCE = 4  # cues
@@ -70,7 +70,7 @@ class Turn:
 def find_turns(text: str, cues: Sequence[TextRange], syntax: TextSyntax) -> Iterator[Turn]:
     """Yields the turns of the cues of a file."""
     for number, (start, end) in enumerate(cues):
-        lines = LINE.findall(text[start:end])
+        lines = CUE_LINE.findall(text[start:end])
         starts = [*find_speaker_changes(lines), len(lines)]
         ends = [0, *accumulate(map(len, lines))]
         for first, last in pairwise(starts):
@@ -82,7 +82,7 @@ def find_speaker_changes(lines: Sequence[str]) -> Iterator[int]:
     """Yields the numbers of the lines that begin a turn: of other speakers and of sounds, and those after these."""
     was_sound = True
     for number, line in enumerate(lines):
-        bare = TAG.sub("", line).rstrip("\r\n")
+        bare = CUE_TAG.sub("", line).rstrip("\r\n")
         is_sound = SOUND.fullmatch(bare) is not None
         if is_sound or was_sound or measure_speaker(bare):
             yield number
@@ -90,8 +90,8 @@ def find_speaker_changes(lines: Sequence[str]) -> Iterator[int]:
 
 
 def make_turn(raw: str, start: int, cue: int, syntax: TextSyntax) -> Turn:
-    match = PLAIN.fullmatch(raw)
-    if match is None or TAG.search(match["text"]):
+    match = OUTER_TAGS.fullmatch(raw)
+    if match is None or CUE_TAG.search(match["text"]):
         return Turn(start, start + len(raw), cue, raw, ("", ""), tuple(read_items(raw, syntax)))
     first, last = start + match.start("text"), start + match.end("text")
     tags, items = (match["before"], match["after"]), tuple(read_items(match["text"], syntax))
@@ -103,21 +103,21 @@ def measure_speaker(text: str) -> int:
     dash = DASH.match(text)
     start = dash.end() if dash else 0
     label = LABEL.match(text, start)
-    return label.end() if label and (label[0].isupper() or NAME.fullmatch(label[0])) else start
+    return label.end() if label and (label[0].isupper() or SPEAKER.fullmatch(label[0])) else start
 
 
 def read_items(raw: str, syntax: TextSyntax) -> Iterator[InlineItem]:
     """Yields tags and text; what says who speaks is a point."""
     is_first = True
-    for part in re.split(f"({TAG.pattern})", raw):
+    for part in re.split(f"({CUE_TAG.pattern})", raw):
         name = TAG_NAME.match(part)
-        if TAG.fullmatch(part) and name:
+        if CUE_TAG.fullmatch(part) and name:
             yield InlineItem("close" if part.startswith("</") else "open", (part,), name=name[1])
-        elif TAG.fullmatch(part):
+        elif CUE_TAG.fullmatch(part):
             yield InlineItem("point", (part,), keeps_order=True)
         elif part:
             length = measure_speaker(part) if is_first else 0
             if length:
                 yield InlineItem("point", (part[:length],))
-            yield read_text(part[length:], syntax)
+            yield read_spelled_text(part[length:], syntax)
             is_first = False

@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterator
 
 from nmt_cli.documents.cues.document import CueDocument
-from nmt_cli.documents.cues.turns import LINE
-from nmt_cli.documents.document import TranslationUnit, keep_verbatim
+from nmt_cli.documents.cues.turns import CUE_LINE
+from nmt_cli.documents.document import TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import decode_document
 from nmt_cli.documents.xml.scanner import MARKUP_SYNTAX
 from nmt_cli.translation.placement.traced_text import TextRange
 
-TIMES = re.compile(
+TIMING_LINE = re.compile(
     r"[ \t]*(?:\d{2,}:)?\d\d:\d\d\.\d{3}[ \t]+-->[ \t]+(?:\d{2,}:)?\d\d:\d\d\.\d{3}(?:[ \t][^\r\n]*)?\r?\n?"
 )
-KEPT_BLOCKS = ("NOTE", "STYLE", "REGION", "WEBVTT")
+VTT_KEPT_BLOCKS = ("NOTE", "STYLE", "REGION", "WEBVTT")
 
 
 class WebVttDocument(CueDocument):
@@ -23,7 +23,7 @@ class WebVttDocument(CueDocument):
 
     def read_units(self) -> Iterator[TranslationUnit]:
         decoded = decode_document(self.source, lambda _: "utf-8")
-        yield keep_verbatim(decoded.mark)
+        yield make_verbatim_unit(decoded.mark)
         if not decoded.text.startswith("WEBVTT"):
             self.source.refuse(1, "it is not WebVTT, whose first line is WEBVTT", "name its format with --format")
         yield from self.translate_cues(decoded.text, list(find_cues(decoded.text)))
@@ -33,7 +33,7 @@ def find_cues(text: str) -> Iterator[TextRange]:
     """Yields where the text of each cue stands, without the line end after it."""
     start: int | None = None  # of the text of a cue, after its times
     block = ""  # the first line of what stands between two blank lines
-    for match in LINE.finditer(text):
+    for match in CUE_LINE.finditer(text):
         line = match[0]
         if start is not None and line.strip() and "-->" not in line:
             continue
@@ -41,7 +41,7 @@ def find_cues(text: str) -> Iterator[TextRange]:
             yield make_range(text, start, match.start())
             start = None
         block = (block or line) if line.strip() else ""
-        if line.strip() and not block.startswith(KEPT_BLOCKS) and TIMES.fullmatch(line):
+        if line.strip() and not block.startswith(VTT_KEPT_BLOCKS) and TIMING_LINE.fullmatch(line):
             start, block = match.end(), ""
     if start is not None:
         yield make_range(text, start, len(text))

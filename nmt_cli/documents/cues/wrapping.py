@@ -6,9 +6,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
-TAG = re.compile(r"</?(?!br\b)[A-Za-z][^<>\n]*>|<[\d:.]+>|\{\\[^{}\n]*\}")  # `<br>` parts sentences
-LINE_END = re.compile(r"\r?\n")
-WIDEST = 42  # characters of a line, which is what most guidelines for subtitles allow
+CUE_TAG = re.compile(r"</?(?!br\b)[A-Za-z][^<>\n]*>|<[\d:.]+>|\{\\[^{}\n]*\}")  # `<br>` parts sentences
+CUE_LINE_END = re.compile(r"\r?\n")
+LINE_WIDTH = 42  # characters of a line, which is what most guidelines for subtitles allow
 SLACK = 4  # characters by which a line may be longer than any of the source
 
 
@@ -17,24 +17,24 @@ def fit_lines(raw: str, written: str) -> str:
 
     As it was `written`, a line ends where the words on both sides of its end are those of the source.
     """
-    old, new = LINE_END.split(raw), LINE_END.split(written)
-    widest = max(WIDEST, *(measure_line(line) + SLACK for line in old))
+    old, new = CUE_LINE_END.split(raw), CUE_LINE_END.split(written)
+    widest = max(LINE_WIDTH, *(measure_line(line) + SLACK for line in old))
     if len(old) == len(new) and (len(old) == 1 or max(map(measure_line, new)) <= widest):
         return written
-    line_end = LINE_END.search(raw)
-    return (line_end[0] if line_end else " ").join(wrap_text(" ".join(line.strip() for line in new), len(old)))
+    line_end = CUE_LINE_END.search(raw)
+    return (line_end[0] if line_end else " ").join(balance_lines(" ".join(line.strip() for line in new), len(old)))
 
 
 def measure_line(line: str) -> int:
-    return len(TAG.sub("", line))
+    return len(CUE_TAG.sub("", line))
 
 
-def wrap_text(text: str, count: int) -> list[str]:
+def balance_lines(text: str, count: int) -> list[str]:
     """Wraps `text` at blanks into at most `count` lines, of which the longest is as short as possible.
 
     No line ends inside a tag, and tags count as empty.
     """
-    closed = TAG.sub(lambda tag: tag[0].replace(" ", "\0"), text)
+    closed = CUE_TAG.sub(lambda tag: tag[0].replace(" ", "\0"), text)
     words = [(word.replace("\0", " "), measure_line(word.replace("\0", " "))) for word in closed.split(" ")]
     lengths = [length for _, length in words]
     widths = range(max(lengths), sum(lengths) + len(words))

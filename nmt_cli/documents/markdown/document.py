@@ -16,22 +16,21 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.documents.document import Document, TranslationUnit, import_library, keep_verbatim
+from nmt_cli.documents.document import Document, TranslationUnit, import_library, make_verbatim_unit
 from nmt_cli.documents.markdown.inline import NEED_TEXT, InlineReader, make_inline_parser
-from nmt_cli.documents.markdown.lines import finish_lines
+from nmt_cli.documents.markdown.lines import LINE_END, finish_lines
 from nmt_cli.documents.marks.paragraph import Paragraph
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
-MAXIMUM_SIZE = 12  # MiB, of which the parser makes about 1 GiB in memory
-LINE_END = re.compile(r"\r\n|\n|\r")  # as the parser defines it
+MARKDOWN_MEBIBYTES = 12  # of which the parser makes about 1 GiB in memory
 # Unknown to the parser: a byte order mark, and front matter in TOML.
 PREAMBLE = r"\ufeff?(?:\+\+\+[ \t]*\r?\n(?s:.*?)(?m:^\+\+\+[ \t]*\r?$))?"
-ESCAPED = re.compile(r"[\\`*\[\]]|(?<!\{\{)<|>(?!\}\})|(?<!\w)_|_(?!\w)|&(?=#?\w+;)|~(?=~)|!(?=\[)")
-ADDRESS = re.compile(r"((?:https?://|www\.)[^\s<>]+)")
+ESCAPED_IN_TEXT = re.compile(r"[\\`*\[\]]|(?<!\{\{)<|>(?!\}\})|(?<!\w)_|_(?!\w)|&(?=#?\w+;)|~(?=~)|!(?=\[)")
+BARE_ADDRESS = re.compile(r"((?:https?://|www\.)[^\s<>]+)")
 ESCAPED_IN_ADDRESSES = re.compile(r"[\\`*\[\]]")  # the other characters have a meaning only between words
-NOT_FOUND = "paragraphs that were not translated: they could not be located in the file after parsing"
+PARAGRAPHS_NOT_LOCATED = "paragraphs that were not translated: they could not be located in the file after parsing"
 
 
 @dataclass(frozen=True)
@@ -45,16 +44,16 @@ class Passage:
 
 class MarkdownDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
-        whole = self.source.read_text(MAXIMUM_SIZE)
+        whole = self.source.read_text(MARKDOWN_MEBIBYTES)
         preamble = re.match(PREAMBLE, whole)
         text = whole[preamble.end() :] if preamble else whole
-        yield keep_verbatim(preamble[0] if preamble else "")
+        yield make_verbatim_unit(preamble[0] if preamble else "")
         position = 0
         for passage in self.find_passages(text):
-            yield keep_verbatim(text[position : passage.start])
+            yield make_verbatim_unit(text[position : passage.start])
             yield self.make_unit(passage.paragraph, text[passage.start : passage.end])
             position = passage.end
-        yield keep_verbatim(text[position:])
+        yield make_verbatim_unit(text[position:])
 
     def make_unit(self, paragraph: Paragraph, raw: str) -> TranslationUnit:
         def write_unit(translations: Sequence[Translation]) -> str:
@@ -68,7 +67,7 @@ class MarkdownDocument(Document):
         cursor = 0
         for token, in_table in sorted(list_inline_tokens(text), key=lambda item: item[0].map[0]):
             positions = lines.locate_cell(token, cursor) if in_table else lines.locate_paragraph(token)
-            escape = escape_cell if in_table else escape_text
+            escape = escape_cell if in_table else escape_markdown
             reader = InlineReader(token, text, positions or range(len(token.content) + 1))
             paragraph = Paragraph(reader.read_items(), escape, NEED_TEXT)
             if positions and (paragraph.texts or in_table):  # the next cell is searched for behind this one
@@ -76,19 +75,19 @@ class MarkdownDocument(Document):
             if positions and paragraph.texts:
                 yield Passage(positions[0], cursor, paragraph)
             elif paragraph.texts:
-                self.notes[NOT_FOUND] += 1
+                self.notes[PARAGRAPHS_NOT_LOCATED] += 1
 
 
-def escape_text(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Escapes plain text, so that Markdown finds no markup in it but addresses."""
-    patterns = cycle((ESCAPED, ESCAPED_IN_ADDRESSES))
-    parts = zip(ADDRESS.split(text), patterns, strict=False)
+    patterns = cycle((ESCAPED_IN_TEXT, ESCAPED_IN_ADDRESSES))
+    parts = zip(BARE_ADDRESS.split(text), patterns, strict=False)
     return "".join(pattern.sub(lambda match: "\\" + match[0], part) for part, pattern in parts)
 
 
 def escape_cell(text: str) -> str:
     """Escapes plain text for a cell of a table."""
-    return escape_text(text).replace("|", "\\|")
+    return escape_markdown(text).replace("|", "\\|")
 
 
 def list_inline_tokens(text: str) -> Iterator[tuple[Any, bool]]:

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from nmt_cli.carrying.elements import VERBATIM
-from nmt_cli.documents.markdown.rules import KEPT, add_rules
+from nmt_cli.documents.markdown.rules import KEPT_INLINE_RULE, add_rules
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.spelling import make_text
 from nmt_cli.text.aligned import Edit
@@ -21,10 +21,10 @@ from nmt_cli.text.aligned import Edit
 RECORDED_RULES = ("backticks", "link", "image", "autolink", "footnote_ref", "footnote_inline")
 RAW, LABEL_END = "nmt_raw", "nmt_label_end"
 ALERT = re.compile(r"\[![A-Za-z]+\]")  # makes an alert of a quote on GitHub, on a line of its own
-BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+LINE_BREAK_TAG = re.compile(r"<br\s*/?>", re.IGNORECASE)
 TASK = re.compile(r"\[[ xX]\](?=\s)")
-VOID = ("area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")  # have no end tag
-TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
+VOID_NAMES = frozenset("area br col embed hr img input link meta source track wbr".split())  # have no end tag
+INLINE_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
 LINE_BREAK = re.compile(r" *\\?\n[ \t]*")
 SPELLED = re.compile(r"([ \t\r\n]+|\|)")  # a bar has a backslash in a table
 NEED_TEXT = frozenset({"em", "strong", "s", "link"})  # without any, these are no marks but characters
@@ -100,7 +100,7 @@ class InlineReader:
             match = LINE_BREAK.match(self.content, self.cursor)
             self.add_item("break", match[0] if match else "")
         else:
-            kind = "code" if token.type in ("code_inline", KEPT) else "point"
+            kind = "code" if token.type in ("code_inline", KEPT_INLINE_RULE) else "point"
             self.add_item(kind, token.meta.get(RAW, token.content))
         return index + 1
 
@@ -149,19 +149,21 @@ class InlineReader:
     def read_tag(self, index: int) -> int:
         """Reads a tag of HTML, and returns the index of the next token to be read."""
         raw = self.tokens[index].content
-        tag = TAG.match(raw)
+        tag = INLINE_TAG.match(raw)
         name = tag[2].lower() if tag else ""
         last = self.find_end(index, name) if tag and not tag[1] and name in VERBATIM.split("|") else None
         if last is not None:
             end = self.tokens[last].content
             self.add_item("code", self.content[self.cursor : self.content.index(end, self.cursor)] + end)
             return last + 1
-        if BREAK.fullmatch(raw):
+        if LINE_BREAK_TAG.fullmatch(raw):
             self.add_item("break", raw)
         elif tag and tag[1]:
             self.add_item("close", raw, f"<{name}")
         else:
-            self.add_item("open" if tag and name not in VOID and not raw.endswith("/>") else "point", raw, f"<{name}")
+            self.add_item(
+                "open" if tag and name not in VOID_NAMES and not raw.endswith("/>") else "point", raw, f"<{name}"
+            )
         return index + 1
 
     def find_end(self, index: int, name: str) -> int | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-LINE_END = re.compile(r"(\r\n|\n|\r)")
+LINE_END = re.compile(r"(\r\n|\n|\r)")  # as the parser defines it
 PREFIX = re.compile(r"[ \t>]*")  # of the second and later lines, in a quote or a list
 HARD_BREAK = re.compile(r"(?:  |\\|<br\s*/?>|^\[!\w+\])$")  # how a line ends whose end must stay
 BLOCK_START = re.compile(r"(#{1,6}(?=\s|$)|[-+](?=\s|$)|=+\s*$|-+\s*$|~{3,}|:(?=\s|$|::))|(\d{1,9})(?=[.)](\s|$))")

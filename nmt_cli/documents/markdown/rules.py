@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-KEPT, EMOJI, KEPT_BLOCK = "kept_inline", "kept_emoji", "kept_block"
+KEPT_INLINE_RULE, KEPT_EMOJI, KEPT_BLOCK = "kept_inline", "kept_emoji", "kept_block"
 INTERRUPTED = {"alt": ["paragraph", "reference", "blockquote", "list", "table"]}
 KEPT_LINE = re.compile(
     r":{3,}.*|\[{1,2}_?(?:TOC|toc)_?\]{1,2}|\\[A-Za-z]+\*?(?:\[[^\]]*\])*(?:\{[^{}]*\})*|\*\[[^\]]+\]:.*"
@@ -34,7 +34,7 @@ def add_rules(parser: Any) -> Any:
     parser.block.ruler.before("fence", "nmt_kept_lines", keep_lines, INTERRUPTED)
     parser.block.ruler.before("fence", "nmt_admonition", read_admonition, INTERRUPTED)
     parser.inline.ruler.before("escape", "nmt_kept_inline", keep_inline)
-    for name in (KEPT_BLOCK, KEPT, EMOJI):
+    for name in (KEPT_BLOCK, KEPT_INLINE_RULE, KEPT_EMOJI):
         parser.add_render_rule(name, render_kept)
     return parser
 
@@ -126,7 +126,7 @@ def keep_inline(state: Any, silent: bool) -> bool:
     if match is None:
         return False
     if not silent:
-        token = state.push(EMOJI if character == ":" else KEPT, "", 0)
+        token = state.push(KEPT_EMOJI if character == ":" else KEPT_INLINE_RULE, "", 0)
         token.content = match[0]
     state.pos = match.end()
     return True

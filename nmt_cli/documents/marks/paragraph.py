@@ -20,7 +20,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from nmt_cli.documents.document import TranslationUnit, keep_verbatim
+from nmt_cli.documents.document import TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.marks.items import InlineItem, ParagraphSegment, TranslatedPart
 from nmt_cli.documents.marks.writing import InlineOutput, write_segment
 
@@ -84,16 +84,16 @@ def make_units(
     size = 0
     for part in parts:
         if isinstance(part, Paragraph) and part.texts:
-            yield keep_verbatim(encode("".join(kept)))
+            yield make_verbatim_unit(encode("".join(kept)))
             yield part.make_unit(notes, encode)
             kept, size = [], 0
             continue
         kept.append(part if isinstance(part, str) else part.raw)
         size += len(kept[-1])
         if size > LONGEST_KEPT:
-            yield keep_verbatim(encode("".join(kept)))
+            yield make_verbatim_unit(encode("".join(kept)))
             kept, size = [], 0
-    yield keep_verbatim(encode("".join(kept)))
+    yield make_verbatim_unit(encode("".join(kept)))
 
 
 def write_template(

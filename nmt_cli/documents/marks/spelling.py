@@ -21,7 +21,7 @@ class TextSyntax(NamedTuple):
     escape: Callable[[str], str]
 
 
-def read_text(raw: str, syntax: TextSyntax, wrappers: Sequence[Wrapper] = ()) -> InlineItem:
+def read_spelled_text(raw: str, syntax: TextSyntax, wrappers: Sequence[Wrapper] = ()) -> InlineItem:
     """Returns a text that is written `raw` as an item of a paragraph."""
     edits = (Edit(*match.span(), syntax.decode(match[0])) for match in syntax.escapes.finditer(raw))
     return make_text(raw, edits, wrappers)

@@ -24,7 +24,7 @@ ITEM = re.compile(r"<(?:\w+:)?item\s[^>]*>")
 CONTAINER, ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
 ROOT_FILE = re.compile(r"<(?:\w+:)?rootfile\s[^>]*>")
 CIPHER = re.compile(r"<(?:\w+:)?CipherReference\s[^>]*>")
-LANGUAGE = re.compile(r"(<dc:language\b[^>]*>)([^<]*)(?=</dc:language>)")
+DUBLIN_CORE_LANGUAGE = re.compile(r"(<dc:language\b[^>]*>)([^<]*)(?=</dc:language>)")
 PAGE, CONTENTS = "application/xhtml+xml", "application/x-dtbncx+xml"
 
 
@@ -88,7 +88,7 @@ class EpubDocument(ArchiveDocument):
         """Returns the package document with the target as the language of the book."""
         tag = find_language_tag(self.source.target_language)
         text = b"".join(source.lines).decode("utf-8", "surrogateescape")
-        text = LANGUAGE.sub(lambda match: f"{match[1]}{tag or match[2]}", text, count=1)
+        text = DUBLIN_CORE_LANGUAGE.sub(lambda match: f"{match[1]}{tag or match[2]}", text, count=1)
         return source._replace(lines=[text.encode("utf-8", "surrogateescape")])
 
 

@@ -12,13 +12,14 @@ from nmt_cli.documents.document import TranslationUnit
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.spelling import make_text
 from nmt_cli.documents.office.archive import ArchiveDocument
-from nmt_cli.documents.office.parts import ParagraphReader, has_word, make_point
+from nmt_cli.documents.office.parts import ParagraphReader, make_point
 from nmt_cli.documents.xml.tree import XmlNode, make_text_item, refuse_part
 from nmt_cli.text.aligned import Edit
+from nmt_cli.text.words import has_word
 
-PAIRS = frozenset("span a meta ruby ruby-base".split())
-BREAKS = frozenset("line-break tab".split())
-POINTS = frozenset("soft-page-break ruby-text hidden-text hidden-paragraph annotation note-citation".split())
+PAIRED_ELEMENTS = frozenset("span a meta ruby ruby-base".split())
+BREAK_ELEMENTS = frozenset("line-break tab".split())
+POINT_ELEMENTS = frozenset("soft-page-break ruby-text hidden-text hidden-paragraph annotation note-citation".split())
 MANIFEST = "META-INF/manifest.xml"
 
 
@@ -38,20 +39,20 @@ class OpenDocumentReader(ParagraphReader):
         for child in node.children:
             if not isinstance(child, XmlNode):
                 yield make_text_item(child)
-            elif child.name in PAIRS and child.end:
+            elif child.name in PAIRED_ELEMENTS and child.end:
                 yield InlineItem("open", (child.tag,), name=child.name)
                 yield from self.read_children(child)
                 yield InlineItem("close", (child.end,), name=child.name)
             elif child.name == "s":
                 yield make_text(child.raw, [Edit(0, len(child.raw), " ")])
-            elif child.name in BREAKS:
+            elif child.name in BREAK_ELEMENTS:
                 yield InlineItem("break", (child.raw,))
             elif any(child.find_all(self.paragraphs)):
                 yield make_point(list(self.read_blocks(child)))
-            elif has_word(child.text) and child.name not in POINTS:
+            elif has_word(child.text) and child.name not in POINT_ELEMENTS:
                 yield InlineItem("code", (child.raw,))
             else:
-                yield make_point(child.raw, keeps_order=child.name not in POINTS)
+                yield make_point(child.raw, keeps_order=child.name not in POINT_ELEMENTS)
 
 
 class OpenDocument(ArchiveDocument):

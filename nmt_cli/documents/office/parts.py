@@ -7,17 +7,17 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from nmt_cli.documents.document import DocumentSource, TranslationUnit, keep_verbatim
+from nmt_cli.documents.document import DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.marks.items import InlineItem, Wrapper
 from nmt_cli.documents.marks.paragraph import Paragraph, make_units
-from nmt_cli.documents.marks.spelling import read_text
+from nmt_cli.documents.marks.spelling import read_spelled_text
 from nmt_cli.documents.xml.scanner import ATTRIBUTE_SYNTAX, MarkupToken, escape_attribute, read_attributes
 from nmt_cli.documents.xml.tree import XmlNode, decode_xml, escape_xml, read_node, scan_xml, strip_prefix
 from nmt_cli.languages.codes import find_language_tag, has_same_primary_tag
 
 DESCRIBED = frozenset({"docPr", "cNvPr"})  # of pictures and shapes, in Office Open XML
-DESCRIPTIONS = ("descr", "title")
-LANGUAGE = re.compile(
+DESCRIPTION_ATTRIBUTES = ("descr", "title")
+LANGUAGE_ATTRIBUTE = re.compile(
     r'(?P<before><w:lang\b[^<>]*?\bw:val="|<a:(?:r|def|endPara)RPr\b[^<>]*?\blang="|\bfo:language=")'
     r'(?P<language>[A-Za-z]{2,3}(?:-\w+)*)"(?P<country> fo:country=")?(?(country)\w+")'
 )
@@ -34,7 +34,7 @@ class ParagraphReader(ABC):
     def read_units(self, source: DocumentSource, notes: Counter[str]) -> Iterator[TranslationUnit]:
         """Yields the units of a part."""
         decoded = decode_xml(source)
-        yield keep_verbatim(decoded.mark)
+        yield make_verbatim_unit(decoded.mark)
         tokens = scan_xml(set_language(decoded.text, source.source_language, source.target_language))
         parts = (part for token in tokens for part in self.read_token(token, tokens))
         yield from make_units(parts, notes, decoded.encode)
@@ -86,7 +86,7 @@ def set_language(text: str, source: str, target: str) -> str:
         country = match["country"] and f'{match["country"]}none"'  # of OpenDocument
         return f'{match["before"]}{tag}"{country or ""}'
 
-    return LANGUAGE.sub(replace_language, text)
+    return LANGUAGE_ATTRIBUTE.sub(replace_language, text)
 
 
 def read_tag(tag: str, name: str) -> Iterator[str | Paragraph]:
@@ -94,10 +94,10 @@ def read_tag(tag: str, name: str) -> Iterator[str | Paragraph]:
     position = 0
     for attribute in read_attributes(tag) if name in DESCRIBED else ():
         is_text = any(map(str.isalpha, attribute.value)) and not FILE_NAME.fullmatch(attribute.value)
-        if attribute.name in DESCRIPTIONS and is_text:
+        if attribute.name in DESCRIPTION_ATTRIBUTES and is_text:
             raw = tag[attribute.start : attribute.end]
             yield tag[position : attribute.start]
-            yield Paragraph([read_text(raw, ATTRIBUTE_SYNTAX)], escape_attribute)
+            yield Paragraph([read_spelled_text(raw, ATTRIBUTE_SYNTAX)], escape_attribute)
             position = attribute.end
     yield tag[position:]
 
@@ -107,8 +107,3 @@ def make_point(
 ) -> InlineItem:
     template = (raw,) if isinstance(raw, str) else tuple(raw)
     return InlineItem("point", template, name=name, wrappers=tuple(wrappers), keeps_order=keeps_order)
-
-
-def has_word(text: str) -> bool:
-    """Whether a text has a letter or a digit."""
-    return any(map(str.isalnum, text))

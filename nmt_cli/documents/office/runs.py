@@ -12,15 +12,16 @@ from collections.abc import Iterator, Sequence
 from nmt_cli.documents.marks.items import InlineItem, Wrapper
 from nmt_cli.documents.marks.spelling import make_text
 from nmt_cli.documents.marks.writing import InlineOutput
-from nmt_cli.documents.office.parts import ParagraphReader, has_word, make_point
+from nmt_cli.documents.office.parts import ParagraphReader, make_point
 from nmt_cli.documents.xml.scanner import MarkupToken
 from nmt_cli.documents.xml.tree import XmlNode, escape_xml, make_text_item
 from nmt_cli.text.aligned import Edit
+from nmt_cli.text.words import has_word
 
 CONTAINERS = frozenset("hyperlink ins moveTo smartTag sdt sdtContent bdo dir customXml".split())
-BREAKS = frozenset("br cr tab ptab".split())
+RUN_BREAKS = frozenset("br cr tab ptab".split())
 SHAPES = frozenset("drawing pict object AlternateContent".split())  # may hold text boxes
-CODE = frozenset("oMath oMathPara fldSimple fld m".split())
+FORMULAS_AND_FIELDS = frozenset("oMath oMathPara fldSimple fld m".split())
 PARAGRAPHS = frozenset({"p"})
 OFF = ("0", "false", "off")
 
@@ -44,7 +45,7 @@ class RunReader(ParagraphReader):
                 yield InlineItem("open", (child.tag,), name=child.name)
                 yield from self.read_children(child)
                 yield InlineItem("close", (child.end,), name=child.name)
-            elif child.name in CODE and has_word(child.text):
+            elif child.name in FORMULAS_AND_FIELDS and has_word(child.text):
                 yield InlineItem("code", (child.raw,))
             elif child.name in SHAPES:
                 yield make_point(list(self.read_blocks(child)))
@@ -66,10 +67,10 @@ class RunReader(ParagraphReader):
 
     def read_run_child(self, child: XmlNode, run: Wrapper) -> Iterator[InlineItem]:
         if child.name == "t" and child.end and child.text:
-            yield from read_text(child, run)
+            yield from read_run_text(child, run)
         elif child.name == "noBreakHyphen":
             yield read_hyphen(child, run)
-        elif child.name in BREAKS:
+        elif child.name in RUN_BREAKS:
             yield InlineItem("break", (child.raw,), wrappers=(run,))
         elif child.name in SHAPES:
             yield make_point(list(self.read_blocks(child)), (run,))
@@ -80,7 +81,7 @@ class RunReader(ParagraphReader):
             yield make_point(child.raw, (run,))
 
 
-def read_text(node: XmlNode, run: Wrapper) -> Iterator[InlineItem]:
+def read_run_text(node: XmlNode, run: Wrapper) -> Iterator[InlineItem]:
     """Yields the text of an element of a run."""
     needs_space = node.tag.startswith("<w:") and "xml:space" not in node.tag
     spaced = f'{node.tag[:-1]} xml:space="preserve">' if needs_space else ""
@@ -135,7 +136,7 @@ def group_fields(items: list[InlineItem]) -> list[InlineItem]:
         elif item.name == "fldChar end" and begins:
             start = begins.pop()
             field = result[start:]
-            if is_apart(result[:start], field) and is_balanced(field):
+            if begins_run(result[:start], field) and is_balanced(field):
                 result[start:] = make_field(field)
     return split_shared(items, result)
 
@@ -149,7 +150,7 @@ def split_shared(items: list[InlineItem], result: list[InlineItem]) -> list[Inli
     return result if lost + kept == sum(1 for item in items if item.wrappers) else items
 
 
-def is_apart(before: Sequence[InlineItem], field: Sequence[InlineItem]) -> bool:
+def begins_run(before: Sequence[InlineItem], field: Sequence[InlineItem]) -> bool:
     """Whether a field begins with a run of its own."""
     last = before[-1] if before else None
     return not (last and last.wrappers and last.wrappers[:1] == field[0].wrappers[:1])
@@ -174,7 +175,7 @@ def make_field(field: Sequence[InlineItem]) -> list[InlineItem]:
     if (
         instruction.strip().upper().startswith("HYPERLINK")
         and separators
-        and is_apart(field[: first + 1], result or field[-1:])
+        and begins_run(field[: first + 1], result or field[-1:])
     ):
         opening = InlineItem("open", (flatten(field[: first + 1]),), name="field")
         return [opening, *result, InlineItem("close", (flatten(field[-1:]),), name="field")]

@@ -10,7 +10,7 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 
-from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
+from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.marks.items import InlineItem, Wrapper
 from nmt_cli.documents.marks.paragraph import Paragraph
 from nmt_cli.documents.marks.spelling import TextSyntax
@@ -30,11 +30,11 @@ from nmt_cli.documents.xml.tree import (
     strip_prefix,
 )
 
-ESCAPES = re.compile(rf"{ENTITY}|(?:\\u[0-9a-fA-F]{{4}})+|\\.|[ \t\r\n]+|[&<>\"']", re.DOTALL)
-UNITS = frozenset({"string", "plurals", "string-array"})
+ANDROID_ESCAPES = re.compile(rf"{ENTITY}|(?:\\u[0-9a-fA-F]{{4}})+|\\.|[ \t\r\n]+|[&<>\"']", re.DOTALL)
+TEXT_ELEMENTS = frozenset({"string", "plurals", "string-array"})
 
 
-def decode_escape(written: str) -> str:
+def decode_android(written: str) -> str:
     if written.isspace():
         return " "
     if written.startswith("\\u") and len(written) >= 6:
@@ -44,7 +44,7 @@ def decode_escape(written: str) -> str:
     return html.unescape(written)
 
 
-def escape_text(text: str) -> str:
+def escape_android(text: str) -> str:
     """Escapes plain text for a string resource."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace('"', '\\"').replace("\n", "\\n")
     return escape_xml(escaped)
@@ -56,29 +56,29 @@ def escape_section(text: str) -> str:
     return escape_cdata(escaped)
 
 
-TEXT_SYNTAX = TextSyntax(ESCAPES, decode_escape, escape_text)
+TEXT_SYNTAX = TextSyntax(ANDROID_ESCAPES, decode_android, escape_android)
 SECTION_ESCAPES = re.compile(r"(?:\\u[0-9a-fA-F]{4})+|\\.|[ \t\r\n]+|[\"']", re.DOTALL)
-SECTION_SYNTAX = TextSyntax(SECTION_ESCAPES, decode_escape, escape_section)
+SECTION_SYNTAX = TextSyntax(SECTION_ESCAPES, decode_android, escape_section)
 
 
 class AndroidDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         decoded = decode_xml(self.source)
-        yield keep_verbatim(decoded.mark)
+        yield make_verbatim_unit(decoded.mark)
         kept: list[str] = []
         for part in self.read_parts(scan_xml(decoded.text)):
             if isinstance(part, Paragraph) and part.texts:
-                yield keep_verbatim(decoded.encode("".join(kept)))
+                yield make_verbatim_unit(decoded.encode("".join(kept)))
                 yield part.make_unit(self.notes, decoded.encode)
                 kept = []
             else:
                 kept.append(part if isinstance(part, str) else part.raw)
-        yield keep_verbatim(decoded.encode("".join(kept)))
+        yield make_verbatim_unit(decoded.encode("".join(kept)))
 
     def read_parts(self, tokens: Iterator[MarkupToken]) -> Iterator[str | Paragraph]:
         """Yields strings as paragraphs, and everything else as it stands."""
         for token in tokens:
-            if token.kind != "open" or strip_prefix(token.name) not in UNITS:
+            if token.kind != "open" or strip_prefix(token.name) not in TEXT_ELEMENTS:
                 yield token.raw
                 continue
             node = read_node(tokens, token)
@@ -104,7 +104,7 @@ def read_resource(node: XmlNode) -> Iterator[str | Paragraph]:
         yield node.raw
         return
     yield node.tag
-    yield Paragraph(list(read_children(node.children)), escape_text)
+    yield Paragraph(list(read_children(node.children)), escape_android)
     yield node.end
 
 

@@ -12,26 +12,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
-from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
+from nmt_cli.documents.document import MAXIMUM_DEPTH, Document, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import decode_document
 from nmt_cli.documents.marks.paragraph import Paragraph, make_units
 from nmt_cli.documents.marks.spelling import TextSyntax
 from nmt_cli.documents.strings.syntax import is_text, read_string
 
-TOKEN = re.compile(
+JSON_TOKEN = re.compile(
     r"(?P<blank>\s+)|(?P<string>\"(?:[^\"\\\x00-\x1f]++|\\.)*+\")|(?P<sign>[{}\[\],:])"
     r"|(?P<word>true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?P<comment>//[^\n]*|/\*.*?\*/)",
     re.DOTALL,
 )
-ESCAPES = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|\t+|  +")
-MAXIMUM_DEPTH = 200
+JSON_ESCAPES = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|\t+|  +")
 
 
-def decode_escape(written: str) -> str:
+def decode_json(written: str) -> str:
     """Returns what an escape or a run of blanks spells; a tab is a blank, and a carriage return is none."""
     if not written.startswith("\\"):
         return " "
-    spelled = str(json.loads(f'"{written}"')) if re.fullmatch(ESCAPES, written) and is_valid(written) else written
+    spelled = str(json.loads(f'"{written}"')) if re.fullmatch(JSON_ESCAPES, written) and is_valid(written) else written
     return {"\t": " ", "\r": "", "\f": " ", "\b": ""}.get(spelled, spelled)
 
 
@@ -43,7 +42,7 @@ def escape_string(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
-def escape_to_ascii(text: str) -> str:
+def escape_json(text: str) -> str:
     return json.dumps(text)[1:-1]
 
 
@@ -60,9 +59,9 @@ class JsonLevel:
 class JsonDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         decoded = decode_document(self.source, lambda _: None)
-        yield keep_verbatim(decoded.mark)
+        yield make_verbatim_unit(decoded.mark)
         uses_ascii = decoded.text.isascii() and "\\u" in decoded.text
-        self.syntax = TextSyntax(ESCAPES, decode_escape, escape_to_ascii if uses_ascii else escape_string)
+        self.syntax = TextSyntax(JSON_ESCAPES, decode_json, escape_json if uses_ascii else escape_string)
         yield from make_units(self.read_parts(decoded.text), self.notes, decoded.encode)
 
     def read_parts(self, text: str) -> Iterator[str | Paragraph]:
@@ -70,7 +69,7 @@ class JsonDocument(Document):
         levels: list[JsonLevel] = []
         position = 0
         while position < len(text):
-            token = TOKEN.match(text, position)
+            token = JSON_TOKEN.match(text, position)
             if token is None:
                 self.refuse_at(text, position, "not valid JSON")
             position = token.end()

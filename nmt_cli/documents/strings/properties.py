@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
+from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import DecodedText, decode_document
 from nmt_cli.documents.marks.spelling import TextSyntax
 from nmt_cli.documents.strings.syntax import decode_units, is_text, read_string
@@ -21,13 +21,13 @@ ENTRY = re.compile(
     re.DOTALL,
 )
 CONTINUATION = r"[ \t\f]*\\(?:\r\n|[\r\n])[ \t\f]*"
-ESCAPES = re.compile(rf"{CONTINUATION}|(?:\\u[0-9a-fA-F]{{4}})+|\\.|\t+|  +", re.DOTALL)
-MESSAGE_ESCAPES = re.compile(rf"''?|{ESCAPES.pattern}", re.DOTALL)
+PROPERTY_ESCAPES = re.compile(rf"{CONTINUATION}|(?:\\u[0-9a-fA-F]{{4}})+|\\.|\t+|  +", re.DOTALL)
+MESSAGE_ESCAPES = re.compile(rf"''?|{PROPERTY_ESCAPES.pattern}", re.DOTALL)
 ARGUMENT = re.compile(r"\{\d")
-ESCAPED = {"\\": "\\\\", "\n": "\\n", "\r": "", "\t": "\\t", "\f": ""}
+PROPERTY_SPELLINGS = {"\\": "\\\\", "\n": "\\n", "\r": "", "\t": "\\t", "\f": ""}
 
 
-def decode_escape(written: str) -> str:
+def decode_property(written: str) -> str:
     if written == "''":
         return "'"
     if written.startswith("\\u") and len(written) >= 6:
@@ -39,16 +39,16 @@ def decode_escape(written: str) -> str:
     return " "
 
 
-def escape_value(text: str) -> str:
-    return "".join(ESCAPED.get(character, character) for character in text)
+def escape_property(text: str) -> str:
+    return "".join(PROPERTY_SPELLINGS.get(character, character) for character in text)
 
 
-def escape_to_ascii(text: str) -> str:
-    units = escape_value(text)
-    return "".join(c if c.isascii() else "".join(f"\\u{u:04x}" for u in split_units(c)) for c in units)
+def escape_ascii_property(text: str) -> str:
+    units = escape_property(text)
+    return "".join(c if c.isascii() else "".join(f"\\u{u:04x}" for u in encode_units(c)) for c in units)
 
 
-def split_units(character: str) -> list[int]:
+def encode_units(character: str) -> list[int]:
     """Returns the units of UTF-16 that a character consists of."""
     data = character.encode("utf-16-be", "replace")
     return [int.from_bytes(data[index : index + 2], "big") for index in range(0, len(data), 2)]
@@ -57,8 +57,8 @@ def split_units(character: str) -> list[int]:
 class PropertiesDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         decoded = decode_document(self.source, find_encoding)
-        yield keep_verbatim(decoded.mark)
-        escape = escape_to_ascii if decoded.text.isascii() or decoded.encoding == "latin-1" else escape_value
+        yield make_verbatim_unit(decoded.mark)
+        escape = escape_ascii_property if decoded.text.isascii() or decoded.encoding == "latin-1" else escape_property
         position = 0
         while position < len(decoded.text):
             entry = ENTRY.match(decoded.text, position)
@@ -68,26 +68,26 @@ class PropertiesDocument(Document):
             if entry["value"] and not (entry["comment"] or entry["blank"]):
                 yield from self.read_entry(entry, decoded, escape)
             else:
-                yield keep_verbatim(decoded.encode(entry[0]))
-        yield keep_verbatim(decoded.encode(decoded.text[position:]))
+                yield make_verbatim_unit(decoded.encode(entry[0]))
+        yield make_verbatim_unit(decoded.encode(decoded.text[position:]))
 
     def read_entry(self, entry: re.Match[str], decoded: DecodedText, escape: object) -> Iterator[TranslationUnit]:
-        paragraph = read_string(entry["value"], make_syntax(entry["value"], uses_ascii=escape is escape_to_ascii))
+        paragraph = read_string(entry["value"], make_syntax(entry["value"], uses_ascii=escape is escape_ascii_property))
         text = "".join(item.text for item in paragraph.items)
         if not is_text(text, entry["key"]):
-            yield keep_verbatim(decoded.encode(entry[0]))
+            yield make_verbatim_unit(decoded.encode(entry[0]))
             return
-        yield keep_verbatim(decoded.encode(entry["name"]))
+        yield make_verbatim_unit(decoded.encode(entry["name"]))
         yield paragraph.make_unit(self.notes, decoded.encode)
-        yield keep_verbatim(decoded.encode(entry["end"]))
+        yield make_verbatim_unit(decoded.encode(entry["end"]))
 
 
 def make_syntax(value: str, *, uses_ascii: bool) -> TextSyntax:
     """Returns how a value is escaped."""
-    escape = escape_to_ascii if uses_ascii else escape_value
+    escape = escape_ascii_property if uses_ascii else escape_property
     if ARGUMENT.search(value) is None:
-        return TextSyntax(ESCAPES, decode_escape, escape)
-    return TextSyntax(MESSAGE_ESCAPES, decode_escape, lambda text: escape(text).replace("'", "''"))
+        return TextSyntax(PROPERTY_ESCAPES, decode_property, escape)
+    return TextSyntax(MESSAGE_ESCAPES, decode_property, lambda text: escape(text).replace("'", "''"))
 
 
 def find_encoding(data: bytes) -> str | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from nmt_cli.documents.marks.items import InlineItem, Wrapper
 from nmt_cli.documents.marks.paragraph import Paragraph
-from nmt_cli.documents.marks.spelling import TextSyntax, read_text
+from nmt_cli.documents.marks.spelling import TextSyntax, read_spelled_text
 from nmt_cli.text.normalise import find_unspaced
 
 MESSAGE_WITH_FORMS = re.compile(r"\{\s*[\w.-]+\s*,\s*(?:plural|select|selectordinal)\s*,")
@@ -26,7 +26,7 @@ IDENTIFIER = re.compile(
 # The same for scripts without blanks, in which a whole sentence is one word: only addresses, and paths of files.
 UNSPACED_IDENTIFIER = re.compile(r"[a-z]+://\S*|[#@$/\\.]\S*|[^\s/\\]*+[/\\]\S*\.[A-Za-z0-9]{2,4}")
 MARKUP = re.compile(r"</[A-Za-z]|<br\b")  # tells tags from what merely stands in such brackets: `List<String>`
-TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+TAG_IN_STRING = re.compile(r"</?[A-Za-z][^<>]*>")
 NAMES_OF_NO_TEXT = frozenset(
     "id ids uuid url uri href src lang locale language version icon color colour class type format date mime key slug"
     " path file filename image img email".split()
@@ -44,7 +44,7 @@ def is_text(text: str, name: str = "") -> bool:
 
 def is_identifier(text: str) -> bool:
     """Whether a value is an address, a path, a name in a program and the like; tags around it do not count."""
-    bare = (TAG.sub(" ", text) if MARKUP.search(text) else text).strip()
+    bare = (TAG_IN_STRING.sub(" ", text) if MARKUP.search(text) else text).strip()
     pattern = UNSPACED_IDENTIFIER if find_unspaced(bare) else IDENTIFIER
     return pattern.fullmatch(bare) is not None
 
@@ -104,7 +104,7 @@ def read_plain_items(raw: str, syntax: TextSyntax, wrappers: Sequence[Wrapper] =
         spelled = syntax.decode(match[0])
         if spelled not in ("", "\n"):
             continue
-        yield read_text(raw[position : match.start()], syntax, wrappers)
+        yield read_spelled_text(raw[position : match.start()], syntax, wrappers)
         yield InlineItem("break" if spelled else "point", (match[0],), wrappers=tuple(wrappers))
         position = match.end()
-    yield read_text(raw[position:], syntax, wrappers)
+    yield read_spelled_text(raw[position:], syntax, wrappers)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nmt_cli.documents.document import Document, TranslationUnit, import_library, keep_verbatim
+from nmt_cli.documents.document import MAXIMUM_DEPTH, Document, TranslationUnit, import_library, make_verbatim_unit
 from nmt_cli.documents.encodings import decode_document
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import Paragraph
@@ -27,15 +27,14 @@ if TYPE_CHECKING:
 FOLD = r"[ \t]*\\?\r?\n[ \t]*"
 DOUBLE = re.compile(rf"{FOLD}|\\x[0-9a-fA-F]{{2}}|(?:\\u[0-9a-fA-F]{{4}})+|\\U[0-9a-fA-F]{{8}}|\\.|\t+|  +", re.DOTALL)
 SINGLE = re.compile(rf"''|{FOLD}|\t+|  +")
-PLAIN = re.compile(rf"{FOLD}|\t+|  +")
-LINE = re.compile(r"([ ]*)([^\r\n]*)(\r?\n|\Z)")
+FOLDED_BLANKS = re.compile(rf"{FOLD}|\t+|  +")
+INDENTED_LINE = re.compile(r"([ ]*)([^\r\n]*)(\r?\n|\Z)")
 # A plain scalar that is something else than text, in YAML 1.1 or 1.2, or not safe without quotes.
 OTHER_VALUE = re.compile(r"(?i)~|null|true|false|yes|no|on|off|y|n|[-+.\d].*|=|<<")
 UNSAFE = re.compile(r"[-?:](?:\s|$)|[\[\]{},#&*!|>'\"%@`]|.*(?:: | #|:$)|\s|.*\s$", re.DOTALL)
 UNSAFE_INSIDE = re.compile(r".*[\[\]{},]", re.DOTALL)  # brackets
 ANCHOR = re.compile(r"&\S+\s+")
-MAXIMUM_SIZE = 1 << 26  # characters: the parser needs many bytes for each
-MAXIMUM_DEPTH = 200
+YAML_CHARACTERS = 1 << 26  # characters: the parser needs many bytes for each
 
 
 def decode_double(written: str) -> str:
@@ -65,7 +64,7 @@ def escape_double(text: str) -> str:
 SYNTAXES = {
     '"': TextSyntax(DOUBLE, decode_double, escape_double),
     "'": TextSyntax(SINGLE, decode_single, lambda text: text.replace("'", "''")),
-    "": TextSyntax(PLAIN, fold_lines, str),
+    "": TextSyntax(FOLDED_BLANKS, fold_lines, str),
 }
 
 
@@ -82,18 +81,18 @@ class Scalar(NamedTuple):
 class YamlDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         decoded = decode_document(self.source, lambda _: None)
-        yield keep_verbatim(decoded.mark)
+        yield make_verbatim_unit(decoded.mark)
         text = decoded.text
-        if len(text) > MAXIMUM_SIZE:
-            self.source.refuse(1, f"more than {MAXIMUM_SIZE >> 20} MiB of YAML", "divide the file")
+        if len(text) > YAML_CHARACTERS:
+            self.source.refuse(1, f"more than {YAML_CHARACTERS >> 20} MiB of YAML", "divide the file")
         position = 0
         for scalar in self.find_scalars(text):
             if scalar.start < position:
                 continue
-            yield keep_verbatim(decoded.encode(text[position : scalar.start]))
+            yield make_verbatim_unit(decoded.encode(text[position : scalar.start]))
             yield self.make_unit(scalar, text[scalar.start : scalar.end], decoded)
             position = scalar.end
-        yield keep_verbatim(decoded.encode(text[position:]))
+        yield make_verbatim_unit(decoded.encode(text[position:]))
 
     def find_scalars(self, text: str) -> Iterator[Scalar]:
         """Yields the strings that are values, in order. Raises DataError for what is no YAML."""
@@ -212,7 +211,7 @@ def read_block(raw: str, *, folds: bool) -> Paragraph:
     """Returns a block scalar as a paragraph: its lines are texts; with `folds`, those of one paragraph are one text."""
     header, line_end, body = raw.partition("\n")
     items = [InlineItem("point", (header + line_end,)), InlineItem("break", ("",))]
-    lines = [match.groups() for match in LINE.finditer(body)]
+    lines = [match.groups() for match in INDENTED_LINE.finditer(body)]
     narrowest = min((len(indent) for indent, content, _ in lines if content), default=0)
     has_joined = False
     for (indent, content, end), following in zip(lines, [*lines[1:], ("", "", "")], strict=True):

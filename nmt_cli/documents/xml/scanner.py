@@ -14,17 +14,17 @@ from typing import Literal, NamedTuple
 from nmt_cli.documents.marks.spelling import TextSyntax
 
 TokenKind = Literal["text", "open", "close", "empty", "other"]
-NAME = r"[A-Za-z_][^\s/>=\"'<]*"
+XML_NAME = r"[A-Za-z_][^\s/>=\"'<]*"
 OTHER = r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<![A-Za-z](?:[^<>\[]++|\[.*?\]\s*(?=>))*>|\{%.*?%\}|<%.*?%>"
-QUOTED_TAG = re.compile(rf"</?{NAME}(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>", re.DOTALL)
-PLAIN_TAG = re.compile(rf"</?{NAME}[^<>]*+>")
+QUOTED_TAG = re.compile(rf"</?{XML_NAME}(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>", re.DOTALL)
+PLAIN_TAG = re.compile(rf"</?{XML_NAME}[^<>]*+>")
 OTHER_TOKEN = re.compile(OTHER, re.DOTALL)
 RAW_ELEMENTS = frozenset("script style xmp iframe noembed noframes textarea title".split())
 MAXIMUM_MISTAKES = 20  # a quote that is never closed is searched to the end of the text; later ones are not
 ENTITY = r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?"
 SPECIAL = re.compile(rf"{ENTITY}|[ \t\r\n\f]+|[&<>\"']")
 ATTRIBUTE = re.compile(r"([^\s=/>\"'<]+)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'=<>`]+)))?", re.DOTALL)
-ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
+XML_SPELLINGS = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
 OPENINGS = ("<!--", "<![CDATA[", "<?", "<!", "<%", "{%")
 
 
@@ -87,7 +87,7 @@ def match_other(text: str, start: int, missing: set[str], *, is_template: bool) 
 
 def make_tag_token(raw: str, *, is_html: bool) -> MarkupToken:
     """Returns the token of a tag."""
-    name = re.compile(NAME).search(raw, 1)
+    name = re.compile(XML_NAME).search(raw, 1)
     text = name[0] if name else ""
     text = text.lower() if is_html else text
     if raw.startswith("</"):
@@ -104,7 +104,7 @@ def scan_raw_content(text: str, position: int, name: str) -> str:
 def read_attributes(tag: str) -> list[Attribute]:
     """Returns the attributes of a tag in order, their names in small letters and their values decoded."""
     attributes = []
-    name_end = re.compile(rf"</?{NAME}").match(tag)
+    name_end = re.compile(rf"</?{XML_NAME}").match(tag)
     for match in ATTRIBUTE.finditer(tag, name_end.end() if name_end else 0, len(tag) - 1):
         group = next((number for number in (2, 3, 4) if match[number] is not None), 0)
         value = html.unescape(match[group]) if group else ""

@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 from xml.parsers import expat
 
-from nmt_cli.documents.document import DocumentSource
+from nmt_cli.documents.document import MAXIMUM_DEPTH, DocumentSource
 from nmt_cli.documents.encodings import DecodedText, decode_document
 from nmt_cli.documents.marks.items import InlineItem, Wrapper
-from nmt_cli.documents.marks.spelling import TextSyntax, read_text
+from nmt_cli.documents.marks.spelling import TextSyntax, read_spelled_text
 from nmt_cli.documents.xml.scanner import MARKUP_SYNTAX, MarkupToken, escape_markup, find_attribute, scan_markup
 from nmt_cli.errors import DataError
 
-MAXIMUM_DEPTH = 200  # of nested elements
 DECLARED = re.compile(rb"<\?xml[^>]{1,200}?encoding\s*=\s*[\"']([A-Za-z0-9_.:-]{2,40})")
 INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 CDATA = "<![CDATA["
@@ -177,14 +176,14 @@ def is_cdata(token: MarkupToken) -> bool:
 
 
 XML_SYNTAX = MARKUP_SYNTAX._replace(escape=escape_xml)
-SECTION_SYNTAX = TextSyntax(re.compile(r"[ \t\r\n]+"), lambda _: " ", escape_cdata)
+CDATA_SYNTAX = TextSyntax(re.compile(r"[ \t\r\n]+"), lambda _: " ", escape_cdata)
 
 
 def read_character_data(token: MarkupToken) -> str:
-    """Returns the text that a token spells; none for a comment and the like."""
-    return (
-        read_text(token.raw, XML_SYNTAX).text if token.kind == "text" else get_cdata(token) if is_cdata(token) else ""
-    )
+    """Returns the text that a token spells; a comment or an instruction spells none."""
+    if token.kind == "text":
+        return read_spelled_text(token.raw, XML_SYNTAX).text
+    return get_cdata(token) if is_cdata(token) else ""
 
 
 def get_cdata(token: MarkupToken) -> str:
@@ -194,10 +193,10 @@ def get_cdata(token: MarkupToken) -> str:
 def make_text_item(token: MarkupToken, wrappers: Sequence[Wrapper] = ()) -> InlineItem:
     """Returns character data as an item of a paragraph; a comment and the like as a point."""
     if token.kind == "text":
-        return read_text(token.raw, XML_SYNTAX, wrappers)
+        return read_spelled_text(token.raw, XML_SYNTAX, wrappers)
     if not is_cdata(token):
         return InlineItem("point", (token.raw,), wrappers=tuple(wrappers))
-    return read_text(get_cdata(token), SECTION_SYNTAX, (*wrappers, Wrapper(CDATA, "]]>", escape=escape_cdata)))
+    return read_spelled_text(get_cdata(token), CDATA_SYNTAX, (*wrappers, Wrapper(CDATA, "]]>", escape=escape_cdata)))
 
 
 def refuse_part(name: str, problem: str, hint: str = "") -> NoReturn:

@@ -16,12 +16,12 @@ from nmt_cli.text.normalise import UNSPACED, find_unspaced
 from nmt_cli.text.profile import FEWEST_NUMBERS, PROFILE_FORMAT, SPECIAL_FORMS
 from nmt_cli.text.words import choose_word_pattern
 
-SIZE = 990_000  # bytes of all words at most, so that the whole file stays below 1 MB
+MAXIMUM_BYTES = 990_000  # bytes of all words at most, so that the whole file stays below 1 MB
 MOST_CHARACTERS = 5_000  # counted ones of a side; a corpus of Chinese has as many
 RATIO_CLASSES = (5, 10, 15, 20, 30, 40, 60, 80, 120, 200)  # characters of the source
 FEWEST_PAIRS = 200  # in a class of length ratios; a smaller class is joined to the next one
 PAIRS_AT_ONCE = 10_000  # whose words are counted together
-LONGEST = 2**31 - 1  # no text has more characters
+UNLIMITED = 2**31 - 1  # no text has more characters
 SENTENCE_BREAK = re.compile(rf"\n|(?<=[{END_MARKS}]) |(?<=[{END_MARKS}][{re.escape(ANY_CLOSING)}]) ")
 SPACES = f" {THIN_BLANKS}"
 NUMBER_WITH_MARKS = re.compile(
@@ -29,7 +29,7 @@ NUMBER_WITH_MARKS = re.compile(
     r"(?:(?P<decimal>[.,])(?P<fraction>\d+))?(?!\d|[.,:/-]\d)"
 )
 MARK_BETWEEN_DIGITS = re.compile(rf"\d[.,'’{SPACES}]\d")
-MARK_KINDS = ("decimal", "thousands")
+NUMBER_MARKS = ("decimal", "thousands")
 
 MarkCounts = dict[str, Counter[tuple[str, str]]]  # by kind: (mark in source, mark in target)
 
@@ -78,14 +78,14 @@ def build_profile(pairs: Iterable[tuple[str, str]], *, has_pictures: bool = Fals
     Rare words are left out where the file would have more than 1 MB.
     """
     source, target = TextCounts(), TextCounts()
-    marks: MarkCounts = {kind: Counter() for kind in MARK_KINDS}
+    marks: MarkCounts = {kind: Counter() for kind in NUMBER_MARKS}
     # 1. Count, block by block.
     pairs = iter(pairs)
     while block := list(islice(pairs, PAIRS_AT_ONCE)):
         target.add([pair[1] for pair in block])
         if not has_pictures:
             source.add([pair[0] for pair in block])
-            count_marks(block, marks)
+            count_number_marks(block, marks)
     # 2. Describe each side, and how they compare.
     tables = [describe_words(side) for side in (source, target)]
     least_count = choose_least_count(tables)
@@ -93,7 +93,7 @@ def build_profile(pairs: Iterable[tuple[str, str]], *, has_pictures: bool = Fals
         "format": PROFILE_FORMAT,
         "source": None if has_pictures else describe_side(source, tables[0], marks, 0, least_count),
         "target": describe_side(target, tables[1], marks, 1, least_count),
-        **{kind: [[*both, count] for both, count in marks[kind].most_common()] for kind in MARK_KINDS},
+        **{kind: [[*both, count] for both, count in marks[kind].most_common()] for kind in NUMBER_MARKS},
         "ratios": [] if has_pictures else measure_ratios(source.lengths, target.lengths),
     }
     # 3. Write the first line, the words of the source, and those of the target.
@@ -141,12 +141,12 @@ def spell_forms(key: str, forms: Counter[str]) -> list[str]:
 
 
 def choose_least_count(tables: Iterable[Sequence[WordLine]]) -> int:
-    """Returns how often a word must occur so that all words that do fit into SIZE bytes."""
+    """Returns how often a word must occur so that all words that do fit into MAXIMUM_BYTES bytes."""
     sizes: Counter[int] = Counter()
     for table in tables:
         for line in table:
             sizes[line.total] += len(line.text.encode()) + 1
-    left, least = SIZE, 1
+    left, least = MAXIMUM_BYTES, 1
     for count in sorted(sizes, reverse=True):
         left -= sizes[count]
         if left < 0:
@@ -173,7 +173,7 @@ def describe_side(
             for end, count in counts.ends.most_common(20)
             if end and not end.isalnum() and count >= texts / 1000
         },
-        **{f"{kind}_mark": choose_mark(marks[kind], index) for kind in MARK_KINDS},
+        **{f"{kind}_mark": choose_mark(marks[kind], index) for kind in NUMBER_MARKS},
         "mean_length": round(sum(counts.lengths) / texts, 2),
         "longest": max(counts.lengths, default=0),
         "unseen_share": round(estimate_unseen(table), 4),
@@ -197,14 +197,14 @@ def choose_mark(counts: Counter[tuple[str, str]], index: int) -> str | None:
     return best if best and marks[best] >= FEWEST_NUMBERS and 2 * marks[best] > marks.total() else None
 
 
-def count_marks(pairs: Iterable[tuple[str, str]], marks: MarkCounts) -> None:
+def count_number_marks(pairs: Iterable[tuple[str, str]], marks: MarkCounts) -> None:
     """Adds to `marks` how numbers that both sides of a pair have, digit for digit, are written on each."""
     for source, target in pairs:
         if not (MARK_BETWEEN_DIGITS.search(source) or MARK_BETWEEN_DIGITS.search(target)):
             continue
         targets = find_numbers(target)
         for digits, written in find_numbers(source).items():
-            for kind in MARK_KINDS:
+            for kind in NUMBER_MARKS:
                 both = (written[kind], targets.get(digits, written)[kind])
                 if digits in targets and any(both):
                     marks[kind][both] += 1
@@ -215,7 +215,7 @@ def find_numbers(text: str) -> dict[str, dict[str, str]]:
     numbers = {}
     for match in NUMBER_WITH_MARKS.finditer(text):
         digits = re.sub(r"\D", "", match["whole"]) + ("." + match["fraction"] if match["decimal"] else "")
-        marks = {kind: match[kind] or "" for kind in MARK_KINDS}
+        marks = {kind: match[kind] or "" for kind in NUMBER_MARKS}
         numbers[digits] = {**marks, "thousands": " " if marks["thousands"] in tuple(SPACES) else marks["thousands"]}
     return numbers
 
@@ -226,9 +226,9 @@ def measure_ratios(source_lengths: Sequence[int], target_lengths: Sequence[int])
     lengths = lengths[:, lengths.all(axis=0)]
     ratios = lengths[1] / lengths[0]
     result, rest = [], np.ones(len(ratios), dtype=bool)
-    for limit in (*RATIO_CLASSES, LONGEST):
+    for limit in (*RATIO_CLASSES, UNLIMITED):
         rows = rest & (lengths[0] <= limit)
-        if rows.sum() >= (1 if limit == LONGEST else FEWEST_PAIRS):
+        if rows.sum() >= (1 if limit == UNLIMITED else FEWEST_PAIRS):
             result.append((limit, describe_ratios(ratios[rows])))
             rest &= ~rows
     return result

@@ -9,8 +9,8 @@ from typing import Any
 
 from nmt_cli.text.profile import CorpusProfile, WordCount, parse_word
 from nmt_cli.text.profiling.building import (
-    MARK_KINDS,
     MOST_CHARACTERS,
+    NUMBER_MARKS,
     WordLine,
     choose_least_count,
     estimate_unseen,
@@ -36,7 +36,7 @@ def merge_profiles(earlier: bytes, later: bytes) -> str:
         side: merge_side(old[side], new[side], table, least_count)
         for side, table in zip(("source", "target"), tables, strict=True)
     }
-    marks = {kind: merge_marks(old[kind], new[kind]) for kind in MARK_KINDS}
+    marks = {kind: merge_marks(old[kind], new[kind]) for kind in NUMBER_MARKS}
     # 3. Write the first line, the words of the source, and those of the target.
     lines = ["\n".join(line.text for line in table if line.total >= least_count) for table in tables]
     return f"{json.dumps({**new, **sides, **marks}, ensure_ascii=False)}\n{lines[0]}\n\n{lines[1]}\n"
@@ -84,7 +84,7 @@ def merge_side(
         "character_counts": [count for _, count in characters],
         "least_count": least_count,
         "texts": earlier["texts"] + later["texts"],
-        **{name: later[name] or earlier[name] for name in (f"{kind}_mark" for kind in MARK_KINDS)},
+        **{name: later[name] or earlier[name] for name in (f"{kind}_mark" for kind in NUMBER_MARKS)},
         "longest": max(earlier["longest"], later["longest"]),
         "unseen_share": round(estimate_unseen(table), 4),
     }

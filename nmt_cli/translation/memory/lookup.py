@@ -12,10 +12,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.carrying.accelerators import IN_WORD, move_to_word
+from nmt_cli.carrying.numbers.number_text import NUMBER
 from nmt_cli.text.characters import DIRECTION_MARKS
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.words import has_letters
-from nmt_cli.translation.memory.numbers import NUMBER, replace_numbers
+from nmt_cli.translation.memory.numbers import replace_numbers
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Origin
@@ -43,7 +44,7 @@ class TranslationMemory:
 
     def add(self, source: str, target: str) -> None:
         """Adds a pair, which overrules an earlier one of the same source; nothing if a side has no text."""
-        key, target = make_key(source), target.strip()
+        key, target = make_memory_key(source), target.strip()
         if not (key and target):
             return
         self.targets[key] = target
@@ -59,7 +60,7 @@ class TranslationMemory:
 
         `convert` writes a number as the target does, where the memory does not show how.
         """
-        key = make_key(text)
+        key = make_memory_key(text)
         target = self.targets.get(key)
         if target is not None:
             return RecalledTranslation(fit_breaks(target, text), "memory")
@@ -81,7 +82,7 @@ class TranslationMemory:
         return {template: source for template, source in templates if template is not None}
 
 
-def make_key(text: str) -> str:
+def make_memory_key(text: str) -> str:
     """Returns the form in which texts are compared: as `normalise` has it, without marks of direction."""
     if text.isascii() and text.isprintable() and "  " not in text:
         return text.strip()  # most texts, and a memory may have a million

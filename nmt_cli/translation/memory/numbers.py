@@ -11,10 +11,9 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from nmt_cli.carrying.numbers.notation import make_number_key
+from nmt_cli.carrying.numbers.number_text import NUMBER
 from nmt_cli.languages.rules import find_rules
-from nmt_cli.text.characters import THIN_BLANKS
 
-NUMBER = re.compile(rf"\d{{1,3}}(?:[ {THIN_BLANKS}]\d{{3}})+(?!\d)|\d+(?:[.,'’]\d+)*")
 MARK = re.compile(r"[^\d]")
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from nmt_cli.carrying.spans import Span
 
-DEEPEST = 100  # maximum depth of nested pairs of tags; a deeper pair counts as two single tags
+DEEPEST_LEVEL = 100  # maximum depth of nested pairs of tags; a deeper pair counts as two single tags
 
 
 class PlacedItem(NamedTuple):
@@ -37,7 +37,7 @@ def build_tree(items: Sequence[PlacedItem]) -> list[Node]:
         tag = item.span.pair
         if tag is None:
             levels[-1][1].append(Node(item))
-        elif not tag.closes and len(levels) > DEEPEST:
+        elif not tag.closes and len(levels) > DEEPEST_LEVEL:
             levels[-1][1].append(Node(item))
         elif not tag.closes:
             levels.append((item, []))

@@ -25,21 +25,21 @@ from nmt_cli.translation.placement.word_alignment import find_links
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
-WORD = re.compile(r"\S+")
-EDGES = re.compile(r"(?P<opening>[^\w\s]*)(?P<core>.*?)(?P<closing>[^\w\s]*)", re.DOTALL)
+NOT_BLANK = re.compile(r"\S+")
+WORD_EDGES = re.compile(r"(?P<opening>[^\w\s]*)(?P<core>.*?)(?P<closing>[^\w\s]*)", re.DOTALL)
 
 
 def trace_translation(source: str, translation: Translation) -> TracedText:
     """Returns the best translation of `source`, traced to it."""
-    source_words, target_words = find_words(source), find_words(translation.text)
+    source_words, target_words = find_word_ranges(source), find_word_ranges(translation.text)
     links = zip(find_word_links(translation, len(source_words)), translation.text.split(), strict=True)
     visible = [link for link, word in links if drop_invisible(word)]
     return trace_words(source, source_words, translation.text, target_words, visible)
 
 
-def find_words(text: str) -> list[TextRange]:
+def find_word_ranges(text: str) -> list[TextRange]:
     """Returns the words of a text; what has no visible character counts as blank."""
-    return [TextRange(*match.span()) for match in WORD.finditer(text) if drop_invisible(match[0])]
+    return [TextRange(*match.span()) for match in NOT_BLANK.finditer(text) if drop_invisible(match[0])]
 
 
 def find_word_links(translation: Translation, count: int) -> list[int | None]:
@@ -131,7 +131,7 @@ def find_unchanged(before: str, after: str) -> int | None:
 
 def trace_changed(before: str, after: str) -> list[int | None]:
     """Returns the index in `before` of each character of `after`; None for new punctuation that follows the word."""
-    old, new = EDGES.fullmatch(before), EDGES.fullmatch(after)
+    old, new = WORD_EDGES.fullmatch(before), WORD_EDGES.fullmatch(after)
     if old is None or new is None:
         return [None] * len(after)
     first = min(old.start("core"), len(before) - 1)

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from nmt_cli.text import symbols
 from nmt_cli.text.normalise import normalise
-from nmt_cli.text.symbols import BLANK, SENTENCE_END
+from nmt_cli.text.symbols import BLANK, JOINER, SENTENCE_END
 from nmt_cli.text.words import Link
 from nmt_cli.translation.result import Words
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
     from nmt_cli.translation.result import Hypothesis, Translation
 
-JOINER = symbols.JOINER  # `visuals` reads it here
 
 Groups = list[list[int]]  # the indices of the subwords of each word
 

@@ -23,7 +23,7 @@ PieceSearch = Callable[[Mapping[TextId, str]], Mapping[TextId, Translation]]
 Loss = Mapping[LostKind, Sequence[Span]]  # what a translation lost of each kind
 
 
-def carry_lost(
+def repair_losses(
     pieces: dict[TextId, Piece],
     translations: dict[TextId, Translation],
     reader: LineReader,
@@ -76,7 +76,7 @@ def make_attempt(piece: Piece, translation: Translation) -> Attempt:
 
     def finds_place(span: Span) -> bool:
         offset = next(extracted.offset for extracted in piece.masked.extracted if extracted.span == span)
-        return has_neighbours(piece.text, offset, translation)
+        return attends_to_neighbours(piece.text, offset, translation)
 
     return Attempt(piece.segment.text, piece.segment.spans, piece.text, translation.text, finds_place)
 
@@ -95,7 +95,7 @@ def is_overlapping(span: Span, other: Span) -> bool:
     return span.start < other.end and other.start < span.end
 
 
-def has_neighbours(text: str, offset: int, translation: Translation) -> bool:
+def attends_to_neighbours(text: str, offset: int, translation: Translation) -> bool:
     """Whether two neighbours in a translation attend to the words on the left and on the right of an offset in a text.
 
     The word on its left may attend to an article before it.

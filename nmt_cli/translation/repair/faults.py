@@ -24,7 +24,7 @@ LONGEST_PHRASE = 50  # words; to look for longer ones would take time that grows
 SHORT_RUN = re.compile(r"(.{1,8}?)\1{5,}")  # six times in a row, inside words
 LONG_RUN = re.compile(r"(.{1,20}?)\1{5,}")  # the same, in scripts without blanks
 RUN_REPEATS = 6
-WORDS_REMEMBERED = 1 << 15
+WORD_FORMS_REMEMBERED = 1 << 15
 SHARE = 2  # a word that makes up half of a text and occurs four times is a loop with something in between
 SIGN_REPEATS = 12  # of a run without letters: a row of dots, the zeros of a number
 ORDINARY_WORDS = 4  # minimum number of copied words that make a copy
@@ -111,7 +111,7 @@ def count_character_repeats(text: str) -> int:
     return most
 
 
-@lru_cache(WORDS_REMEMBERED)
+@lru_cache(WORD_FORMS_REMEMBERED)
 def has_run(word: str) -> bool:
     """Whether a run of characters occurs six times in a row in a word. Cached: most words come again and again."""
     return LONG_RUN.search(word) is not None
@@ -143,7 +143,7 @@ def strip_words(text: str) -> list[str]:
     return list(map(strip_word, text.casefold().split()))
 
 
-@lru_cache(WORDS_REMEMBERED)
+@lru_cache(WORD_FORMS_REMEMBERED)
 def strip_word(word: str) -> str:
     """Returns a word without the punctuation around it; a sign as it is. Cached: most words come again and again."""
     return word if word.isalnum() else PUNCTUATION.sub("", word) or word

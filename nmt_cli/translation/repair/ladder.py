@@ -17,7 +17,7 @@ from nmt_cli.translation.repair.faults import Fault, find_fault, has_stutter
 from nmt_cli.translation.result import Hypothesis, Repair, Translation
 
 COVERAGE = 0.5  # beta; more than the 0.2 of Wu et al., since these translations are known to be faulty
-WIDE, WIDEST = 10, 100  # beam sizes
+WIDER_BEAM, WIDEST_BEAM = 10, 100  # beam sizes
 
 Search = Callable[[Sequence[str], SearchConfig], list[Translation]]
 
@@ -52,8 +52,8 @@ def require_coverage(config: SearchConfig, size: int) -> SearchConfig:
 
 
 def widen_beam(config: SearchConfig, size: int) -> SearchConfig:
-    """Doubles the beam, to at most `WIDEST`, with coverage."""
-    beam = max(WIDE, config.beam_size, min(2 * config.beam_size, WIDEST))
+    """Doubles the beam, to at most `WIDEST_BEAM`, with coverage."""
+    beam = max(WIDER_BEAM, config.beam_size, min(2 * config.beam_size, WIDEST_BEAM))
     return replace(require_coverage(config, size), beam_size=beam)
 
 

@@ -17,7 +17,7 @@ UNPRINTED = DROPPED[1:-1]
 CLOSED_BY = dict(zip(BRACKETS[::2], BRACKETS[1::2], strict=True))
 OPENED_BY = dict(zip(BRACKETS[1::2], BRACKETS[::2], strict=True))
 # What may stand before the words, each kind once or more. Patterns as text: compiled at their first use.
-BEFORE = (
+BEFORE_CORE = (
     r"\s+"
     # Items of lists: 1. 2) 1.2.3 (a) [4] [x] ( ) iv) ① and what marks them.
     r"|(?:\d{1,3}(?:\.\d{1,3}){0,4}[.):、．]|\((?:\d{1,3}|[A-Za-z]|[ivx]{1,5}| ?[xX*]?)\)"
@@ -30,7 +30,7 @@ BEFORE = (
     rf"|[^\w\s{UNPRINTED}{QUOTES}]{{1,10}}(?=\s)|(?:\.{{2,}}|[{ELLIPSES}{DASHES}•◦▪‣·●○■□►▶➤✓✔✗✘☐☑☒])(?=\w)"
 )
 # What may stand after the words.
-AFTER = (
+AFTER_CORE = (
     r"\s+"
     rf"|\s*(?:[{COLONS}{ELLIPSES}]|(?<!\.)\.{{2,}}|(?<=\w)[*†‡§|]+)"
     r"|\s?\[\d{1,3}\]|\s?\(\*\)"
@@ -41,13 +41,13 @@ WRAPPING = r"(\*{1,3}|_{1,2}|~{1,2}|={1,3})(?=\S)"
 
 def frame_segment(segment: Segment) -> list[Segment]:
     """Returns the segment in up to three parts: what is before its words, the words, and what is after them."""
-    start, end = find_words(segment)
+    start, end = find_core(segment)
     if (start, end) == (0, len(segment.text)) or not any(map(str.isalpha, segment.text[start:end])):
         return [segment]
     return list(split_frame(segment, start, end))
 
 
-def find_words(segment: Segment) -> tuple[int, int]:
+def find_core(segment: Segment) -> tuple[int, int]:
     """Returns where the words of a segment begin and end."""
     text, spans = segment.text, segment.spans
     partners = pair_tags(spans)
@@ -65,7 +65,7 @@ def find_words(segment: Segment) -> tuple[int, int]:
 
 def skip_before(text: str, spans: Sequence[Span], start: int, end: int) -> int:
     """Returns the end of all that may stand before the words."""
-    pattern = re.compile(BEFORE)
+    pattern = re.compile(BEFORE_CORE)
     covered = {span.start: span for span in spans}
     while start < end:
         span = covered.get(start)
@@ -82,7 +82,7 @@ def skip_before(text: str, spans: Sequence[Span], start: int, end: int) -> int:
 def skip_after(text: str, spans: Sequence[Span], start: int, end: int) -> int:
     """Returns the start of all that may stand after the words; `start` is where they begin."""
     ends = {span.end: span for span in spans}
-    pattern = re.compile(f"(?:{AFTER})$")
+    pattern = re.compile(f"(?:{AFTER_CORE})$")
     while end > start:
         span = ends.get(end)
         if span is not None and span.is_extracted and span.start >= start:

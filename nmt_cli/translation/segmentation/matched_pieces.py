@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from nmt_cli.carrying.kinds import find_spans
-from nmt_cli.carrying.masking import MaskedSide, escape_placeholders, make_key, mask, select_spans
+from nmt_cli.carrying.masking import MaskedSide, escape_placeholders, make_span_key, mask, select_spans
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import cut
@@ -84,16 +84,16 @@ def mask_target(piece: Piece, text: str) -> MaskedSide | None:
     spans = piece.masked.spans
     if not spans:
         return MaskedSide(text, (), mask(escape_placeholders(text), ()))
-    extracted = {make_key(span) for span in spans if span.is_extracted}
-    span_counts = Counter(map(make_key, spans))
-    target_spans = [span._replace(is_extracted=make_key(span) in extracted) for span in find_spans(text)]
+    extracted = {make_span_key(span) for span in spans if span.is_extracted}
+    span_counts = Counter(map(make_span_key, spans))
+    target_spans = [span._replace(is_extracted=make_span_key(span) in extracted) for span in find_spans(text)]
     chosen = select_spans(target_spans, span_counts)
-    if Counter(map(make_key, chosen)) != span_counts:
+    if Counter(map(make_span_key, chosen)) != span_counts:
         return None
     numbers: dict[str, list[int]] = {}
     source_numbers = piece.masked.numbers or range(len(piece.masked.masked))
     for number, span in zip(source_numbers, piece.masked.masked, strict=True):
-        numbers.setdefault(make_key(span), []).append(number)
-    target_numbers = [numbers[make_key(span)].pop(0) for span in chosen if not span.is_extracted]
+        numbers.setdefault(make_span_key(span), []).append(number)
+    target_numbers = [numbers[make_span_key(span)].pop(0) for span in chosen if not span.is_extracted]
     masked = mask(escape_placeholders(text), chosen, target_numbers)
     return MaskedSide(text, tuple(chosen), masked) if masked.text else None

@@ -28,13 +28,12 @@ CLAUSE = (
     rf"[{characters.SPACED_PAUSES}{re.escape(characters.CLOSING_BRACKETS)}{characters.DASHES}]\s+"
     rf"|[{characters.SOLID_PAUSES}]\s*"
 )
-WORD = r"\s+"
+BLANKS = r"\s+"
 COVERED = rf"{COVERS[0]}+|{COVERS[1]}+|{EMOJI_COVER}+"
 CHARACTER = rf"{COVERED}|[^{COVERS}{EMOJI_COVER}]"
-LEVELS = ("", CLAUSE, WORD, CHARACTER)  # the first level is that of sentences
+LEVELS = ("", CLAUSE, BLANKS, CHARACTER)  # the first level is that of sentences
 
 ROMAN, MARK_ENDS = "ivxIVX", (".", ")", ":")  # of marks of lists: iv) IV. A:
-FULL_STOPS = characters.FULL_STOPS
 PLAIN_ENDS = frozenset(characters.FINAL_MARKS)
 
 
@@ -186,7 +185,7 @@ def join_segments(segments: Sequence[Segment], translations: Sequence[str]) -> I
     left = ""  # the last text that is not empty
     for number, (segment, translation) in enumerate(zip(segments, translations, strict=True)):
         inside = number < len(segments) - 1 and not segment.ends_sentence and not segment.is_frame
-        marks = FULL_STOPS + (characters.EXCLAMATION_MARKS if has_frame_after(segments, number) else "")
+        marks = characters.FULL_STOPS + (characters.EXCLAMATION_MARKS if has_frame_after(segments, number) else "")
         text = drop_full_stop(segment.text, translation, marks) if inside else translation
         needs_blank = left and text and not segment.is_glued and wants_blank(left, text, segment.blank_before)
         yield (" " if needs_blank else "") + text
@@ -209,7 +208,7 @@ def has_frame_after(segments: Sequence[Segment], number: int) -> bool:
     return number + 1 < len(segments) and segments[number + 1].is_frame and segments[number + 1].is_glued
 
 
-def drop_full_stop(source: str, translation: str, marks: str = FULL_STOPS) -> str:
+def drop_full_stop(source: str, translation: str, marks: str = characters.FULL_STOPS) -> str:
     """Returns the translation of a part of a sentence without a full stop; it may end in the pause of its source.
 
     `marks` are all that count as a full stop.

@@ -9,7 +9,7 @@ import pytest
 
 from nmt_cli.cli.output_files import OutputFiles, name_outputs
 from nmt_cli.documents.config import DocumentConfig
-from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, keep_verbatim
+from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.errors import OptionError, OutputError
 
 
@@ -17,7 +17,7 @@ class Lines(Document):
     """A document of lines that are kept."""
 
     def read_units(self) -> Iterator[TranslationUnit]:
-        yield from map(keep_verbatim, self.source.lines)
+        yield from map(make_verbatim_unit, self.source.lines)
 
 
 def make_files(folder: Path, *names: str) -> list[Path]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.documents.cues.wrapping import wrap_text
+from nmt_cli.documents.cues.wrapping import balance_lines
 from nmt_cli.errors import DataError
 from nmt_cli.translation.result import Translation
 from support.translations import aligned, backwards, converted, louder, same
@@ -86,7 +86,7 @@ def test_what_holds_no_cue_is_refused() -> None:
 
 @given(st.lists(st.text("ab", min_size=1, max_size=6), min_size=1, max_size=7), st.integers(1, 4))
 def test_wrapping_breaks_between_words_with_the_shortest_longest_line(words: list[str], count: int) -> None:
-    lines = wrap_text(" ".join(words), count)
+    lines = balance_lines(" ".join(words), count)
     assert " ".join(lines).split(" ") == words
     assert len(lines) <= count
     if count == 2 and len(words) > 1:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.documents import find_format, open_document
 from nmt_cli.documents.config import DocumentConfig
-from nmt_cli.documents.document import DocumentSource, TranslationUnit, keep_verbatim
+from nmt_cli.documents.document import DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.jobs.job import Block, InProcess
 from nmt_cli.jobs.pipeline import translate_units
 from nmt_cli.text.stream import batch_arriving, batch_blocks
@@ -59,8 +59,8 @@ def test_each_unit_gets_its_own_translations_and_blocks_are_numbered() -> None:
         return "+".join(translation.text for translation in translations) + ";"
 
     batches = [
-        [TranslationUnit(("a", "b"), write), keep_verbatim("|"), TranslationUnit(("c",), write)],
-        [keep_verbatim("end")],
+        [TranslationUnit(("a", "b"), write), make_verbatim_unit("|"), TranslationUnit(("c",), write)],
+        [make_verbatim_unit("end")],
         [TranslationUnit((), write)],
     ]
     assert list(translate_units(batches, InProcess(translate), lambda _: None)) == [b"A+B;|C;", b"end", b";"]

@@ -123,7 +123,7 @@ def test_the_sources_of_captions_have_no_profile() -> None:
 def test_rare_words_make_room_and_this_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = [("often often", f"rare{number}") for number in range(50)]
     assert source_of(pairs).has_all_words
-    monkeypatch.setattr(building, "SIZE", 200)
+    monkeypatch.setattr(building, "MAXIMUM_BYTES", 200)
     profile = profile_of(pairs)
     assert not profile.target.has_all_words and len(profile.target.words) == 0
     assert profile.source is not None and profile.source.count_word("often") == 100
