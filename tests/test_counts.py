@@ -15,8 +15,7 @@ PLURAL_VERB = re.compile(r"[^.,;:(]*? (?:are|were|have)\b")
 NO_NOUNS = frozenset("has was this its does less across thus plus always unless".split())
 # Numbers that are never 1, by the file and the value: guarded by what stands around them, or large by nature.
 NEVER_ONE = {
-    ("api/drawings/attention_view.py", "len(translations)"),
-    ("api/visualize.py", "len(paths)"),
+    ("api/drawings/drawing.py", "len(paths)"),
     ("arrays/batching.py", "len(target_lengths)"),  # an error of the caller, not of a person
     ("cli/prepared_corpus.py", "fewest"),  # "1 to 3 regions"
     ("cli/prepared_corpus.py", "most"),

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from nmt_cli.api.drawings.drawing import TERMINAL
+from nmt_cli.api.drawings.drawing import TERMINAL, DrawingRequest
 from nmt_cli.api.options.explicit import ExplicitOptions
-from nmt_cli.api.visualize import DrawingRequest, choose_subject, draw
+from nmt_cli.api.visualize import choose_subject, draw
 from nmt_cli.cli.parsing.options import DEFAULT_MODEL, CorporaOption, ModelsOption, resolve_model
 from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cli.render import Screen, print_lines, show_stage_progress
@@ -85,18 +85,23 @@ def visualize(
     Draws on the terminal, to a picture (.png, .svg) or to an interactive page (.html). --beam, --curves, --corpus,
     --network and --nearest show something else instead; --data without a sentence shows the corpus in that directory.
     """
-    lines, outputs = tuple(sentences or ()), tuple(output or ())
-    if not (lines or target or pairs or gold or beam or curves or network or nearest) and "data" in explicit.typed:
-        corpus = True
-    chosen = {"beam": beam, "curves": curves, "corpus": corpus, "network": network, "nearest": nearest > 0}
-    subject = choose_subject(**chosen)
-    if open_files and not any(path != TERMINAL for path in outputs):
-        outputs = (*outputs, Path(tempfile.mkdtemp(prefix="nmt-")) / OPENED.get(subject, f"{subject}.svg"))
-    models, corpora = tuple(model or [resolve_model(DEFAULT_MODEL)]), tuple(data or [Path("prepared")])
+    subject = choose_subject(beam=beam, curves=curves, corpus=corpus, network=network, nearest=nearest > 0)
+    if subject == "attention" and not (sentences or target or pairs or gold) and "data" in explicit.typed:
+        subject = "corpus"
     request = DrawingRequest(
-        *(subject, lines, outputs, models, corpora, search),
-        *(tuple(target or ()), pairs, gold, subwords, transpose, nearest),
+        subject=subject,
+        models=tuple(model or [resolve_model(DEFAULT_MODEL)]),
+        corpora=tuple(data or [Path("prepared")]),
+        search=search,
+        sentences=tuple(sentences or ()),
+        outputs=choose_outputs(output or [], subject, open_files=open_files),
+        targets=tuple(target or ()),
+        pairs=pairs,
+        gold=gold,
+        subwords=subwords,
+        transpose=transpose,
         heads=heads,
+        nearest=nearest,
     )
     with show_stage_progress(screen) as progress:
         drawing = draw(request, progress)
@@ -107,6 +112,13 @@ def visualize(
         screen.say(message)
     if open_files:
         open_in_browser(drawing.files, screen)
+
+
+def choose_outputs(outputs: Sequence[Path], subject: str, *, open_files: bool) -> tuple[Path, ...]:
+    """Returns the outputs; where files are to be opened and none is named, also a temporary one."""
+    if not open_files or any(path != TERMINAL for path in outputs):
+        return tuple(outputs)
+    return (*outputs, Path(tempfile.mkdtemp(prefix="nmt-")) / OPENED.get(subject, f"{subject}.svg"))
 
 
 def open_in_browser(paths: Sequence[Path], screen: Screen) -> None:

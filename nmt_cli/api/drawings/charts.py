@@ -10,13 +10,11 @@ import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from nmt_cli.api.drawings.attention_view import warn_of_glyphs
-from nmt_cli.api.drawings.drawing import TERMINAL, Drawing
+from nmt_cli.api.drawings.drawing import TERMINAL, Drawing, DrawingRequest
 from nmt_cli.api.open_model import add_stored_pictures, open_translator
 from nmt_cli.api.progress import count_stage
 from nmt_cli.api.startup import find_cache
 from nmt_cli.errors import OptionError
-from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.visuals.canvas import check_suffix
 from nmt_cli.visuals.labels import replace_controls
@@ -32,8 +30,7 @@ def show_chart(
             continue
         missing = draw(output)
         drawing.add_file(output, f"{output} written")
-        if missing:
-            warn_of_glyphs(missing, drawing)
+        drawing.warn_of_glyphs(missing)
 
 
 def check_pictures(outputs: Sequence[Path]) -> None:
@@ -42,61 +39,61 @@ def check_pictures(outputs: Sequence[Path]) -> None:
             check_suffix(output)
 
 
-def draw_histories(models: Sequence[Path], outputs: Sequence[Path], drawing: Drawing) -> None:
+def draw_histories(request: DrawingRequest, drawing: Drawing) -> None:
     """Draws the learning curves of one model, or of several in one picture."""
     from nmt_cli.visuals.curves import draw_curves, format_curves, read_history
 
-    check_pictures(outputs)
-    histories = {str(model): read_history(model) for model in models}
+    check_pictures(request.outputs)
+    histories = {str(model): read_history(model) for model in request.models}
     show_chart(
-        outputs,
+        request.outputs,
         lambda: format_curves(histories, shutil.get_terminal_size().columns),
         lambda path: draw_curves(histories, path),
         drawing,
     )
 
 
-def draw_corpora(directories: Sequence[Path], outputs: Sequence[Path], drawing: Drawing) -> None:
+def draw_corpora(request: DrawingRequest, drawing: Drawing) -> None:
     """Draws the lengths and frequencies of one prepared corpus, or of several in one picture."""
     from nmt_cli.corpus.dataset import PreparedCorpus
     from nmt_cli.corpus.statistics import measure_corpus
     from nmt_cli.visuals.statistics import draw_statistics, format_several
 
-    check_pictures(outputs)
-    corpora = {str(directory): PreparedCorpus.load(directory) for directory in directories}
+    check_pictures(request.outputs)
+    corpora = {str(directory): PreparedCorpus.load(directory) for directory in request.corpora}
     drawing.progress("counting", 0, 0)
     counts = {name: measure_corpus(corpus) for name, corpus in corpora.items()}
-    show_chart(outputs, lambda: format_several(counts), lambda path: draw_statistics(counts, path), drawing)
+    show_chart(request.outputs, lambda: format_several(counts), lambda path: draw_statistics(counts, path), drawing)
 
 
-def draw_search(
-    sentences: Sequence[str], outputs: Sequence[Path], model: Path, search: SearchConfig, drawing: Drawing
-) -> None:
+def draw_search(request: DrawingRequest, drawing: Drawing) -> None:
+    """Draws what beam search considered while it translated a sentence."""
     from nmt_cli.translation.beam_tree import trace_beam
     from nmt_cli.visuals.beam import draw_beam, format_beam
 
-    check_pictures(outputs)
-    sentence = require_one_sentence(sentences, "--beam")
-    beam = trace_beam(open_translator(ModelRequest(model)), sentence, search)
+    check_pictures(request.outputs)
+    sentence = require_one_sentence(request.sentences, "--beam")
+    beam = trace_beam(open_translator(ModelRequest(request.model)), sentence, request.search)
     if beam.left:
         drawing.warn(f"the line is translated in {beam.left + 1} parts; the first is drawn")
     title = replace_controls(sentence)
     show_chart(
-        outputs,
+        request.outputs,
         lambda: [title, replace_controls(beam.text), "", *format_beam(beam)],
         lambda path: draw_beam(beam, path, title=title),
         drawing,
     )
 
 
-def draw_model_network(model: Path, outputs: Sequence[Path], drawing: Drawing) -> None:
+def draw_model_network(request: DrawingRequest, drawing: Drawing) -> None:
     """Draws the network of a model: its layers, widths and weights, and where attention joins."""
     from nmt_cli.model.config import ModelConfig, Vocabularies
     from nmt_cli.runtime.model_directory import CARD, WEIGHTS, read_card, report_damage
     from nmt_cli.visuals.network import draw_network, format_network
     from nmt_cli.visuals.network_blocks import describe_blocks
 
-    check_pictures(outputs)
+    check_pictures(request.outputs)
+    model = request.model
     card = read_card(model)
     try:
         config, vocabularies = ModelConfig.from_options(**card.network), Vocabularies(**card.vocabularies)
@@ -108,7 +105,7 @@ def draw_model_network(model: Path, outputs: Sequence[Path], drawing: Drawing) -
     diagram = describe_blocks(config, vocabularies, sizes)
     title = f"{card.source_language} -> {card.target_language}"
     show_chart(
-        outputs,
+        request.outputs,
         lambda: format_network(diagram, title, shutil.get_terminal_size().columns),
         lambda path: draw_network(diagram, path, title=title),
         drawing,
@@ -137,8 +134,9 @@ def require_one_sentence(sentences: Sequence[str], option: str) -> str:
     return " ".join(sentences[0].split("\n"))
 
 
-def list_nearest(sentences: Sequence[str], number: int, data: Path, model: Path, drawing: Drawing) -> None:
+def list_nearest(request: DrawingRequest, drawing: Drawing) -> None:
     """Lists the training pairs nearest to each sentence."""
+    sentences, data, model = request.sentences, request.data, request.model
     if not sentences or not all(sentence.strip() for sentence in sentences):
         raise OptionError("--nearest needs a sentence", hint='nmt visualize "where is the station?" --nearest 5')
     from nmt_cli.corpus.dataset import PreparedCorpus
@@ -151,7 +149,7 @@ def list_nearest(sentences: Sequence[str], number: int, data: Path, model: Path,
     pairs = corpus.read_pairs("train")
     progress = count_stage(drawing.progress, "encoding the training sentences, once", len(pairs))
     index = open_index(translator, corpus, find_cache() / "nearest", progress)
-    rankings = index.find_nearest(encode_lines(translator, sentences), pairs, number)
+    rankings = index.find_nearest(encode_lines(translator, sentences), pairs, request.nearest)
     for sentence, ranking in zip(sentences, rankings, strict=True):
         drawing.show(replace_controls(sentence))
         for match in ranking:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from operator import itemgetter
-from pathlib import Path
 from typing import Any
 
+from nmt_cli.api.drawings.drawing import TERMINAL
 from nmt_cli.api.line_layout import LayoutConfig
 from nmt_cli.api.options.combinations import Refusal, SettingValues, list_names
 from nmt_cli.api.options.explicit import ExplicitOptions
@@ -22,8 +22,6 @@ from nmt_cli.evaluation.config import SUBWORD_TOKENIZERS
 from nmt_cli.jobs.executor import ExecutorConfig
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.translation.config import LineConfig, MemoryConfig, RepairConfig
-
-TERMINAL = Path("-")  # the output that is text
 
 
 def reads_pictures(values: SettingValues) -> bool:
@@ -255,6 +253,12 @@ VISUALIZE = (
         lambda v: not v.open_files and all(path == TERMINAL for path in v.output or ()),
         "draws a sheet or a page",
         "name a file: -o heads.png, or -o heads.html",
+    ),
+    Refusal(
+        OF_SEARCH,
+        lambda v: not any(v[name] for name in ("sentences", "target", "pairs", *NOT_DRAWN)),
+        "needs a sentence to translate",
+        'nmt visualize "where is the station?"',
     ),
     Refusal({"sentences", "target"}, lambda v: v.pairs, "cannot be combined with --pairs", "give one of them"),
     Refusal(

@@ -138,7 +138,9 @@ def test_a_given_translation_of_a_sentence_without_text_is_refused(monkeypatch: 
 
 def test_data_without_a_sentence_draws_the_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Path] = []
-    monkeypatch.setattr("nmt_cli.api.drawings.charts.draw_corpora", lambda data, outputs, screen: drawn.extend(data))
+    monkeypatch.setattr(
+        "nmt_cli.api.drawings.charts.draw_corpora", lambda request, drawing: drawn.extend(request.corpora)
+    )
     assert CliRunner().invoke(app, ["visualize", "--data", "elsewhere"]).exit_code == 0
     assert drawn == [Path("elsewhere")]
 
