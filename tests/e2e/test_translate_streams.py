@@ -261,11 +261,13 @@ def test_one_process_imports_nothing_that_it_does_not_need(place: Path) -> None:
         "try: main(sys.argv[1:])\n"
         "except SystemExit: pass\n"
         "names = ('nmt_cli.jobs.workers', 'ray', 'polib', 'pysubs2', 'mdurl', *(f'nmt_cli.{name}' for name in ("
-        " 'text.subword_sampling', 'text.entities', 'text.choices', 'text.accelerators', 'text.number_words',"
-        " 'documents.encoding', 'translation.placement.restoring', 'translation.span_placement',"
-        " 'translation.repair.equal_spans', 'translation.segmentation.frames', 'translation.repair.carry_lost',"
-        " 'translation.recasing', 'translation.confidence',"
-        " 'translation.memory.recall', 'translation.word_alignment')))\n"
+        " 'text.subword_sampling', 'languages.number_words', 'languages.cldr', 'documents.encoding',"
+        " 'carrying.numbers.values', 'carrying.numbers.ordinals', 'translation.placement.restoring',"
+        " 'translation.placement.span_placement', 'translation.placement.word_alignment',"
+        " 'translation.repair.equal_spans', 'translation.segmentation.frames', 'translation.checks.confidence',"
+        " 'translation.memory.recall', 'translation.forced')))\n"
+        "from importlib.util import find_spec\n"
+        "assert all(find_spec(name) for name in names if name.startswith('nmt_cli.'))\n"
         "print([name for name in names if name in sys.modules])"
     )
     (place / "one.txt").write_text("bade.\n")
