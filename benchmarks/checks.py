@@ -27,8 +27,9 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.normalise import make_sentence_key
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.training.confidence_fitting import SEARCH, describe_fit
-from nmt_cli.translation.checks.check import CheckContext, check_pair
+from nmt_cli.translation.checks.check import check_pair
 from nmt_cli.translation.checks.confidence import BAR, ConfidenceModel, extract_features
+from nmt_cli.translation.checks.context import CheckContext
 from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.translator import Translator
 

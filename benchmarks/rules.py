@@ -39,7 +39,7 @@ from nmt_cli.translation.translator import Translator
 TABLES = {
     "kind": "nmt_cli.carrying.kinds:KINDS",
     "rewrite": "nmt_cli.rewriting.rewrite:REWRITES",
-    "check": "nmt_cli.translation.checks.check:COMPARISONS",
+    "check": "nmt_cli.translation.checks.table:COMPARISONS",
     "remedy": "nmt_cli.translation.repair.ladder:LADDER",
 }
 PARTS = {  # what stands instead of a function or a constant

@@ -27,6 +27,7 @@ from nmt_cli.cli.parsing.signature import list_declared
 from nmt_cli.cli.parsing.spelling import is_setting
 from nmt_cli.rewriting.rewrite import REWRITES
 from nmt_cli.settings import Setting
+from nmt_cli.translation.checks.table import CHECKS
 from nmt_cli.translation.stages import STAGES
 
 DOCS = Path(__file__).parents[1]
@@ -73,25 +74,6 @@ reported.
 
 {checks}
 """
-CHECKS = (
-    ("numbers", "the values of all numbers, in any notation, in the digits of any script or in words of 87 languages"),
-    ("dates", "the months of dates"),
-    ("spans", "whether all spans are there, and whether the place of any is a guess"),
-    ("terms", "the same of the terms of a glossary"),
-    ("sentences", "the number of sentences: three in, one out"),
-    ("length", "whether the ratio of the lengths is outside the range of the training data"),
-    ("brackets", "the brackets of each kind, and the slashes between words"),
-    ("quotes", "whether there are quotation marks, and whether they pair up"),
-    ("final mark", "the kind of the final mark: of a question, another sentence, or none"),
-    ("copied", "three ordinary words of the source in a row, or all of it, untranslated"),
-    ("repeats", "a word or phrase twice in a row, and not so in the source"),
-    ("unseen words", "half of the words never seen in training, or two that are a third of the source"),
-    ("empty", "no translation, and no remedy helped"),
-    ("loop", "a translation that repeats itself, and no remedy helped"),
-    ("runaway", "a translation that does not end, and no remedy helped"),
-    ("placeholder", "a word of which the network made a placeholder, and no remedy helped"),
-    ("confidence", "a confidence below `--min-confidence`"),
-)
 CARRYING = "nmt_cli.carrying."
 NOTICE = "<!-- Written by `python docs/site/reference.py`. -->"
 
@@ -156,13 +138,14 @@ def render_rules() -> str:
     lost = [(kind.name.value, summarise(kind)) for kind in IF_LOST]
     rewrites = [(CAMEL_CASE.sub(" ", rewrite.__name__).lower(), summarise(rewrite)) for rewrite in REWRITES]
     stages = [(stage.run.__name__.replace("_", " "), summarise(stage.run)) for stage in STAGES]
+    checks = [(check.name, check.doc.rstrip(".") or summarise(check.compare)) for check in CHECKS]
     return RULES.format(
         notice=NOTICE,
         stages=format_table("stage", ("stage", "what it does"), stages),
         spans=format_table("span", ("rule", "the span is", "what it protects"), spans),
         lost=format_table("lost", ("rule", "what it finds"), lost),
         rewrites=format_table("rewrite", ("rule", "what it does"), rewrites),
-        checks=format_table("", ("check", "what is compared"), CHECKS),
+        checks=format_table("", ("check", "what it does"), checks),
     )
 
 

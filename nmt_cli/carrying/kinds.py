@@ -38,6 +38,7 @@ DIGITS = (AMOUNTS, TIMES, IDENTIFIERS, NUMBERS)
 IN_ANY_TEXT = (*SYNTAX, *DIGITS)  # also in the pairs that a network learns from, whatever its language
 WORDS = (CHOICE_NUMBERS, TERMS, EMPHASIS, ACCELERATORS, FOREIGN_WORDS, NAMES)
 IF_LOST: tuple[LostKind, ...] = (DATES, SMALL_NUMBERS, BRACKET_PAIRS, SLASHES)  # `translation.repair.carry_lost`
+FAULTS_IF_LOST = frozenset(kind.fault for kind in IF_LOST)
 KINDS: tuple[Kind, ...] = (*IN_ANY_TEXT, *WORDS, *IF_LOST)
 KIND_OF_SPAN = {kind.name: kind for kind in reversed(KINDS)} | {SpanKind.SYMBOL: REFERENCES, SpanKind.RARE_NAME: NAMES}
 

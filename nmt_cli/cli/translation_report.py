@@ -22,42 +22,13 @@ from nmt_cli.translation.truncation import SourceCuts, describe_limits
 if TYPE_CHECKING:
     from nmt_cli.rewriting.slips import ReadAs
     from nmt_cli.runtime.model_directory import ModelCard
+    from nmt_cli.translation.checks.table import CheckRow
     from nmt_cli.translation.config import CheckConfig
-    from nmt_cli.translation.result import Placed, Translation
+    from nmt_cli.translation.repair.faults import Fault
+    from nmt_cli.translation.result import CheckKind, Placed, Translation
     from nmt_cli.visuals.qa_report import QaReport
 
 LINES_SHOWN = 5  # numbers of the lines that fail a check
-CHECK_NAMES = {  # what is wrong with the lines that fail a check of a kind
-    "empty": "not translated at all",
-    "loop": "caught in a loop",
-    "runaway": "without an end",
-    "copied": "left untranslated",
-    "placeholder": "with a word lost",
-    "numbers": "with other numbers than the source",
-    "dates": "with a month missing",
-    "spans": "with a protected span missing or perhaps misplaced",
-    "terms": "with a glossary term missing or perhaps misplaced",
-    "sentences": "with a sentence missing",
-    "length": "of an unusual length",
-    "brackets": "with other brackets or strokes than the source",
-    "quotes": "with quotation marks lost, added or unpaired",
-    "final mark": "with another final mark than the source",
-    "repeats": "with a word or phrase twice in a row",
-    "unseen words": "with words never seen in training",
-    "confidence": "of less confidence than --min-confidence",
-}
-FAULT_NOUNS: dict[str, tuple[str, ...]] = {  # what is counted of the sentences that are searched again
-    "empty": ("empty translation",),
-    "loop": ("loop",),
-    "runaway": ("translation without an end", "translations without an end"),
-    "copied": ("copy of the source", "copies of the source"),
-    "placeholder": ("lost word",),
-    "numbers": ("wrong number",),
-    "dates": ("wrong date",),
-    "brackets": ("sentence without its brackets", "sentences without their brackets"),
-}
-# Of the faults that are searched again, those that checks tell.
-CHECKED_FAULTS = frozenset({"numbers", "dates", "brackets", "sentences"})
 SPANS_SHOWN = 5  # of the protected spans that a person should look at
 CHARACTERS_SHOWN = 20
 WORDS_SHOWN = 5  # of the mistyped words
@@ -74,15 +45,17 @@ class TranslationReport:
     spans: int = 0
     doubtful_spans: int = 0
     first_doubtful: list[Placed] = field(default_factory=list)
-    repairs: Counter[tuple[str, str]] = field(default_factory=Counter)  # (fault, remedy that helped)
-    faults: Counter[str] = field(default_factory=Counter)  # faults that no remedy helped against
+    repairs: Counter[tuple[Fault, str]] = field(default_factory=Counter)  # (fault, remedy that helped)
+    faults: Counter[Fault] = field(default_factory=Counter)  # faults that no remedy helped against
     source_cuts: SourceCuts = field(default_factory=SourceCuts)
     texts: int = 0
     origins: Counter[str] = field(default_factory=Counter)  # of the texts, the network or a translation memory
     failed: int = 0  # texts that failed a check
-    failures: Counter[str] = field(default_factory=Counter)  # by the kind of the check
+    failures: Counter[CheckKind] = field(default_factory=Counter)  # by the kind of the check
     qa: QaReport | None = None  # where a report of all texts that failed is asked for
-    first_failures: dict[str, list[int]] = field(default_factory=dict)  # the numbers of the first texts of each kind
+    first_failures: dict[CheckKind, list[int]] = field(
+        default_factory=dict
+    )  # the numbers of the first texts of each kind
 
     def add(self, translation: Translation) -> None:
         """Counts one translation."""
@@ -122,20 +95,28 @@ class TranslationReport:
             repairs = self.repairs.most_common()
             kinds = ", ".join(f"{count_faults(fault, count)} ({remedy})" for (fault, remedy), count in repairs)
             screen.say(f"  {count_things(self.repairs.total(), 'sentence')} searched again and repaired: {kinds}")
-        counted = {*self.faults, *(["spans"] if self.doubtful_spans else [])} - CHECKED_FAULTS
-        for kind in CHECK_NAMES:
-            if self.failures[kind] and kind not in counted:
-                screen.warn(self.describe_failures(kind))
-        faults = Counter({fault: count for fault, count in self.faults.items() if fault not in CHECKED_FAULTS})
-        if faults:
-            kinds = ", ".join(count_faults(fault, count) for fault, count in faults.most_common())
-            sentences = count_things(faults.total(), "sentence")
-            screen.warn(f"{sentences} searched again without success, check them: {kinds}")
+        if self.failures or self.faults:
+            self.show_failures(screen)
         if self.source_cuts.count:
             screen.warn(self.source_cuts.summary)
         if self.truncated:
             texts = count_things(self.truncated, self.source_cuts.thing)
             screen.warn(f"{texts} cut before the end of the translation, at {describe_limits(search.max_length)}")
+
+    def show_failures(self, screen: Screen) -> None:
+        """Prints one line for each kind of failed check, and one for all faults that no remedy helped against."""
+        from nmt_cli.carrying.kinds import FAULTS_IF_LOST  # which, as the checks, `nmt --help` does not need
+        from nmt_cli.translation.checks.table import CHECKS
+
+        faults = Counter({fault: count for fault, count in self.faults.items() if fault not in FAULTS_IF_LOST})
+        counted = {*faults, *(["spans"] if self.doubtful_spans else [])}
+        for check in CHECKS:
+            if self.failures[check.name] and check.name not in counted:
+                screen.warn(self.describe_failures(check))
+        if faults:
+            kinds = ", ".join(count_faults(fault, count) for fault, count in faults.most_common())
+            sentences = count_things(faults.total(), "sentence")
+            screen.warn(f"{sentences} searched again without success, check them: {kinds}")
 
     def describe_memory(self) -> str:
         """Returns the line about the texts that a translation memory had."""
@@ -145,12 +126,12 @@ class TranslationReport:
         text += f", {changed:,} of them with other numbers" if changed else ""
         return text + (f"; {format_count(partly, self.source_cuts.thing)} in part" if partly else "")
 
-    def describe_failures(self, kind: str) -> str:
+    def describe_failures(self, check: CheckRow) -> str:
         """Returns the line about the texts that failed a check: how many, what is wrong, and which are the first."""
-        things = format_count(self.failures[kind], self.source_cuts.thing)
-        return f"{things} of {self.texts:,} {CHECK_NAMES[kind]}{self.name_texts(kind)}"
+        things = format_count(self.failures[check.name], self.source_cuts.thing)
+        return f"{things} of {self.texts:,} {check.summary}{self.name_texts(check.name)}"
 
-    def name_texts(self, kind: str) -> str:
+    def name_texts(self, kind: CheckKind) -> str:
         """Returns the numbers of the first texts that failed a check, in brackets; empty if none failed it."""
         numbers = self.first_failures.get(kind, [])
         more = " ..." if self.failures[kind] > len(numbers) else ""
@@ -218,14 +199,18 @@ def open_qa_report(checks: CheckConfig, what: str, card: ModelCard, thing: str) 
     """Returns an empty report of texts that fail a check; None unless one is asked for. `what` names the input."""
     if checks.report is None:
         return None
-    from nmt_cli.visuals.qa_report import QaReport  # templates and html, which `nmt --help` does not need
+    from nmt_cli.translation.checks.table import CHECKS  # which, as templates and html, `nmt --help` does not need
+    from nmt_cli.visuals.qa_report import QaReport
 
-    return QaReport(CHECK_NAMES, what, (card.source_language, card.target_language), thing)
+    names = {check.name: check.summary for check in CHECKS}
+    return QaReport(names, what, (card.source_language, card.target_language), thing)
 
 
-def count_faults(fault: str, count: int) -> str:
+def count_faults(fault: Fault, count: int) -> str:
     """Returns "1 loop" or "2 loops"."""
-    return format_count(count, *FAULT_NOUNS[fault])
+    from nmt_cli.translation.checks.table import CHECK_ROWS  # which `nmt --help` does not need
+
+    return format_count(count, *CHECK_ROWS[fault].repaired)
 
 
 def count_things(number: int, thing: str) -> str:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from nmt_cli.carrying.glossary import Glossary
     from nmt_cli.sources.images import GridSource, PictureReader
     from nmt_cli.text.profile import CorpusProfile
-    from nmt_cli.translation.checks.check import CheckContext
+    from nmt_cli.translation.checks.context import CheckContext
     from nmt_cli.translation.segmentation.line_reader import PieceMemory
 
 
@@ -234,7 +234,7 @@ class Translator:
     @cached_property
     def check_context(self) -> CheckContext:
         """What checks know beside the texts."""
-        from nmt_cli.translation.checks.check import CheckContext
+        from nmt_cli.translation.checks.context import CheckContext
 
         return CheckContext.from_profile(self.languages, self.profile, reads_text=self.reads_text)
 

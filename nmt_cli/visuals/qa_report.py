@@ -19,7 +19,7 @@ from nmt_cli.text.wrapping import format_count
 from nmt_cli.visuals.html import read_package_file
 
 if TYPE_CHECKING:
-    from nmt_cli.translation.result import FailedCheck, Translation
+    from nmt_cli.translation.result import CheckKind, FailedCheck, Translation
 
 UNSURE_SHOWN = 50  # texts that failed no check, but have the least confidence
 MEMORY_NAMES = {
@@ -55,7 +55,7 @@ class QaEntry(NamedTuple):
 class QaReport:
     """The texts that failed a check, collected translation by translation."""
 
-    names: Mapping[str, str]  # the title of a check by its kind, in the order of the report
+    names: Mapping[CheckKind, str]  # the title of a check by its kind, in the order of the report
     what: str  # where the texts come from
     languages: tuple[str, str]
     thing: str = "line"  # what a text is called
@@ -87,10 +87,10 @@ class QaReport:
         return [entry for _, _, entry in sorted(self.unsure, reverse=True)]
 
     @property
-    def counts(self) -> dict[str, int]:
+    def counts(self) -> dict[CheckKind, int]:
         """The number of texts that failed each check, in the order of `names`."""
         counts = Counter(check.kind for entry in self.entries for check in entry.checks)
-        return {kind: counts[kind] for kind in self.names if counts[kind]}  # type: ignore[index]
+        return {kind: counts[kind] for kind in self.names if counts[kind]}
 
     def write(self, path: Path) -> None:
         """Writes the report to a .html or .json file."""

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nmt_cli.errors import OptionError
-from nmt_cli.translation.checks.check import CheckContext, find_words
+from nmt_cli.translation.checks.context import CheckContext
+from nmt_cli.translation.checks.words import list_words
 from nmt_cli.translation.config import CANDIDATES
 from nmt_cli.translation.result import DOUBT_MARK, FailedCheck
 
@@ -232,7 +233,7 @@ def measure_length(translation: Translation, context: CheckContext) -> float:
 
 def measure_words(text: str, profile: TextProfile) -> list[float]:
     """Returns the shares of the words that training never had, and that it seldom had."""
-    counts = [profile.count_word(word) for word in find_words(text)]
+    counts = [profile.count_word(word) for word in list_words(text)]
     if not counts:
         return [0.0, 0.0]
     return [sum(not count for count in counts) / len(counts), sum(0 < count < RARE for count in counts) / len(counts)]

@@ -11,6 +11,7 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
+from nmt_cli.carrying.kinds import FAULTS_IF_LOST
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.characters import END_MARKS, PAUSES
 from nmt_cli.translation.repair.faults import Fault, find_fault, has_stutter
@@ -32,7 +33,7 @@ class Remedy(NamedTuple):
 
 
 # `carry_lost` takes care of what is carried if it was lost.
-ALL_FAULTS: frozenset[Fault] = frozenset(get_args(Fault)) - {"numbers", "dates", "brackets"}
+ALL_FAULTS: frozenset[Fault] = frozenset(get_args(Fault)) - FAULTS_IF_LOST
 
 
 def keep_settings(config: SearchConfig, size: int) -> SearchConfig:

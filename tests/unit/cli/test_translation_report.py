@@ -6,15 +6,17 @@ from typing import get_args
 import pytest
 
 from nmt_cli.cli.render import Screen
-from nmt_cli.cli.translation_report import CHECK_NAMES, FAULT_NOUNS, TranslationReport
+from nmt_cli.cli.translation_report import TranslationReport
 from nmt_cli.errors import CheckError
 from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.checks.table import CHECKS
 from nmt_cli.translation.repair.faults import Fault
 from nmt_cli.translation.result import CheckKind, FailedCheck, Hypothesis, Origin, Placed, Repair, Translation
 from nmt_cli.translation.truncation import SourceCuts
 from nmt_cli.visuals.qa_report import QaReport, render_page
 
+NAMES = {check.name: check.summary for check in CHECKS}
 PLACED = (Placed("7", "attention", dropped=True),)
 HYPOTHESIS = Hypothesis("a", (7, 3), ("▁a", "</s>"), -1, -1, (-1, 0), (), True)
 EVENTS: dict[str, dict[str, object]] = {  # of each kind of translation that the summary counts, what it is
@@ -34,7 +36,7 @@ NO_NOUNS = frozenset("is was has as this".split())
 
 def make_report(event: str, number: int) -> TranslationReport:
     """A report of `number` translations of one kind."""
-    report = TranslationReport(source_cuts=SourceCuts("line"), qa=QaReport(CHECK_NAMES, "x", ("en", "de"), "line"))
+    report = TranslationReport(source_cuts=SourceCuts("line"), qa=QaReport(NAMES, "x", ("en", "de"), "line"))
     known = {"hypotheses": (HYPOTHESIS,), **EVENTS[event]}
     for _ in range(number):
         report.add(Translation("x", ("▁x", "</s>"), unseen=frozenset(), **known))  # type: ignore[arg-type]
@@ -65,11 +67,11 @@ def test_a_thing_is_counted_in_the_singular_and_several_in_the_plural(
 
 
 def test_every_fault_has_a_noun() -> None:
-    assert set(FAULT_NOUNS) == set(get_args(Fault))
+    assert {check.name for check in CHECKS if check.repaired and check.unrepaired} == set(get_args(Fault))
 
 
-def test_every_check_has_a_name() -> None:
-    assert set(CHECK_NAMES) == set(get_args(CheckKind))
+def test_every_kind_of_check_has_one_row() -> None:
+    assert sorted(check.name for check in CHECKS) == sorted(get_args(CheckKind))
 
 
 @pytest.mark.parametrize(("number", "found"), [(1, "1 line, 1 needs a look"), (2, "2 lines, 2 need a look")])

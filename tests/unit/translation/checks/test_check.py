@@ -5,7 +5,9 @@ import pytest
 from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.profiling.building import build_profile
-from nmt_cli.translation.checks.check import CheckContext, check_pair, check_translation, count_sentences
+from nmt_cli.translation.checks.check import check_pair, check_translation
+from nmt_cli.translation.checks.context import CheckContext
+from nmt_cli.translation.checks.sentences import count_sentences
 from nmt_cli.translation.result import FailedCheck, Placed, Repair
 from support.translations import aligned, same
 

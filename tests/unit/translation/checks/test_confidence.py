@@ -10,7 +10,6 @@ import pytest
 from nmt_cli.errors import OptionError
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.profiling.building import build_profile
-from nmt_cli.translation.checks.check import CheckContext
 from nmt_cli.translation.checks.confidence import (
     FEATURES,
     ConfidenceModel,
@@ -19,6 +18,7 @@ from nmt_cli.translation.checks.confidence import (
     load_confidence,
     rate_translations,
 )
+from nmt_cli.translation.checks.context import CheckContext
 from nmt_cli.translation.result import FailedCheck, Hypothesis, Repair, Translation
 
 CONTEXT = CheckContext("eng", "deu")

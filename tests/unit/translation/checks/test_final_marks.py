@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 
+import numpy as np
 import pytest
 
 from nmt_cli.documents import open_document
@@ -21,7 +22,8 @@ OTHER = FailedCheck("length", "too long")
 
 
 def make_translation(source: str, text: str) -> Translation:
-    hypothesis = Hypothesis(text, (7, 3), ("a", "</s>"), -1.0, -1.0, (-1.0, 0.0), (), True)
+    attention = np.eye(2, dtype=np.float32)
+    hypothesis = Hypothesis(text, (7, 3), ("a", "</s>"), -1.0, -1.0, (-1.0, 0.0), (attention,), True)
     return Translation(source, ("a", "</s>"), (hypothesis,), frozenset(), checks=(ADDED, OTHER))
 
 

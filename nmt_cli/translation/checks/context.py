@@ -1,0 +1,50 @@
+"""What checks know beside a source and its translation. Knows text alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from nmt_cli.translation.result import FailedCheck, Placed
+
+if TYPE_CHECKING:
+    from nmt_cli.text.profile import CorpusProfile, LengthRatio
+
+NAMED = 3  # words, numbers or spans that a message names
+
+
+class CheckContext(NamedTuple):
+    """What the checks know beside the two texts."""
+
+    source_language: str = ""  # a code of two or three letters, by which number words are known
+    target_language: str = ""
+    reads_text: bool = True  # whether a source is text; of a picture, only the translation itself can be checked
+    profile: CorpusProfile | None = None  # of the training text; None: its words and lengths are not known
+    ratios: dict[int, LengthRatio | None] = {}  # noqa: RUF012 - those of the profile, by the length of the source
+    placed: Sequence[Placed] | None = None  # the spans that were put into the translation; None: not known
+
+    @classmethod
+    def from_profile(
+        cls, languages: tuple[str, str], profile: CorpusProfile | None, *, reads_text: bool
+    ) -> CheckContext:
+        """Returns the context of a model with these languages."""
+        return cls(*languages, reads_text, profile, {})
+
+    def find_ratio(self, length: int) -> LengthRatio | None:
+        """Returns the ratio of the lengths in training for a source of so many characters; None if it is not known."""
+        if length not in self.ratios:
+            self.ratios[length] = self.profile.find_ratio(length) if self.profile is not None and length else None
+        return self.ratios[length]
+
+    @property
+    def same_language(self) -> bool:
+        return bool(self.source_language) and self.source_language == self.target_language
+
+
+TextComparison = Callable[[str, str, CheckContext], FailedCheck | None]  # of a source and its translation
+
+
+def join_named(parts: Iterable[str]) -> str:
+    """Returns the first parts, each once, with "..." for the others."""
+    distinct = list(dict.fromkeys(parts))
+    return ", ".join(distinct[:NAMED]) + (" ..." if len(distinct) > NAMED else "")

@@ -1,0 +1,39 @@
+"""Compares the numbers and dates of a source and its translation. Knows text alone."""
+
+from __future__ import annotations
+
+from nmt_cli.carrying.spans import DIGIT
+from nmt_cli.translation.checks.context import CheckContext, join_named
+from nmt_cli.translation.result import FailedCheck
+
+
+def check_numbers(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Compares the values of all numbers, in any notation, in the digits of any script or in words of 87 languages.
+
+    The repair of lost numbers makes the same comparison, of what the network read and wrote.
+    """
+    if not (DIGIT.search(source) or DIGIT.search(target)):
+        return None
+    from nmt_cli.carrying.numbers.values import compare_numbers  # which most lines need not
+
+    missing, invented = compare_numbers(source, target, context.source_language, context.target_language)
+    parts = [
+        f"{join_named(numbers)} {what}" for numbers, what in ((missing, "missing"), (invented, "added")) if numbers
+    ]
+    if not parts:
+        return None
+    noun = "number" if len(missing or invented) == 1 else "numbers"
+    return FailedCheck("numbers", f"{noun} {', '.join(parts)}")
+
+
+def check_dates(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Looks for the months of the dates of the source.
+
+    Their numbers are compared by `check_numbers`. The repair of lost dates finds dates and months in the same way.
+    """
+    if not DIGIT.search(source):
+        return None
+    from nmt_cli.carrying.numbers.dates import find_lost_months  # which most lines need not
+
+    lost = find_lost_months(source, target, context.source_language, context.target_language)
+    return FailedCheck("dates", f"{join_named(lost)} missing") if lost else None

@@ -1,0 +1,31 @@
+"""Compares how many sentences a source and its translation have. Knows text alone."""
+
+from __future__ import annotations
+
+import re
+
+from nmt_cli.text.wrapping import format_count
+from nmt_cli.translation.checks.context import CheckContext
+from nmt_cli.translation.result import FailedCheck
+from nmt_cli.translation.segmentation.segments import find_sentence_starts
+from nmt_cli.translation.segmentation.sentence_ends import has_mark_inside
+
+BREAK = r"(?i)<(?:br|/p|/li|/div|/h\d|/tr|/td|/th|hr)\b[^>]*>|\n"
+
+
+def check_sentences(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Compares the numbers of sentences: three in, one out."""
+    if not (has_mark_inside(source) or "<" in source or "\n" in source):
+        return None
+    count = count_sentences(source, context.source_language)
+    target_count = count_sentences(target, context.target_language) if count > 1 else count
+    if target_count >= count:
+        return None
+    return FailedCheck("sentences", f"{format_count(count, 'sentence')} became {target_count}")
+
+
+def count_sentences(text: str, language: str = "") -> int:
+    """Returns the number of sentences that have words; a line break and a tag such as <br> end one."""
+    lines = re.split(BREAK, text) if "<" in text or "\n" in text else [text]
+    lines = [line for line in lines if any(map(str.isalnum, re.sub(r"<[^>]*>", "", line) if "<" in line else line))]
+    return sum(len(find_sentence_starts(line.strip(), (), language)) for line in lines)

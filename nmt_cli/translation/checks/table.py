@@ -1,0 +1,105 @@
+"""The table of checks: what is looked for in every translation, and what is said of it. Knows text alone.
+
+A fault that search finds may be repaired; the summary counts what was repaired. To add a check, name a comparison here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from nmt_cli.translation.checks.lengths import check_length
+from nmt_cli.translation.checks.marks import check_brackets, check_final_mark, check_quotes
+from nmt_cli.translation.checks.numbers import check_dates, check_numbers
+from nmt_cli.translation.checks.sentences import check_sentences
+from nmt_cli.translation.checks.spans import check_spans, check_terms
+from nmt_cli.translation.checks.words import check_copy, check_repeats, check_words
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.checks.context import TextComparison
+    from nmt_cli.translation.result import CheckKind
+
+
+class CheckRow(NamedTuple):
+    """A kind of check: what it compares, and the words of its messages."""
+
+    name: CheckKind
+    summary: str  # what is wrong with the lines that fail it
+    compare: TextComparison | None = None  # None: search or confidence finds it
+    doc: str = ""  # what it is, where no comparison says so
+    repaired: tuple[str, ...] = ()  # what a repaired fault is called, and several if they have no plural in -s
+    unrepaired: str = ""  # the message if no remedy helped against the fault
+
+
+CHECKS = (
+    CheckRow(
+        "empty",
+        "not translated at all",
+        doc="Finds that there is no translation, and that no remedy helped.",
+        repaired=("empty translation",),
+        unrepaired="there is no translation",
+    ),
+    CheckRow(
+        "loop",
+        "caught in a loop",
+        doc="Finds a translation that repeats itself, and that no remedy helped.",
+        repaired=("loop",),
+        unrepaired="the translation repeats itself",
+    ),
+    CheckRow(
+        "runaway",
+        "without an end",
+        doc="Finds a translation that does not end, and that no remedy helped.",
+        repaired=("translation without an end", "translations without an end"),
+        unrepaired="the translation does not end",
+    ),
+    CheckRow(
+        "placeholder",
+        "with a word lost",
+        doc="Finds a word of which the network made a placeholder, and that no remedy helped.",
+        repaired=("lost word",),
+        unrepaired="a word of the source is lost",
+    ),
+    CheckRow("spans", "with a protected span missing or perhaps misplaced", check_spans),
+    CheckRow("terms", "with a glossary term missing or perhaps misplaced", check_terms),
+    CheckRow(
+        "numbers",
+        "with other numbers than the source",
+        check_numbers,
+        repaired=("wrong number",),
+        unrepaired="a number of the source is lost",
+    ),
+    CheckRow(
+        "dates",
+        "with a month missing",
+        check_dates,
+        repaired=("wrong date",),
+        unrepaired="a date of the source is lost",
+    ),
+    CheckRow(
+        "brackets",
+        "with other brackets or slashes than the source",
+        check_brackets,
+        repaired=("sentence without its brackets", "sentences without their brackets"),
+        unrepaired="a bracket or slash of the source is lost",
+    ),
+    CheckRow("quotes", "with quotation marks lost, added or unpaired", check_quotes),
+    CheckRow("final mark", "with another final mark than the source", check_final_mark),
+    CheckRow("sentences", "with a sentence missing", check_sentences),
+    CheckRow(
+        "copied",
+        "left untranslated",
+        check_copy,
+        repaired=("copy of the source", "copies of the source"),
+        unrepaired="the translation is the source",
+    ),
+    CheckRow("repeats", "with a word or phrase twice in a row", check_repeats),
+    CheckRow("length", "of an unusual length", check_length),
+    CheckRow("unseen words", "with words never seen in training", check_words),
+    CheckRow(
+        "confidence",
+        "of less confidence than --min-confidence",
+        doc="Finds a confidence below `--min-confidence`.",
+    ),
+)
+COMPARISONS = tuple(check for check in CHECKS if check.compare is not None)
+CHECK_ROWS = {check.name: check for check in CHECKS}

@@ -1,0 +1,116 @@
+"""Looks for words that are new, copied or repeated in a translation. Knows text alone."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from nmt_cli.text.characters import END_MARKS, PAUSES, QUOTES
+from nmt_cli.text.normalise import find_unspaced, normalise, split_unspaced
+from nmt_cli.text.words import choose_word_pattern
+from nmt_cli.translation.checks.context import CheckContext, join_named
+from nmt_cli.translation.repair.faults import has_stutter, split_units, strip_words
+from nmt_cli.translation.result import FailedCheck
+
+if TYPE_CHECKING:
+    from nmt_cli.text.profile import TextProfile
+
+EDGES = END_MARKS + PAUSES + QUOTES  # what may stand around a word
+COPIED_WORDS = 3  # ordinary words in a row that two languages seldom share
+COPIED_PAIRS = 4  # pairs of characters, where a script has no blanks
+UNSEEN_OFTEN = 0.1  # as an expected share of a new text, new words are usual; 5,000 ordinary pairs have 4 to 9 %
+WORDS_PER_ONE, WORDS_PER_SEVERAL = 2, 3  # at most so many words of a text for each unseen one are an alarm
+MOST_REMEMBERED = 200_000  # words that are known to be in the training text
+
+
+def check_copy(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Looks for three ordinary words of the source in a row that were not translated."""
+    if context.same_language:
+        return None
+    if len(set(source.split()) & set(target.split())) < COPIED_WORDS and not find_unspaced(source):
+        return None  # fast for nearly all translations
+    words, target_words = split_units(normalise(source)), split_units(target)
+    size = COPIED_PAIRS if find_unspaced(source) else COPIED_WORDS
+    runs = {tuple(words[index : index + size]) for index in range(len(words) - size + 1)}
+    for index in range(len(target_words) - size + 1):
+        run = tuple(target_words[index : index + size])
+        if run in runs and all(word.isalpha() and word == word.lower() for word in run):
+            return FailedCheck("copied", f"not translated: {' '.join(run)}")
+    return None
+
+
+def check_repeats(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Looks for a word or phrase that is twice in a row, and not in the source."""
+    words = target.casefold().split()
+    repeated = len(words) - len({*words})
+    # A phrase of two words that stands twice in a row repeats two words; a single one stands beside itself.
+    if not repeated or (repeated == 1 and not has_neighbours(words)) or not has_stutter(source, target):
+        return None
+    return FailedCheck("repeats", f"twice in a row: {find_repeated_phrase(strip_words(target))}")
+
+
+def has_neighbours(words: Sequence[str]) -> bool:
+    """Whether a word stands beside itself, whatever punctuation is between."""
+    return any(word.strip(EDGES) == following.strip(EDGES) for word, following in pairwise(words))
+
+
+def find_repeated_phrase(words: Sequence[str]) -> str:
+    """Returns the shortest phrase that stands twice in a row; empty without any."""
+    for size in range(1, len(words) // 2 + 1):
+        for index in range(len(words) - 2 * size + 1):
+            if words[index : index + size] == words[index + size : index + 2 * size]:
+                return " ".join(words[index : index + size])
+    return ""
+
+
+def check_words(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Looks for words that training never had: half of a text, or two words that are a third of the source.
+
+    A word that stands in both texts is a name or was copied, and does not count. A side of which the training text is
+    so small that new words are common in any text is not looked at.
+    """
+    if context.profile is None or context.profile.source is None:
+        return None
+    unseen, count = find_unseen_words(source, target, context.profile.source)
+    if not (len(unseen) * WORDS_PER_ONE >= count or (len(unseen) > 1 and len(unseen) * WORDS_PER_SEVERAL >= count)):
+        unseen = []
+    if not unseen:
+        unseen, count = find_unseen_words(target, source, context.profile.target)
+        unseen = unseen if len(unseen) * WORDS_PER_ONE >= count else []
+    return FailedCheck("unseen words", f"never seen in training: {join_named(unseen)}") if unseen else None
+
+
+def find_unseen_words(text: str, other: str, profile: TextProfile) -> tuple[list[str], int]:
+    """Returns the words that are neither in the `other` text nor in the training text, and the number of all words."""
+    parts, familiar = text.split(), profile.words.familiar
+    if profile.unseen_share > UNSEEN_OFTEN or familiar.issuperset(parts):
+        return [], len(parts)  # fast for most texts
+    new = [part for part in parts if part not in familiar and not has_known_words(part, profile)]
+    if len(familiar) > MOST_REMEMBERED:
+        familiar.clear()
+    familiar.update(part for part in parts if part not in new)
+    other = other.lower()
+    words = [word for part in new for word in list_words(part) if not is_seen(word, profile) and word not in other]
+    return words, sum(max(1, len(list_words(part))) for part in parts) if words else len(parts)
+
+
+def has_known_words(part: str, profile: TextProfile) -> bool:
+    """Whether training had all words of a part of a text between blanks."""
+    return all(is_seen(word, profile) for word in list_words(part))
+
+
+def is_seen(word: str, profile: TextProfile) -> bool:
+    """Whether training had a word, perhaps in the forms of letters that are read as they are: Ｈｅｌｌｏ, ﬁne."""
+    return profile.has_word(word) or (not word.isascii() and profile.has_word(unicodedata.normalize("NFKC", word)))
+
+
+def list_words(text: str) -> list[str]:
+    """Returns the words in lower case; of a script without blanks between words, the characters."""
+    lower = text.lower()
+    bare = lower.strip(EDGES)
+    if bare.isascii() and bare.isalpha():
+        return [bare]  # fast for most parts of a text
+    words = [word for word in choose_word_pattern(lower).findall(lower) if word[0].isalpha()]
+    return [piece for word in words for piece in split_unspaced(word)] if find_unspaced(lower) else words
