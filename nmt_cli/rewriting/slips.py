@@ -20,13 +20,11 @@ from typing import NamedTuple, Self
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext
 from nmt_cli.text.aligned import AlignedText, Edit
-from nmt_cli.text.characters import END_MARKS, PAUSES
 from nmt_cli.text.profile import TextProfile
 from nmt_cli.text.words import has_letters
 
 KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 WORD = re.compile(r"(?<![\w'’])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w'’])")
-EARLY_MARKS = END_MARKS + PAUSES  # between the last two letters of a word: carefu.l
 UNSEEN_RARELY = 0.02  # largest share of the words of a new text that training may not have had
 SHORT, LONG = 4, 7  # letters; a word of as many as SHORT or fewer is only read as a very frequent one
 LONGEST_WORD = 40  # letters; to look for the slips in more, such as a sequence of genes, would take long, and in vain
@@ -76,23 +74,16 @@ class Slips(Rewrite):
         if not self.is_sure or self.familiar.issuperset(parts := text.split()):
             return []
         matches = list(WORD.finditer(text))
-        slips = list(self.find_early_marks(text, matches))
-        mended = {position for slip in slips for position in range(slip.start, slip.end)}
         unknown = [number for number, match in enumerate(matches) if not self.is_known(match[0])]
-        if not (unknown or slips):
+        if not unknown:
             # Whatever stands around these parts, their words are known: an abbreviation is unknown elsewhere.
             if len(self.familiar) >= ANSWERS_REMEMBERED:
                 self.familiar.clear()
             self.familiar.update(parts)
             return []
-        unknown = [
-            number
-            for number in unknown
-            if not is_abbreviated(text, matches[number].end()) and matches[number].start() not in mended
-        ]
-        moved = list(self.find_moved_blanks(text, matches, unknown))
-        mended = {slip.start for slip in moved}
-        slips += moved
+        unknown = [number for number in unknown if not is_abbreviated(text, matches[number].end())]
+        slips = list(self.find_moved_blanks(text, matches, unknown))
+        mended = {slip.start for slip in slips}
         may_slip_twice = len(unknown) <= MOST_UNKNOWN * len(matches)
         for number in unknown:
             match = matches[number]
@@ -113,17 +104,6 @@ class Slips(Rewrite):
                 self.known.clear()
             self.known.add(word)
         return is_known
-
-    def find_early_marks(self, text: str, matches: Sequence[re.Match[str]]) -> Iterator[Edit]:
-        """Yields the words whose last letter was typed after the mark behind it: carefu.l"""
-        for first, last in pairwise(matches):
-            mark, word = text[first.end() : last.start()], first[0] + last[0]
-            if len(last[0]) == 1 < len(first[0]) and last[0].islower() and len(mark) == 1 and mark in EARLY_MARKS:
-                known = word if self.is_frequent(word) else None
-                if known is None and not self.is_known(first[0]):
-                    known = self.find_meant(word, is_first=first is matches[0], may_slip_twice=False)
-                if known is not None:
-                    yield Edit(first.start(), last.end(), known + mark)
 
     def find_moved_blanks(self, text: str, matches: Sequence[re.Match[str]], unknown: Sequence[int]) -> Iterator[Edit]:
         """Yields the words between which a blank was typed a letter too early or too late."""

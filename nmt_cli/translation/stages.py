@@ -35,7 +35,6 @@ class Tools(Protocol):
 
     reader: LineReader
     sentences: SentenceSearch
-    languages: tuple[str, str]
 
     @property
     def tokenizers(self) -> TokenizerPair | None: ...
@@ -143,7 +142,7 @@ def place(tools: Tools, batch: TranslationBatch) -> None:
     for text_id, piece in batch.pieces.items():
         text = prefix if text_id.piece == 0 else ""
         translation = batch.translations.get(text_id)
-        batch.parts[text_id] = restore_piece(piece, translation, tools.tokenizers, text, tools.languages[1])
+        batch.parts[text_id] = restore_piece(piece, translation, tools.tokenizers, text)
 
 
 def write_back(tools: Tools, batch: TranslationBatch) -> None:

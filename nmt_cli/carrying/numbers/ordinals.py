@@ -24,23 +24,6 @@ def find_ending(text: str, end: int, number: str, languages: tuple[str, str]) ->
     return end, ""
 
 
-def correct_endings(text: str, source: str, language: str) -> str:
-    """Returns a text with the right endings of ordinals whose ending depends on the number: 21st, where a network
-    guesses 21th. What `source` has stays.
-
-    >>> correct_endings("the 21th and the 3th", "", "eng")
-    'the 21st and the 3rd'
-    """
-    rules = find_rules(language)
-    if not rules.ordinal_marks:
-        return text
-
-    def correct_ordinal(ordinal: re.Match[str]) -> str:
-        return ordinal[0] if ordinal[0] in source else ordinal[1] + write_ordinal_mark(ordinal[1], rules)
-
-    return re.sub(rf"\b(\d+)(?:{rules.ordinal_endings})\b", correct_ordinal, text)
-
-
 def write_ordinal_mark(number: str, rules: LanguageRules) -> str:
     """Returns what makes a number in digits an ordinal in a language; empty if that is not known."""
     is_teen = number[-2:-1] == "1"

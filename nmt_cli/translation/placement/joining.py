@@ -98,7 +98,7 @@ def combine_best(lists: Sequence[Sequence[Hypothesis]]) -> list[Parts]:
 
 
 def restore_piece(
-    piece: Piece, translation: Translation | None, tokenizers: TokenizerPair | None, prefix: str, language: str = ""
+    piece: Piece, translation: Translation | None, tokenizers: TokenizerPair | None, prefix: str
 ) -> Translation:
     """Returns the translation of a piece with its spans.
 
@@ -113,12 +113,6 @@ def restore_piece(
         from nmt_cli.translation.placement.restoring import restore_translation  # which few lines need
 
         restored = restore_translation(piece, translation, tokenizers)
-    if piece.has_digits:
-        from nmt_cli.carrying.numbers.ordinals import correct_endings  # which few lines need
-
-        source = piece.segment.text
-        endings = (h._replace(text=correct_endings(h.text, source, language)) for h in restored.hypotheses)
-        restored = restored._replace(hypotheses=tuple(endings))
     return restored
 
 

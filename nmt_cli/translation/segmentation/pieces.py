@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.carrying.masking import MaskedText
-from nmt_cli.carrying.spans import DIGIT, Span
+from nmt_cli.carrying.spans import Span
 from nmt_cli.rewriting.rewrite import RewrittenText
 from nmt_cli.search.sampling import TextId
 from nmt_cli.text.aligned import AlignedText
@@ -55,11 +55,6 @@ class Piece:
     def is_translated(self) -> bool:
         """Whether there is anything to translate; a piece of spans, digits and marks alone stays as it is."""
         return self.recalled is None and (self.is_name or self.masked.has_words)
-
-    @property
-    def has_digits(self) -> bool:
-        """Whether it has digits, perhaps only in its spans. Fast: a translation asks for each of its pieces."""
-        return DIGIT.search(self.segment.text) is not None
 
     @property
     def source_text(self) -> str:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.translation.config import LineConfig
-from nmt_cli.translation.placement.joining import join_parts, restore_piece
+from nmt_cli.translation.placement.joining import join_parts
 from nmt_cli.translation.result import Hypothesis, Repair, Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader
 
 if TYPE_CHECKING:
-    from nmt_cli.text.tokenizer import TokenizerPair
+    pass
 
 LINE = "Go on. Stop it."
 
@@ -81,9 +81,3 @@ def test_a_network_that_learned_no_numbers_as_placeholders_reads_them() -> None:
     for carries_numbers, text in ((True, "In ⟦0⟧ I had ⟦1⟧."), (False, "In 1984 I had ⟦0⟧.")):
         (piece,) = LineReader(LineConfig(), carries=True, carries_numbers=carries_numbers).split_line(line)
         assert piece.text == text
-
-
-def test_the_endings_of_english_ordinals_follow_their_numbers() -> None:
-    (piece,) = LineReader(LineConfig(), carries=False).split_line("im 3. Stock")
-    restored = restore_piece(piece, sentence(("on the 3th floor", -1)), cast("TokenizerPair", object()), "", "eng")
-    assert restored.hypotheses[0].text == "on the 3rd floor"
