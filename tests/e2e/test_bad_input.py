@@ -49,7 +49,7 @@ def test_an_unknown_option_in_a_configuration_file_names_the_nearest(place: Path
     file = tmp_path / "c.toml"
     file.write_text("epocs = 3\n")
     code, lines, _ = nmt("train", "--config", str(file), "--model", str(tmp_path / "m"), cwd=place)
-    assert (code, lines) == (2, [f"error: {file}: there is no option 'epocs'", "hint: did you mean 'epochs'?"])
+    assert (code, lines) == (2, [f"error: {file}: there is no setting 'epocs'", "hint: did you mean 'epochs'?"])
     assert not (tmp_path / "m").exists()
 
 
