@@ -48,7 +48,8 @@ def list_orders(ids: Sequence[int], groups: IdGroups) -> list[list[int]]:
         if sorted(ids[index] for index in indices) == sorted(group)
     ]
     orders = []
-    for choice in islice(product(*map(permutations, complete)), MOST_ORDERS):
+    some = [islice(permutations(indices), MOST_ORDERS) for indices in complete]  # `product` makes lists of them
+    for choice in islice(product(*some), MOST_ORDERS):
         ordered = list(ids)
         for indices, permuted in zip(complete, choice, strict=True):
             for index, origin in zip(indices, permuted, strict=True):
