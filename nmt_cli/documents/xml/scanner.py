@@ -24,7 +24,6 @@ MAXIMUM_MISTAKES = 20  # a quote that is never closed is searched to the end of 
 ENTITY = r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?"
 SPECIAL = re.compile(rf"{ENTITY}|[ \t\r\n\f]+|[&<>\"']")
 ATTRIBUTE = re.compile(r"([^\s=/>\"'<]+)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'=<>`]+)))?", re.DOTALL)
-XML_SPELLINGS = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
 OPENINGS = ("<!--", "<![CDATA[", "<?", "<!", "<%", "{%")
 
 
