@@ -39,7 +39,8 @@ RULES = """# Rules of `nmt translate`
 
 {notice}
 
-[faithful.md](faithful.md) explains why these rules exist and how they work together.
+[faithful.md](faithful.md) explains how these rules work together, and [the log](../benchmarks/log/rules.md) says what each
+is worth.
 
 ## Stages
 
