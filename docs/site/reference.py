@@ -39,8 +39,8 @@ RULES = """# Rules of `nmt translate`
 
 {notice}
 
-[faithful.md](faithful.md) explains how these rules work together, and [the log](../benchmarks/log/rules.md) says what each
-is worth.
+[faithful.md](faithful.md) explains how these rules work together, and [the log](../benchmarks/log/rules.md) says what
+each is worth.
 
 ## Stages
 
