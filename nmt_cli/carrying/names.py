@@ -71,7 +71,7 @@ class WordReader(Protocol):
 
     def is_known(self, word: str) -> bool: ...
 
-    def find_meant(self, word: str, *, is_first: bool, may_slip_twice: bool) -> str | None: ...
+    def find_intended(self, word: str, *, is_first: bool, may_slip_twice: bool) -> str | None: ...
 
     def may_be_mistyped(self, word: str, *, is_first: bool) -> bool: ...
 
@@ -205,7 +205,7 @@ class NameFinder:
             return False
         is_camel = any(part[1:] != part[1:].lower() for part in unknown)  # camelCase, NULL
         if is_camel and not is_shouted:
-            return self.slips.find_meant(word, is_first=is_first, may_slip_twice=False) is None
+            return self.slips.find_intended(word, is_first=is_first, may_slip_twice=False) is None
         if not self.capitals_are_names and (is_shouted or self.may_be_understood(word, is_first=is_first)):
             return False
         return not self.slips.may_be_mistyped(word, is_first=is_first)
@@ -248,7 +248,7 @@ class NameFinder:
         )
 
     def is_path(self, word: str) -> bool:
-        """Whether a word with a stroke is a path, a unit or a sign such as I/O, not several words such as and/or."""
+        """Whether a word with a slash is a path, a unit or a sign such as I/O, not several words such as and/or."""
         parts = [part for part in word.replace("/-", "/").split("/") if part]  # Mieter/-in has two words
         if word[0] in "/." or word.count("/") > 1 or self.is_file(parts[-1]):
             return True

@@ -90,7 +90,7 @@ class Slips(Rewrite):
             if match.start() in mended:
                 continue
             is_first = number == 0 and PLACEHOLDER_PATTERN.search(text, 0, match.start()) is None
-            known = self.find_meant(match[0], is_first=is_first, may_slip_twice=may_slip_twice)
+            known = self.find_intended(match[0], is_first=is_first, may_slip_twice=may_slip_twice)
             slips += [Edit(*match.span(), known)] if known is not None else []
         return sorted(slips)
 
@@ -123,7 +123,7 @@ class Slips(Rewrite):
         known = [pair for pair in moves if all(self.profile.words.find(word.lower()).total >= FEWEST for word in pair)]
         return known[0] if len(known) == 1 else None
 
-    def find_meant(self, word: str, *, is_first: bool, may_slip_twice: bool) -> str | None:
+    def find_intended(self, word: str, *, is_first: bool, may_slip_twice: bool) -> str | None:
         """Returns the known word that an unknown one stands for, in its case; None if it stands for none."""
         if len(word) > LONGEST_WORD:
             return None
@@ -156,13 +156,13 @@ class Slips(Rewrite):
         if not self.is_sure or len(word) > LONGEST_WORD:
             return False
         originals = {word.lower() for word in filter(None, [undo_capital_slip(word)])} & self.keys
-        originals |= (find_likely_originals(word.lower()) | self.find_other_originals(word.lower())) & self.keys
+        originals |= (find_likely_originals(word.lower()) | self.list_originals(word.lower())) & self.keys
         usual = map(self.profile.find_usual_case, originals)
         return any(is_first or (written or "").istitle() for written in usual)
 
     def find_best(self, word: str) -> str | None:
         """Returns the word of which an unknown one is a slip, if one is far likelier than all others."""
-        likely, less_likely = find_likely_originals(word) & self.keys, self.find_other_originals(word) & self.keys
+        likely, less_likely = find_likely_originals(word) & self.keys, self.list_originals(word) & self.keys
         likelihoods = {other: LESS_LIKELY * self.profile.words.find(other).total for other in less_likely}
         likelihoods |= {other: LIKELY * self.profile.words.find(other).total for other in likely}
         best = choose_likeliest(likelihoods)
@@ -188,7 +188,7 @@ class Slips(Rewrite):
         fewest = self.profile.texts / COMMON if (length or len(word)) <= SHORT else FEWEST
         return self.profile.words.find(word.lower()).total >= fewest
 
-    def find_other_originals(self, word: str) -> set[str]:
+    def list_originals(self, word: str) -> set[str]:
         """Returns the words that `word` may be with a letter left out, or with the key beside the right one.
 
         The last letter of a long word is no slip, since other endings are other forms of a word; but a wrong key is one

@@ -136,16 +136,16 @@ def split_number(number: str, decimal: str | None, thousands: str | None) -> tup
     grouped = re.fullmatch(GROUPS, number)
     if len(marks) > 1:
         is_decimal = last in ".," and (groups := re.fullmatch(GROUPS, whole)) is not None and groups[1] != last
-        return (whole, last, fraction) if is_decimal else ((number, "", "") if grouped else hide_marks(number))
+        return (whole, last, fraction) if is_decimal else ((number, "", "") if grouped else as_one_number(number))
     # 2. A single mark before three digits may be either: what is usual decides.
     if last == decimal and last != thousands:
         return whole, last, fraction
     if grouped and whole != "0" and (last == thousands or last not in ".,"):
         return number, "", ""
-    return hide_marks(number)
+    return as_one_number(number)
 
 
-def hide_marks(number: str) -> tuple[str, str, str]:
+def as_one_number(number: str) -> tuple[str, str, str]:
     """Returns the parts of something that must not change: all of it counts as the fraction."""
     return "", "", number
 

@@ -32,14 +32,14 @@ class NumberDifference(NamedTuple):
     invented: tuple[str, ...]
 
 
-class NumberWords(NamedTuple):
+class NumberSpellings(NamedTuple):
     """The words of a text as number words are compared, without what is between them."""
 
     text: str  # `fold_words`
     starts: frozenset[int]  # where a word begins in it
 
     @classmethod
-    def from_text(cls, text: str) -> NumberWords:
+    def from_text(cls, text: str) -> NumberSpellings:
         folded = [fold_words(word) for word in re.findall(r"[^\s'’-]+", text)]
         return cls("".join(folded), frozenset(accumulate(map(len, folded), initial=0)))
 
@@ -99,7 +99,7 @@ def compare_numbers(source: str, target: str, source_language: str = "", target_
     if not (missing or invented):
         return NO_DIFFERENCE
     # 3. Drop those that the other text has in words, or in another notation of the time.
-    return NumberDifference(select_unspoken(missing, before, after), select_unspoken(invented, after, before))
+    return NumberDifference(drop_spelled_out(missing, before, after), drop_spelled_out(invented, after, before))
 
 
 def is_among(token: NumberToken, others: Sequence[NumberToken]) -> bool:
@@ -115,11 +115,11 @@ def is_among(token: NumberToken, others: Sequence[NumberToken]) -> bool:
     return any(min(pair) * scale == max(pair) for pair in pairs for scale in SCALES)
 
 
-def select_unspoken(tokens: Iterable[NumberToken], side: NumberText, other: NumberText) -> tuple[str, ...]:
+def drop_spelled_out(tokens: Iterable[NumberToken], side: NumberText, other: NumberText) -> tuple[str, ...]:
     """Returns the numbers of one side that the other does not have in words either."""
     if not load_rule_sets(other.language):
         return tuple(token.text for token in tokens if not is_often_spelled(token))
-    words = NumberWords.from_text(other.text)
+    words = NumberSpellings.from_text(other.text)
     has_clock = side.tells_time or other.tells_time
     has_minutes = has_clock and bool(MINUTES.search(side.text)) and not MINUTES.search(other.text)
     others = other.numbers
@@ -158,7 +158,7 @@ def list_uncertain(source: str, target: str, languages: tuple[str, str]) -> tupl
     if not unmatched or not load_rule_sets(language):
         return ()
     # 2. Drop what it has in words.
-    words, in_words = NumberWords.from_text(after.text), Counter[int]()
+    words, in_words = NumberSpellings.from_text(after.text), Counter[int]()
     uncertain = []
     for token, readings in unmatched:
         spoken = next((r for r in readings if r != 1 and in_words[r] < words.count(spell_number(r, language))), None)
@@ -174,7 +174,7 @@ def is_often_spelled(token: NumberToken) -> bool:
     return token.whole is not None and (token.whole <= WORDED or token.whole % WORDED == 0)
 
 
-def is_spoken_time(token: NumberToken, words: NumberWords, language: str) -> bool:
+def is_spoken_time(token: NumberToken, words: NumberSpellings, language: str) -> bool:
     """Whether a text may name the time that the number belongs to in words: 2:45 is a quarter to three."""
     hour = token.groups[0]
     if hour > 24 or hour in (0, 15):
@@ -182,7 +182,7 @@ def is_spoken_time(token: NumberToken, words: NumberWords, language: str) -> boo
     return any(has_spelling(near, words, language) for near in (hour, hour + 1, abs(hour - HALF_DAY), hour - 11))
 
 
-def has_spelling(number: int, words: NumberWords, language: str) -> bool:
+def has_spelling(number: int, words: NumberSpellings, language: str) -> bool:
     """Whether the words of a text spell a number; "one" before a hundred may be left out."""
     spellings = spell_number(number, language)
     present = [spelling for spelling in spellings if spelling in words.text]

@@ -6,12 +6,12 @@ To add a check, write a class in a file here and an entry below.
 from __future__ import annotations
 
 from nmt_cli.corpus.checks.check import Check, PairCheck, TextCheck
-from nmt_cli.corpus.checks.languages import Language, Swapped, Unlike
+from nmt_cli.corpus.checks.languages import Language, Swapped, WrongLanguage
 from nmt_cli.corpus.checks.lengths import Ratio, TooLong
 from nmt_cli.corpus.checks.repeats import Duplicate, DuplicateForm, HeldOut, ManyTargets
 from nmt_cli.corpus.checks.scripts import Script
 from nmt_cli.corpus.checks.shifted import Shifted
-from nmt_cli.corpus.checks.single import Damaged, Empty, Identical, IdenticalShort, Numbers, Unfinished
+from nmt_cli.corpus.checks.single import Empty, Identical, IdenticalShort, Mojibake, Numbers, Unfinished
 from nmt_cli.corpus.checks.texts import Control, Markup, Mojibake
 from nmt_cli.errors import OptionError, find_nearest
 
@@ -21,7 +21,7 @@ CHECKS: tuple[Check, ...] = (
     Control(),
     Empty(),
     Unfinished(),
-    Damaged(),
+    Mojibake(),
     Shifted(),
     HeldOut(),
     Duplicate(),
@@ -34,7 +34,7 @@ CHECKS: tuple[Check, ...] = (
     Ratio(),
     IdenticalShort(),
     Numbers(),
-    Unlike(),
+    WrongLanguage(),
     ManyTargets(),
 )
 TEXT_CHECKS = tuple(check for check in CHECKS if isinstance(check, TextCheck))

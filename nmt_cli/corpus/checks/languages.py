@@ -136,7 +136,7 @@ class Language(LanguageCheck):
         return source.is_foreign(*nats) ^ target.is_foreign(*nats)  # if both are, they are swapped, and may be kept
 
 
-class Unlike(LanguageCheck):
+class WrongLanguage(LanguageCheck):
     name = "unlike"
     problem = "one side is unlike all others, perhaps in a third language"
     action = "reported"

@@ -23,7 +23,7 @@ class Empty(PairCheck):
         return not source or not target
 
 
-class Damaged(PairCheck):
+class LostCharacters(PairCheck):
     name = "damaged"
     problem = "lost characters (U+FFFD)"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nmt_cli.text.tokenizer import TokenizerPair
-from nmt_cli.translation.placement.span_alignment import PieceWords, map_words, restore_links
+from nmt_cli.translation.placement.span_alignment import PieceLinks, map_words, restore_links
 from nmt_cli.translation.placement.span_placement import restore_spans
 from nmt_cli.translation.placement.units import Spelling
 from nmt_cli.translation.result import Hypothesis, Translation, Words
@@ -24,7 +24,7 @@ def restore_translation(piece: Piece, translation: Translation, tokenizers: Toke
 
 
 def restore_hypothesis(
-    hypothesis: Hypothesis, piece: Piece, labels: Sequence[str], tokenizers: TokenizerPair, source: PieceWords
+    hypothesis: Hypothesis, piece: Piece, labels: Sequence[str], tokenizers: TokenizerPair, source: PieceLinks
 ) -> Hypothesis:
     """Returns a hypothesis with the spans of its piece, and the links between the words of both texts."""
     spelling = Spelling(hypothesis.text, hypothesis.tokens, tokenizers.target, hypothesis.unknown)

@@ -22,14 +22,14 @@ from nmt_cli.translation.segmentation.pieces import Piece
 Links = tuple[Link, ...]  # in the order of the target
 
 
-class PieceWords(NamedTuple):
+class PieceLinks(NamedTuple):
     """The words of a piece as it stands in its line."""
 
     by_position: FloatArray  # (S, W): 1 where a position belongs to a word; the end belongs to none
     masked: tuple[range, ...]  # the words of each masked span
 
 
-def map_words(piece: Piece, labels: Sequence[str], tokenizer: Tokenizer) -> PieceWords:
+def map_words(piece: Piece, labels: Sequence[str], tokenizer: Tokenizer) -> PieceLinks:
     """Returns the words of `piece`, which the network read, or was forced to write, as the positions `labels`."""
     layout, masked = piece.layout, piece.masked.text
     words = list(re.finditer(r"\S+", masked))
@@ -44,10 +44,10 @@ def map_words(piece: Piece, labels: Sequence[str], tokenizer: Tokenizer) -> Piec
             span = words_of_placeholder.get(position, range(index, index + 1))
             matrix[position, span[0]] = 1
             index = span[-1]
-    return PieceWords(matrix, tuple(masked_words))
+    return PieceLinks(matrix, tuple(masked_words))
 
 
-def restore_links(restored: RestoredText, source: PieceWords) -> Links:
+def restore_links(restored: RestoredText, source: PieceLinks) -> Links:
     """Returns the links of the words of a translation; the words of a masked span link to those of the span."""
     rows: dict[int, list[FloatArray]] = {}
     for unit, first in zip(restored.units, restored.words, strict=True):
@@ -62,7 +62,7 @@ def restore_links(restored: RestoredText, source: PieceWords) -> Links:
 
 
 def link_masked_sides(
-    source: Piece, target: Piece, words: tuple[PieceWords, PieceWords], attention: FloatArray
+    source: Piece, target: Piece, words: tuple[PieceLinks, PieceLinks], attention: FloatArray
 ) -> Links:
     """Returns the links between the words of a source and a given target; `attention` is (T, S).
 

@@ -106,11 +106,11 @@ STROKE = Span(0, 1, "/", SpanKind.SLASH, is_extracted=True)
     ("target", "source", "gap"),
     [("wir sehen hunde", 0, 1), ("wir sehen .", 4, 1), ("wir , sehen hunde", 1, 3), (". !", 2, 2), ("wir", 0, 0)],
 )
-def test_a_stroke_stands_between_two_words_if_there_are_any(target: str, source: int, gap: int) -> None:
+def test_a_slash_stands_between_two_words_if_there_are_any(target: str, source: int, gap: int) -> None:
     assert choose_among(target, STROKE, source) == gap
 
 
-def test_a_stroke_stands_between_the_words_that_attend_to_those_beside_it() -> None:
+def test_a_slash_stands_between_the_words_that_attend_to_those_beside_it() -> None:
     (node,) = build_tree([PlacedItem(STROKE, 2, 2, False, False, 0)])
     assert chooser([3, 1, 2, 0]).choose_range(node, 0, 4, (0, 4)) == (2, 2)
 
