@@ -28,7 +28,7 @@ from nmt_cli.text.normalise import make_sentence_key
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.training.confidence_fitting import SEARCH, describe_fit
 from nmt_cli.translation.checks.check import check_pair
-from nmt_cli.translation.checks.confidence import BAR, ConfidenceModel, extract_features
+from nmt_cli.translation.checks.confidence import GOOD_CHRF, ConfidenceModel, extract_features
 from nmt_cli.translation.checks.context import CheckContext
 from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.translator import Translator
@@ -74,7 +74,7 @@ def measure_time(translator: Translator, sources: list[str]) -> None:
         started = time.process_time()
         translations = translator.translate(sources, SearchConfig(scored=False), repair=RepairConfig())
         translated = time.process_time()
-        translator.check_translations(translations, healed=True)
+        translator.check_translations(translations, repaired=True)
         translating, checking = translated - started, time.process_time() - translated
         shares.append(checking / translating)
         print(f"  {translating:6.2f} s translating, {checking:5.3f} s checking: {100 * shares[-1]:.2f} %")
@@ -94,9 +94,11 @@ def measure_confidence(translator: Translator, development: Sequence[Pair], pair
     """Prints the quality of the confidence on `pairs`, by a model fitted to `development`."""
     model = ConfidenceModel.from_mapping(describe_fit(*rate_pairs(translator, development)))
     features, values = rate_pairs(translator, pairs)
-    sure, plain, good = model.rate(features), features[:, 0], values >= BAR
-    measured = measure_reliability(sure.tolist(), plain.tolist(), values.tolist(), BAR)
-    print(f"{len(pairs):,} sentences, {measured.good:.1%} of chrF2 {BAR:g} or more; fitted to {len(development):,}")
+    sure, plain, good = model.rate(features), features[:, 0], values >= GOOD_CHRF
+    measured = measure_reliability(sure.tolist(), plain.tolist(), values.tolist(), GOOD_CHRF)
+    print(
+        f"{len(pairs):,} sentences, {measured.good:.1%} of chrF2 {GOOD_CHRF:g} or more; fitted to {len(development):,}"
+    )
     print(f"ECE {measured.calibration_error:.4f}   AUC {measured.auc:.4f}   mean log-prob. {measured.plain_auc:.4f}")
     generator = np.random.default_rng(1)
     samples = (generator.integers(0, len(good), len(good)) for _ in range(RESAMPLES))

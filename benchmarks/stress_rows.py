@@ -14,7 +14,7 @@ from nmt_cli.languages.number_words import spell_number
 KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 NEIGHBOURS = {key: (row + row[-2])[index + 1] for row in KEYS for index, key in enumerate(row)}
 TYPING_ERRORS = 0.05  # share of the letters
-BAR, TYPING_BAR = 1.5, 4.0  # BLEU below clean
+GOOD_CHRF, TYPING_BAR = 1.5, 4.0  # BLEU below clean
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 MARKS = ".,:’\u202f"  # within a number
 WORD = re.compile(r"[^\W\d_]+")
@@ -34,7 +34,7 @@ class Row:
     take_off: Rewrite = str
     right_case: Rewrite | None = None  # makes a word right; None where the case does not change
     follows_clean: bool = False  # the right case is that of the clean translation
-    bar: float = BAR
+    bar: float = GOOD_CHRF
     joint: str | None = None  # stands between two lines, which become one
 
 

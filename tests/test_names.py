@@ -23,7 +23,7 @@ VERBS = frozenset(
     combine compare compile complete compose compute convert copy count create cut decode decompress describe detach
     detect diagnose divide download draw drop embed encode end evaluate examine exchange exclude execute explain
     export extend extract feed fill filter find finish fit flatten flush fold force format forward gather greet group
-    heal import index infer initialize insert join judge keep label learn leave lift link list load lock look lookup
+    import index infer initialize insert join judge keep label learn leave lift link list load lock look lookup
     main mark mask match measure merge mix move name normalise number open optimise order pack pad parse penalise
     place plot pool prepare print project prune publish quantise rank rate read recall recur redraw reduce refuse
     register release remove rename render repair replace replay report require reset reshape resolve restore resume

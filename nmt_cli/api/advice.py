@@ -117,19 +117,16 @@ def find_usual_bleu(train_pairs: int) -> tuple[float, float] | None:
     return round(low, 1), round(high, 1)
 
 
-class Commands(NamedTuple):
-    """What the commands to type begin with: preparing this corpus, training on it anew, continuing the training.
+class BaseCommands(NamedTuple):
+    """The commands that suggestions extend."""
 
-    Training that cannot be continued has no command for it.
-    """
-
-    prepare: CommandLine
-    train: CommandLine
-    resume: CommandLine | None = None
+    prepare: CommandLine  # prepares this corpus
+    train: CommandLine  # trains on it anew
+    resume: CommandLine | None = None  # continues the training; None if it cannot be continued
 
 
-class Trained(NamedTuple):
-    """How a model was trained, as far as advice depends on it."""
+class TrainingSummary(NamedTuple):
+    """The facts about a training on which advice depends."""
 
     is_reversed: bool = False  # from target to source
     has_parent: bool = False
@@ -138,12 +135,14 @@ class Trained(NamedTuple):
     runs: int = 1
 
 
-def advise_on_corpus(manifest: Manifest, commands: Commands) -> Advice:
+def advise_on_corpus(manifest: Manifest, commands: BaseCommands) -> Advice:
     """Returns the advice for a corpus that was prepared."""
-    return make_advice(manifest, suggest_for_corpus(manifest, commands, Trained()))
+    return make_advice(manifest, suggest_for_corpus(manifest, commands, TrainingSummary()))
 
 
-def advise_on_model(manifest: Manifest, report: TrainReport, commands: Commands, trained: Trained) -> Advice:
+def advise_on_model(
+    manifest: Manifest, report: TrainReport, commands: BaseCommands, trained: TrainingSummary
+) -> Advice:
     """Returns the advice for a model that was trained on a corpus."""
     if has_learned_nothing(report.validation):
         return make_advice(manifest, suggest_for_nothing(manifest, report, commands))
@@ -167,7 +166,7 @@ def has_text(manifest: Manifest) -> bool:
     return hasattr(manifest.source, "vocabulary")
 
 
-def suggest_for_corpus(manifest: Manifest, commands: Commands, trained: Trained) -> Iterator[Suggestion]:
+def suggest_for_corpus(manifest: Manifest, commands: BaseCommands, trained: TrainingSummary) -> Iterator[Suggestion]:
     """Yields what would help, in order, of what is true of a corpus: first other data, then other trainings."""
     counts, train = manifest.counts, manifest.counts.splits["train"]
     dropped = {check: count for check, count in counts.dropped.items() if count and check not in EXPECTED}
@@ -205,7 +204,7 @@ def make_suggestion(what: str, command: CommandLine) -> Suggestion:
     return Suggestion(what, str(command))
 
 
-def suggest_longer(report: TrainReport, commands: Commands) -> Iterator[Suggestion]:
+def suggest_longer(report: TrainReport, commands: BaseCommands) -> Iterator[Suggestion]:
     """Yields longer training if the scores were still rising when it ended."""
     scores = [record.bleu for record in report.records if record.complete]
     if len(scores) < 4 or report.planned_epochs is None or report.runs or commands.resume is None:
@@ -216,7 +215,7 @@ def suggest_longer(report: TrainReport, commands: Commands) -> Iterator[Suggesti
         yield make_suggestion("longer training", longer)
 
 
-def suggest_for_nothing(manifest: Manifest, report: TrainReport, commands: Commands) -> Iterator[Suggestion]:
+def suggest_for_nothing(manifest: Manifest, report: TrainReport, commands: BaseCommands) -> Iterator[Suggestion]:
     """Yields what to change for a model that has learned nothing."""
     train, updates = manifest.counts.splits["train"], max((record.steps for record in report.records), default=0)
     if updates < ENOUGH_UPDATES:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.api.advice import Advice, Commands, advise_on_corpus
+from nmt_cli.api.advice import Advice, BaseCommands, advise_on_corpus
 from nmt_cli.api.options.arguments import PathLike, build_settings, explain_os_errors, find_path, list_paths
 from nmt_cli.api.options.command_lines import describe_prepare, describe_train
 from nmt_cli.api.progress import StageReporter, ignore_progress
@@ -44,11 +44,11 @@ class PrepareRequest:
         return inputs
 
     @property
-    def commands(self) -> Commands:
+    def commands(self) -> BaseCommands:
         """The commands that prepare this corpus, and train on it."""
         files = [] if self.source_file is None else [f"{self.source_file},{self.target_file}"]
         prepared = describe_prepare([*self.corpus, *files], self.config, self.data)
-        return Commands(prepared, describe_train(self.data, Path("model")))
+        return BaseCommands(prepared, describe_train(self.data, Path("model")))
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class PrepareOutcome:
     """The prepared corpus, and what leads on from it."""
 
     report: PrepareReport
-    commands: Commands  # to type, with what would help
+    commands: BaseCommands  # that suggestions extend
 
     @property
     def advice(self) -> Advice:

@@ -14,7 +14,7 @@ from shutil import copyfile
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, cast
 
-from nmt_cli.api.advice import FORCE, Advice, Commands, Trained, advise_on_model, has_learned_nothing
+from nmt_cli.api.advice import FORCE, Advice, BaseCommands, TrainingSummary, advise_on_model, has_learned_nothing
 from nmt_cli.api.options.arguments import PathLike, build_settings, explain_os_errors, find_path
 from nmt_cli.api.options.command_lines import CommandLine, TypedOption, describe_train, list_values, recall_prepare
 from nmt_cli.api.options.command_options import spell_setting
@@ -153,7 +153,7 @@ def run_training(request: TrainRequest, watcher: Watcher, loading: Loading = nul
         with loading(), silent_tensorflow():
             run = load_runs(request, with_synthetic=bool(plan.tasks))
         report = run(replace(training, watcher=combine_watchers(watcher, None, request.tensorboard)))
-    trained = Trained(
+    trained = TrainingSummary(
         request.reverse,
         request.training.init_from is not None,
         plan.mode,
@@ -242,7 +242,7 @@ def assist_chief(training: TrainingRequest, watcher: Watcher, loading: Loading) 
 
 
 def conclude_training(
-    request: TrainRequest, training: TrainingRequest, report: TrainReport, trained: Trained
+    request: TrainRequest, training: TrainingRequest, report: TrainReport, trained: TrainingSummary
 ) -> TrainOutcome:
     """Returns the outcome: the report, with advice, and with the time that was needed if it was too long."""
     manifest, deadline = training.corpus.manifest, training.deadline
@@ -252,7 +252,7 @@ def conclude_training(
     return TrainOutcome(report, advice, training.corpus.has_pictures, late)
 
 
-def describe_commands(request: TrainRequest, training: TrainingRequest, trained: Trained) -> Commands:
+def describe_commands(request: TrainRequest, training: TrainingRequest, trained: TrainingSummary) -> BaseCommands:
     """Returns the commands that prepare this corpus, train on it anew, and continue training, unless nothing can."""
     from nmt_cli.runtime.model_directory import STAGES
 
@@ -261,5 +261,5 @@ def describe_commands(request: TrainRequest, training: TrainingRequest, trained:
     prepare = recall_prepare(training.corpus.manifest, request.data)
     anew = describe_train(request.data, request.model, *direction, *request.typed_options, FORCE)
     if has_stages and not (request.model / STAGES).is_dir():  # what training could continue with
-        return Commands(prepare, anew)
-    return Commands(prepare, anew, replace(request, runs=1, keep_stages=has_stages).resumption)
+        return BaseCommands(prepare, anew)
+    return BaseCommands(prepare, anew, replace(request, runs=1, keep_stages=has_stages).resumption)

@@ -169,9 +169,9 @@ def run_without_command(
 ) -> None:
     """From a file of sentence pairs to a translator: prepare, train, translate, evaluate, visualize."""
     if context.invoked_subcommand is None:
-        from nmt_cli.cli.standing import describe_standing  # which only `nmt` alone needs
+        from nmt_cli.cli.status import describe_status  # which only `nmt` alone needs
 
-        render.print_lines(describe_standing())
+        render.print_lines(describe_status())
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

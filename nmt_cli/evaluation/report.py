@@ -151,11 +151,13 @@ def add_reliability(report: Report, translated: TranslatedText, config: ScoreCon
     """Returns the report with what the confidence in the translations is worth."""
     from nmt_cli.evaluation.analysis.reliability import measure_reliability  # numpy, which `nmt --help` does not need
     from nmt_cli.evaluation.metrics.chrf import compute_chrf
-    from nmt_cli.translation.checks.confidence import BAR
+    from nmt_cli.translation.checks.confidence import GOOD_CHRF
 
     material = translated.material
     chrf = report.scores.get("chrf") or compute_chrf(material.hypotheses, material.references, config)
-    measured = measure_reliability(translated.confidences, translated.plain_confidences, chrf.sentence_values, BAR)
+    measured = measure_reliability(
+        translated.confidences, translated.plain_confidences, chrf.sentence_values, GOOD_CHRF
+    )
     return dataclasses.replace(report, reliability=measured)
 
 

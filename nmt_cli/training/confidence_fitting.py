@@ -18,7 +18,7 @@ from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.chrf import compute_chrf
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.translation.checks.confidence import BAR, FEATURES, ConfidenceModel, extract_features
+from nmt_cli.translation.checks.confidence import FEATURES, GOOD_CHRF, ConfidenceModel, extract_features
 from nmt_cli.translation.config import CANDIDATES, CheckConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.translator import Translator
 
@@ -58,16 +58,16 @@ def fit_confidence(directory: Path, corpus: PreparedCorpus) -> dict[str, Any]:
 
 def describe_fit(features: FloatArray, values: FloatArray) -> dict[str, Any]:
     """Returns the model of features (N, F) and chrF values (N,), with its quality on sentences left out of the fit."""
-    good = values >= BAR
+    good = values >= GOOD_CHRF
     if min(good.sum(), (~good).sum()) < FEWEST_OF_A_KIND:
         size = format_count(len(good), "development sentence")
         return {"refused": f"good are {good.sum():,} of {size}, too few or too many"}
     model = fit_logistic(features, good)
     quality = measure_reliability(
-        cross_validate(features, good).tolist(), features[:, 0].tolist(), values.tolist(), BAR
+        cross_validate(features, good).tolist(), features[:, 0].tolist(), values.tolist(), GOOD_CHRF
     )
     return {
-        "bar": BAR,
+        "bar": GOOD_CHRF,
         "sentences": len(good),
         "features": list(FEATURES),
         **model._asdict(),

@@ -38,7 +38,7 @@ class SizeRule(NamedTuple):
     batch: int  # pairs
     learning_rate: float  # of recurrent networks
     word_dropout: float
-    typing_errors: float = 0.0  # where the source has careless spelling at all
+    typing_errors: float = 0.0  # where the source has casual spelling at all
 
     def fit_rate(self, batch: int) -> float:
         """Returns the learning rate for another batch: noise in the gradient falls with the root of its size."""

@@ -39,7 +39,7 @@ from nmt_cli.training.cost_model import measure_costs
 from nmt_cli.training.data.augmentation import check_sampling
 from nmt_cli.training.data.batches import TrainingBatches, read_vocabularies
 from nmt_cli.training.data.replay import Replayed
-from nmt_cli.training.data.word_swaps import RARE
+from nmt_cli.training.data.word_swaps import RARE_WORD_SHARE
 from nmt_cli.training.deadline import Deadline, TooShortError
 from nmt_cli.training.defaults import fit_to_corpus
 from nmt_cli.training.distributed.process import ProcessRole
@@ -176,7 +176,7 @@ def warn_of_skipped_pairs(watcher: Watcher, replayed: Replayed | None) -> None:
 def report_start(run: TrainingRun, devices: str, choice: str | None, *, is_resumed: bool) -> None:
     """Reports the run to its watcher, with a warning if --swap-words finds no words to swap."""
     if run.batches.swaps is not None and run.batches.swaps.is_empty:
-        needed = f"words that occur in at most {RARE:.1%} of the pairs and have a reliable translation"
+        needed = f"words that occur in at most {RARE_WORD_SHARE:.1%} of the pairs and have a reliable translation"
         run.watcher.warn(f"--swap-words has no effect on this corpus: it needs {needed}")
     run.watcher.report_start(describe_run(run, choose_policy(run.trainer.config.mixed_precision), devices, choice))
     if is_resumed:

@@ -17,7 +17,7 @@ LowConfidence = Literal["blank", "source", "mark"]
 class RepairConfig(Settings):
     """What is done about faulty translations."""
 
-    heal: bool = setting(
+    repair: bool = setting(
         True,
         "Search again, in other ways, if a translation loops, is empty, does not end or copies its source.",
         panel="Repair",

@@ -21,7 +21,7 @@ from nmt_cli.translation.placement.joining import join_parts, restore_piece
 from nmt_cli.translation.placement.restoring import replace_placeholders
 from nmt_cli.translation.placement.span_alignment import link_masked_sides, map_words
 from nmt_cli.translation.repair.equal_spans import force_likeliest, group_equal_ids, renumber_target
-from nmt_cli.translation.result import Placed, Translation, Words
+from nmt_cli.translation.result import Placed, Translation, WordLinks
 from nmt_cli.translation.segmentation.matched_pieces import MatchedPiece, match_pieces
 from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import Segment
@@ -251,7 +251,7 @@ def unmask_piece(translation: Translation, source: Piece, target: Piece, tokeniz
         text=target.source_text,
         pieces=tuple(replace_placeholders(best.pieces, target)),
         placed_spans=tuple(Placed(span.text, "unchanged", dropped=False) for span in target.masked.spans),
-        words=(Words.from_texts(source.source_text, target.source_text, links),),
+        words=(WordLinks.from_texts(source.source_text, target.source_text, links),),
     )
     return translation._replace(
         source_pieces=tuple(replace_placeholders(translation.source_pieces, source)),

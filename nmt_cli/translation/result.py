@@ -52,7 +52,7 @@ class Placed(NamedTuple):
         return self.dropped or self.how == "position"
 
 
-class Words(NamedTuple):
+class WordLinks(NamedTuple):
     """The word ranges of one piece of a line, in the source and in the translation."""
 
     source: range
@@ -91,7 +91,7 @@ class Hypothesis(NamedTuple):
     attentions: tuple[FloatArray, ...]  # per piece of the line: (its tokens, its source positions)
     finished: bool  # false if the length limit cut it
     placed_spans: tuple[Placed, ...] = ()  # the protected spans
-    words: tuple[Words, ...] = ()  # per piece of the line; none if the line is one piece without spans
+    words: tuple[WordLinks, ...] = ()  # per piece of the line; none if the line is one piece without spans
     unknown: tuple[str, ...] = ()  # the source words that replace unknown tokens in `text`, in order
 
     @classmethod

@@ -50,7 +50,7 @@ class SentenceSearch(NamedTuple):
         repaired: PieceTranslations = {}
         for text_ids, own_config in group_by_prefix(translations, config):
             results = [translations[text_id] for text_id in text_ids]
-            if repair.heal and not config.sampling.sample:
+            if repair.repair and not config.sampling.sample:
                 results = self.repairer.repair(results, own_config)
             if repair.replace_unknown:
                 from nmt_cli.translation.repair.unknown_words import replace_unknown  # which few translations need

@@ -40,7 +40,7 @@ class Tools(Protocol):
     def tokenizers(self) -> TokenizerPair | None: ...
 
     def judge(
-        self, translations: list[Translation], checks: CheckConfig, n_best: int, *, healed: bool
+        self, translations: list[Translation], checks: CheckConfig, n_best: int, *, repaired: bool
     ) -> list[Translation]: ...
 
 
@@ -65,9 +65,9 @@ class TranslationBatch:
     result: list[Translation] = field(default_factory=list)  # of the lines
 
     @property
-    def heals(self) -> bool:
+    def repairs_faults(self) -> bool:
         """Whether faulty translations are searched again; samples stay as drawn."""
-        return self.repair is not None and self.repair.heal and not self.config.sampling.sample
+        return self.repair is not None and self.repair.repair and not self.config.sampling.sample
 
     def list_ids(self, index: int) -> list[TextId]:
         """Returns the pieces of a line."""
@@ -114,7 +114,7 @@ def repair(tools: Tools, batch: TranslationBatch) -> None:
 
 def carry_lost(tools: Tools, batch: TranslationBatch) -> None:
     """Searches again where a date, a number, a bracket or a slash got lost, now with that protected."""
-    if not batch.heals:
+    if not batch.repairs_faults:
         return
     from nmt_cli.translation.repair.carry_lost import repair_losses  # training needs none
 
@@ -168,7 +168,7 @@ def join(tools: Tools, batch: TranslationBatch) -> None:
 def check(tools: Tools, batch: TranslationBatch) -> None:
     """Checks each translation against its line, and rates its confidence."""
     if batch.checks is not None:
-        batch.result = tools.judge(batch.result, batch.checks, batch.n_best, healed=batch.heals)
+        batch.result = tools.judge(batch.result, batch.checks, batch.n_best, repaired=batch.repairs_faults)
 
 
 class Stage(NamedTuple):

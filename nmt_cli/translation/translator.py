@@ -212,24 +212,24 @@ class Translator:
         return batch.result
 
     def judge(
-        self, translations: list[Translation], checks: CheckConfig, n_best: int, *, healed: bool
+        self, translations: list[Translation], checks: CheckConfig, n_best: int, *, repaired: bool
     ) -> list[Translation]:
         """Returns the translations with the checks that they fail and, if asked for, how far they can be trusted."""
         if not checks.check:
             return translations
-        checked = self.check_translations(translations, healed=healed)
+        checked = self.check_translations(translations, repaired=repaired)
         if not checks.rates:
             return checked
         from nmt_cli.translation.checks.confidence import judge_translations  # which few runs need
 
         return judge_translations(checked, self.card, self.check_context, checks, n_best)
 
-    def check_translations(self, translations: Sequence[Translation], *, healed: bool = False) -> list[Translation]:
-        """Returns the translations with the checks that they fail; `healed` says that faults were looked for before."""
+    def check_translations(self, translations: Sequence[Translation], *, repaired: bool = False) -> list[Translation]:
+        """Returns the translations with the checks they fail; `repaired` says that faults were already searched for."""
         from nmt_cli.translation.checks.check import check_translation  # training needs none
 
         context = self.check_context
-        return [check_translation(translation, context, healed=healed) for translation in translations]
+        return [check_translation(translation, context, repaired=repaired) for translation in translations]
 
     @cached_property
     def check_context(self) -> CheckContext:

@@ -70,7 +70,7 @@ def test_the_corpus_is_described(model: Path, corpus: PreparedCorpus) -> None:
 def test_the_sentences_of_a_line_are_drawn_as_they_are_translated(model: Path, tmp_path: Path) -> None:
     line = "bade giko. lu ma."
     (tmp_path / "line.txt").write_text(line + "\n")
-    written = runner.invoke(app, ["translate", str(tmp_path / "line.txt"), "--no-heal", "--model", str(model)]).stdout
+    written = runner.invoke(app, ["translate", str(tmp_path / "line.txt"), "--no-repair", "--model", str(model)]).stdout
     assert visualize(model, line, "-o", "-").stdout.splitlines()[:2] == [line, written.strip()]
     assert visualize(model, line, "-o", "-").stdout.count("</s>") >= 2  # one behind each sentence
     assert "translated in 2 parts; the first is drawn" in visualize(model, line, "--beam").stderr

@@ -148,14 +148,14 @@ def test_healthy_lines_are_byte_for_byte_the_same_with_and_without_healing(place
     rows = (place / "prepared" / "test.tsv").read_text(encoding="utf-8").splitlines()
     text = "".join(row.split("\t")[0] + "\n" for row in rows) + "ba" * 300 + "\n"
     told = [json.loads(line) for line in succeed("translate", "--json", cwd=place, text=text).stdout.splitlines()]
-    healed = succeed("translate", cwd=place, text=text)
-    plain = succeed("translate", "--no-heal", cwd=place, text=text)
+    repaired = succeed("translate", cwd=place, text=text)
+    plain = succeed("translate", "--no-repair", cwd=place, text=text)
     assert "searched again" not in plain.stderr
     ill = {place for place, one in enumerate(told) if one["repairs"]}
     assert len(ill) < len(told) / 10
-    pairs = zip(healed.stdout.splitlines(), plain.stdout.splitlines(), strict=True)
+    pairs = zip(repaired.stdout.splitlines(), plain.stdout.splitlines(), strict=True)
     assert {place for place, (one, other) in enumerate(pairs) if one != other} <= ill
-    assert bool(ill) == ("searched again" in healed.stderr)
+    assert bool(ill) == ("searched again" in repaired.stderr)
 
 
 def test_files_are_read_and_written_by_name(place: Path) -> None:

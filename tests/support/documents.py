@@ -17,7 +17,7 @@ from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import Document, DocumentSource
 from nmt_cli.text.normalise import drop_invisible
 from nmt_cli.translation.placement.tracing import find_word_ranges
-from nmt_cli.translation.result import Hypothesis, Translation, Words
+from nmt_cli.translation.result import Hypothesis, Translation, WordLinks
 from support.translations import Rule
 
 FIRST, LAST = "⟪", "⟫"
@@ -41,7 +41,7 @@ def echo(text: str, first: str = FIRST, last: str = LAST) -> Translation:
         token_log_probabilities=(0.0,),
         attentions=(np.ones((1, 1)),),
         finished=True,
-        words=(Words(range(len(words)), range(len(written.split())), links),),
+        words=(WordLinks(range(len(words)), range(len(written.split())), links),),
     )
     return Translation(text, ("</s>",), (hypothesis,), frozenset())
 

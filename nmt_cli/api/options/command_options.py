@@ -53,7 +53,7 @@ OPTIONS: Mapping[str, CommandOptions] = {
             *("beam-size", "serve", "force", "config", "set", "quiet", "verbose"),
         ),
         others=(
-            *("ensemble", "encoding", "protect", "split-sentences", "tm", "heal"),
+            *("ensemble", "encoding", "protect", "split-sentences", "tm", "repair"),
             *("check", "report", "strict", "confidence", "min-confidence", "on-low-confidence"),
             *("length-penalty", "max-length", "max-source-length", "sample", "temperature"),
             *("alignments", "score", "workers", "api-key"),

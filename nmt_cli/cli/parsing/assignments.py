@@ -12,7 +12,7 @@ from typing import Any
 
 from typer.exceptions import TyperException
 
-from nmt_cli.cli.parsing.configuration import FORMER, find_setting, map_settings
+from nmt_cli.cli.parsing.configuration import find_setting, map_settings
 from nmt_cli.cli.parsing.spelling import is_setting, spell_option, spell_typed
 from nmt_cli.errors import OptionError, find_nearest
 
@@ -66,9 +66,8 @@ def explain_setting(context: Any, problem: Any, typed: Sequence[str]) -> None:
     name = flag.removeprefix("--")
     parameter = settings.get(name) or settings.get(name.removeprefix("no-"))
     if parameter is not None:
-        what = f"is now {spell_option(parameter)}" if name in FORMER else f"is a setting of nmt {context.info_name}"
         hint = f"type {spell_typed(parameter, flag, find_typed_value(flag, typed))}"
-        raise OptionError(f"{flag} {what}, not an option of its own", hint=hint)
+        raise OptionError(f"{flag} is a setting of nmt {context.info_name}, not an option of its own", hint=hint)
     nearest = find_nearest(name, settings)
     if nearest is not None and is_setting(settings[nearest]):
         raise OptionError(f"there is no option {flag}", hint=f"did you mean --set {nearest}=VALUE?")

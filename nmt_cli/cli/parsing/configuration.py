@@ -20,14 +20,12 @@ from nmt_cli.settings import has_type, reject_unknown
 # What the types of settings are called in errors about a file.
 IN_FILES = {str: "text", Path: "a path", int: "a whole number", float: "a number", bool: "true or false"}
 NEVER = {"config", "set", "help", "help-all"}  # that a file or `--set` may not set
-FORMER = {"careless": "noise", "otherwise": "on-low-confidence"}  # names of settings that have another one now
 
 
 def map_settings(command: Any) -> dict[str, Any]:
     """Returns the parameters of a command that a file may set, by all their names, without dashes before them."""
     flags = [(flag, parameter) for parameter in command.params for flag in parameter.opts]
     names = {flag.removeprefix("--"): parameter for flag, parameter in flags if flag.startswith("--")}
-    names |= {former: names[now] for former, now in FORMER.items() if now in names}
     return {name: parameter for name, parameter in names.items() if name not in NEVER}
 
 

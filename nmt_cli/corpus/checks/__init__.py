@@ -11,7 +11,7 @@ from nmt_cli.corpus.checks.lengths import Ratio, TooLong
 from nmt_cli.corpus.checks.repeats import Duplicate, DuplicateForm, HeldOut, ManyTargets
 from nmt_cli.corpus.checks.scripts import Script
 from nmt_cli.corpus.checks.shifted import Shifted
-from nmt_cli.corpus.checks.single import Empty, Identical, IdenticalShort, Mojibake, Numbers, Unfinished
+from nmt_cli.corpus.checks.single import Empty, Identical, IdenticalShort, LostCharacters, Numbers, Unfinished
 from nmt_cli.corpus.checks.texts import Control, Markup, Mojibake
 from nmt_cli.errors import OptionError, find_nearest
 
@@ -21,7 +21,7 @@ CHECKS: tuple[Check, ...] = (
     Control(),
     Empty(),
     Unfinished(),
-    Mojibake(),
+    LostCharacters(),
     Shifted(),
     HeldOut(),
     Duplicate(),

@@ -11,7 +11,7 @@ import numpy as np
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.corpus.dataset import SentencePair
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data.careless import CarelessSpelling, drop_final_marks
+from nmt_cli.training.data.casual import CasualSpelling, drop_final_marks
 from nmt_cli.training.data.text_rewrite import TextRewrite
 
 TYPING_ERRORS = 0.05  # share of the letters of a sentence with typing errors
@@ -32,7 +32,7 @@ class SourceNoise:
 
 
 def make_noise(config: TrainConfig) -> tuple[TextRewrite, ...]:
-    """Returns the noise that is asked for, typing errors first; careless spelling is always among it."""
+    """Returns the noise that is asked for, typing errors first; casual spelling is always among it."""
     kinds = (
         SourceNoise(config.typing_errors, add_typing_errors),
         SourceNoise(config.title_case, lambda text, _: write_title(text)),
@@ -40,7 +40,7 @@ def make_noise(config: TrainConfig) -> tuple[TextRewrite, ...]:
         SourceNoise(config.lower_case, lambda text, _: text.lower()),
         SourceNoise(config.missing_mark, lambda text, _: drop_final_marks(text)),
     )
-    return (*(kind for kind in kinds if kind.share), CarelessSpelling(config.careless))
+    return (*(kind for kind in kinds if kind.share), CasualSpelling(config.careless))
 
 
 def write_title(text: str) -> str:

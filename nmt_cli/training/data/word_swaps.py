@@ -18,7 +18,7 @@ import numpy as np
 from nmt_cli.corpus.dataset import SentencePair
 from nmt_cli.training.data.lexicon import WordTable, find_words, learn_lexicon, truecase_words
 
-RARE = 0.003  # largest share of the sentences with a word that replaces others
+RARE_WORD_SHARE = 0.003  # largest share of the sentences with a word that replaces others
 REPLACED = 0.02  # largest share of the sentences with a word that is replaced: more frequent ones are words of grammar
 
 
@@ -53,7 +53,7 @@ class WordSwaps:
         # 2. Collect the rare words of each context, in the order of their first use.
         candidates: dict[SwapContext, dict[str, None]] = defaultdict(dict)
         for source_words, target_words in zip(source.texts, target.texts, strict=True):
-            for swap in self.find_swaps(source_words, target_words, RARE):
+            for swap in self.find_swaps(source_words, target_words, RARE_WORD_SHARE):
                 candidates[swap.context][source_words[swap.source]] = None
         self.candidates = {context: list(words) for context, words in candidates.items()}
 

@@ -19,15 +19,15 @@ DEFAULT_CONTEXT = CheckContext()
 
 
 def check_translation(
-    translation: Translation, context: CheckContext = DEFAULT_CONTEXT, *, healed: bool = False
+    translation: Translation, context: CheckContext = DEFAULT_CONTEXT, *, repaired: bool = False
 ) -> Translation:
     """Returns the translation with the checks that its best hypothesis fails in `checks`.
 
-    `healed` says that faults were looked for before: those that are left stand in its repairs.
+    `repaired` says that faults were looked for before: those that are left stand in its repairs.
     """
     if not translation.hypotheses:
         return translation
-    failed = [*find_faults(translation, context)] if translation.repairs or not healed else []
+    failed = [*find_faults(translation, context)] if translation.repairs or not repaired else []
     if context.reads_text:
         context = context._replace(placed=translation.placed)
         failed += check_pair(read_source_as_known(translation), translation.text, context)

@@ -1,8 +1,8 @@
 """The probability that a translation is good, from what is known of it without a reference. Knows no network.
 
-A translation is *good* if its chrF against a reference is at least `BAR`. Features of the search, of the attention, of
-lengths and words and of the failed checks go into a logistic model, which is fitted to the development set when a model
-is exported (`training/confidence_fitting.py`) and stored in its card. Letters: N translations, F features.
+A translation is *good* if its chrF against a reference is at least `GOOD_CHRF`. Features of the search, the attention,
+the lengths, the words and the failed checks go into a logistic model, which is fitted to the development set when a
+model is exported (`training/confidence_fitting.py`) and stored in its card. Letters: N translations, F features.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from nmt_cli.translation.config import CheckConfig, LowConfidence
     from nmt_cli.translation.result import Hypothesis, Translation
 
-BAR = 50.0  # chrF2 of a good translation, 0-100
-RARE = 5  # a word that occurs less often in training is rare
+GOOD_CHRF = 50.0  # chrF2 of a good translation, 0-100
+RARE_WORD_COUNT = 5  # a word that occurs less often in training is rare
 UNLIKELY = math.log(0.25)  # log-probability of a token that the network hardly believed in
 UNCOVERED = 0.2  # attention that a source position received in all, below which it was left out
 FEATURES = (
@@ -236,4 +236,7 @@ def measure_words(text: str, profile: TextProfile) -> list[float]:
     counts = [profile.count_word(word) for word in list_words(text)]
     if not counts:
         return [0.0, 0.0]
-    return [sum(not count for count in counts) / len(counts), sum(0 < count < RARE for count in counts) / len(counts)]
+    return [
+        sum(not count for count in counts) / len(counts),
+        sum(0 < count < RARE_WORD_COUNT for count in counts) / len(counts),
+    ]

@@ -15,7 +15,7 @@ from nmt_cli.rewriting.rewrite import RewrittenText
 from nmt_cli.text.symbols import SENTENCE_END, UNKNOWN_PIECE
 from nmt_cli.text.tokenizer import TokenizerPair
 from nmt_cli.text.words import Link
-from nmt_cli.translation.result import Hypothesis, Placed, Translation, Words
+from nmt_cli.translation.result import Hypothesis, Placed, Translation, WordLinks
 from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import join_segments
 
@@ -174,7 +174,7 @@ def keep_piece(piece: Piece, prefix: str) -> Hypothesis:
         attentions=(np.eye(2, dtype=np.float32),),
         finished=True,
         placed_spans=tuple(Placed(span.text, "unchanged", dropped=False) for span in piece.spans),
-        words=(Words.from_texts(piece.source_text, text, links),),
+        words=(WordLinks.from_texts(piece.source_text, text, links),),
     )
 
 
@@ -186,7 +186,7 @@ def join_hypotheses(pieces: Sequence[Piece], parts: Sequence[Hypothesis], source
 
     texts = list(join_segments([piece.segment for piece in pieces], [part.text for part in parts]))
     words = tuple(
-        Words(source, target, part.words[0].links if part.words else None)
+        WordLinks(source, target, part.words[0].links if part.words else None)
         for source, target, part in zip(source_ranges, split_ranges(texts), parts, strict=True)
     )
     return Hypothesis.from_parts("".join(texts), parts)._replace(words=words)

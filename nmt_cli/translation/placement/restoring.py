@@ -8,7 +8,7 @@ from nmt_cli.text.tokenizer import TokenizerPair
 from nmt_cli.translation.placement.span_alignment import PieceLinks, map_words, restore_links
 from nmt_cli.translation.placement.span_placement import restore_spans
 from nmt_cli.translation.placement.units import Spelling
-from nmt_cli.translation.result import Hypothesis, Translation, Words
+from nmt_cli.translation.result import Hypothesis, Translation, WordLinks
 from nmt_cli.translation.segmentation.pieces import Piece
 
 
@@ -29,7 +29,7 @@ def restore_hypothesis(
     """Returns a hypothesis with the spans of its piece, and the links between the words of both texts."""
     spelling = Spelling(hypothesis.text, hypothesis.tokens, tokenizers.target, hypothesis.unknown)
     restored = restore_spans(piece.masked, spelling, labels, hypothesis.attention, tokenizers.source)
-    words = Words.from_texts(piece.source_text, restored.text, restore_links(restored, source))
+    words = WordLinks.from_texts(piece.source_text, restored.text, restore_links(restored, source))
     pieces = tuple(replace_placeholders(hypothesis.pieces, piece))
     return hypothesis._replace(text=restored.text, pieces=pieces, placed_spans=restored.placed, words=(words,))
 

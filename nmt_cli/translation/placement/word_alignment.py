@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import BLANK, JOINER, SENTENCE_END
 from nmt_cli.text.words import Link
-from nmt_cli.translation.result import Words
+from nmt_cli.translation.result import WordLinks
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
@@ -40,7 +40,7 @@ def find_links(translation: Translation, hypothesis: Hypothesis) -> tuple[Link, 
         return ()
     links: dict[Link, None] = {}
     row = column = 0
-    pieces = hypothesis.words or (Words.from_texts(normalise(translation.source), hypothesis.text),)
+    pieces = hypothesis.words or (WordLinks.from_texts(normalise(translation.source), hypothesis.text),)
     for words, attention in zip(pieces, hypothesis.attentions, strict=True):
         last_row, last_column = row + attention.shape[0], column + attention.shape[1]
         source, target = translation.source_pieces[column:last_column], hypothesis.pieces[row:last_row]

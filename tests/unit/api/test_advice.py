@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from nmt_cli.api.advice import (
     EXPECTED,
     MEASURED,
-    Commands,
-    Trained,
+    BaseCommands,
+    TrainingSummary,
     advise_on_corpus,
     advise_on_model,
     compute_interval,
@@ -28,7 +28,7 @@ from nmt_cli.training.watcher import Validation
 
 PREPARE = CommandLine("prepare", ("a.tsv",))
 TRAIN = CommandLine("train", (), (("--force",),))
-COMMANDS = Commands(PREPARE, TRAIN, CommandLine("train", (), (("--resume",),)))
+COMMANDS = BaseCommands(PREPARE, TRAIN, CommandLine("train", (), (("--resume",),)))
 
 
 def make_manifest(
@@ -55,7 +55,9 @@ def make_report(bleus: list[float], *, distinct: float = 1.0, updates: int = 9_0
 def commands_of(manifest: Any, **options: Any) -> list[str]:
     if options:
         report = options.pop("report")
-        return [each.command for each in advise_on_model(manifest, report, COMMANDS, Trained(**options)).suggestions]
+        return [
+            each.command for each in advise_on_model(manifest, report, COMMANDS, TrainingSummary(**options)).suggestions
+        ]
     return [each.command for each in advise_on_corpus(manifest, COMMANDS).suggestions]
 
 
@@ -126,7 +128,7 @@ def test_scores_that_still_rose_ask_for_more_epochs() -> None:
 
 def test_training_that_cannot_be_continued_is_not_offered_to_be_longer() -> None:
     report = make_report([2, 5, 8, 11])
-    advice = advise_on_model(make_manifest(), report, Commands(PREPARE, TRAIN), Trained())
+    advice = advise_on_model(make_manifest(), report, BaseCommands(PREPARE, TRAIN), TrainingSummary())
     assert not any("--epochs" in suggestion.command for suggestion in advice.suggestions)
 
 

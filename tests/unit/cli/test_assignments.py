@@ -10,7 +10,6 @@ import typer
 from typer.testing import CliRunner
 
 from nmt_cli.cli.app import NmtCommands, app, load_command
-from nmt_cli.cli.parsing.configuration import FORMER, map_settings
 from nmt_cli.cli.parsing.spelling import is_setting, name_option, respell_settings
 from nmt_cli.errors import ExitCode
 from nmt_cli.translation.config import LineConfig
@@ -90,8 +89,6 @@ def test_a_setting_typed_as_an_option_is_answered_with_what_to_type(command: str
         ("train --no-attend-embeddings", "type --set attend-embeddings=false"),
         ("train --clip=2 --epochs 3", "type --set clip=2"),
         ("train --clip --epochs 3", "type --set clip=VALUE"),
-        ("train --careless 0", "type --noise 0"),
-        ("translate --otherwise blank", "type --on-low-confidence blank"),
         ("train --readoutunits 5", "did you mean --set readout-units=VALUE?"),
     ],
 )
@@ -99,13 +96,6 @@ def test_what_was_typed_is_part_of_what_to_type(arguments: str, hint: str) -> No
     result = runner.invoke(app, arguments.split())
     assert result.exit_code == ExitCode.USAGE and result.stderr.splitlines()[1:] == [f"hint: {hint}"]
     assert "did you mean --label-smoothing?" in runner.invoke(app, ["train", "--labelsmoothing", "0.1"]).stderr
-
-
-def test_settings_that_were_renamed_keep_their_former_names_in_files(tmp_path: Path) -> None:
-    (tmp_path / "c.toml").write_text("careless = 0.1\n")
-    assert parse("train", "--config", str(tmp_path / "c.toml"))["careless"] == 0.1
-    assert parse("train", "--set", "careless=0.2")["careless"] == parse("train", "--noise", "0.2")["careless"] == 0.2
-    assert set(FORMER) <= {name for command in COMMANDS for name in map_settings(load_command(command))}
 
 
 def test_messages_name_settings_as_they_are_typed() -> None:

@@ -108,7 +108,7 @@ def test_training_fits_on_two_screens_and_everything_is_one_page_away() -> None:
 
 def test_a_flag_shows_what_changes_its_default() -> None:
     page = render("translate", "--help-all")
-    assert "\n  --heal/--no-heal " in page and "[default: on]" in page
+    assert "\n  --repair/--no-repair " in page and "[default: on]" in page
     assert "\n  --strict " in page and "--no-strict" not in page
 
 
@@ -133,7 +133,7 @@ def test_a_short_description_is_the_first_clause_and_what_is_short(text: str, sh
     [
         (["train", "--epochs", "2", "--epochs=3"], "--epochs is given twice"),
         (["translate", "-o", "a", "--output", "b", "-o", "c"], "--output is given 3 times"),
-        (["translate", "--heal", "--no-heal"], "--heal and --no-heal contradict each other"),
+        (["translate", "--repair", "--no-repair"], "--repair and --no-repair contradict each other"),
     ],
 )
 def test_an_option_that_takes_one_value_cannot_be_repeated(arguments: list[str], said: str) -> None:
@@ -142,5 +142,5 @@ def test_an_option_that_takes_one_value_cannot_be_repeated(arguments: list[str],
 
 
 def test_a_flag_may_be_repeated() -> None:
-    result = runner.invoke(app, ["translate", "-q", "-q", "--heal", "--heal", "no-such-file"])
+    result = runner.invoke(app, ["translate", "-q", "-q", "--repair", "--repair", "no-such-file"])
     assert "no-such-file" in result.stderr

@@ -74,7 +74,7 @@ def translate(*arguments: str) -> Result:
         "--beam-size 5",
         "--set prefix=Ja",
         "--sample",
-        "--no-heal",
+        "--no-repair",
         "--set replace-unknown=true",
         "--glossary terms.tsv",
         "--no-split-sentences",

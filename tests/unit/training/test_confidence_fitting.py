@@ -5,7 +5,7 @@ import pytest
 
 from nmt_cli.evaluation.analysis.reliability import compute_auc, compute_calibration_error, split_bins
 from nmt_cli.training.confidence_fitting import cross_validate, describe_fit, fit_logistic
-from nmt_cli.translation.checks.confidence import BAR, FEATURES, ConfidenceModel
+from nmt_cli.translation.checks.confidence import FEATURES, GOOD_CHRF, ConfidenceModel
 
 
 def draw(count: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -43,7 +43,7 @@ def test_each_sentence_is_predicted_by_a_model_that_never_saw_it() -> None:
 
 def test_what_the_card_gets_gives_the_model_back() -> None:
     features, good = draw(500)
-    values = np.where(good, BAR + 10, BAR - 10)
+    values = np.where(good, GOOD_CHRF + 10, GOOD_CHRF - 10)
     entry = describe_fit(features, values)
     assert entry["sentences"] == 500 and 0.7 < entry["quality"]["auc"] < 1
     assert ConfidenceModel.from_mapping(entry).rate(features) == pytest.approx(
@@ -53,5 +53,5 @@ def test_what_the_card_gets_gives_the_model_back() -> None:
 
 def test_nothing_is_learned_where_nearly_all_or_none_are_good() -> None:
     features, _ = draw(500)
-    assert "too few or too many" in describe_fit(features, np.full(500, BAR + 1))["refused"]
-    assert "too few or too many" in describe_fit(features, np.full(500, BAR - 1))["refused"]
+    assert "too few or too many" in describe_fit(features, np.full(500, GOOD_CHRF + 1))["refused"]
+    assert "too few or too many" in describe_fit(features, np.full(500, GOOD_CHRF - 1))["refused"]

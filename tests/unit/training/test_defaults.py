@@ -157,7 +157,7 @@ def test_a_child_of_another_language_is_trained_as_its_corpus_needs_it(has_same_
     assert fit(5_000, init_from="model", learning_rate=1e-4).training.learning_rate == 1e-4
 
 
-def test_a_large_corpus_that_learns_careless_spelling_learns_typing_errors() -> None:
+def test_a_large_corpus_that_learns_casual_spelling_learns_typing_errors() -> None:
     assert fit(40_000).training.typing_errors == fit(200_000).training.typing_errors == 0.1
     assert fit(30_000).training.typing_errors == fit(40_000, careless=0.0).training.typing_errors == 0
     assert fit(40_000, typing_errors=0.3).training.typing_errors == 0.3

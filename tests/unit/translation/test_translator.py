@@ -172,7 +172,7 @@ def test_an_untrained_model_is_ill_and_what_is_healthy_stays_byte_for_byte(trans
                 other.text,
                 other.hypotheses and other.hypotheses[0].score,
             )
-    assert translator.translate(LINES, config, repair=RepairConfig(heal=False))[0].repairs == ()
+    assert translator.translate(LINES, config, repair=RepairConfig(repair=False))[0].repairs == ()
 
 
 def test_what_is_drawn_at_random_is_left_as_it_was_drawn(translator: Translator) -> None:

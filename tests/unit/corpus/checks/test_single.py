@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from nmt_cli.corpus.checks.single import Empty, Identical, IdenticalShort, Mojibake, Numbers
+from nmt_cli.corpus.checks.single import Empty, Identical, IdenticalShort, LostCharacters, Numbers
 
 
 def test_pairs_by_themselves() -> None:
     assert Empty().has_problem("", "x") and Empty().has_problem("x", "") and not Empty().has_problem("x", "y")
-    assert Mojibake().has_problem("caf\ufffd", "x") and not Mojibake().has_problem("café", "?")
+    assert LostCharacters().has_problem("caf\ufffd", "x") and not LostCharacters().has_problem("café", "?")
     assert Identical().has_problem("a b c d", "a b c d") and not Identical().has_problem("a b c", "a b c")
     assert IdenticalShort().has_problem("Taxi!", "Taxi!") and not IdenticalShort().has_problem("", "")
 

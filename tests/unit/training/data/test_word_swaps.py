@@ -22,7 +22,7 @@ PAIRS = [(f"There the {noun} {verb}.", f"Dort {tut} der {ding}.") for noun, ding
 @pytest.fixture(autouse=True)
 def _no_word_is_frequent(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a corpus of a few words each of them occurs in many sentences."""
-    monkeypatch.setattr(word_swaps, "RARE", 0.4)
+    monkeypatch.setattr(word_swaps, "RARE_WORD_SHARE", 0.4)
     monkeypatch.setattr(word_swaps, "REPLACED", 0.4)
 
 

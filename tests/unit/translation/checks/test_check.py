@@ -99,8 +99,8 @@ def test_a_fault_that_no_remedy_helped_against_is_a_failed_check() -> None:
     translation = aligned("a b", ["x", "y"], [0, 1])
     unhealed = translation._replace(repairs=(Repair("loop", None),))
     assert [check.kind for check in check_translation(unhealed, GERMAN).checks] == ["loop"]
-    healed = translation._replace(repairs=(Repair("loop", "n-gram ban"),))
-    assert check_translation(healed, GERMAN).checks == ()
+    repaired = translation._replace(repairs=(Repair("loop", "n-gram ban"),))
+    assert check_translation(repaired, GERMAN).checks == ()
 
 
 def test_without_repair_the_faults_themselves_are_looked_for() -> None:

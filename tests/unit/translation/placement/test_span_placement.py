@@ -156,7 +156,7 @@ def test_what_is_not_there_after_all_is_appended_and_told() -> None:
 
 
 SEEN = ["i saw the red house yesterday at home", "go to now home red house"] * 3
-GREEDY, REPLACING = SearchConfig(beam_size=1), RepairConfig(heal=False, replace_unknown=True)
+GREEDY, REPLACING = SearchConfig(beam_size=1), RepairConfig(repair=False, replace_unknown=True)
 
 
 def vocabulary(kind: TokenizerKind) -> Tokenizer:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nmt_cli.translation.placement.word_alignment import find_links, link_words, split_ranges
-from nmt_cli.translation.result import Hypothesis, Translation, Words
+from nmt_cli.translation.result import Hypothesis, Translation, WordLinks
 
 SOURCE = ("▁Das", "▁Haus", "tür", ".", "</s>")
 TARGET = ("▁the", "▁front", "▁do", "or", ".", "</s>")
@@ -35,7 +35,7 @@ def test_a_line_of_many_sentences_is_linked_without_their_dense_attention(monkey
     # Two sentences of two words each, whose words change places.
     block = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1.0]])
     source, target = ("▁a", "▁b", "</s>") * 2, ("▁x", "▁y", "</s>") * 2
-    words = tuple(Words(ranges, ranges) for ranges in split_ranges(["x y", " x y"]))
+    words = tuple(WordLinks(ranges, ranges) for ranges in split_ranges(["x y", " x y"]))
     hypothesis = Hypothesis("x y x y", (7,) * 6, target, -1, -1, (-1,) * 6, (block, block), True, words=words)
     dense = link_words(source, target, hypothesis.attention)
     monkeypatch.delattr(Hypothesis, "attention")

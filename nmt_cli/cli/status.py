@@ -23,7 +23,7 @@ FILES_NAMED = 3
 MODELS_NAMED = 2
 
 
-class Standing(NamedTuple):
+class Status(NamedTuple):
     """What there is in a directory; `problems` says what is there and cannot be read."""
 
     data: Path
@@ -36,7 +36,7 @@ class Standing(NamedTuple):
     problems: tuple[str, ...] = ()
 
     @classmethod
-    def read(cls, environment: Mapping[str, str]) -> Standing:
+    def read(cls, environment: Mapping[str, str]) -> Status:
         """Looks into the directories that commands would use here."""
         from nmt_cli.corpus.manifest import MANIFEST_NAME, Manifest
         from nmt_cli.runtime.installed_models import CARD, find_model, list_models
@@ -64,72 +64,72 @@ def find_corpora() -> Iterator[Path]:
             yield path
 
 
-def describe_standing(environment: Mapping[str, str] | None = None) -> list[str]:
+def describe_status(environment: Mapping[str, str] | None = None) -> list[str]:
     """Returns the lines that `nmt` alone prints."""
-    standing = Standing.read(os.environ if environment is None else environment)
+    status = Status.read(os.environ if environment is None else environment)
     return [
-        f"corpus   {describe_corpus(standing)}",
-        f"model    {describe_model(standing)}",
-        *describe_scores(standing),
-        *(f"  ! {problem}" for problem in standing.problems),
-        *(f"{'next' if number == 0 else '':9}{command}" for number, command in enumerate(list_next(standing))),
+        f"corpus   {describe_corpus(status)}",
+        f"model    {describe_model(status)}",
+        *describe_scores(status),
+        *(f"  ! {problem}" for problem in status.problems),
+        *(f"{'next' if number == 0 else '':9}{command}" for number, command in enumerate(list_next(status))),
         "",
         "All commands: nmt --help",
     ]
 
 
-def describe_corpus(standing: Standing) -> str:
-    manifest = standing.manifest
+def describe_corpus(status: Status) -> str:
+    manifest = status.manifest
     if manifest is None:
-        return f"none in {standing.data}/"
+        return f"none in {status.data}/"
     sizes = ", ".join(f"{number:,} {split}" for split, number in manifest.counts.splits.items())
-    return f"{standing.data}/: {manifest.source_language} -> {manifest.target_language}; pairs: {sizes}"
+    return f"{status.data}/: {manifest.source_language} -> {manifest.target_language}; pairs: {sizes}"
 
 
-def describe_model(standing: Standing) -> str:
-    card = standing.card
+def describe_model(status: Status) -> str:
+    card = status.card
     if card is None:
-        others = f"; installed: {', '.join(standing.named_models)}" if standing.named_models else ""
-        state = "a training that was interrupted is" if standing.has_checkpoint else "none"
-        return f"{state} in {standing.model}/{others}"
+        others = f"; installed: {', '.join(status.named_models)}" if status.named_models else ""
+        state = "a training that was interrupted is" if status.has_checkpoint else "none"
+        return f"{state} in {status.model}/{others}"
     network = str(card.network.get("architecture", "rnn"))
     network += f" with {card.network['attention']} attention" if "attention" in card.network else ""
     scores = [f"{name} {card.development[key]['value']:.1f}" for key, name in SCORES if key in card.development]
     languages = f"{card.source_language} -> {card.target_language}"
     scored = f", dev {', '.join(scores)} (greedy)" if scores else ""
-    return f"{standing.model}/: {languages}; {network}, epoch {card.epochs}{scored}{compare_data(standing)}"
+    return f"{status.model}/: {languages}; {network}, epoch {card.epochs}{scored}{compare_data(status)}"
 
 
 SCORES = (("bleu", "BLEU"), ("chrf", "chrF"))
 
 
-def describe_scores(standing: Standing) -> list[str]:
+def describe_scores(status: Status) -> list[str]:
     """Returns a line about the last evaluation of the model on its test set, if there was one."""
-    kept = read_scores(standing.model) if standing.card is not None else None
+    kept = read_scores(status.model) if status.card is not None else None
     if kept is None:
         return []
     return [f"scores   {', '.join(kept.scores)} on {format_count(kept.sentences, 'test sentence')} ({kept.decoding})"]
 
 
-def compare_data(standing: Standing) -> str:
+def compare_data(status: Status) -> str:
     """Returns what to add where the model was trained on another corpus than the one that is here."""
-    manifest, card = standing.manifest, standing.card
+    manifest, card = status.manifest, status.card
     if manifest is None or card is None or manifest.fingerprint == card.dataset_fingerprint:
         return ""
-    return f"; trained on other data than {standing.data}/"
+    return f"; trained on other data than {status.data}/"
 
 
-def list_next(standing: Standing) -> list[str]:
+def list_next(status: Status) -> list[str]:
     """Returns the commands that lead on from here, the most useful first."""
-    if standing.card is not None:
-        scores = ["nmt evaluate"] if standing.manifest is not None else []
-        return [make_example(standing.card.source_language), *scores, 'nmt visualize "Where is it?"']
-    if standing.has_checkpoint and standing.manifest is not None:
+    if status.card is not None:
+        scores = ["nmt evaluate"] if status.manifest is not None else []
+        return [make_example(status.card.source_language), *scores, 'nmt visualize "Where is it?"']
+    if status.has_checkpoint and status.manifest is not None:
         return ["nmt train --resume"]
-    if standing.manifest is not None:
+    if status.manifest is not None:
         return ["nmt train"]
-    corpora = [f"nmt prepare {shlex.quote(str(path))}" for path in standing.corpus_files[:FILES_NAMED]]
-    installed = [f"{make_example(name)} --model {name}" for name in standing.named_models[:MODELS_NAMED]]
+    corpora = [f"nmt prepare {shlex.quote(str(path))}" for path in status.corpus_files[:FILES_NAMED]]
+    installed = [f"{make_example(name)} --model {name}" for name in status.named_models[:MODELS_NAMED]]
     return [*corpora, *installed] or ["nmt prepare corpus.tsv"]
 
 

@@ -7,7 +7,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.augmentation import Augmentation
 from nmt_cli.training.data.batches import TrainingBatches
-from nmt_cli.training.data.careless import CarelessSpelling, write_carelessly
+from nmt_cli.training.data.casual import CasualSpelling, write_casually
 from support.final_marks import ENDED
 from support.models import prepare_toy
 
@@ -17,17 +17,17 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
     return prepare_toy(tmp_path_factory.mktemp("data"), count=300)
 
 
-def test_only_the_chosen_rows_are_typed_carelessly(corpus: PreparedCorpus) -> None:
+def test_only_the_chosen_rows_are_typed_casually(corpus: PreparedCorpus) -> None:
     tokenizer = corpus.source_tokenizer
     batch = next(TrainingBatches(corpus, TrainConfig(batch=8, careless=0.0, placeholders=0.0)).make_epoch(1))
     chosen = np.random.default_rng(1).random(8) < 0.5
     assert 0 < chosen.sum() < 8
-    half = Augmentation(tokenizer, tokenizer, (CarelessSpelling(0.5),))
+    half = Augmentation(tokenizer, tokenizer, (CasualSpelling(0.5),))
     source, target = half.augment_group(batch.source, batch.target, np.random.default_rng(1))
     before, after = ([tokenizer.decode(row) for row in rows] for rows in (batch.source, source))
     assert after == [text.rstrip(".") if is_chosen else text for text, is_chosen in zip(before, chosen, strict=True)]
     np.testing.assert_array_equal(target, batch.target)
-    none = Augmentation(tokenizer, tokenizer, (CarelessSpelling(0.0),))
+    none = Augmentation(tokenizer, tokenizer, (CasualSpelling(0.0),))
     assert none.augment_group(batch.source, batch.target, np.random.default_rng(1))[0] is batch.source
 
 
@@ -37,7 +37,7 @@ def read_sides(corpus: PreparedCorpus, careless: float) -> tuple[list[str], list
     return sources, [corpus.target_tokenizer.decode(row) for batch in batches for row in batch.target]
 
 
-def test_all_sentences_can_be_careless_and_targets_stay(corpus: PreparedCorpus) -> None:
+def test_all_sentences_can_be_casual_and_targets_stay(corpus: PreparedCorpus) -> None:
     def targets(careless: float) -> list[str]:
         sources, texts = read_sides(corpus, careless)
         assert all(("." not in source) == (careless == 1.0) for source in sources)
@@ -46,7 +46,7 @@ def test_all_sentences_can_be_careless_and_targets_stay(corpus: PreparedCorpus) 
     assert targets(1.0) == targets(0.0)
 
 
-def test_about_as_many_sources_are_careless_as_asked(corpus: PreparedCorpus) -> None:
+def test_about_as_many_sources_are_casual_as_asked(corpus: PreparedCorpus) -> None:
     sources, _ = read_sides(corpus, 0.3)
     assert np.mean(["." not in source for source in sources]) == pytest.approx(0.3, abs=0.07)
 
@@ -56,9 +56,9 @@ def test_about_as_many_sources_are_careless_as_asked(corpus: PreparedCorpus) -> 
     [("Hello!", "hello"), ("Where is Tom?", "where is tom"), ("Really?!", "really"), ("?", "?"), ("Mr. X.", "mr. x")],
 )
 def test_people_in_a_hurry_leave_out_capitals_and_the_last_mark(text: str, typed: str) -> None:
-    assert write_carelessly(text) == typed
+    assert write_casually(text) == typed
 
 
 @pytest.mark.parametrize(("words", "mark"), ENDED)
-def test_a_careless_sentence_lacks_its_final_mark(words: str, mark: str) -> None:
-    assert write_carelessly(f"{words}{mark}") == words.lower()
+def test_a_casual_sentence_lacks_its_final_mark(words: str, mark: str) -> None:
+    assert write_casually(f"{words}{mark}") == words.lower()

@@ -12,17 +12,17 @@ from nmt_cli.text.characters import END_MARKS
 
 
 @dataclass(frozen=True)
-class CarelessSpelling:
+class CasualSpelling:
     """Writes sources without capitals and final marks; the targets stay as they are."""
 
     share: float
 
     def rewrite_pairs(self, pairs: Sequence[SentencePair], generator: np.random.Generator) -> list[SentencePair]:
-        """Returns the pairs with the sources of `write_carelessly`; nothing is random here."""
-        return [SentencePair(write_carelessly(source), target) for source, target in pairs]
+        """Returns the pairs with the sources of `write_casually`; nothing is random here."""
+        return [SentencePair(write_casually(source), target) for source, target in pairs]
 
 
-def write_carelessly(text: str) -> str:
+def write_casually(text: str) -> str:
     """Returns `text` in lower case and without its final mark; a text that is nothing but marks keeps them."""
     return drop_final_marks(text.lower()) or text
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from nmt_cli.api.evaluation_inputs import EvaluationInputs
 from nmt_cli.api.kept_scores import keep_scores
 from nmt_cli.cli.app import app
-from nmt_cli.cli.standing import describe_standing
+from nmt_cli.cli.status import describe_status
 from nmt_cli.cli.translation_files import require_input
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.prepare import prepare
@@ -41,7 +41,7 @@ def write_corpus(name: str = "pairs.tsv") -> Path:
 
 
 def test_an_empty_directory_needs_a_corpus() -> None:
-    assert describe_standing({}) == [
+    assert describe_status({}) == [
         "corpus   none in prepared/",
         "model    none in model/",
         "next     nmt prepare corpus.tsv",
@@ -54,18 +54,18 @@ def test_files_that_may_be_a_corpus_are_named(place: Path) -> None:
     write_corpus("my pairs.tsv")
     (place / "notes.txt").write_text("")
     (place / "more.tmx.gz").write_bytes(b"")
-    assert describe_standing({})[2:4] == ["next     nmt prepare more.tmx.gz", "         nmt prepare 'my pairs.tsv'"]
+    assert describe_status({})[2:4] == ["next     nmt prepare more.tmx.gz", "         nmt prepare 'my pairs.tsv'"]
 
 
 def test_a_corpus_is_described_and_a_model_after_it(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepare(write_corpus(), place / "prepared", PrepareConfig(vocab_size=300, dev="20", test="20"))
-    corpus, model, following = describe_standing({})[:3]
+    corpus, model, following = describe_status({})[:3]
     assert corpus.startswith("corpus   prepared/: ")
     assert "20 dev, 20 test" in corpus
     assert (model, following) == ("model    none in model/", "next     nmt train")
     (place / "model" / "checkpoints").mkdir(parents=True)
     (place / "model" / "checkpoints" / "state.npz").write_bytes(b"")
-    assert describe_standing({})[1:3] == [
+    assert describe_status({})[1:3] == [
         "model    a training that was interrupted is in model/",
         "next     nmt train --resume",
     ]
@@ -74,7 +74,7 @@ def test_a_corpus_is_described_and_a_model_after_it(place: Path, monkeypatch: py
     card = make_card(epochs=5, development=development, network=network)
     (place / "model" / "model.json").write_text("{}")
     monkeypatch.setattr("nmt_cli.runtime.model_directory.read_card", lambda directory: card)
-    lines = describe_standing({})
+    lines = describe_status({})
     assert "eng -> deu; rnn with additive attention, epoch 5, dev BLEU 27.8, chrF 48.1 (greedy)" in lines[1]
     assert "other data than prepared/" in lines[1]
     assert lines[2].endswith("| nmt translate")
@@ -91,17 +91,17 @@ def test_scores_of_the_last_evaluation_are_shown_until_the_model_changes(
     score = Score("BLEU-4", 31.165, "tok:13a", ())
     report = Report({"bleu4": score}, 1000, 1, SearchConfig(), (), Material([], []), {"bleu4": Interval(29.0, 33.0)})
     keep_scores(report, EvaluationInputs(place / "prepared", model, split="dev"))
-    assert not any(line.startswith("scores") for line in describe_standing({}))
+    assert not any(line.startswith("scores") for line in describe_status({}))
     keep_scores(report, EvaluationInputs(place / "prepared", model))
-    assert describe_standing({})[2].startswith("scores   BLEU-4 31.16 ± 2.00 on 1,000 test sentences (beam 5")
+    assert describe_status({})[2].startswith("scores   BLEU-4 31.16 ± 2.00 on 1,000 test sentences (beam 5")
     (model / "model.json").write_text("{ }")
-    assert not any(line.startswith("scores") for line in describe_standing({}))
+    assert not any(line.startswith("scores") for line in describe_status({}))
 
 
 def test_models_with_a_name_are_shown_with_a_sentence_of_their_language(monkeypatch: pytest.MonkeyPatch) -> None:
     models = {name: Path(name) for name in ("deu-eng", "eng-deu", "zzz-eng")}
     monkeypatch.setattr(installed_models, "list_models", lambda: models)
-    assert describe_standing({})[1:4] == [
+    assert describe_status({})[1:4] == [
         "model    none in model/; installed: deu-eng, eng-deu, zzz-eng",
         'next     echo "Wo ist der Bahnhof?" | nmt translate --model deu-eng',
         '         echo "Where is the station?" | nmt translate --model eng-deu',
@@ -111,7 +111,7 @@ def test_models_with_a_name_are_shown_with_a_sentence_of_their_language(monkeypa
 def test_what_is_damaged_is_said_and_nothing_fails(place: Path) -> None:
     (place / "elsewhere").mkdir()
     (place / "elsewhere" / "model.json").write_text("{")
-    assert any("not valid JSON" in line for line in describe_standing({"NMT_MODEL": "elsewhere"}))
+    assert any("not valid JSON" in line for line in describe_status({"NMT_MODEL": "elsewhere"}))
 
 
 def test_nmt_alone_prints_it() -> None:
