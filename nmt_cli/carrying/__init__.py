@@ -1,1 +1,1 @@
-"""What must arrive unchanged: finds protected spans of every kind, and masks them. Knows no search."""
+"""Finds spans that must arrive unchanged, and masks them. Knows no search."""

@@ -1,6 +1,6 @@
 """Accelerators of menus and buttons: the sign before the letter that opens an entry, as in `_File` and `Save &As`.
 
-In a translation the sign stands before a word, wherever in the word it stood in the source. Knows text alone.
+In a translation, the sign precedes a word, wherever in the word it was in the source. Knows only text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ IN_WORD = re.compile(r"(?<=[^\W\d_])([&_])(?=[^\W\d_])")
 
 
 class AcceleratorKind(Kind):
-    """The sign before a word of a text, if there is only one."""
+    """The sign before a word of a text that contains only one."""
 
     def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
         signs = list(super().find(text, spans, context))
@@ -30,9 +30,9 @@ ACCELERATORS = AcceleratorKind(SpanKind.ACCELERATOR, form="taken out", patterns=
 
 
 def move_to_word(text: str) -> str:
-    """Returns the text of a menu or button with a sign inside a word before that word: `E&xit` becomes `&Exit`.
+    """Moves a sign within a word of a menu or button before that word: `E&xit` becomes `&Exit`.
 
-    What is no entry of a menu stays: long texts, and words in capitals such as `R&D`.
+    Leaves other texts alone: long ones, and words in capitals such as `R&D`.
     """
     signs = list(IN_WORD.finditer(text))
     if len(text) > LONGEST_LABEL or len(signs) != 1 or text.count(signs[0][1]) > 1:

@@ -16,7 +16,7 @@ DOMAINS = "com|org|net|edu|gov|io|dev|app|info|eu|de|fr|es|ch|uk|jp|cn"
 
 
 class AddressKind(Kind):
-    """Addresses; their last characters may be punctuation of the sentence."""
+    """Addresses; trailing punctuation may belong to the sentence."""
 
     def read_match(self, match: re.Match[str]) -> Span:
         return self.make_span(match.start(), trim_address(match[0]))
@@ -35,10 +35,9 @@ ADDRESSES = AddressKind(
 
 
 def trim_address(address: str) -> str:
-    """Returns an address without the sentence's punctuation at its end and without the bracket that closes around it.
+    """Strips the sentence's trailing punctuation and an enclosing bracket from an address.
 
-    >>> trim_address("https://en.wikipedia.org/wiki/Hund_(dog)).")
-    'https://en.wikipedia.org/wiki/Hund_(dog)'
+    >>> trim_address("https://en.wikipedia.org/wiki/Hund_(dog)).") 'https://en.wikipedia.org/wiki/Hund_(dog)'
     """
     while address:
         last = address[-1]

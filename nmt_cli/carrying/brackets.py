@@ -1,7 +1,7 @@
-"""Brackets, and the slash between two words, if the network lost one of them.
+"""Brackets, and slashes between two words, carried if the network lost one of them.
 
-A network that hardly ever saw brackets drops them. Then they are taken out of the sentence, and put around the words
-that attend to what they enclosed, as tags are. A slash needs the words on both its sides beside each other.
+A network that has rarely seen brackets drops them. They are then taken out of the sentence and, like tags, put around
+the words that attend to the words they enclosed. A slash needs the words on both sides to be adjacent.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ PARTNERS = {"(": ")", "[": "]", "{": "}"}
 
 
 class BracketKind(LostKind):
-    """Brackets that have a partner, except within a word such as `brother(s)`."""
+    """Paired brackets, except within a word such as `brother(s)`."""
 
     def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
         return self.find_pairs(attempt.covered) if has_other_marks(self.signs, attempt) else []
 
     def find_pairs(self, text: str) -> list[Span]:
-        """Returns the opening and closing brackets of all pairs."""
+        """Returns the opening and closing bracket of every pair."""
         pairs: list[Span] = []
         waiting: list[tuple[int, str]] = []
         for index, mark in enumerate(text):
@@ -63,7 +63,7 @@ SLASHES = SlashKind(
 
 
 def has_other_marks(marks: str, attempt: Attempt) -> bool:
-    """Whether a network wrote some marks more or less often than it read them."""
+    """Whether the network wrote any of these marks more or less often than it read them."""
     return count_marks(marks, attempt.read) != count_marks(marks, attempt.target)
 
 

@@ -1,6 +1,6 @@
-"""Messages of ICU with texts to choose from: `{count, plural, one {# file} other {# files}}`.
+"""ICU messages with alternative texts: `{count, plural, one {# file} other {# files}}`.
 
-The keywords and braces stay; only the texts are translated. Knows text alone.
+Keywords and braces are kept; only the texts are translated. Knows only text.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ SELECTOR = re.compile(r"\s*(?:offset:\d+\s+)?(?:=\d+|[\w-]+)\s*\{")
 
 
 class ChoicePart(NamedTuple):
-    """A part of a choice: syntax that stays as it is, or one of its texts."""
+    """A part of a choice: syntax, which is kept, or one of its texts."""
 
     text: str
     is_text: bool
 
 
 def split_choice(choice: str) -> list[ChoicePart] | None:
-    """Splits a choice into its syntax and its texts, which alternate; None if it is not well formed.
+    """Splits a choice into alternating syntax and texts; None if it is malformed.
 
-    >>> [part.text for part in split_choice("{n, plural, one {# file} other {# files}}")]
-    ['{n, plural, one {', '# file', '} other {', '# files', '}}']
+    >>> [part.text for part in split_choice("{n, plural, one {# file} other {# files}}")] ['{n, plural, one {', '#
+    file', '} other {', '# files', '}}']
     """
     head = re.match(r"\{[^{},]*,[^{},]*,", choice)
     if head is None:
@@ -50,7 +50,7 @@ def split_choice(choice: str) -> list[ChoicePart] | None:
 
 
 def find_end(text: str, start: int) -> int | None:
-    """Returns the position of the brace that closes the one before `start`; None if it is never closed."""
+    """Returns the position of the brace that closes the one before `start`, or None."""
     depth = 1
     for match in re.compile("[{}]").finditer(text, start):
         depth += 1 if match[0] == "{" else -1

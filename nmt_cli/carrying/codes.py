@@ -1,4 +1,4 @@
-"""Codes with small figures: `1½`, `CO₂`. Other codes are found by `names`, which knows what training had."""
+"""Codes with small figures: `1½`, `CO₂`. `names` finds all other codes, since it knows the training text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Emoji, typed faces such as `:-)`, and the marks of trade behind a name: `™`, `®`."""
+"""Emoji, emoticons such as `:-)`, and trademark signs after a name: `™`, `®`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Marks of emphasis in plain text: the pairs around words in `*very*`, `_very_`, `**very**` and `~not~`.
+"""Emphasis in plain text: the pairs of marks around words in `*very*`, `_very_`, `**very**` and `~not~`.
 
-They are what tags are in HTML: they stand for no word, and stand around the same words in the translation. Knows text
-alone.
+Like tags in HTML, they represent no word and enclose the same words in the translation. Knows only text.
 """
 
 from __future__ import annotations

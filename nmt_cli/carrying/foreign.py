@@ -1,4 +1,4 @@
-"""Words of a script that the model does not know."""
+"""Words in a script that the model does not know."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nmt_cli.carrying.spans import Span, SpanKind
 
 
 class ForeignKind(Kind):
-    """Words of which no letter means anything to the model."""
+    """Words without a single letter that the model knows."""
 
     def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
         if context.scripts is not None and not text.isascii():

@@ -1,6 +1,6 @@
-"""Terms of a glossary, which become their required translations.
+"""Glossary terms, which become their required translations.
 
-Knows text alone: the terms of a line become spans and are treated as all protected spans are.
+Knows only text: the terms of a line become spans and are treated like all protected spans.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Glossary:
     def load(cls, path: Path) -> Glossary:
         """Reads a file with one term per line, `source TAB target`; skips blank lines and `#` comments.
 
-        Raises DataError, which names the line, for any other line and for two targets of one source term.
+        Raises DataError, naming the line, for any other line and for two targets of one source term.
         """
         terms: dict[str, str] = {}
         lines: dict[str, int] = {}
@@ -58,7 +58,7 @@ class Glossary:
 
     @cached_property
     def folded(self) -> dict[str, list[str]]:
-        """The source terms by their case-folded form."""
+        """The source terms by case-folded form."""
         entries: dict[str, list[str]] = {}
         for source in self.terms:
             entries.setdefault(fold_case(source), []).append(source)
@@ -66,13 +66,13 @@ class Glossary:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Matches the terms as whole words, the longest first; a blank in a term matches any number of blanks."""
+        """Matches terms as whole words, longest first; a blank in a term matches any number of blanks."""
         longest_first = sorted(self.terms, key=len, reverse=True)
         bodies = (r"\s+".join(map(re.escape, term.split())) for term in longest_first)
         return re.compile(f"{EDGE}(?:{'|'.join(bodies)}){EDGE}", re.IGNORECASE)
 
     def find_terms(self, text: str, spans: Sequence[Span]) -> Iterator[Span]:
-        """Yields the terms in `text` that overlap none of the `spans`, which are in order."""
+        """Yields the terms in `text` that overlap none of `spans`, which are in order."""
         protected = iter([*spans, Span(len(text) + 1, len(text) + 1, "", SpanKind.TERM)])
         following = next(protected)
         composed, offsets = compose_term(text)
@@ -88,9 +88,9 @@ class Glossary:
                 yield Span(start, end, target, SpanKind.TERM)
 
     def choose_target(self, term: str) -> str | None:
-        """Returns the translation of a term as it stands in a text; it takes over capitals that the glossary lacks.
+        """Returns the translation of a term found in a text, with the term's capitals where the glossary lacks them.
 
-        Returns None if the match is not a term after all: `re` takes i and ı for one letter.
+        Returns None for a false match: `re` does not distinguish i from ı.
         """
         written = normalise(term)
         if written in self.terms:
@@ -105,7 +105,7 @@ class Glossary:
 
 
 class TermKind(Kind):
-    """Terms of the glossary, which stand in the translation as it says."""
+    """Terms of the glossary, translated as it requires."""
 
     def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
         if context.glossary is not None:
@@ -116,9 +116,9 @@ TERMS = TermKind(SpanKind.TERM)
 
 
 def has_mark_beside(text: str, match: re.Match[str]) -> bool:
-    r"""Whether a combining mark stands beside the match, such as a vowel sign of a longer word; `\w` matches no mark.
+    r"""Whether a combining mark, such as a vowel sign of a longer word, adjoins the match; `\w` matches no marks.
 
-    In scripts without blanks, the mark before a word belongs to the word before it.
+    In scripts without blanks, a mark before a word belongs to the previous word.
     """
     before, after = text[max(0, match.start() - 1) : match.start()], text[match.end() : match.end() + 1]
     beside = ("" if find_unspaced(before) else before) + after
@@ -126,18 +126,18 @@ def has_mark_beside(text: str, match: re.Match[str]) -> bool:
 
 
 def is_same_word(word: str, other: str) -> bool:
-    """Whether two words with the same folded form are the same: ı is a letter of its own, with the capital I."""
+    """Whether two words with the same folded form are equal, distinguishing ı, whose capital is I, from i."""
     return not any({a, b} in ({"i", "ı"}, {"İ", "ı"}) for a, b in zip(word, other, strict=True))
 
 
 def fold_case(text: str) -> str:
-    """Returns `text` case-folded as `re` ignores case: ı and İ are i, ſ is s and ς is σ, but ß is not ss."""
+    """Folds the case of `text` as `re` does: ı and İ become i, ſ becomes s, ς becomes σ, but ß does not become ss."""
     folds = ((character, character.casefold()) for character in text.replace("İ", "i").replace("ı", "i"))
     return "".join(fold if len(fold) == 1 else character.lower() for character, fold in folds)
 
 
 def compose_term(text: str) -> tuple[str, Sequence[int]]:
-    """Returns `text` in NFC, as terms are, and for each offset in it the offset in `text`."""
+    """Returns `text` in NFC, like the terms, and the offset in `text` for each offset in the result."""
     if unicodedata.is_normalized("NFC", text):
         return text, range(len(text) + 1)
     parts: list[str] = []  # of `text`, each with all the characters that NFC composes
@@ -156,7 +156,7 @@ def normalise_composed(text: str) -> str:
 
 
 def decode_line(raw: bytes, where: str) -> str:
-    """Returns a line as text. Raises DataError for invalid UTF-8."""
+    """Decodes a line. Raises DataError for invalid UTF-8."""
     try:
         return raw.removesuffix(b"\r").decode("utf-8")
     except UnicodeDecodeError as error:
@@ -164,7 +164,7 @@ def decode_line(raw: bytes, where: str) -> str:
 
 
 def parse_line(line: str, where: str) -> tuple[str, str]:
-    """Returns the source and the target term of a line, normalised. Raises DataError for any other line."""
+    """Returns the normalised source and target term of a line. Raises DataError for a malformed line."""
     columns = [normalise(column) for column in line.split("\t")]
     if len(columns) != 2 or not all(columns):
         raise DataError(

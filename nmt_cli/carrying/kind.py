@@ -1,4 +1,4 @@
-"""What a kind of span is: how it is found, how the network meets it, and how it is written in a translation."""
+"""The interface of a kind of span: how it is found, presented to the network, and written in a translation."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from nmt_cli.carrying.spans import Span, SpanKind, cover_spans
 
 
 class TermFinder(Protocol):
-    """What a glossary is to a kind."""
+    """A glossary, as kinds see it."""
 
     def find_terms(self, text: str, spans: Sequence[Span]) -> Iterator[Span]: ...
 
 
 class ScriptReader(Protocol):
-    """What `rewriting` knows of the letters of a model."""
+    """The model's letters, as `rewriting` knows them."""
 
     def find_foreign_words(self, text: str) -> list[tuple[int, int]]: ...
 
 
 class NumberWriter(Protocol):
-    """How the target writes numbers."""
+    """Writes numbers in the target's notation."""
 
     def convert(self, text: str, following: str = "") -> str: ...
 
 
 class Context(NamedTuple):
-    """What kinds may know beside a text."""
+    """The facts beyond the text that kinds may use."""
 
     languages: tuple[str, str] = ("", "")  # codes of the text and of its translation
     carries: bool = True  # whether the network has learned to carry placeholders over
@@ -43,7 +43,7 @@ class Context(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """A sentence, and what a network made of it."""
+    """A sentence and the network's attempt to translate it."""
 
     text: str  # as it stands in the source
     spans: Sequence[Span]  # of it, that are carried
@@ -53,7 +53,7 @@ class Attempt(NamedTuple):
 
     @property
     def covered(self) -> str:
-        """The sentence with covers for what is carried."""
+        """The sentence with carried spans covered."""
         return cover_spans(self.text, self.spans)
 
 
@@ -63,7 +63,7 @@ NOT_IN_SPANS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"  # no span contains these: cont
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """A kind of span. `patterns` are all it looks like, unless it has a `find` of its own."""
+    """A kind of span. Its `patterns` describe it fully, unless it overrides `find`."""
 
     name: SpanKind
     form: Literal["placeholder", "taken out"] = "placeholder"  # how the network meets it
@@ -72,15 +72,15 @@ class Kind:
     cues: str = ""  # or something that this pattern finds; both are empty where there is no fast guard
 
     def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
-        """Yields the spans of this kind in a text in which `spans`, of earlier kinds, are covered."""
+        """Yields the spans of this kind in a text; `spans`, found by earlier kinds, are covered."""
         yield from map(self.read_match, self.pattern.finditer(text))
 
     def write(self, span: Span, text: str, context: Context) -> str:
-        """Returns a span of a text as it is to stand in the translation."""
+        """Returns the text of a span in the translation."""
         return span.text
 
     def read_match(self, match: re.Match[str]) -> Span:
-        """Returns the span that a match of one of the patterns is."""
+        """Returns the span for a match of one of the patterns."""
         return self.make_span(match.start(), match[0])
 
     def make_span(self, start: int, text: str) -> Span:
@@ -89,29 +89,29 @@ class Kind:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Its patterns as one, compiled at first use: compiling takes longer than translating a sentence."""
+        """The patterns joined into one, compiled on first use: compiling takes longer than translating a sentence."""
         return re.compile("|".join(self.patterns))
 
     @cached_property
     def guard(self) -> re.Pattern[str]:
-        """Finds something in every text that has such a span."""
+        """A pattern that matches in every text that has such a span."""
         return compile_guard((self,))
 
 
 @dataclass(frozen=True, eq=False)
 class LostKind(Kind, ABC):
-    """A kind that the network writes itself, and that is carried only if the network lost it."""
+    """A kind that the network writes itself, carried only if the network lost it."""
 
     fault: Literal["numbers", "dates", "brackets"] = "numbers"  # of a translation that lost it
     remedy: str = ""  # what helps
 
     @abstractmethod
     def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
-        """Returns the spans to carry in a second search; none if nothing was lost."""
+        """Returns the spans to carry in a second search; empty if nothing was lost."""
 
 
 def compile_guard(kinds: Sequence[Kind]) -> re.Pattern[str]:
-    """Returns a pattern that finds something in every text that has a span of one of the kinds."""
+    """Returns a pattern that matches in every text with a span of one of the kinds."""
     signs = "".join(kind.signs for kind in kinds)
     cues = [kind.cues for kind in kinds if kind.cues]
     return re.compile("|".join([f"[{signs}]"] * bool(signs) + cues))

@@ -1,7 +1,7 @@
-"""The table of what must arrive unchanged: every kind of span, in order of precedence.
+"""The table of spans that must arrive unchanged: every kind, in order of precedence.
 
-Neighbours that are all patterns are searched for together, the leftmost first; each following kind sees the text with
-the spans before it covered. To add a kind, write a module with its row and name it here.
+Adjacent kinds defined by patterns alone are searched for together, leftmost match first; each later kind sees the text
+with the earlier spans covered. To add a kind, write a module with its row and name it here.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ KIND_OF_SPAN = {kind.name: kind for kind in reversed(KINDS)} | {SpanKind.SYMBOL:
 
 
 class PatternGroup:
-    """Kinds that are searched for together: of two matches the leftmost, of two at one place that of the first kind."""
+    """Kinds searched for together: the leftmost match wins; at the same place, the earlier kind."""
 
     def __init__(self, kinds: Sequence[Kind]) -> None:
         self.kinds = {kind.name.name: kind for kind in kinds}
@@ -55,7 +55,9 @@ class PatternGroup:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """The patterns of all kinds as one, compiled at first use: that takes longer than translating a sentence."""
+        """The patterns of all kinds joined into one, compiled on first use: that takes longer than translating a
+        sentence.
+        """
         return re.compile("|".join(f"(?P<{name}>{'|'.join(kind.patterns)})" for name, kind in self.kinds.items()))
 
     def find(self, text: str) -> Iterator[Span]:
@@ -66,12 +68,12 @@ class PatternGroup:
 
 @cache
 def group_patterns(kinds: tuple[Kind, ...]) -> tuple[PatternGroup, ...]:
-    """Returns the groups of the kinds that are patterns alone: those of syntax, and those of digits."""
+    """Groups the kinds defined by patterns alone: syntax, and digits."""
     return tuple(PatternGroup(tuple(group)) for _, group in groupby(kinds, key=lambda kind: kind in DIGITS))
 
 
 def find_spans(text: str, context: Context = NO_CONTEXT, kinds: tuple[Kind, ...] = IN_ANY_TEXT) -> list[Span]:
-    """Returns the protected spans of a line, in order. They do not overlap, and no two masked ones touch."""
+    """Returns the protected spans of a line, in order, without overlaps; no two masked spans touch."""
     spans: list[Span] = []
     for group in group_patterns(tuple(kind for kind in kinds if kind in IN_ANY_TEXT)):
         spans = sorted([*spans, *group.find(cover_spans(text, spans))])
@@ -84,5 +86,5 @@ def find_spans(text: str, context: Context = NO_CONTEXT, kinds: tuple[Kind, ...]
 
 
 def write_spans(spans: Sequence[Span], text: str, context: Context) -> list[Span]:
-    """Returns the spans of a text, each with its text as it is to stand in the translation."""
+    """Returns the spans of a text, each with its text in the translation."""
     return [span._replace(text=KIND_OF_SPAN[span.kind].write(span, text, context)) for span in spans]

@@ -1,6 +1,6 @@
 """Texts whose protected spans are masked by placeholders or taken out, and sentence pairs masked on both sides.
 
-Where the spans are is found by `spans`; how they return into a translation is not known here.
+`kinds` finds the spans; how they return into a translation is not known here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ EXTRACTION_MARK = "\ufdd0"
 
 
 class ExtractedSpan(NamedTuple):
-    """A span that was taken out of a text."""
+    """A span taken out of a text."""
 
     span: Span
     offset: int  # in the text without the span
@@ -31,7 +31,7 @@ class ExtractedSpan(NamedTuple):
 
 
 class MaskedText(NamedTuple):
-    """A normalised text in which `⟦0⟧`, `⟦1⟧` ... stand for the masked spans, without the extracted ones."""
+    """A normalised text in which `⟦0⟧`, `⟦1⟧` ... replace the masked spans and the extracted ones are missing."""
 
     text: str
     masked: tuple[Span, ...]
@@ -49,12 +49,12 @@ class MaskedText(NamedTuple):
 
     @property
     def has_equal_spans(self) -> bool:
-        """Whether two masked spans are equal. Fast: a translation asks for each of its pieces."""
+        """Whether two masked spans are equal. Fast, since every piece of a translation asks."""
         return len(self.masked) > 1 and len({span.text for span in self.masked}) < len(self.masked)
 
     @property
     def has_words(self) -> bool:
-        """Whether there is anything left to translate: a letter."""
+        """Whether a letter, and thus anything to translate, remains."""
         return has_letters(self.text_without_placeholders)
 
     @property
@@ -64,7 +64,7 @@ class MaskedText(NamedTuple):
 
 
 class MaskedSide(NamedTuple):
-    """One side of a sentence pair as a network learns it."""
+    """One side of a sentence pair in the form that a network learns."""
 
     text: str  # before masking
     spans: tuple[Span, ...]  # of `text`, both masked and extracted
@@ -72,9 +72,9 @@ class MaskedSide(NamedTuple):
 
 
 def mask(text: str, spans: Sequence[Span], numbers: Sequence[int] | None = None) -> MaskedText:
-    """Returns `text` with its `spans` masked or taken out; they are in order, at most ten of them masked.
+    """Masks or takes out the `spans` of `text`, which are in order, with at most ten to be masked.
 
-    `numbers` are those of the placeholders; by default they count from 0.
+    `numbers` are the placeholders' numbers, counted from 0 by default.
     """
     if not spans:
         return MaskedText(normalise(text.replace(EXTRACTION_MARK, "")), (), ())
@@ -95,7 +95,7 @@ def mask(text: str, spans: Sequence[Span], numbers: Sequence[int] | None = None)
 
 
 def extract_spans(marked: str, spans: Sequence[Span], masked: Sequence[Span]) -> MaskedText:
-    """Returns a text without the `EXTRACTION_MARK` of each of `spans`, and the places where these stood."""
+    """Removes the `EXTRACTION_MARK` of each of `spans` from a text and records its place."""
     first, *following = marked.split(EXTRACTION_MARK)
     text, position, extracted = first, len(first), []
     for span, part in zip(spans, following, strict=True):
@@ -111,7 +111,7 @@ def extract_spans(marked: str, spans: Sequence[Span], masked: Sequence[Span]) ->
 
 
 def join_texts(left: str, right: str, *, apart: bool) -> str:
-    """Joins two texts with one blank if either had one there, or if two words meet that are to be kept `apart`."""
+    """Joins two texts by one blank if either had one there, or if two words meet that must stay `apart`."""
     if not left or left.endswith(" "):
         return left + right.lstrip()
     blank = apart and left[-1].isalnum() and right[:1].isalnum() and not find_unspaced(left[-1])
@@ -119,16 +119,16 @@ def join_texts(left: str, right: str, *, apart: bool) -> str:
 
 
 def mask_pair(source: str, target: str) -> tuple[str, str]:
-    """Returns a sentence pair as a network learns it: the spans that both sides share are masked on both.
+    """Masks the spans that both sides of a pair share, as a network learns them.
 
-    A span of one side alone stays as it is. Only text that looks like a placeholder is changed.
+    A span on only one side is left alone; only text that looks like a placeholder is changed.
     """
     sides = mask_sides(source, target)
     return sides[0].masked.text, sides[1].masked.text
 
 
 def mask_sides(source: str, target: str) -> tuple[MaskedSide, MaskedSide]:
-    """Masks a sentence pair as `mask_pair` does, and says what is masked on each side."""
+    """Masks a sentence pair as `mask_pair` does, and reports what is masked on each side."""
     source_spans, target_spans = find_spans(source), find_spans(target)
     if not source_spans or not target_spans:
         return (
@@ -157,12 +157,12 @@ def leave_unmasked(text: str) -> MaskedSide:
 
 
 def make_span_key(span: Span) -> str:
-    """Returns the key under which a span of one side is the same as one of the other: numbers differ in their marks."""
+    """Returns a key that is equal for the same span on both sides, since numbers differ in their marks."""
     return make_number_key(span.text) if span.is_number else span.text
 
 
 def select_spans(spans: Iterable[Span], counts: Counter[str]) -> list[Span]:
-    """Returns, for each key in `counts`, that many of the `spans` with this key: the first ones."""
+    """Returns the first of `spans` for each key, as many as `counts` says."""
     remaining, selected = Counter(counts), []
     for span in spans:
         if remaining[key := make_span_key(span)] > 0:
@@ -182,11 +182,11 @@ def limit_spans(spans: Iterable[Span]) -> list[Span]:
 
 
 def escape_placeholders(text: str) -> str:
-    """Returns `text` with brackets in place of what reads like a placeholder: `[0]` for `⟦0⟧`."""
+    """Writes text that looks like a placeholder with ordinary brackets: `[0]` for `⟦0⟧`."""
     return PLACEHOLDER_PATTERN.sub(lambda match: f"[{match[0][1]}]", text)
 
 
 def renumber_placeholders(text: str, numbers: Iterable[int]) -> str:
-    """Returns `text` with these numbers in its placeholders, in order."""
+    """Returns `text` with its placeholders renumbered by `numbers`, in order."""
     remaining = iter(numbers)
     return PLACEHOLDER_PATTERN.sub(lambda match: PLACEHOLDERS[next(remaining)], text)

@@ -1,11 +1,11 @@
 """Names, files, paths and codes that training never had: `Kazimierz`, `report.pdf`, `/usr/bin`, `camelCase`, `C++`.
 
-A network spells an unknown name from subwords and writes another one, in silence. Where it has learned to carry
-placeholders over, such words are carried. What is written as no ordinary word is (`snake_case`, `C++`, `R&B`, `NULL`,
-`report.pdf`) is carried in any language; words with a capital where the training text shows that they are names: where
-its rare words with a capital stand in the target too, as in English. In German, whose nouns all have one, those are
-carried that resemble no known word: whether they are names or not, a network can only guess. Knows the profiles of both
-sides, no networks.
+A network spells an unknown name from subwords and silently writes another one. If it has learned to carry placeholders,
+such words are carried. Words that do not look like ordinary ones (`snake_case`, `C++`, `R&B`, `NULL`, `report.pdf`) are
+carried in any language. Capitalised words are carried if the training text shows that capitals mark names, because its
+rare capitalised words also appear in the target, as in English. In German, where every noun has a capital, the words
+that resemble no known word are carried: whether or not they are names, a network can only guess. Knows the profiles of
+both sides, no networks.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ PARTS_REMEMBERED = 20_000
 
 
 class Name(NamedTuple):
-    """A range of a text that is carried."""
+    """A carried range of a text."""
 
     start: int
     end: int
@@ -67,7 +67,7 @@ class Name(NamedTuple):
 
 
 class WordReader(Protocol):
-    """What `rewriting` knows of mistyped words."""
+    """Mistyped words, as `rewriting` knows them."""
 
     def is_known(self, word: str) -> bool: ...
 
@@ -77,19 +77,19 @@ class WordReader(Protocol):
 
 
 class CharacterReader(Protocol):
-    """What `rewriting` knows of characters that training never had."""
+    """Characters that training never had, as `rewriting` knows them."""
 
     def spell(self, word: str) -> str: ...
 
 
 class FormReader(Protocol):
-    """What `rewriting` knows of words that are read as others, and are no names."""
+    """Words that `rewriting` reads as others, and which are no names."""
 
     def cover_forms(self, text: str) -> str: ...
 
 
 class NameFinder:
-    """Finds in texts the words that are carried."""
+    """Finds the words of a text to carry."""
 
     def __init__(
         self,
@@ -107,13 +107,13 @@ class NameFinder:
 
     @cached_property
     def capitals_are_names(self) -> bool:
-        """Whether the rare words with a capital within a sentence are names, which the target has too."""
+        """Whether rare words with a capital within a sentence are names, which appear in the target too."""
         rare = self.source.words.list_capitalised(RARE_NAME_COUNT)
         carried = sum(map(self.target.words.contains, rare))
         return len(rare) >= FEWEST_RARE and carried >= SHARE_OF_NAMES * len(rare)
 
     def find_names(self, text: str) -> list[Name]:
-        """Returns where words stand that are carried, neighbours as one; the spans of the text are covered."""
+        """Returns the ranges of words to carry, merging neighbours; the other spans of the text are covered."""
         text = self.forms.cover_forms(text)
         if all(part in self.ordinary or self.is_ordinary(part) for part in text.split()):
             return []
@@ -138,7 +138,7 @@ class NameFinder:
             yield Span(name.start, name.end, text[name.start : name.end], kind)
 
     def is_ordinary(self, part: str) -> bool:
-        """Whether a part of a text between blanks is a known word, or one without a capital. Fast: nearly all are."""
+        """Whether a part of a text between blanks is a known word or lacks a capital. Fast, since nearly all are."""
         word = part.lstrip(BEFORE_WORD).rstrip(BEHIND_WORD)
         letters = word.replace("'", "")
         if not letters.isalpha() or "()" in part or part.startswith("__") or re.match(ENUMERATOR, part):
@@ -149,7 +149,7 @@ class NameFinder:
         return True
 
     def find_words(self, text: str) -> Iterator[Name]:
-        """Yields the words of a text that are carried."""
+        """Yields the words of a text to carry."""
         is_shouted = text.isupper()
         for match in re.finditer(NAME_TOKEN, text):
             part = match[0]
@@ -173,7 +173,7 @@ class NameFinder:
                 remember_part(part, self.nameless)
 
     def find_in_word(self, written: str, start: int, *, is_shouted: bool) -> Iterator[Name]:
-        """Yields a word that begins at `start` if it is a name, or those of its parts that are: Tom/Kazimierz."""
+        """Yields the word that begins at `start` if it is a name, or those of its parts that are: Tom/Kazimierz."""
         for part in re.finditer(PART, written):
             word, begin = self.characters.spell(part[0]), start + part.start()
             if self.is_name(word, is_first=begin == 0, is_shouted=is_shouted):
@@ -181,11 +181,11 @@ class NameFinder:
                 yield Name(begin, begin + len(part[0]), is_code=False, is_new=is_new, is_sure=is_sure)
 
     def has_rare_sign(self, part: str) -> bool:
-        """Whether training hardly ever had one of the signs of a part of a text."""
+        """Whether training almost never had one of the signs in this part of a text."""
         return any(self.source.character_counts.get(sign, 0) <= RARE_NAME_COUNT for sign in part)
 
     def is_code(self, word: str) -> bool:
-        """Whether a word, without the marks around it, is written as no word of a language is."""
+        """Whether a word, without surrounding marks, is written unlike any word of a language."""
         if word.isalpha() or not any(map(str.isalpha, word)):
             return False
         if re.search(NOT_IN_WORDS, word) or re.match(OPTION, word):
@@ -195,7 +195,7 @@ class NameFinder:
         return "." in word and self.is_file(word)
 
     def is_name(self, word: str, *, is_first: bool, is_shouted: bool) -> bool:
-        """Whether a word, without the marks around it, may be a name that training never had, or hardly ever."""
+        """Whether a word, without surrounding marks, may be a name that training hardly had."""
         if len(word) < 2 or word == word.lower():
             return False
         if self.source.has_word(word):
@@ -211,10 +211,11 @@ class NameFinder:
         return not self.slips.may_be_mistyped(word, is_first=is_first)
 
     def may_be_understood(self, word: str, *, is_first: bool) -> bool:
-        """Whether a network may know what an unknown word with a capital means, where a capital makes no name.
+        """Whether a network may understand an unknown capitalised word, in a language where capitals mark more than
+        names.
 
-        It may if the word is made of known ones, or of the stem of one at the beginning of a sentence, where verbs have
-        capitals too; and wherever unknown words are so frequent that they cannot all be carried.
+        It may if the word is composed of known words or, at the beginning of a sentence, where verbs have capitals too,
+        has the stem of one; and whenever unknown words are too frequent to carry them all.
         """
         if self.source.unseen_share > NEW_WORDS_SELDOM:
             return True
@@ -223,7 +224,7 @@ class NameFinder:
         return has_stem or any(self.is_compound(part) for part in split_compound(key))
 
     def is_compound(self, word: str) -> bool:
-        """Whether a word in lower case is two known words, perhaps with a joining element such as -s-: Schul-buch."""
+        """Whether a lower-case word is two known words, possibly joined by an element such as -s-: Schul-buch."""
         contains = self.source.words.contains
         for start in range(STEM, len(word) - SHORTEST_MODIFIER + 1):
             first, last = word[:start], word[start:]
@@ -235,20 +236,20 @@ class NameFinder:
         return False
 
     def is_rare_name(self, word: str) -> bool:
-        """Whether a word with a capital hardly ever occurs, and the target writes it in the same way."""
+        """Whether a capitalised word is very rare and written identically in the target."""
         count, in_target = self.source.find_word(word), self.target.find_word(word)
         forms = [known.forms[0][0] for known in (count, in_target) if known.forms]
         return count.total <= RARE_NAME_COUNT and word[0].isupper() and forms == [word, word]
 
     def is_form(self, word: str) -> bool:
-        """Whether a word may be another form of a known word, of which training has the beginning."""
+        """Whether a word may be an inflected form of a known word, because training has its beginning."""
         stems = (word[:-length] for length in range(1, MAXIMUM_ENDING + 1))
         return not self.source.has_word(word) and any(
             len(stem) >= STEM and stem.isalpha() and self.source.has_word(stem) for stem in stems
         )
 
     def is_path(self, word: str) -> bool:
-        """Whether a word with a slash is a path, a unit or a sign such as I/O, not several words such as and/or."""
+        """Whether a word with a slash is a path, a unit or a sign such as I/O, not alternatives such as and/or."""
         parts = [part for part in word.replace("/-", "/").split("/") if part]  # Mieter/-in has two words
         if word[0] in "/." or word.count("/") > 1 or self.is_file(parts[-1]):
             return True
@@ -258,7 +259,7 @@ class NameFinder:
         return len(parts) > 1 and any(not self.source.has_word(part) for part in short)
 
     def is_file(self, word: str) -> bool:
-        """Whether a word with a point is the name of a file, a program or what is in one, and no abbreviation."""
+        """Whether a word with a full stop names a file, a program or a member of one, and is no abbreviation."""
         first, *parts = word.split(".")
         if not parts or parts[-1] == "":
             return False
@@ -268,7 +269,7 @@ class NameFinder:
 
 
 class NameKind(Kind):
-    """Names and codes, as the profiles of both sides show them."""
+    """Names and codes, found by the profiles of both sides."""
 
     def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
         yield from context.names(text) if context.names is not None else ()
@@ -278,14 +279,14 @@ NAMES = NameKind(SpanKind.NAME)
 
 
 def remember_part(part: str, memory: set[str]) -> None:
-    """Adds a part of a text to a memory, which is emptied when it is full."""
+    """Adds a part of a text to a memory, emptying it first when full."""
     if len(memory) >= PARTS_REMEMBERED:
         memory.clear()
     memory.add(part)
 
 
 def cover_names(text: str, names: list[Name]) -> str:
-    """Returns a text with covers for the characters of some names."""
+    """Returns a text with the characters of these names covered."""
     characters = list(text)
     for name in names:
         characters[name.start : name.end] = COVERS[0] * (name.end - name.start)
@@ -293,13 +294,13 @@ def cover_names(text: str, names: list[Name]) -> str:
 
 
 def find_enumerators(text: str) -> list[Name]:
-    """Returns the letters in brackets that count what stands in a sentence; one at its beginning is its frame."""
+    """Returns the bracketed letters that enumerate parts of a sentence; one at its beginning belongs to its frame."""
     matches = list(re.finditer(ENUMERATOR, text))
     return [Name(*match.span()) for match in matches if match.start() > 0] if len(matches) > 1 else []
 
 
 def take_initials(name: Name, text: str, start: int) -> Name:
-    """Returns a name with the initials before it, which begin at `start` or later."""
+    """Extends a name by preceding initials that begin at `start` or later."""
     before = text[max(start, name.start - INITIALS_LENGTH) : name.start]
     initials = None if name.is_code else re.search(INITIALS, before)
     return name._replace(start=name.start - len(initials[0])) if initials and initials[0] != "I. " else name

@@ -1,4 +1,4 @@
-"""Placeholders of programs, in the syntax of each language that gettext knows: `{name}`, `%s`, `%1$d`, `$t(key)`.
+"""Program placeholders, in the syntax of each language that gettext knows: `{name}`, `%s`, `%1$d`, `$t(key)`.
 
 Documents use them to compare a translation with its source.
 """
@@ -48,10 +48,10 @@ def find_placeholders(text: str) -> list[str]:
 
 
 def has_same_placeholders(source: str, target: str) -> bool:
-    """Whether a translation has the placeholders of its source, each as often.
+    """Whether a translation has the same placeholders as its source, equally often.
 
-    Of a message with texts to choose from, each text may have those of the words around it; so it must have the same
-    ones, in the same braces and with the same keywords, however often.
+    In a message with alternative texts, each text may repeat placeholders of the surrounding words; so only the set of
+    placeholders must agree, with the same braces and keywords.
     """
     expected, actual = find_placeholders(source), find_placeholders(target)
     if not any(re.match(CHOICE, placeholder) for placeholder in expected):

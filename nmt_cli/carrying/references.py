@@ -1,4 +1,4 @@
-"""Character references of HTML: `&amp;`, `&#39;`. `rewriting` decodes those that stand for letters and quotes."""
+"""HTML character references: `&amp;`, `&#39;`. `rewriting` decodes those for letters and quotes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REFERENCE = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]
 
 
 def stands_for_word(reference: str) -> bool:
-    """Whether a reference stands for a symbol that is read as a word (&, ©, €); not for a blank or a mark."""
+    """Whether a reference represents a symbol read as a word (&, ©, €) rather than a blank or a mark."""
     from html import unescape  # which few texts need
 
     character = unescape(reference)
@@ -20,7 +20,7 @@ def stands_for_word(reference: str) -> bool:
 
 
 class ReferenceKind(Kind):
-    """References that stay: those that are read as a word have a placeholder, the others are taken out."""
+    """References that are kept: those read as a word get a placeholder, the others are taken out."""
 
     def make_span(self, start: int, text: str) -> Span:
         span = super().make_span(start, text)

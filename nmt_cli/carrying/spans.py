@@ -1,8 +1,8 @@
-"""Protected spans: parts of a text that a translation must contain unchanged, byte for byte.
+"""Protected spans: parts of a text that its translation must contain unchanged, byte for byte.
 
-There are two ways through a network. A *masked* span stands for a word (an address, a number, `{name}`): a placeholder
-takes its place, which the network has learned to carry over. An *extracted* span (markup, emoji) stands for no word and
-would only disturb the network: it is taken out of the text and put back by attention. Knows no kind of span.
+There are two ways past a network. A *masked* span acts as a word (an address, a number, `{name}`): the network has
+learned to copy the placeholder that replaces it. An *extracted* span (markup, emoji) represents no word and would only
+disturb the network: it is taken out of the text and put back by attention. Knows no kind of span.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BLANK_REFERENCES = frozenset("&nbsp; &#160; &#xa0; &#xA0; &ensp; &emsp; &thinsp;
 
 
 class SpanKind(StrEnum):
-    """What a span is; known when it is found, never guessed again."""
+    """The kind of a span, known when it is found and never guessed again."""
 
     CHOICE = auto()  # a message of ICU, with texts to choose from
     ELEMENT = auto()  # an element whose content is not translated: <code>ls</code>
@@ -81,17 +81,17 @@ class Span(NamedTuple):
 
     @property
     def is_markup(self) -> bool:
-        """Whether it stands for no word."""
+        """Whether it represents no word."""
         return self.kind in WORDLESS
 
     @property
     def is_blank(self) -> bool:
-        """Whether it stands for a blank: `&nbsp;`."""
+        """Whether it represents a blank: `&nbsp;`."""
         return self.kind is SpanKind.REFERENCE and self.text in BLANK_REFERENCES
 
 
 def cover_spans(text: str, spans: Sequence[Span]) -> str:
-    """Returns `text` with covers for the characters of its spans."""
+    """Returns `text` with the characters of its spans covered."""
     if not spans:
         return text
     characters = list(text)
@@ -102,7 +102,7 @@ def cover_spans(text: str, spans: Sequence[Span]) -> str:
 
 
 def widen_to_brackets(span: Span, text: str) -> Span:
-    """Returns a masked span with the brackets that stand around it alone: (350 °F), [A4]."""
+    """Returns a masked span extended by brackets that enclose nothing else: (350 °F), [A4]."""
     start, end = span.start - 1, span.end + 1
     if (
         span.is_extracted
@@ -117,7 +117,7 @@ def widen_to_brackets(span: Span, text: str) -> Span:
 
 
 def join_touching(spans: Iterable[Span]) -> list[Span]:
-    """Returns spans, which are in order, with masked ones that touch as one code; but for terms of a glossary."""
+    """Joins touching masked spans, except glossary terms, into one code; spans are in order."""
     joined: list[Span] = []
     for span in spans:
         pair = (joined[-1], span) if joined and joined[-1].end == span.start else ()

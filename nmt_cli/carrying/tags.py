@@ -1,4 +1,4 @@
-"""Tags, comments and declarations: `<b>`, `<br/>`, `<!-- -->`. They stand for no word."""
+"""Tags, comments and declarations: `<b>`, `<br/>`, `<!-- -->`. They represent no word."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TAG_PATTERN = r"(?s)<(/?)([A-Za-z][\w:.-]*)[^>]*?(/?)>$"
 
 
 class TagKind(Kind):
-    """Tags, each with what it opens or closes."""
+    """Tags, each with the element that it opens or closes."""
 
     def make_span(self, start: int, text: str) -> Span:
         return super().make_span(start, text)._replace(pair=parse_tag(text))
@@ -37,9 +37,9 @@ TAGS = TagKind(
 
 @lru_cache(maxsize=1 << 12)
 def parse_tag(markup: str) -> Pair | None:
-    """Returns what a tag opens or closes; None if it is no tag or a tag without a partner.
+    """Returns the pair that a tag opens or closes; None for anything else.
 
-    Cached, since nested tags ask for the same ones over and over.
+    Cached, since nested tags ask repeatedly.
     """
     match = re.match(TAG_PATTERN, markup)
     if match is None or match[3] or match[2].lower() in EMPTY_TAGS:
@@ -56,5 +56,5 @@ def parts_words(span: Span) -> bool:
 
 
 def is_block_tag(span: Span) -> bool:
-    """Whether a span is a tag that parts sentences: a break, a paragraph, an item of a list."""
+    """Whether a span is a tag that separates sentences: a line break, a paragraph, a list item."""
     return span.kind is SpanKind.TAG and parts_words(span) and re.match(TAG_PATTERN, span.text) is not None

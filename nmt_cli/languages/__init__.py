@@ -1,1 +1,1 @@
-"""Languages: their codes and names, and what is particular to each, as data. Knows nothing else of the package."""
+"""Languages: codes, names and the rules particular to each, as data. Imports nothing else of the package."""

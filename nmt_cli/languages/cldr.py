@@ -1,7 +1,7 @@
-"""What Unicode publishes of languages (CLDR): how they spell numbers and write dates, in one archive with its licence.
+"""CLDR data: how languages spell numbers and write dates, in one archive with its licence.
 
-`numbers/` has the rules by which numbers are spelled (CLDR 48.2, RBNF), `dates/` the names of the months and the order
-of a date (by way of Babel 2.19).
+`numbers/` holds the rules for spelling numbers (CLDR 48.2, RBNF), `dates/` the month names and the order of a date
+(from Babel 2.19).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def read_archive() -> ZipFile:
 
 @cache
 def load_cldr(kind: Literal["dates", "numbers"], language: str) -> dict[str, Any] | None:
-    """Returns what the archive has of a language, by its code of two or three letters; None for an unknown language."""
+    """Returns the archive's data for a language code of two or three letters; None for an unknown language."""
     try:
         content: dict[str, Any] = json.loads(read_archive().read(f"{kind}/{find_code(language)}.json"))
     except KeyError:

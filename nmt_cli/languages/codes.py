@@ -17,7 +17,7 @@ NOT_CODES = frozenset("id src trg tgt ref hyp mt the no nr in out sl tl".split()
 
 
 class KnownLanguage(NamedTuple):
-    """A language by its shortest code, with its English name."""
+    """A language: its shortest code and its English name."""
 
     code: str
     name: str
@@ -25,7 +25,7 @@ class KnownLanguage(NamedTuple):
 
 
 class LanguageTable(NamedTuple):
-    """The languages by all their codes, and their codes by their names in lower case."""
+    """Languages by every code, and codes by lower-cased name."""
 
     by_code: dict[str, KnownLanguage]
     by_name: dict[str, str]
@@ -33,7 +33,7 @@ class LanguageTable(NamedTuple):
 
 @cache
 def load_table() -> LanguageTable:
-    """Returns the table of languages; a name that two of them have belongs to the first."""
+    """Returns the table of languages. A name shared by two languages belongs to the first."""
     table = LanguageTable({}, {})
     for line in (DATA / "codes.tsv").read_text(encoding="utf-8").splitlines()[1:]:
         code, other_codes, name, other_names, direction = line.split("\t")
@@ -45,9 +45,9 @@ def load_table() -> LanguageTable:
 
 @lru_cache(4096)
 def find_language(code: str) -> KnownLanguage:
-    """Returns the language of a code of two or three letters, in any case, with or without a region or a script.
+    """Looks up a code of two or three letters, in any case, with or without a region or a script.
 
-    A code that is not in the table stands for itself.
+    A code missing from the table becomes a language of its own.
     """
     first = re.split("[-_]", code.strip().lower(), maxsplit=1)[0]
     return load_table().by_code.get(first, KnownLanguage(first, code.strip()))
@@ -59,7 +59,7 @@ def find_code(code: str) -> str:
 
 
 def find_language_tag(code: str) -> str:
-    """Returns the BCP 47 tag of a language, with its region ("de-AT" for "deu-AT"); empty for what is no code."""
+    """Returns the BCP 47 tag of a language, with its region ("de-AT" for "deu-AT"); empty for an invalid code."""
     if CODE.fullmatch(code) is None:
         return ""
     return "-".join([find_code(code), *re.split("[-_]", code)[1:]])
@@ -71,13 +71,13 @@ def is_right_to_left(tag: str) -> bool:
 
 
 def has_same_primary_tag(left: str, right: str) -> bool:
-    """Whether two codes are of one language, whatever their regions and scripts; what is no code is like no other."""
+    """Whether two codes name one language, ignoring regions and scripts. An invalid code equals nothing."""
     return find_language_tag(left).split("-")[0] == find_language_tag(right).split("-")[0] != ""
 
 
 @cache
 def find_language_key(code: str) -> str:
-    """Returns what is equal for the codes of one language in one script; the code itself if it is no language's."""
+    """Returns a key shared by all codes of one language in one script; an invalid code is its own key."""
     import langcodes  # takes long to import, and most files have no codes
 
     bare = code.strip().replace("_", "-")
@@ -90,13 +90,13 @@ def find_language_key(code: str) -> str:
 
 
 def is_same_language(code: str, other: str) -> bool:
-    """Whether two codes are one language in one script, whatever their regions: "en-US", "en_GB" and "eng"."""
+    """Whether two codes name one language in one script, ignoring regions: "en-US", "en_GB" and "eng"."""
     return code == other or find_language_key(code) == find_language_key(other)
 
 
 @lru_cache(4096)  # a translation memory asks for each of its texts
 def is_same_variety(code: str, requested: str) -> bool:
-    """Whether a code is the requested one, or a variety of it where no region is requested: "en-US" for "en"."""
+    """Whether a code equals the requested one, or is a variety of it if the request has no region: "en-US" for "en"."""
     if normalise_code(code) == normalise_code(requested):
         return True
     return not has_region(requested) and is_same_language(code, requested)
@@ -112,7 +112,7 @@ def has_region(code: str) -> bool:
 
 @cache
 def is_language_code(text: str) -> bool:
-    """Whether a text is the code of a language that exists: "de", "deu", "pt-BR"; a longer name is none."""
+    """Whether a text is the code of an existing language: "de", "deu", "pt-BR", but no full name."""
     if not CODE.fullmatch(text):
         return False
     import langcodes
@@ -121,12 +121,12 @@ def is_language_code(text: str) -> bool:
 
 
 def is_common_code(code: str) -> bool:
-    """Whether a code is, or stands for, a language with a code of two letters: "de" and "deu" for German."""
+    """Whether a code names a language that has a two-letter code: "de" and "deu" for German."""
     return is_language_code(code) and len(find_code(code)) == 2
 
 
 def find_named_language(heading: str) -> str | None:
-    """Returns the code of the language that a heading names, by its name or its code; None if it names none."""
+    """Returns the code of the language that a heading names or abbreviates; None if it names no language."""
     words = [word for word in re.split(r"[^\w-]+|_", heading.strip()) if word]
     names = load_table().by_name
     by_word = list(dict.fromkeys(names[word.lower()] for word in words if word.lower() in names))

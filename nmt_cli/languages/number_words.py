@@ -1,9 +1,9 @@
 """Spells whole numbers in words, by the rules that Unicode publishes for 79 languages (CLDR, RBNF).
 
-A rule set is a list of rules `[base, radix, text]`; the rule with the greatest base that is not above the number spells
-it: `←x←` stands for the quotient by the rule's divisor, `→x→` for the remainder, `=x=` for the number itself, each
-spelled by the rule set x or, without a name, by the same set; what stands in brackets is left out if nothing remains.
-See https://unicode.org/reports/tr35/tr35-numbers.html#Rule-Based_Number_Formatting.
+A rule set is a list of rules `[base, radix, text]`. The rule with the greatest base not above the number spells it:
+`←x←` stands for the quotient by the rule's divisor, `→x→` for the remainder, `=x=` for the number itself, each spelled
+by rule set x, or by the same set if x is missing. Bracketed text is omitted if the remainder is 0. See
+https://unicode.org/reports/tr35/tr35-numbers.html#Rule-Based_Number_Formatting.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class SpellingRule(NamedTuple):
 
     @property
     def divisor(self) -> int:
-        """The greatest power of the radix that is not above the base."""
+        """The greatest power of the radix not above the base."""
         divisor = 1
         while self.radix > 1 and divisor * self.radix <= self.base:
             divisor *= self.radix
@@ -43,16 +43,16 @@ RuleSets = dict[str, list[SpellingRule]]
 
 @cache
 def load_rule_sets(language: str) -> RuleSets:
-    """Returns the rule sets of a language by its code, of two or three letters; none for an unknown language."""
+    """Returns the rule sets for a language code of two or three letters; empty for an unknown language."""
     sets = load_cldr("numbers", language) or {}
     return {name: [SpellingRule(*rule) for rule in rules] for name, rules in sets.items()}
 
 
 @cache
 def spell_number(number: int, language: str) -> frozenset[str]:
-    """Returns the ways to spell a number in a language: its genders and cases, cardinal and ordinal, as `fold_words`.
+    """Returns all spellings of a number, cardinal and ordinal, in every gender and case, as `fold_words` writes them.
 
-    Empty for an unknown language, and for a number that nobody writes in words.
+    Empty for an unknown language and for numbers that nobody writes in words.
     """
     if not 0 <= number < LARGEST:
         return frozenset()
@@ -63,13 +63,13 @@ def spell_number(number: int, language: str) -> frozenset[str]:
 
 
 def fold_words(text: str) -> str:
-    """Returns the letters and digits of a text in lower case, so that blanks and hyphens within a number are alike."""
+    """Returns the letters and digits of a text in lower case: blanks and hyphens within a number do not matter."""
     lower = text.lower()
     return lower if lower.isalnum() else "".join(c for c in lower if c.isalnum() or unicodedata.category(c)[0] == "M")
 
 
 def apply_rules(rules: RuleSets, name: str, number: int) -> str:
-    """Returns the number as the rule set `name` spells it; in digits if it has no rule for it."""
+    """Spells a number by the rule set `name`; in digits if no rule applies."""
     rule = choose_rule(rules.get(name, []), number)
     if rule is None:
         return str(number)
@@ -90,9 +90,9 @@ def apply_rules(rules: RuleSets, name: str, number: int) -> str:
 
 
 def choose_rule(rules: list[SpellingRule], number: int) -> SpellingRule | None:
-    """Returns the rule with the greatest base up to `number`.
+    """Returns the rule with the greatest base not above `number`.
 
-    A rule that spells a remainder gives way to the one before it if there is none, and its base leaves one itself.
+    If that rule spells a remainder, and the number leaves none but the rule's base does, the previous rule applies.
     """
     index = bisect_right(rules, number, key=attrgetter("base")) - 1
     if index < 0:

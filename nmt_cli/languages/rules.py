@@ -1,7 +1,7 @@
-"""What is particular to a language, as data: `data/<code>.toml`, which says how the language differs from `und.toml`.
+"""Rules particular to a language, as data: `data/<code>.toml` lists how the language differs from `und.toml`.
 
-A language that nobody has described is like `und`. To describe one, write one file; nothing else changes. Words are
-separated by blanks, patterns are regular expressions, and what is empty does not exist in the language.
+A language without a file follows `und`. To describe a language, write one file; nothing else changes. Words are
+separated by blanks, patterns are regular expressions, and an empty value means that the language lacks the feature.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from nmt_cli.languages.codes import DATA, find_code
 
 
 class LanguageRules(NamedTuple):
-    """The rules of a language. Words add to those of the language that it is like, all else replaces it."""
+    """The rules of a language.
+
+    Its word lists extend those of the language it is `like`; its other values replace them.
+    """
 
     # 1. Where sentences end. In capitals, words count as in small letters; with a capital here, only with it.
     abbreviations: frozenset[str]  # whose full stop ends no sentence
@@ -53,14 +56,14 @@ WORDS = ("abbreviations", "before_numbers", "often_last", "one_letter_words", "l
 
 @lru_cache(4096)
 def find_rules(language: str) -> LanguageRules:
-    """Returns the rules of a language by its code, of two or three letters, with or without a region."""
+    """Returns the rules for a language code of two or three letters, with or without a region."""
     code = find_code(language)
     return read_rules(code if code.isalpha() and (DATA / f"{code}.toml").is_file() else "und")
 
 
 @lru_cache
 def read_rules(code: str) -> LanguageRules:
-    """Returns the rules of a file, with all that it does not say from the file that it is `like`."""
+    """Reads a file of rules; the file that it is `like` supplies whatever it leaves out."""
     import tomllib  # which most lines do not need
 
     content: dict[str, Any] = tomllib.loads((DATA / f"{code}.toml").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Languages that their scripts tell, of those that write no blanks between words, and Korean."""
+"""Recognises languages by script: those written without blanks between words, and Korean."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KANA, HAN = ("\u3040", "\u30ff"), ("\u4e00", "\u9fff")
 
 
 def guess_language(texts: Iterable[str]) -> str:
-    """Returns the code of the language in whose script more than half of the letters are; empty if there is none."""
+    """Returns the language code of the script of more than half of the letters; empty if no script has a majority."""
     letters = [letter for text in texts for letter in text if letter.isalpha()]
 
     def count(script: tuple[str, str]) -> int:

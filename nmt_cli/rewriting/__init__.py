@@ -1,1 +1,1 @@
-"""What a network should not see as it stands: rewrites the source, and undoes it in the translation."""
+"""Rewrites source text that would mislead the network, and undoes it in the translation."""

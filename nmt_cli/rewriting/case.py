@@ -1,7 +1,7 @@
-"""Writes a text in the case that its training text usually had, and says what is to be put back into its translation.
+"""Rewrites text in its usual case in training, and records the case to put back into its translation.
 
-Lines in capitals, headings In Title Case, lines without any capitals, single words in CAPITALS or of MIxed case are
-recognised; a text in usual case is left as it is. Knows the profile of the source, no networks.
+Recognises lines in capitals, headings In Title Case, lines without any capitals, and single words in CAPITALS or MIxed
+case. Text in usual case is left alone. Knows the profile of the source, no networks.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LONG_LOWER_WORD = rf" [a-z]{{{LONG_WORD + 1}}}"
 
 
 class CasedWord(NamedTuple):
-    """A word of letters with a case, without the marks around it."""
+    """A word of cased letters, without surrounding marks."""
 
     text: str
     start: int
@@ -42,7 +42,7 @@ class CasedWord(NamedTuple):
 
 
 class Case(Rewrite):
-    """Reads CAPITALS, Title Case and lower case as training usually has the words, and puts the case back."""
+    """Reads CAPITALS, Title Case and lower case in the usual case of training, and puts the case back."""
 
     def __init__(self, profile: TextProfile, languages: tuple[str, str]) -> None:
         """`languages` are those of the text and of its translation."""
@@ -54,7 +54,7 @@ class Case(Rewrite):
         return None if model.lowercase else cls(model.source, model.languages)
 
     def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, CasePlan | None] | None:
-        """Returns a text in usual case; without a plan, its case was careless and nothing is to be put back."""
+        """Returns a text in usual case. Without a plan, its case was casual and nothing is put back."""
         # 1. Most texts have nothing unusual, and most of these show it at a glance.
         line = text.text
         if line.islower():
@@ -80,7 +80,7 @@ class Case(Rewrite):
     def rewrite_words(
         self, text: AlignedText, words: Sequence[CasedWord], plan: CasePlan | None
     ) -> tuple[AlignedText, CasePlan | None] | None:
-        """Returns `text` with these words in usual case; None if all are."""
+        """Returns `text` with these words in usual case; None if all are already."""
         edits = []
         for word in words:
             usual = self.find_usual(word.text)
@@ -93,12 +93,12 @@ class Case(Rewrite):
         return translation if memo is None else recase_text(translation, memo, written, self.target_language)
 
     def is_shouted(self, words: Sequence[CasedWord]) -> bool:
-        """Whether a text in capitals would usually be written otherwise: it is not just an acronym, or unknown."""
+        """Whether a text in capitals would usually be written otherwise, being neither just an acronym nor unknown."""
         long_words = [word.text for word in words if len(word.text) > 1]
         return any(self.is_known(word) and not self.is_known_form(word) for word in long_words)
 
     def is_title(self, text: str, words: Sequence[CasedWord]) -> bool:
-        """Whether words within a sentence have capitals that they usually do not have, as in a heading."""
+        """Whether words within a sentence have unusual capitals, as in a heading."""
         inner = [word for word in words if not word.is_first and word.text != "I"]
         if any(len(word.text) >= LONG_WORD and word.text.islower() for word in inner):
             return False
@@ -107,13 +107,15 @@ class Case(Rewrite):
         return len(unusual) > 2 or bool(unseen) or (len(unusual) > 0 and text[-1] not in END_MARKS)
 
     def is_unusual(self, word: str) -> bool:
-        """Whether a word in capitals or of mixed case is known, but never stood so in training."""
+        """Whether a word in capitals or mixed case is known, but never had this form in training."""
         if not any(map(str.isupper, re.sub(r"(?:^|[-'’]).", "", word))):
             return False
         return is_slip(word) or (self.is_known(word) and not self.is_known_form(word))
 
     def find_usual(self, word: str) -> str:
-        """Returns a word as it is usually written; an unknown one in capitals as rare words are, others as they are."""
+        """Returns a word in its usual case; unknown words in capitals follow rare words, other unknown words are
+        unchanged.
+        """
         for key in dict.fromkeys((word, self.lower_word(word))):
             if self.profile.find_word(key).total:
                 return self.profile.find_usual_case(key) or key.lower()
@@ -132,7 +134,7 @@ class Case(Rewrite):
 
     @cached_property
     def are_rare_words_capitalised(self) -> bool:
-        """Whether most rare words begin with a capital: they are names or, in German, nouns."""
+        """Whether most rare words begin with a capital, being names or, in German, nouns."""
         rare = [word for word in self.profile.words if word.total <= RARE_WORD and word.forms[0][1]]
         return 2 * sum(word.forms[0][0][0].isupper() for word in rare) > len(rare)
 
@@ -150,7 +152,7 @@ class Case(Rewrite):
 
 
 def may_be_unusual(text: str) -> bool:
-    """Whether a text of mixed case may have a case that is not usual: a quick look, which most texts do not pass."""
+    """Whether a mixed-case text may have unusual case: a quick check, which most texts fail."""
     if text.isascii():
         return bool(
             INNER_CAPITAL.search(text) or (SECOND_CAPITAL.search(text) and not re.search(LONG_LOWER_WORD, text))
@@ -165,12 +167,12 @@ def may_be_unusual(text: str) -> bool:
 
 
 def is_slip(word: str) -> bool:
-    """Whether a word begins with two capitals, as when the shift key was held too long: HEllo, but not PDFs."""
+    """Whether a word begins with two capitals because the shift key was held too long: HEllo, but not PDFs."""
     return len(word) > 3 and word[:2].isupper() and word[2:].islower() and word[2:].isalpha()
 
 
 def find_cased_words(text: str, *, begins_sentence: bool) -> Iterator[CasedWord]:
-    """Yields the words of a text that consist of letters with a case; `begins_sentence` says where the first stands."""
+    """Yields the words of a text that consist of cased letters; `begins_sentence` applies to the first word."""
     index, position, is_first, previous = 0, 0, begins_sentence, ""
     for match in choose_word_pattern(text).finditer(text):
         word, start, end = match[0], *match.span()

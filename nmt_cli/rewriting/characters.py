@@ -1,7 +1,7 @@
-"""Folds the characters that a model never saw in training into their nearest equivalents that it did see.
+"""Replaces characters that a model never saw in training by their nearest equivalents that it did see.
 
-What was seen decides, not a list: a seen character is never touched, but for a mark that stood a few times among
-thousands of another form. Knows the profile of a side, no networks.
+The training text decides, not a list: a seen character is never touched, except a mark that occurred a few times among
+thousands of another form. Knows the profile of one side, no networks.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ ANYWHERE = TextContext()
 
 
 class Characters(Rewrite):
-    """Reads characters that training never had as the nearest that it had: quotes, dashes, widths, digits, accents.
+    """Reads characters that training never had as their nearest equivalents: quotes, dashes, widths, digits, accents.
 
-    `counts` says how often training had each character.
+    `counts` holds the frequency of each character in training.
     """
 
     def __init__(self, counts: Mapping[str, int]) -> None:
@@ -46,7 +46,7 @@ class Characters(Rewrite):
         self.replacements: dict[str, str] = {}  # of characters for which their neighbours do not matter
 
     def find_rare_marks(self) -> Iterator[str]:
-        """Yields marks that training has so seldom, beside another form of the same mark, that nothing was learned."""
+        """Yields marks too rare in training to be learned, although another form of the same mark is frequent."""
         for mark, count in self.counts.items():
             if count < RARE_MARK and not mark.isalnum():
                 others = find_same_marks(mark)[:1]
@@ -76,9 +76,9 @@ class Characters(Rewrite):
         return result[0].text if result else word
 
     def find_foreign_words(self, text: str) -> list[tuple[int, int]]:
-        """Returns where words begin and end of which no letter is known or has an equivalent, neighbours as one.
+        """Returns the ranges of words without a single letter that is known or has an equivalent, merging neighbours.
 
-        Nothing for a text without any letter that is known.
+        Empty for a text without any known letter.
         """
         if self.known.issuperset(text) or not any(letter in self.known for letter in text if letter.isalpha()):
             return []
@@ -93,7 +93,7 @@ class Characters(Rewrite):
         return runs
 
     def is_foreign(self, text: str, start: int, end: int) -> bool:
-        """Whether no letter from `start` to `end` means anything to the model."""
+        """Whether the model knows no letter from `start` to `end`."""
         return all(
             text[index] not in self.known
             and self.replace_character(text, index) == text[index]
@@ -103,7 +103,7 @@ class Characters(Rewrite):
         )
 
     def replace_character(self, text: str, index: int) -> str:
-        """Returns what stands for an unseen character: itself if there is nothing nearer."""
+        """Returns the replacement of an unseen character, or the character itself if nothing is nearer."""
         character = text[index]
         # 1. What has no shape has no meaning either, outside the scripts that need it.
         if is_invisible(character):
@@ -133,7 +133,7 @@ class Characters(Rewrite):
             yield from self.suggest_same_letter(text, index)
 
     def list_candidates(self, character: str) -> Iterator[str]:
-        """Yields what may stand for a character, the nearest first."""
+        """Yields possible replacements of a character, nearest first."""
         # 1. Another form of the same mark.
         for group in find_same_marks(character):
             yield from self.choose_known(group)
@@ -160,7 +160,7 @@ class Characters(Rewrite):
             yield from sorted(digits, key=lambda digit: (-self.counts[digit], digit))[:1]
 
     def suggest_same_letter(self, text: str, index: int) -> Iterator[str]:
-        """Yields a letter that looks the same, if the rest of its word is known or looks the same as what is known."""
+        """Yields an identical-looking letter if the rest of its word is known or looks like known letters."""
         if next(self.choose_known(find_same_letters(text[index])), None) is None:
             return  # nearly all letters; a look at the whole word for each would take long
         start = end = index
@@ -175,13 +175,13 @@ class Characters(Rewrite):
             yield from same[index - start]
 
     def choose_quote(self, pairs: Sequence[tuple[str, str]], *, opens: bool) -> Iterator[str]:
-        """Yields the quote of the pair that training has most often."""
+        """Yields the most frequent quote of the pair in training."""
         best = max(pairs, key=lambda pair: min(self.counts.get(quote, 0) for quote in pair))
         if all(quote in self.known for quote in best):
             yield best[0] if opens else best[1]
 
     def choose_known(self, characters: Sequence[str]) -> Iterator[str]:
-        """Yields the most frequent of these characters, if any is known."""
+        """Yields the most frequent known character, if any."""
         known = [character for character in characters if character in self.counts]
         if known:
             yield max(known, key=lambda character: self.counts[character])
@@ -190,7 +190,7 @@ class Characters(Rewrite):
         return any(character in self.known for character in characters)
 
     def spell_known(self, text: str) -> Iterator[str]:
-        """Yields a text whose characters are known, or have a known form as a mark; else nothing."""
+        """Yields the text if its characters are known or, as marks, have a known form."""
         parts = [character if character in self.known else next(self.suggest_mark(character), "") for character in text]
         if text and all(parts):
             yield "".join(parts)
@@ -201,7 +201,7 @@ class Characters(Rewrite):
 
 
 class LetterCase(Rewrite):
-    """Reads letters that training has in one case alone in that case; nothing is put back."""
+    """Reads letters that training has in only one case in that case; nothing is put back."""
 
     def __init__(self, known: frozenset[str]) -> None:
         self.known = known
@@ -222,7 +222,7 @@ class LetterCase(Rewrite):
 
 
 def compose_letters(characters: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int]]:
-    """Yields letters with the marks that follow them as one character, where Unicode has one (NFC)."""
+    """Yields letters composed with the marks that follow them, where Unicode has a composite (NFC)."""
     text = "".join(part for part, _ in characters)
     if unicodedata.is_normalized("NFC", text):
         yield from characters
@@ -236,7 +236,7 @@ def compose_letters(characters: Sequence[tuple[str, int]]) -> Iterator[tuple[str
 
 
 def clean_blanks(characters: Iterator[tuple[str, int]]) -> Iterator[tuple[str, int]]:
-    """Yields the characters without blanks at the ends, and with one blank for several."""
+    """Yields the characters trimmed, with runs of blanks reduced to one."""
     blank: tuple[str, int] | None = None
     begun = False
     for part, index in characters:

@@ -1,7 +1,7 @@
-"""Character references of HTML that stand for letters and quotes: `&eacute;`, `&#39;`, `&quot;`.
+"""HTML character references for letters and quotes: `&eacute;`, `&#39;`, `&quot;`.
 
-The network reads the characters themselves; a translation is written with the references of its source. All other
-references (`&amp;`, `&nbsp;`, `&copy;`) are protected spans (`spans`).
+The network reads the characters themselves; the translation is written with the references of its source. All other
+references (`&amp;`, `&nbsp;`, `&copy;`) are protected spans (`carrying`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from nmt_cli.text.characters import QUOTES
 
 
 class Entities(Rewrite):
-    """Reads `&eacute;`, `&#39;` and `&quot;` as the characters they stand for, and writes them as references again."""
+    """Reads `&eacute;`, `&#39;` and `&quot;` as the characters they represent, and writes them as references again."""
 
     scope = "line"
 
@@ -26,7 +26,7 @@ class Entities(Rewrite):
         return cls()
 
     def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, Mapping[str, str]] | None:
-        """Returns the text without references; the memo has the reference of each character that had one."""
+        """Returns the text without references; the memo maps characters to the references they had."""
         if "&" not in text.text or ";" not in text.text:
             return None
         from html import unescape  # which few texts need

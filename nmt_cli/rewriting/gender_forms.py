@@ -1,8 +1,8 @@
-"""Words that name several genders at once with a mark inside: `Lehrer*innen`, `Lehrer/-in`, `étudiant·e·s`.
+"""Words that name several genders at once by an internal mark: `Lehrer*innen`, `Lehrer/-in`, `étudiant·e·s`.
 
-No training text of some age has them, and a network reads the mark as the end of the word. Without it, they are words
-that it knows: the longer form in German (`Lehrerinnen`), the shorter one in French (`étudiants`). What the words look
-like, the rules of the language say. Knows text alone.
+Older training text has no such words, and a network reads the mark as the end of the word. Without it, they are known
+words: the longer form in German (`Lehrerinnen`), the shorter in French (`étudiants`). The rules of the language
+describe them. Knows only text.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class GenderForms(Rewrite):
         return (text.replace(marks), None) if marks else None
 
     def cover_forms(self, text: str) -> str:
-        """Returns a text with covers for the characters of such words, and of what is glued to them."""
+        """Returns a text with such words, and anything attached to them, covered."""
         if INNER_MARKS.isdisjoint(text):
             return text
         characters = list(text)
@@ -46,7 +46,7 @@ class GenderForms(Rewrite):
 
 
 def find_gender_marks(text: str, language: str) -> Iterator[Edit]:
-    """Yields the marks inside words of several genders, and what they leave out, each to be replaced by nothing."""
+    """Yields edits that delete the marks inside words of several genders, with the endings that the marks set off."""
     rules = find_rules(language)
     for match in re.finditer(rules.gender_forms, text) if rules.gender_forms else ():
         ending = re.search(rules.gender_marks, match[0])
@@ -59,10 +59,9 @@ def find_gender_marks(text: str, language: str) -> Iterator[Edit]:
 
 
 def drop_gender_marks(text: str, language: str) -> str:
-    """Returns a text with the words of several genders as one form.
+    """Reduces words of several genders to one form.
 
-    >>> drop_gender_marks("Jede*r kennt Schüler/-innen.", "deu")
-    'Jeder kennt Schülerinnen.'
+    >>> drop_gender_marks("Jede*r kennt Schüler/-innen.", "deu") 'Jeder kennt Schülerinnen.'
     """
     marks = list(find_gender_marks(text, language))
     return AlignedText.from_text(text).replace(marks).text if marks else text

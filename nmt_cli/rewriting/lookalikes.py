@@ -1,6 +1,6 @@
-"""Which characters look or mean the same: marks in several forms, letters of other scripts, invisible characters.
+"""Characters that look or mean the same: variants of marks, letters of other scripts, invisible characters.
 
-Says only what may stand for what; `folding` chooses among them by what the training text has.
+Lists only possible replacements; `characters` chooses among them by the training text.
 """
 
 from __future__ import annotations
@@ -72,20 +72,20 @@ FILLERS = "\u034f\u115f\u1160\u3164\uffa0\ufffc\u17b4\u17b5"  # no letters, thou
 
 
 def find_same_marks(character: str) -> list[str]:
-    """Returns groups of characters that mean the same as a mark, the nearest group first."""
+    """Returns groups of characters with the same meaning as a mark, nearest first."""
     lines = [line for line in MARK_LOOKALIKES if character in line.split(" ")[0]]
     lines += [line for line in MARK_LOOKALIKES if character in line and line not in lines]
     return [group for line in lines for group in line.split(" ")]
 
 
 def spell_broken(character: str) -> str:
-    """Returns what is written for a letter that Unicode does not decompose; "" for any other character."""
+    """Returns the replacement of a letter that Unicode does not decompose; "" for any other character."""
     letters = dict(zip(BROKEN_LETTERS[::2], BROKEN_LETTERS[1::2], strict=True))
     return letters.get(character, "")
 
 
 def find_same_letters(character: str) -> list[str]:
-    """Returns letters of other scripts that look the same."""
+    """Returns identical-looking letters of other scripts."""
     pairs = (*SAME_IN_CYRILLIC.items(), *SAME_IN_GREEK.items())
     return [
         other for first, second in pairs for letter, other in ((first, second), (second, first)) if letter == character
@@ -93,7 +93,7 @@ def find_same_letters(character: str) -> list[str]:
 
 
 def is_invisible(character: str) -> bool:
-    """Whether a character has no shape and is no blank: marks of direction, joiners, variation selectors, fillers."""
+    """Whether a character has no shape and is no blank: direction marks, joiners, variation selectors, fillers."""
     code = ord(character)
     if code < 0x34F:
         return False
@@ -108,14 +108,14 @@ def is_invisible(character: str) -> bool:
 
 
 def is_joining(character: str) -> bool:
-    """Whether a character is a letter or a mark of a script that needs joiners."""
+    """Whether a character is a letter or mark of a script that needs joiners."""
     return unicodedata.category(character)[0] in "LM" and any(
         first <= ord(character) <= last for first, last in JOINING_SCRIPTS
     )
 
 
 def name_character(character: str) -> str:
-    """Returns a character as a message shows it: an invisible one by its number and name."""
+    """Returns a character as messages show it: an invisible one by code and name."""
     if character.isprintable() and not unicodedata.combining(character) and not is_invisible(character):
         return character
     return f"U+{ord(character):04X} {unicodedata.name(character, '')}".rstrip()

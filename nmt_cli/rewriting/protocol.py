@@ -1,4 +1,4 @@
-"""What a rewrite is: it reads a text in another form, and undoes that in the translation. Knows no rewrite."""
+"""The interface of a rewrite: reads a text in another form, and undoes that in the translation. Knows no rewrite."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nmt_cli.text.words import Link
 
 
 class ModelText(NamedTuple):
-    """What a model knows of the text it was trained on."""
+    """A model's knowledge of its training text."""
 
     source: TextProfile
     target: TextProfile
@@ -21,7 +21,7 @@ class ModelText(NamedTuple):
 
 
 class TextContext(NamedTuple):
-    """What a rewrite may know of the place of a text."""
+    """The facts about a text's surroundings that a rewrite may use."""
 
     begins_sentence: bool = True  # whether its first word begins a sentence
     has_capitals: bool = False  # whether the line that it is a part of has capitals
@@ -29,26 +29,26 @@ class TextContext(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What a rewrite may know of a translation."""
+    """The facts about a translation that a rewrite may use."""
 
     spans: Sequence[str] = ()  # the texts in it that must not change
     find_links: Callable[[], Sequence[Link]] = tuple  # from words of the text that was read to its words
 
 
 class Rewrite(ABC):
-    """Something that a network should not see as it stands."""
+    """A change to source text that would mislead the network."""
 
     scope: ClassVar[Literal["line", "sentence"]] = "sentence"
 
     @classmethod
     @abstractmethod
     def from_model(cls, model: ModelText) -> Self | None:
-        """Returns the rewrite for a model; None for one that needs none."""
+        """Returns the rewrite for a model; None if the model needs none."""
 
     @abstractmethod
     def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, Any] | None:
-        """Returns a text as the network is to read it, and a memo of what was changed; None for no change."""
+        """Returns the text that the network should read and a memo of the changes; None if nothing changes."""
 
     def write(self, translation: str, memo: Any, written: Written) -> str:
-        """Returns the translation with what was changed in its source put back; by default, nothing is."""
+        """Puts back into the translation what was changed in its source; by default, nothing."""
         return translation

@@ -1,7 +1,7 @@
-"""Takes off the quotes around a whole sentence, and puts those of the target around its translation.
+"""Removes the quotes around a whole sentence, and puts the target's quotes around its translation.
 
-Sentences in quotes are rare in most training text, and a network that reads one goes astray; the quotes mean nothing to
-what is between them. Knows profiles, no networks.
+Quoted sentences are rare in most training text and lead networks astray; the quotes do not affect the meaning of the
+words between them. Knows profiles, no networks.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ QUOTED_RARELY = 0.02  # share of the training texts that end with a quote, at mo
 
 
 class OuterQuotes(NamedTuple):
-    """What stood around a sentence; "" where nothing did: a quotation may be several sentences."""
+    """The marks around a sentence; either may be "", since a quotation may span several sentences."""
 
     opening: str
     closing: str
     is_mark_outside: bool = False  # whether the final mark follows the closing quote
 
     def find_inside(self, text: str) -> range:
-        """Returns the characters between the quotes; a final mark behind them takes the place of the closing one."""
+        """Returns the characters between the quotes; a final mark after them takes the place of the closing quote."""
         return range(len(self.opening), len(text) - len(self.closing) - self.is_mark_outside)
 
     def wrap(self, text: str) -> str:
-        """Returns a translation between the quotes."""
+        """Puts the quotes around a translation."""
         mark = text[-1:] if self.is_mark_outside and text[-1:] in END_MARKS else ""
         return f"{self.opening}{text[: len(text) - len(mark)]}{self.closing}{mark}"
 
 
 class Quotes(Rewrite):
-    """Takes off the quotes around a sentence, unless training often has them, and writes those of the target."""
+    """Removes the quotes around a sentence, unless training often has them, and writes the target's."""
 
     def __init__(self, target_counts: Mapping[str, int]) -> None:
         self.target_counts = target_counts
@@ -51,7 +51,7 @@ class Quotes(Rewrite):
         return cls(model.target.character_counts) if share <= QUOTED_RARELY else None
 
     def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, OuterQuotes] | None:
-        """Returns the text without the quotes around it; None where a span stands outside them."""
+        """Returns the text without its outer quotes; None if a span lies outside them."""
         quotes = find_outer_quotes(text.text) if may_have_quotes(text.text) else None
         if quotes is None:
             return None
@@ -67,7 +67,7 @@ class Quotes(Rewrite):
 
 
 def find_outer_quotes(text: str) -> OuterQuotes | None:
-    """Returns the quotes around a whole text, or the one that begins or ends it without a partner; None for any other.
+    """Returns the quotes around a whole text, or a single one at its beginning or end; None if there are none.
 
     A final mark may follow the closing quote.
     """
@@ -89,12 +89,12 @@ def is_quote(character: str) -> bool:
 
 
 def may_have_quotes(text: str) -> bool:
-    """Whether a text begins or ends with a quote, perhaps before its final mark: a quick look."""
+    """Whether a text begins or ends with a quote, possibly before its final mark: a quick check."""
     return text[:1] in QUOTE_MARKS or text[-1:] in QUOTE_MARKS or text[-2:-1] in QUOTE_MARKS
 
 
 def has_quotes(text: str, quote: str) -> bool:
-    """Whether there are quotes of the kind of `quote` in a text; an apostrophe within a word is none."""
+    """Whether a text contains quotes like `quote`; an apostrophe within a word does not count."""
     kind = next(kind for kind in QUOTE_KINDS if quote in kind)
     return any(
         character in kind and not (text[index - 1 : index].isalpha() and text[index + 1 : index + 2].isalpha())
@@ -103,7 +103,7 @@ def has_quotes(text: str, quote: str) -> bool:
 
 
 def choose_target_quotes(quotes: OuterQuotes, counts: Mapping[str, int]) -> OuterQuotes:
-    """Returns the quotes that a target with the characters `counts` has most often; the same ones if it has few."""
+    """Returns the most frequent quotes of a target with these character `counts`; the same quotes if it has few."""
     pair = max(DOUBLE_PAIRS, key=lambda pair: min(counts.get(quote, 0) for quote in pair))
     if min(counts.get(quote, 0) for quote in pair) < FEWEST_QUOTES:
         return quotes

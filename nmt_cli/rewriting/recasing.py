@@ -1,6 +1,6 @@
-"""Puts the case of a source back into its translation: whole for a line in capitals, by word alignment for words.
+"""Puts the case of a source back into its translation: as a whole for a line in capitals, by alignment for words.
 
-Spans that must not change keep theirs. Knows no network.
+Spans that must not change keep their case. Knows no network.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ CaseKind = Literal["upper", "title", "words"]
 
 
 class CasePlan(NamedTuple):
-    """The case that is to be put back into a translation."""
+    """The case to put back into a translation."""
 
     kind: CaseKind  # all in capitals, a capital for each word that had one, or single words in capitals
     words: frozenset[int] = frozenset()  # the words of the source, between blanks, that had it
 
 
 def recase_text(text: str, plan: CasePlan, written: Written, language: str) -> str:
-    """Returns a translation in the case of its source; `language` is its own."""
+    """Returns a translation in the case of its source; `language` is the translation's."""
     if plan.kind == "upper":
         return "".join(
             part if is_span else upper_text(part, language) for part, is_span in split_spans(text, written.spans)
@@ -44,14 +44,14 @@ def recase_text(text: str, plan: CasePlan, written: Written, language: str) -> s
 
 
 def split_spans(text: str, spans: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Yields the parts of a text, and whether each is one of `spans`."""
+    """Yields the parts of a text, each with whether it is one of `spans`."""
     names = "|".join(re.escape(span) for span in sorted(spans, key=len, reverse=True) if span)
     for number, part in enumerate(re.split(f"({names})", text) if names else [text]):
         yield part, number % 2 == 1
 
 
 def choose_title_words(words: Sequence[str], plan: CasePlan, links: Sequence[Link]) -> list[int]:
-    """Returns the words that get a capital: those of the source's capitals, and all if nothing is linked."""
+    """Returns the words to capitalise: those linked to capitalised source words, or all if nothing is linked."""
     linked: dict[int, set[int]] = {}
     for source, target in links:
         linked.setdefault(target, set()).add(source)
@@ -59,7 +59,7 @@ def choose_title_words(words: Sequence[str], plan: CasePlan, links: Sequence[Lin
 
 
 def choose_shouted_words(words: Sequence[str], plan: CasePlan, links: Sequence[Link]) -> list[int]:
-    """Returns the word of the translation for each word of the source that was in capitals: the longest linked one."""
+    """Returns, for each source word in capitals, its longest linked word in the translation."""
     chosen = []
     for source in plan.words:
         targets = [target for other, target in links if other == source and target < len(words)]
@@ -68,18 +68,18 @@ def choose_shouted_words(words: Sequence[str], plan: CasePlan, links: Sequence[L
 
 
 def lower_text(text: str, language: str) -> str:
-    """Returns a text in lower case, with the letters i of its language."""
+    """Returns a text in lower case, with its language's forms of the letter i."""
     is_dotless = not CAPITAL_I.isdisjoint(text) and find_rules(language).has_dotless_i
     return (text.replace("I", "ı").replace("İ", "i") if is_dotless else text).lower()
 
 
 def upper_text(text: str, language: str) -> str:
-    """Returns a text in capitals, with the letters i of its language."""
+    """Returns a text in capitals, with its language's forms of the letter i."""
     return (text.replace("i", "İ") if "i" in text and find_rules(language).has_dotless_i else text).upper()
 
 
 def capitalise_text(text: str, language: str) -> str:
-    """Returns a text whose first letter is a capital; the other letters stay as they are."""
+    """Capitalises the first letter of a text; the others are unchanged."""
     index = next((index for index, character in enumerate(text) if character.isalnum()), 0)
     first = text[index : index + 1]
     capital = "İ" if first == "i" and find_rules(language).has_dotless_i else first.title()

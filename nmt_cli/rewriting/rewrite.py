@@ -1,6 +1,6 @@
-"""The ordered list of rewrites: how a text is read before the network sees it, and written back, undone last first.
+"""The ordered list of rewrites: applied before the network reads a text, and undone in its translation, last first.
 
-Where each character came from is kept, so that what is said of the original text stays right.
+Tracks the origin of each character, so that statements about the original text remain true.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Memos = tuple[tuple[Rewrite, Any], ...]  # of the rewrites that changed a text, 
 
 
 class RewrittenText(NamedTuple):
-    """A text as the network reads it."""
+    """A text in the form that the network reads."""
 
     aligned: AlignedText  # with the text before as its source
     source: str
@@ -38,13 +38,13 @@ class RewrittenText(NamedTuple):
 
     @property
     def keeps_words(self) -> bool:
-        """Whether both texts have the same number of words, each where it was."""
+        """Whether both texts have the same number of words, in the same places."""
         words = self.words
         return words == tuple(range(len(words))) and len(words) == self.source.count(" ") + 1
 
     @property
     def words(self) -> tuple[int, ...]:
-        """For each word of the text, the index of the word of its source that it stands for."""
+        """For each word of the text, the index of its source word."""
         text, origins = self.aligned
         starts = (index for index in range(len(text)) if text[index] != " " and (not index or text[index - 1] == " "))
         return tuple(self.source.count(" ", 0, origins[start]) for start in starts)
@@ -62,17 +62,17 @@ class RewrittenText(NamedTuple):
 
     @property
     def was_quoted(self) -> bool:
-        """Whether quotes were taken off."""
+        """Whether quotes were removed."""
         return any(isinstance(rewrite, Quotes) for rewrite, _ in self.memos)
 
     def mask(self, masked: MaskedText) -> MaskedText:
-        """Returns the masked text from which this one was read, rewritten and with its spans where they now stand."""
+        """Returns the masked text behind this one, rewritten, with its spans at their new positions."""
         find = self.aligned.find_target
         extracted = tuple(span._replace(offset=find(0, span.offset).stop) for span in masked.extracted)
         return masked._replace(text=self.text, extracted=extracted)
 
     def write(self, translation: str, written: Written) -> str:
-        """Returns a translation of the text with all that was changed put back, last first."""
+        """Undoes all rewrites in a translation of the text, last first."""
         for rewrite, memo in reversed(self.memos):
             translation = rewrite.write(translation, memo, written)
         return translation
@@ -91,21 +91,21 @@ class Rewriter:
         return cls((rewrite for rewrite in made if rewrite is not None), model)
 
     def select(self, choose: Callable[[Rewrite], bool]) -> Rewriter:
-        """Returns a rewriter with the rewrites that are chosen."""
+        """Returns a rewriter with the rewrites that `choose` accepts."""
         return Rewriter(filter(choose, self.rewrites), self.model)
 
     def find(self, kind: type[Any]) -> Any:
-        """Returns the rewrite of a kind; None if the model has none."""
+        """Returns the rewrite of a kind; None if the model lacks it."""
         return next((rewrite for rewrite in self.rewrites if isinstance(rewrite, kind)), None)
 
     def read_line(self, line: str) -> RewrittenText | None:
-        """Returns a line as it is to be split; None if that is as it is."""
+        """Returns a line rewritten for splitting; None if nothing changes."""
         return self.apply(line, TextContext(), [rewrite for rewrite in self.rewrites if rewrite.scope == "line"])
 
     def read(
         self, masked: MaskedText, *, begins_sentence: bool = True, has_capitals: bool = False
     ) -> RewrittenText | None:
-        """Returns the text of a masked sentence as the network is to read it; None if that is as it is.
+        """Returns a masked sentence rewritten for the network; None if nothing changes.
 
         `begins_sentence` says whether its first word begins a sentence, `has_capitals` whether its line has capitals.
         """
@@ -118,11 +118,11 @@ class Rewriter:
 
     @cached_property
     def target_case(self) -> Case | None:
-        """Reads texts of the target in their usual case; None for a model without case."""
+        """Reads target texts in their usual case; None for a model without case."""
         return self.find(Case) and self.model and Case(self.model.target, self.model.languages[::-1])
 
     def apply(self, text: str, context: TextContext, rewrites: Sequence[Rewrite]) -> RewrittenText | None:
-        """Returns a text after rewrites; None if it stays as it is, or if nothing would be left."""
+        """Applies rewrites to a text; None if nothing changes or nothing would be left."""
         aligned, memos = AlignedText.from_text(text), []
         for rewrite in rewrites:
             changed = rewrite.read(aligned, context)

@@ -1,11 +1,10 @@
-"""Reads mistyped words as the known words that they stand for, where there is no doubt.
+"""Reads mistyped words as the known words that were clearly intended.
 
-A word that training never had means nothing to a network, which then invents. One that a single slip of the fingers
-makes of a frequent word is read as that word, and this is told. Only where nearly all words of a language occurred in
-training, so that an unknown word is likely to be a slip, and only in scripts with case, whose words are not made of
-others by a single letter. Knows the profile of a side, no networks.
-Source: Damerau (1964), "A Technique for Computer Detection and Correction of Spelling Errors": most slips are one
-letter too few, one too many, a wrong one, or two exchanged.
+A word that training never had means nothing to a network, which then invents something. A word one slip away from a
+frequent word is read as that word, and this is reported. Applies only if nearly all words of the language occurred in
+training, so that an unknown word is probably a slip, and only to cased scripts, where one letter rarely makes another
+word. Knows the profile of one side, no networks. Source: Damerau (1964), "A Technique for Computer Detection and
+Correction of Spelling Errors": most slips are a missing, extra or wrong letter, or two transposed ones.
 """
 
 from __future__ import annotations
@@ -39,14 +38,14 @@ ANSWERS_REMEMBERED = 20_000
 
 
 class ReadAs(NamedTuple):
-    """A word of the source, and the known word as which it was read."""
+    """A source word, and the known word as which it was read."""
 
     word: str
     known: str
 
 
 class Slips(Rewrite):
-    """Reads mistyped words as the known words that they surely stand for: `liek` as `like`; nothing is put back."""
+    """Reads mistyped words as the known words clearly intended: `liek` as `like`; nothing is put back."""
 
     def __init__(self, profile: TextProfile) -> None:
         self.profile = profile
@@ -62,7 +61,7 @@ class Slips(Rewrite):
         return cls(model.source)
 
     def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, tuple[ReadAs, ...]] | None:
-        """Returns a text with known words for mistyped ones; the memo names them."""
+        """Returns a text with its mistyped words replaced; the memo names them."""
         slips = self.find_slips(text.text)
         if not slips:
             return None
@@ -70,7 +69,7 @@ class Slips(Rewrite):
         return text.replace(slips), words
 
     def find_slips(self, text: str) -> list[Edit]:
-        """Returns the mistyped words of a text, each with the known word in its place."""
+        """Returns the edits that replace the mistyped words of a text by known ones."""
         if not self.is_sure or self.familiar.issuperset(parts := text.split()):
             return []
         matches = list(WORD.finditer(text))
@@ -106,7 +105,7 @@ class Slips(Rewrite):
         return is_known
 
     def find_moved_blanks(self, text: str, matches: Sequence[re.Match[str]], unknown: Sequence[int]) -> Iterator[Edit]:
-        """Yields the words between which a blank was typed a letter too early or too late."""
+        """Yields edits of word pairs whose blank was typed a letter too early or too late."""
         last = -1
         for number, following in pairwise(unknown):
             first, second = matches[number], matches[following]
@@ -118,13 +117,13 @@ class Slips(Rewrite):
                     last = following
 
     def move_blank(self, first: str, second: str) -> tuple[str, str] | None:
-        """Returns two known words of which the blank was exchanged with a letter beside it; None if it was not."""
+        """Returns the two known words obtained by swapping the blank with an adjacent letter, or None."""
         moves = (first + second[0], second[1:]), (first[:-1], first[-1] + second)
         known = [pair for pair in moves if all(self.profile.words.find(word.lower()).total >= FEWEST for word in pair)]
         return known[0] if len(known) == 1 else None
 
     def find_intended(self, word: str, *, is_first: bool, may_slip_twice: bool) -> str | None:
-        """Returns the known word that an unknown one stands for, in its case; None if it stands for none."""
+        """Returns the known word intended by an unknown one, in its case, or None."""
         if len(word) > LONGEST_WORD:
             return None
         capitalised = undo_capital_slip(word)
@@ -149,9 +148,9 @@ class Slips(Rewrite):
         return usual[0].upper() + usual[1:] if word[1:].islower() and not is_name else None
 
     def may_be_mistyped(self, word: str, *, is_first: bool) -> bool:
-        """Whether an unknown word with a capital may be a slip, also of one of several words.
+        """Whether an unknown capitalised word may be a slip, also in one word of a compound.
 
-        Within a sentence, a word that is usually written in small letters would hardly have got its capital by a slip.
+        Within a sentence, a slip would hardly capitalise a word that is usually in lower case.
         """
         if not self.is_sure or len(word) > LONGEST_WORD:
             return False
@@ -161,7 +160,7 @@ class Slips(Rewrite):
         return any(is_first or (written or "").istitle() for written in usual)
 
     def find_best(self, word: str) -> str | None:
-        """Returns the word of which an unknown one is a slip, if one is far likelier than all others."""
+        """Returns the original of a mistyped word if it is far likelier than all others."""
         likely, less_likely = find_likely_originals(word) & self.keys, self.list_originals(word) & self.keys
         likelihoods = {other: LESS_LIKELY * self.profile.words.find(other).total for other in less_likely}
         likelihoods |= {other: LIKELY * self.profile.words.find(other).total for other in likely}
@@ -172,7 +171,7 @@ class Slips(Rewrite):
         return best if self.is_frequent(best, len(word)) or (len(word) >= LONG and best in likely) else None
 
     def find_after_two_slips(self, word: str) -> str | None:
-        """Returns the only word that a long one is with two slips; None where there are none or several."""
+        """Returns the only word that is two slips away from a long one; None if there is none, or several."""
         letters = mask_letters(word)
         meant = [
             other
@@ -184,15 +183,15 @@ class Slips(Rewrite):
         return best if best is not None and counts[best] >= FEWEST_AFTER_TWO else None
 
     def is_frequent(self, word: str, length: int | None = None) -> bool:
-        """Whether a word occurs often enough for one of `length` letters to be read as it."""
+        """Whether a word is frequent enough to be the reading of one with `length` letters."""
         fewest = self.profile.texts / COMMON if (length or len(word)) <= SHORT else FEWEST
         return self.profile.words.find(word.lower()).total >= fewest
 
     def list_originals(self, word: str) -> set[str]:
-        """Returns the words that `word` may be with a letter left out, or with the key beside the right one.
+        """Returns the words that yield `word` by a dropped letter or an adjacent key.
 
-        The last letter of a long word is no slip, since other endings are other forms of a word; but a wrong key is one
-        where no words end so.
+        The last letter of a long word is no slip, since other endings make other forms of a word; a wrong key is one,
+        if no words end that way.
         """
         end = len(word) + (len(word) <= SHORT)
         last_key = max(end, len(word) + (self.endings[word[-2:]] * RARE_ENDING < len(self.keys))) - 1
@@ -211,12 +210,12 @@ class Slips(Rewrite):
 
     @cached_property
     def endings(self) -> Counter[str]:
-        """How many words end with two letters."""
+        """Counts of words by their last two letters."""
         return Counter(word[-2:] for word in self.keys)
 
     @cached_property
     def long_words(self) -> dict[str, list[tuple[str, int]]]:
-        """The long words by their first letter, each with its letters as bits."""
+        """The long words by first letter, each with its letters as bits."""
         words: dict[str, list[tuple[str, int]]] = {}
         for word in self.keys:
             if len(word) >= LONG:
@@ -225,7 +224,7 @@ class Slips(Rewrite):
 
 
 def undo_capital_slip(word: str) -> str | None:
-    """Returns a word whose capital was typed a letter too late or twice (oSrry, SSorry) as it is meant; else None."""
+    """Returns a word whose capital was typed late or twice (oSrry, SSorry) as intended; else None."""
     first, second, rest = word[0], word[1:2], word[2:]
     if not second.isupper() or rest.lower() != rest:
         return None
@@ -235,7 +234,7 @@ def undo_capital_slip(word: str) -> str | None:
 
 
 def choose_likeliest(likelihoods: Mapping[str, float]) -> str | None:
-    """Returns the word that is far likelier than all others; None if there is no such word."""
+    """Returns a word far likelier than all others, or None."""
     ranked = sorted(likelihoods, key=lambda word: (-likelihoods[word], word))[:2]
     if not ranked or (len(ranked) > 1 and likelihoods[ranked[1]] * CERTAIN > likelihoods[ranked[0]]):
         return None
@@ -243,7 +242,7 @@ def choose_likeliest(likelihoods: Mapping[str, float]) -> str | None:
 
 
 def mask_letters(word: str) -> int:
-    """Returns the letters of a word as bits; a slip changes at most two of them."""
+    """Returns the letters of a word as bits; a slip changes at most two."""
     mask = 0
     for letter in word:
         mask |= 1 << (ord(letter) & 63)
@@ -251,9 +250,9 @@ def mask_letters(word: str) -> int:
 
 
 def count_slips(typed: str, meant: str) -> int:
-    """Returns the fewest slips by which `meant` becomes `typed`; more than MOST_SLIPS if they are more.
+    """Returns the fewest slips that turn `meant` into `typed`; a number above MOST_SLIPS if there are more.
 
-    The last letter is never one: another may make another form of the word.
+    The last letter is never a slip: another letter may make another form of the word.
     """
     too_many = MOST_SLIPS + 1
     if abs(len(typed) - len(meant)) > MOST_SLIPS or typed[-1] != meant[-1]:
@@ -279,12 +278,12 @@ def count_slips(typed: str, meant: str) -> int:
 
 
 def is_abbreviated(text: str, end: int) -> bool:
-    """Whether the word of a sentence that ends at `end` is an abbreviation: its full stop does not end the sentence."""
+    """Whether the word ending at `end` is an abbreviation, so that its full stop does not end the sentence."""
     return text[end : end + 1] == "." and has_letters(text[end:])
 
 
 def find_likely_originals(word: str) -> set[str]:
-    """Returns the words that `word` may be with a letter doubled, or with two exchanged."""
+    """Returns the words that yield `word` by a doubled letter or a transposition."""
     return {
         word[:index] + ("" if left == right else right) + left + word[index + 2 :]
         for index, (left, right) in enumerate(pairwise(word))
@@ -292,7 +291,7 @@ def find_likely_originals(word: str) -> set[str]:
 
 
 def find_neighbours() -> dict[str, list[str]]:
-    """Returns the keys beside each key."""
+    """Returns the keys adjacent to each key."""
     neighbours: dict[str, list[str]] = {}
     for row in KEYS:
         for left, right in pairwise(row):

@@ -1,7 +1,7 @@
-"""A text that knows which character of its source each of its characters came from, through any number of edits.
+"""A text that knows which source character each of its characters came from, through any number of edits.
 
-What is said of an edited text (a word that attention links, a span that was taken out) can so be said of the text that
-a person wrote. Knows nothing of what edits mean.
+Statements about an edited text (a word linked by attention, a span taken out) thereby hold for the text that a person
+wrote. Knows nothing of what edits mean.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 
 
 class Edit(NamedTuple):
-    """What takes the place of the characters from `start` to `end`."""
+    """The replacement for the characters from `start` to `end`."""
 
     start: int
     end: int
@@ -20,7 +20,7 @@ class Edit(NamedTuple):
 
 
 class AlignedText(NamedTuple):
-    """A text, and the index of the source character that each of its characters stands for, in order."""
+    """A text, with the index of the source character behind each of its characters, in order."""
 
     text: str
     origins: Sequence[int]
@@ -32,15 +32,15 @@ class AlignedText(NamedTuple):
 
     @classmethod
     def from_characters(cls, characters: Iterable[tuple[str, int]]) -> Self:
-        """Returns the text of characters that come with their origins."""
+        """Builds a text from characters paired with their origins."""
         pairs = list(characters)
         return cls("".join(character for character, _ in pairs), [origin for _, origin in pairs])
 
     def replace(self, edits: Iterable[Edit]) -> AlignedText:
-        """Returns the text after edits, which are in order and do not overlap.
+        """Applies edits, which are in order and do not overlap.
 
-        The n-th character of a replacement stands for the n-th of what it replaces; those that are too many, for the
-        last. What replaces nothing stands for the character at its place.
+        The n-th character of a replacement comes from the n-th character that it replaces; surplus characters come from
+        the last one, and an insertion from the character at its place.
         """
         parts: list[str] = []
         origins: list[int] = []
@@ -54,24 +54,24 @@ class AlignedText(NamedTuple):
         return AlignedText("".join(parts) + self.text[position:], [*origins, *self.origins[position:]])
 
     def trace(self, before: AlignedText) -> AlignedText:
-        """Returns this text, whose source is `before`, with the source of that text as its own."""
+        """Returns this text, aligned with the source of `before`, of which it is an edit."""
         return AlignedText(self.text, [before.find_origin(origin) for origin in self.origins])
 
     def slice(self, start: int, end: int) -> AlignedText:
-        """Returns the characters from `start` to `end`; their source stays the whole one."""
+        """Returns the characters from `start` to `end`; their source remains the whole source."""
         return AlignedText(self.text[start:end], self.origins[start:end])
 
     def find_origin(self, index: int) -> int:
-        """Returns the source index of a character; behind the last one, that behind the last one's."""
+        """Returns the source index of a character; past the end, the index after the last character's."""
         if index < len(self.origins):
             return self.origins[index]
         return self.origins[-1] + 1 if self.origins else 0
 
     def find_source(self, start: int, end: int) -> range:
-        """Returns the source characters for which those from `start` to `end` stand; empty for none."""
+        """Returns the source characters behind those from `start` to `end`; may be empty."""
         first = self.find_origin(start)
         return range(first, self.origins[end - 1] + 1 if end > start else first)
 
     def find_target(self, start: int, end: int) -> range:
-        """Returns the characters that stand for the source characters from `start` to `end`."""
+        """Returns the characters that come from the source characters from `start` to `end`."""
         return range(bisect_left(self.origins, start), bisect_left(self.origins, end))

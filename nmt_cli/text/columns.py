@@ -1,4 +1,4 @@
-"""Columns of a table, which the user names by their heading or their number. Knows no file format."""
+"""Columns of a table, named by the user by heading or by number. Knows no file format."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ SEPARATOR = re.compile(r'"?sep=(.)"?\s*')  # the first line by which Excel is to
 
 
 def find_column(column: str | None, header: list[str] | None, default: int, where: str) -> int:
-    """Returns the index of a column, from 0: that of a name in `header`, or of a number counted from 1.
+    """Returns the 0-based index of a column, given by its name in `header` or by its number, counted from 1.
 
-    Without a `column`, returns `default`. Raises DataError for a name that is not in the header; the hint names the
-    nearest one. `where` says in the error what was read.
+    Without a `column`, returns `default`. Raises DataError for a name missing from the header; the hint names the
+    nearest one. `where` names the input in the error.
     """
     if column is None:
         return default
@@ -28,5 +28,5 @@ def find_column(column: str | None, header: list[str] | None, default: int, wher
 
 
 def is_name(column: str | None) -> bool:
-    """Whether a column is given by its name, so that the first line must be a header."""
+    """Whether a column is given by name, so that the first line must be a header."""
     return column is not None and not (column.isascii() and column.isdigit())

@@ -1,4 +1,4 @@
-"""Makes text of others fit to be printed: control characters are shown, not obeyed. Must stay light: errors need it."""
+"""Makes foreign text safe to print: control characters are shown, not obeyed. Must stay light: errors need it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # as text: compiled at its first us
 
 
 def escape_controls(text: str) -> str:
-    """Returns `text` with every control character but tab and line end as its number, as in `\\x1b`."""
+    r"""Returns `text` with every control character except tab and line end as its code, such as `\x1b`."""
     return re.sub(CONTROLS, lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
 def escape_line(text: str) -> str:
-    """Returns `text` as a single line: line ends are shown too."""
+    """Returns `text` as a single line, with line ends escaped too."""
     return escape_controls(text).replace("\n", "\\n")

@@ -1,6 +1,6 @@
-"""The normal form of a sentence, its length, and the key under which sentences count as the same.
+"""The normal form of a sentence, its length, and the key by which sentences are compared.
 
-Knows no files, checks or vocabularies. Corpora and the input of translation go through the same `normalise`.
+Knows no files, checks or vocabularies. Corpora and input to translation pass through the same `normalise`.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ FOLDED = str.maketrans(
 
 
 def normalise(text: str) -> str:
-    """Returns `text` in NFC, with single spaces between words and none at the ends, without control characters.
+    """Returns `text` in NFC, trimmed, with single spaces between words and without control characters.
 
-    Takes any `str`, and is idempotent. U+2581, which SentencePiece uses as its own space, becomes "_".
+    Accepts any `str`; idempotent. U+2581, SentencePiece's own space, becomes "_".
     """
     text = " ".join(drop_invisible(text).split())
     if not text.isascii():
@@ -51,13 +51,13 @@ def drop_invisible(text: str) -> str:
 
 
 def find_unspaced(text: str) -> list[str]:
-    """Returns the characters of `text` that belong to scripts without spaces between words."""
+    """Returns the characters of `text` whose scripts put no spaces between words."""
     return [] if text.isascii() else re.findall(UNSPACED, text)
 
 
 @cache
 def is_unspaced(character: str) -> bool:
-    """Whether the script of a character has no spaces between words; Tibetan has them between clauses only."""
+    """Whether a character's script puts no spaces between words; Tibetan puts them between clauses only."""
     return bool(find_unspaced(character)) or "\u0f00" <= character <= "\u0fff"
 
 
@@ -76,13 +76,13 @@ def split_unspaced(word: str) -> list[str]:
 
 
 def count_words(text: str) -> int:
-    """Returns the length of a normalised sentence in words; two characters of an unspaced script count as a word."""
+    """Counts the words of a normalised sentence; two characters of an unspaced script count as one word."""
     words = text.count(" ") + 1 if text else 0
     return words + len(find_unspaced(text)) // 2
 
 
 def make_sentence_key(text: str) -> str:
-    """Returns the key of a normalised sentence, the same for any case, width, and shape of quotes and dashes."""
+    """Returns the key of a normalised sentence: case, width and the shapes of quotes and dashes do not matter."""
     if text.isascii():
         return text.lower().replace("`", "'")
     text = text.translate(FOLDED)  # before NFKC too, which turns `´` into a space and a mark
@@ -91,5 +91,5 @@ def make_sentence_key(text: str) -> str:
 
 
 def hash_text(text: str) -> bytes:
-    """Returns an 8-byte hash of a text. Among 4 million texts, the probability of a collision is 0.0000004."""
+    """Returns an 8-byte hash of a text. Among 4 million texts, a collision has probability 4e-7."""
     return hashlib.blake2b(text.encode(), digest_size=8).digest()

@@ -1,8 +1,8 @@
-"""What the training text looked like: its characters, words, case, numbers and lengths, as one small file.
+"""A profile of the training text: its characters, words, case, numbers and lengths, as one small file.
 
-`prepare` writes the file (`profiling/`), a model directory keeps it, and translation reads it: the first line is JSON,
-the others are the words of the source and then those of the target, sorted, so that a word is found without parsing the
-rest. Knows no files but its own, no subwords and no networks.
+`prepare` writes the file (`profiling/`), a model directory keeps it, and translation reads it. The first line is JSON;
+the other lines are the words of the source, then those of the target, sorted, so that lookups need not parse the file.
+Knows no other files, no subwords and no networks.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ UNSEEN_WORD = WordCount(0, ())
 
 
 class LengthRatio(NamedTuple):
-    """How long targets are beside sources of similar length: characters of the target per character of the source."""
+    """Lengths of targets whose sources have similar length, in target characters per source character."""
 
     mean: float
     spread: float  # the standard deviation of the natural logarithm of the ratio
@@ -45,28 +45,28 @@ class LengthRatio(NamedTuple):
 
 
 class NumberMarks(NamedTuple):
-    """How often numbers that both sides have are written with which mark: (mark in source, mark in target) -> count.
+    """Counts of (mark in source, mark in target) over numbers that both sides contain.
 
-    A mark is "" where a side writes none: 1,000 and 1000 are (",", "").
+    A mark is "" where a side writes no mark: 1,000 and 1000 give (",", "").
     """
 
     decimal: Mapping[tuple[str, str], int]
     thousands: Mapping[tuple[str, str], int]
 
     def find_target_decimal(self, mark: str) -> str | None:
-        """Returns how the target writes the decimal `mark` of the source; None if the corpus does not show it."""
+        """Returns the target's equivalent of the source's decimal `mark`; None if the corpus does not show it."""
         return find_usual_mark(self.decimal, mark)
 
     def find_target_thousands(self, mark: str) -> str | None:
-        """Returns how the target writes the thousands `mark` of the source; None if the corpus does not show it."""
+        """Returns the target's equivalent of the source's thousands `mark`; None if the corpus does not show it."""
         return find_usual_mark(self.thousands, mark)
 
 
 class WordCounts:
-    """The words of one side in the lines of the file, sorted by code points; a word is found by bisection."""
+    """The words of one side as lines of the file, sorted by code point and looked up by bisection."""
 
     def __init__(self, content: bytes, least_count: int) -> None:
-        """`content` has a line for each word; rarer words than `least_count` were left out to save room."""
+        """`content` has one line per word; words rarer than `least_count` were left out to save space."""
         self.content = content
         self.least_count = least_count
         self.recent: dict[str, WordCount] = {}
@@ -78,16 +78,16 @@ class WordCounts:
 
     @cached_property
     def lines(self) -> list[str]:
-        """The lines of the table, split on first use: a text in usual case needs none of them."""
+        """The lines of the table, split on first use: text in usual case never needs them."""
         return self.content.decode().split("\n") if self.content else []
 
     def __iter__(self) -> Iterator[WordCount]:
         return map(parse_word, self.lines)
 
     def list_capitalised(self, most: int) -> list[str]:
-        """Returns the words, in lower case, that occur `most` times at most, and usually with a capital at their front.
+        """Returns the words, in lower case, that occur at most `most` times and are usually capitalised.
 
-        Fast: reads the table without parsing what is not asked for.
+        Fast: skips lines that cannot match without parsing them.
         """
         counts = frozenset(map(str, range(1, most + 1)))
         rows = (line.split("\t", 3) for line in self.lines)
@@ -95,7 +95,7 @@ class WordCounts:
         return [key for key, _, form, *_ in rare if form.startswith(CAPITALISED) and form != f"{CAPITALISED}0"]
 
     def find(self, key: str) -> WordCount:
-        """Returns the counts of a word in lower case; UNSEEN_WORD if it does not occur."""
+        """Returns the counts of a lower-case word; UNSEEN_WORD if it does not occur."""
         word = self.recent.get(key)
         if word is None:
             if len(self.recent) >= COUNTS_REMEMBERED:
@@ -105,11 +105,11 @@ class WordCounts:
         return word
 
     def contains(self, key: str) -> bool:
-        """Whether a word in lower case occurs."""
+        """Whether a lower-case word occurs."""
         return self.find_line(f"{key}\t") is not None
 
     def find_line(self, beginning: str) -> str | None:
-        """Returns the line with this beginning; None if there is none. The first searches do not split the table."""
+        """Returns the line with this beginning, or None. The first lookups do not split the table."""
         if self.searches < FEWEST_FOR_LINES:
             self.searches += 1
             key = beginning.encode(errors="surrogatepass")
@@ -122,7 +122,7 @@ class WordCounts:
 
 
 class TextProfile(NamedTuple):
-    """What the training text of one side looks like."""
+    """The profile of one side of the training text."""
 
     characters: frozenset[str]  # all that occur
     character_counts: Mapping[str, int]
@@ -137,9 +137,9 @@ class TextProfile(NamedTuple):
     unseen_share: float = 1.0  # of the words of a new text, those that never occurred here: as many as occurred once
 
     def count_word(self, word: str) -> int:
-        """Returns how often a word occurs, in any case; a word with apostrophes or hyphens counts as its rarest part.
+        """Counts a word in any case; a word with apostrophes or hyphens counts as its rarest part.
 
-        In scripts without spaces a word is as frequent as its rarest character.
+        In scripts without spaces, a word counts as its rarest character.
         """
         total = self.find_word(word).total
         if total or not word:
@@ -150,28 +150,28 @@ class TextProfile(NamedTuple):
         return min(map(self.count_word, parts)) if len(parts) > 1 else 0
 
     def has_word(self, word: str) -> bool:
-        """Whether a word occurs: whether `count_word` is not 0. Faster, for the many words that are asked for once."""
+        """Whether `count_word` is not 0; faster, for words looked up once."""
         if self.words.contains(word.lower()):
             return True
         return self.count_word(word) > 0
 
     def find_usual_case(self, word: str) -> str | None:
-        """Returns a word as it is usually written within a sentence; None for a word that does not occur there."""
+        """Returns a word as it is usually cased within a sentence; None if it never occurs there."""
         forms = self.find_word(word).forms
         return forms[0][0] if forms and forms[0][1] else None
 
     def find_word(self, word: str) -> WordCount:
-        """Returns the counts of a word in any case."""
+        """Returns the counts of a word, whatever its case."""
         return self.words.find(word.lower())
 
     @property
     def has_all_words(self) -> bool:
-        """Whether no word was left out, so that a word that is not found never occurred."""
+        """Whether no word was left out, so that a missing word never occurred."""
         return self.words.least_count <= 1
 
 
 class CorpusProfile(NamedTuple):
-    """The profiles of both sides of a corpus, and how they compare; `source` is None where the sources are pictures."""
+    """The profiles of both sides of a corpus and their comparison; `source` is None if the sources are pictures."""
 
     source: TextProfile | None
     target: TextProfile
@@ -180,7 +180,7 @@ class CorpusProfile(NamedTuple):
 
     @classmethod
     def parse(cls, content: bytes) -> CorpusProfile:
-        """Reads the content of a profile. Raises ValueError, KeyError or TypeError for any other content."""
+        """Parses a profile. Raises ValueError, KeyError or TypeError for invalid content."""
         end = content.find(b"\n")
         header = build(dict, parse_json(content[: max(0, end)].decode()))
         if header["format"] != PROFILE_FORMAT:
@@ -196,17 +196,19 @@ class CorpusProfile(NamedTuple):
 
     @classmethod
     def load(cls, path: Path) -> CorpusProfile:
-        """Reads a profile. Raises OSError, and what `parse` raises."""
+        """Reads a profile. Raises OSError and the errors of `parse`."""
         return cls.parse(path.read_bytes())
 
     def find_ratio(self, source_length: int) -> LengthRatio | None:
-        """Returns the ratio of pairs whose source has about so many characters; None without any pairs."""
+        """Returns the length ratio of pairs whose sources have about `source_length` characters; None without such
+        pairs.
+        """
         fitting = (ratio for limit, ratio in self.ratios if source_length <= limit)
         return next(fitting, self.ratios[-1][1] if self.ratios else None)
 
 
 def parse_side(values: Mapping[str, Any], words: bytes) -> TextProfile:
-    """Returns the profile of one side from its part of the first line, and from the lines of its words."""
+    """Parses the profile of one side from its part of the first line and its lines of words."""
     values = dict(values)
     counts = dict(zip(values.pop("characters"), values.pop("character_counts"), strict=True))
     return TextProfile(
@@ -222,7 +224,10 @@ def parse_marks(rows: list[list[Any]]) -> dict[tuple[str, str], int]:
 
 
 def parse_word(line: str) -> WordCount:
-    """Parses `key`, count and forms, separated by tabs; without forms, all but the first words were in lower case."""
+    """Parses `key`, count and forms, separated by tabs.
+
+    Without forms, the word was in lower case except sentence-initially.
+    """
     key, total, *forms = line.split("\t")
     if not forms:
         return WordCount(int(total), ((key, int(total)),))
@@ -241,7 +246,7 @@ def split_compound(word: str) -> list[str]:
 
 
 def find_usual_mark(counts: Mapping[tuple[str, str], int], mark: str) -> str | None:
-    """Returns the mark of the target that stands for most of the source's `mark`, if there are enough examples."""
+    """Returns the target mark that most often replaces the source's `mark`, given enough examples."""
     targets = {target: count for (source, target), count in counts.items() if source == mark}
     best = max(targets, key=lambda target: targets[target], default=None)
     if best is None or targets[best] < FEWEST_NUMBERS or 2 * targets[best] < sum(targets.values()):

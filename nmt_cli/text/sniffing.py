@@ -1,7 +1,7 @@
-"""Recognises the format of a file by its first bytes, and by its name where they do not tell.
+"""Recognises the format of a file by its first bytes, or by its name if the bytes do not decide.
 
-Content that is unmistakable (a signature, the root of XML, the shape of a catalogue or of subtitles) overrules the
-name; all other formats are recognised by their name alone. What neither tells is plain text, or binary data.
+Unmistakable content (a signature, the root of XML, the shape of a catalogue or of subtitles) overrules the name; all
+other formats are recognised by name only. The rest is plain text or binary data.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ PARTS = {
 
 
 def recognise_format(name: str | Path | None, head: bytes) -> FileFormat:
-    """Returns the format of a file, by its first bytes and its `name`, None for standard input."""
+    """Returns the format of a file by its first bytes and its `name`; None as name means standard input."""
     by_name = None if name is None else find_by_name(name)
     return recognise_content(head, by_name) or by_name or TEXT
 
 
 def recognise_content(head: bytes, by_name: FileFormat | None) -> FileFormat | None:
-    """Returns the format that the first bytes tell beyond doubt; None if the name decides."""
+    """Returns the format that the first bytes prove; None if the name must decide."""
     if head.startswith(b"PK"):
         return recognise_archive(head, by_name)
     binary = next((format for format in FORMATS if format.is_binary and head.startswith(format.starts)), None)
@@ -58,7 +58,7 @@ def recognise_content(head: bytes, by_name: FileFormat | None) -> FileFormat | N
 
 
 def recognise_archive(head: bytes, by_name: FileFormat | None) -> FileFormat | None:
-    """Returns the kind of document in a zip archive: by the parts that are seen, else by its name, else an archive."""
+    """Returns the kind of document in a zip archive by its visible parts, else by its name; else a plain archive."""
     part = next((name for mark, name in PARTS.items() if mark in head), None)
     if part is not None:
         return BY_NAME[part]
@@ -66,7 +66,7 @@ def recognise_archive(head: bytes, by_name: FileFormat | None) -> FileFormat | N
 
 
 def decode_head(head: bytes) -> str | None:
-    """Returns the text in the first bytes, however damaged; None if they are no text."""
+    """Decodes the first bytes, however damaged; None if they are not text."""
     encoding = next((encoding for mark, encoding in BYTE_ORDER_MARKS.items() if head.startswith(mark)), None)
     if encoding is None and b"\0" in head:
         encoding = find_wide_encoding(head)
@@ -76,7 +76,7 @@ def decode_head(head: bytes) -> str | None:
 
 
 def find_wide_encoding(head: bytes) -> str | None:
-    """Returns the UTF-16 of a text without its mark, in which nearly every other byte is 0."""
+    """Returns the UTF-16 variant of a text without a byte order mark, in which nearly every other byte is 0."""
     half = len(head) // 2
     for parity, encoding in ((0, "utf-16-be"), (1, "utf-16-le")):
         if half >= 4 and head[parity::2].count(0) > 0.7 * half > 0 == head[1 - parity :: 2].count(0):
@@ -85,7 +85,7 @@ def find_wide_encoding(head: bytes) -> str | None:
 
 
 def recognise_text(text: str, by_name: FileFormat | None) -> FileFormat | None:
-    """Returns the format of a text whose form is unmistakable."""
+    """Returns the format of a text with an unmistakable form."""
     start = text.lstrip()[:200]
     if start.startswith("<"):
         return recognise_markup(text, by_name)
@@ -105,7 +105,7 @@ def recognise_text(text: str, by_name: FileFormat | None) -> FileFormat | None:
 
 
 def recognise_markup(text: str, by_name: FileFormat | None) -> FileFormat | None:
-    """Returns the format of markup by its root element; None for what merely begins with a tag."""
+    """Returns the format of markup by its root element; None if the text merely begins with a tag."""
     position = re.match(PROLOG, text)
     root = re.match(ROOT_ELEMENT, text[position.end() if position else 0 :])
     root_name = root[1].lower() if root else ""
@@ -120,7 +120,7 @@ def recognise_markup(text: str, by_name: FileFormat | None) -> FileFormat | None
 
 
 def recognise_json(text: str, by_name: FileFormat | None) -> FileFormat | None:
-    """Returns JSON Lines if the first line is an object, or an array of texts, by itself."""
+    """Returns JSON Lines if the first line is a complete object or an array of texts."""
     import json  # few inputs begin with a bracket
 
     line, _, rest = text.lstrip().partition("\n")
@@ -135,7 +135,7 @@ def recognise_json(text: str, by_name: FileFormat | None) -> FileFormat | None:
 
 
 def check_encoding(encoding: str, where: str = "--encoding") -> str:
-    """Returns Python's name of an encoding. Raises OptionError for one that does not exist."""
+    """Returns Python's name of an encoding. Raises OptionError for an unknown one."""
     try:
         "".encode(encoding)  # LookupError for codecs that do not encode text, like zlib
         codecs.getincrementaldecoder(encoding)()

@@ -1,4 +1,4 @@
-"""Lines, or what is made of them, as they arrive: what is already there is batched, and never waits for more.
+"""Batches lines, or items made from them, as they arrive, without waiting for more.
 
 Knows bytes and lines, nothing of translation.
 """
@@ -22,8 +22,8 @@ def decode_lines(
 ) -> Iterator[str]:
     """Yields the UTF-8 text of each line, without its end (LF or CR LF) unless `keep_ends`.
 
-    Invalid UTF-8 becomes U+FFFD if `errors` is "replace"; otherwise it raises DataError with `name`, the line's number
-    from 1, and a hint: to convert the text, to which `alternative` adds another way, or to decompress it.
+    Invalid UTF-8 becomes U+FFFD if `errors` is "replace"; otherwise it raises DataError with `name` and the 1-based
+    line number. The hint suggests converting or decompressing the text; `alternative` adds another way.
     """
     for number, line in enumerate(lines, start=1):
         try:
@@ -39,9 +39,9 @@ def decode_lines(
 
 
 def batch_blocks(items: Iterable[StreamItem], limit: int) -> Iterator[list[StreamItem]]:
-    """Yields the items in lists of `limit`; the last list may be shorter.
+    """Yields the items in lists of `limit`; the last may be shorter.
 
-    An exception of `items` is raised here after the items before it have been yielded.
+    Raises an exception of `items` after yielding the items before it.
     """
     block: list[StreamItem] = []
     try:
@@ -59,16 +59,16 @@ def batch_blocks(items: Iterable[StreamItem], limit: int) -> Iterator[list[Strea
 
 
 class StreamEnd(NamedTuple):
-    """Follows the last item of a stream, with the error that ended the stream, if any."""
+    """Marks the end of a stream, with the error that ended it, if any."""
 
     error: BaseException | None = None
 
 
 def batch_arriving(items: Iterable[StreamItem], limit: int) -> Iterator[list[StreamItem]]:
-    """Yields batches of the items that have arrived, in order: at least 1 and at most `limit`.
+    """Yields batches of at least 1 and at most `limit` items, in order of arrival.
 
-    A thread reads up to two batches ahead, so that reading overlaps with the work on a batch. An exception of `items`
-    is raised here after the items before it have been yielded.
+    A thread reads up to two batches ahead, so that reading overlaps with work on a batch. Raises an exception of
+    `items` after yielding the items before it.
     """
     ready: queue.Queue[StreamItem | StreamEnd] = queue.Queue(maxsize=2 * limit)
 
@@ -92,7 +92,7 @@ def batch_arriving(items: Iterable[StreamItem], limit: int) -> Iterator[list[Str
 
 
 def take_batch(ready: queue.Queue[StreamItem | StreamEnd], limit: int) -> tuple[list[StreamItem], StreamEnd | None]:
-    """Waits for one item, then takes all others that are there; stops at `limit` and at the end."""
+    """Waits for one item, then takes all others available, up to `limit` or the end."""
     batch: list[StreamItem] = []
     item = ready.get()
     while not isinstance(item, StreamEnd):

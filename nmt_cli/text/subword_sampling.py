@@ -1,8 +1,8 @@
-"""Subword regularisation: sentences in randomly sampled segmentations, with the vocabulary of a SentencePiece model.
+"""Subword regularisation: randomly sampled segmentations from the vocabulary of a SentencePiece model.
 
-SentencePiece can sample segmentations itself. Since its release 0.2.2, however, the same seed gives other samples in
-another process, so that a resumed training would differ from an uninterrupted one. Here the generator decides alone.
-Knows pieces, not sentences of a corpus.
+SentencePiece can sample segmentations itself, but since its release 0.2.2 the same seed gives different samples in
+another process, so that resumed and uninterrupted training would differ. Here, the generator alone decides. Knows
+pieces, not sentences of a corpus.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WordSampler = Callable[[str, "PieceTable", float, Random], list[str]]
 
 @dataclass(frozen=True, eq=False)
 class PieceTable:
-    """The pieces of a SentencePiece model, from which it spells text."""
+    """The pieces of a SentencePiece model, which spell text."""
 
     ids: dict[str, int]
     scores: dict[str, float]  # log probabilities of a unigram model, ranks of merges of a BPE model
@@ -37,7 +37,7 @@ class PieceTable:
 
     @classmethod
     def from_model(cls, processor: Any, *, excluded_ids: Collection[int]) -> PieceTable:
-        """Returns the pieces of a SentencePieceProcessor, without its control pieces and `excluded_ids`."""
+        """Reads the pieces of a SentencePieceProcessor, except control pieces and `excluded_ids`."""
         control = (i for i in range(processor.get_piece_size()) if processor.is_control(i) or processor.is_unknown(i))
         excluded = {*excluded_ids, *control}
         texts = {i: processor.id_to_piece(i) for i in range(processor.get_piece_size()) if i not in excluded}
@@ -48,7 +48,7 @@ class PieceTable:
 
     @cached_property
     def longest(self) -> int:
-        """Characters of the longest piece."""
+        """The length of the longest piece, in characters."""
         return max(map(len, self.ids), default=1)
 
     @cached_property
@@ -65,13 +65,13 @@ class PieceTable:
 
 
 def sample_ids(normalised: str, pieces: PieceTable, sample: WordSampler, alpha: float, random: Random) -> list[int]:
-    """Returns the ids of a sentence that SentencePiece normalised (`▁` for each space); `sample` segments each word."""
+    """Returns the ids of a sentence normalised by SentencePiece (`▁` for each space); `sample` segments each word."""
     parts = (part for word in WORD_PATTERN.findall(normalised) for part in sample(word, pieces, alpha, random))
     return [piece for part in parts for piece in pieces.spell(part)]
 
 
 def sample_segmentation(word: str, pieces: PieceTable, alpha: float, random: Random) -> list[str]:
-    """Samples one of all segmentations of a word, by its unigram probability to the power of `alpha`.
+    """Samples a segmentation of a word, with its unigram probability to the power of `alpha`.
 
     Forward filtering, backward sampling. Source: Kudo (2018), "Subword Regularization", section 3.2.
     """
@@ -91,9 +91,9 @@ def sample_segmentation(word: str, pieces: PieceTable, alpha: float, random: Ran
 
 @lru_cache(maxsize=1 << 15)
 def filter_forward(word: str, pieces: PieceTable, alpha: float) -> list[tuple[list[int], list[float]]]:
-    """Returns, for each position from 1 to the end of `word`, where the part that ends there may begin.
+    """For each position from 1 to the end of `word`, returns the possible starts of the piece ending there.
 
-    Beside these starts stand their cumulative probabilities, without the last one, which is 1.
+    Each list of starts comes with their cumulative probabilities, without the last one, which is 1.
     """
     log_sums = [0.0]  # for each position, the logarithm of the sum over all segmentations of the text before it
     starts_and_shares = []

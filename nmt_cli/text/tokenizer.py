@@ -1,6 +1,6 @@
 """Text to subword ids and back, by SentencePiece.
 
-Expects text that `normalise.normalise` returned. Knows no prepared or model directories, and not how a subword model is
+Expects text returned by `normalise.normalise`. Knows no prepared or model directories, nor how subword models are
 trained (`tokenizer_training`).
 """
 
@@ -41,7 +41,7 @@ class Tokenizer:
 
     @classmethod
     def load(cls, path: Path, settings: TokenizerSettings) -> Tokenizer:
-        """Reads a SentencePiece model. Raises DamagedError if `path` is missing or no subword model of ours."""
+        """Reads a SentencePiece model. Raises DamagedError if `path` is missing or not a subword model made by nmt."""
         try:
             tokenizer = cls(path.read_bytes(), settings)
         except FileNotFoundError as error:
@@ -60,25 +60,25 @@ class Tokenizer:
 
     @property
     def fingerprint(self) -> str:
-        """What distinguishes it from others: the kind, the size and the first digits of a checksum."""
+        """A short identity: the kind, the size and the first digits of a checksum."""
         checksum = hashlib.sha256(self.model).hexdigest()[:8]
         return f"{self.settings.kind}-{self.vocabulary_size}-{checksum}"
 
     @cached_property
     def placeholder_ids(self) -> tuple[int, ...]:
-        """The ids of the placeholders that are pieces of the vocabulary; among words, a space stands before each."""
+        """The ids of the placeholders in the vocabulary; if pieces are words, each is preceded by a space."""
         before = BLANK if self.settings.kind == "word" else ""
         ids = (int(self._processor.piece_to_id(before + name)) for name in PLACEHOLDERS)
         return tuple(piece_id for piece_id in ids if piece_id != UNKNOWN)
 
     @cached_property
     def has_placeholders(self) -> bool:
-        """Whether every placeholder is a piece, as in all vocabularies that `train_tokenizer` makes."""
+        """Whether every placeholder is a piece, as in all vocabularies made by `train_tokenizer`."""
         return len(self.placeholder_ids) == len(PLACEHOLDERS)
 
     @cached_property
     def characters(self) -> frozenset[str]:
-        """The characters that occur in the pieces of the vocabulary."""
+        """The characters that occur in pieces of the vocabulary."""
         are_bytes = self._processor.is_byte(list(range(self.vocabulary_size)))
         pieces = self._processor.id_to_piece(list(range(self.vocabulary_size)))
         known = list(zip(pieces, are_bytes, strict=True))[SPECIALS:]
@@ -98,12 +98,12 @@ class Tokenizer:
         return ids
 
     def sample_all(self, texts: Iterable[str], *, alpha: float, seed: int) -> list[list[int]]:
-        """Returns the ids of each sentence, without start and end, in a sampled segmentation that `seed` determines.
+        """Returns the ids of each sentence in a sampled segmentation determined by `seed`, without start and end.
 
         For unigram, a segmentation has its probability to the power of `alpha` (0: uniform; 1: as in the model); for
-        BPE, each merge is dropped with the probability `alpha`. Placeholders are ordinary text here.
-        Raises KeyError for vocabularies of characters or words, which know a single segmentation.
-        Source: Kudo (2018), "Subword Regularization"; Provilkov et al. (2020), "BPE-Dropout".
+        BPE, each merge is dropped with probability `alpha`. Placeholders are ordinary text here. Raises KeyError for
+        vocabularies of characters or words, which have only one segmentation. Source: Kudo (2018), "Subword
+        Regularization"; Provilkov et al. (2020), "BPE-Dropout".
         """
         from nmt_cli.text.subword_sampling import WORD_SAMPLERS, sample_ids  # which translation does not need
 
@@ -118,15 +118,14 @@ class Tokenizer:
         return PieceTable.from_model(self._processor, excluded_ids=self.placeholder_ids)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Returns the sentence on a single line; skips padding, start and end.
+        """Returns the sentence on a single line, without padding, start and end.
 
-        The inverse of `encode` for text that is normalised (and lower-cased, if so set) and has known characters or
-        words only.
+        The inverse of `encode` for normalised (and, if so configured, lower-cased) text of known characters or words.
         """
         return self.decode_all([ids])[0]
 
     def decode_all(self, sentences: Iterable[Sequence[int]]) -> list[str]:
-        """Decodes each of `sentences` as `decode` does; many on all cores."""
+        """Decodes each of `sentences`; many on all cores."""
         rows = [keep_text_ids(ids) for ids in sentences]
         is_small = len(rows) < FEWEST_FOR_THREADS
         texts = [self._processor.decode(ids) for ids in rows] if is_small else self._processor.decode(rows)
@@ -134,34 +133,34 @@ class Tokenizer:
 
     @property
     def has_unknown(self) -> bool:
-        """Whether the pieces of a text can be unknown: subwords spell unknown characters in bytes."""
+        """Whether a text can have unknown pieces; subwords spell unknown characters in bytes instead."""
         return self.settings.kind in ("word", "char")
 
     def list_surfaces(self, text: str) -> list[str]:
-        """Returns the piece of each id that `encode` returns; an unknown one is the text that it stands for.
+        """Returns the piece of each id that `encode` returns; for an unknown piece, the text behind it.
 
-        SentencePiece makes several unknown characters or words in a row one unknown piece.
+        SentencePiece joins several consecutive unknown characters or words into one unknown piece.
         """
         pieces: list[str] = self._processor.encode(prepare_surface(text, self.settings), out_type=str)
         return pieces
 
     def decode_with_unknown(self, ids: Sequence[int], unknown: Sequence[str]) -> str:
-        """Decodes as `decode` does, with the texts `unknown`, which `list_surfaces` gives, for the unknown ids."""
+        """Decodes as `decode` does, writing the texts `unknown`, from `list_surfaces`, for unknown ids."""
         replacements = iter(unknown)
         pieces = [next(replacements) if i == UNKNOWN else self._piece_texts[i] for i in keep_text_ids(ids)]
         return self._finish_text("".join(pieces).replace(BLANK, " "))
 
     def _finish_text(self, decoded: str) -> str:
-        """Returns text that was joined from pieces as one normalised line: byte pieces can spell a line break."""
+        """Returns joined pieces as one normalised line, since byte pieces can spell a line break."""
         return normalise(unmark_words(decoded) if self.settings.kind == "word" else decoded)
 
     def spell_pieces(self, ids: Sequence[int]) -> list[str]:
-        """Returns each id as text to show: `▁` marks a space before it; where pieces are words, `￭` marks none."""
+        """Returns each id as printable text: `▁` marks a preceding space or, if pieces are words, `￭` its absence."""
         pieces = [self._piece_texts[i] for i in ids]
         return [piece.removeprefix(BLANK) for piece in pieces] if self.settings.kind == "word" else pieces
 
     def find_unseen(self, text: str) -> set[str]:
-        """Returns the characters of `text` that no piece contains: they become bytes, or unknown."""
+        """Returns the characters of `text` that no piece contains; they become bytes, or unknown."""
         lower, unseen = self.settings.lowercase, set()
         for character in set(text) - self._found:
             if all(map(self._has_character, character.lower() if lower else character)):
@@ -171,7 +170,7 @@ class Tokenizer:
         return unseen
 
     def _has_character(self, character: str) -> bool:
-        """Whether a piece contains a character; most are pieces of their own, for which no other has to be read."""
+        """Whether a piece contains a character. Most characters are pieces themselves, which is checked first."""
         is_piece = character != BLANK and self._processor.piece_to_id(character) >= SPECIALS
         return is_piece or character in self.characters
 
@@ -184,7 +183,7 @@ class TokenizerPair(NamedTuple):
 
 
 class PieceTexts(dict[int, str]):
-    """The text of each piece by its id, read from SentencePiece when it is first asked for."""
+    """The text of each piece by id, read from SentencePiece on first use."""
 
     def __init__(self, processor: Any) -> None:
         super().__init__()
@@ -196,22 +195,21 @@ class PieceTexts(dict[int, str]):
 
 
 def keep_text_ids(ids: Sequence[int]) -> list[int]:
-    """Returns `ids` without padding, start and end of sentence."""
+    """Drops padding, start and end of sentence from `ids`."""
     return [int(i) for i in ids if i == UNKNOWN or i >= SPECIALS]
 
 
 def prepare_surface(text: str, settings: TokenizerSettings) -> str:
-    """Returns the text that SentencePiece encodes for a sentence."""
+    """Returns a sentence in the form that SentencePiece encodes."""
     if settings.lowercase:
         text = text.lower()
     return mark_words(text) if settings.kind == "word" else text
 
 
 def mark_words(text: str) -> str:
-    """Separates words and other single characters by spaces, with `￭` before each that had no space before it.
+    """Separates words and other single characters by spaces; `￭` marks each that had no space before it.
 
-    >>> mark_words("Don't go, Tom!")
-    "Don't go ￭, Tom ￭!"
+    >>> mark_words("Don't go, Tom!") "Don't go ￭, Tom ￭!"
     """
     # A joiner in the text itself needs no escape: alone it is itself, and as a mark it stands before something.
     tokens = choose_word_pattern(text).finditer(text)
@@ -219,7 +217,7 @@ def mark_words(text: str) -> str:
 
 
 def needs_joiner(text: str, match: re.Match[str]) -> bool:
-    """Whether no space stands before a word; never for a placeholder, which must remain the piece that it is."""
+    """Whether no space precedes a word; never for a placeholder, which must remain a piece."""
     return match.start() > 0 and text[match.start() - 1] != " " and match[0] not in PLACEHOLDERS
 
 

@@ -1,4 +1,4 @@
-"""What must be known of a subword model beside its file. Apart from the rest, for code that needs no more than this."""
+"""Settings of a subword model that its file does not hold. A module of its own, for code that needs no more."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TokenizerKind = Literal["unigram", "bpe", "char", "word"]
 
 @dataclass(frozen=True, kw_only=True)
 class TokenizerSettings(Settings):
-    """What the use of a SentencePiece file requires beside the file. Stored with every data set and model."""
+    """How to use a SentencePiece file. Stored with every data set and model."""
 
     kind: TokenizerKind
     lowercase: bool

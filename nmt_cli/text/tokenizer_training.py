@@ -1,4 +1,4 @@
-"""Training of a subword model by SentencePiece, from sentences to the bytes of the model. Knows no files."""
+"""Trains a subword model with SentencePiece, from sentences to the bytes of the model. Knows no files."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def train_tokenizer(
     vocabulary_size: int | None = None,
     minimum_count: int | None = None,
 ) -> bytes:
-    """Returns the bytes of a SentencePiece model trained on `texts`. They depend on nothing but the arguments.
+    """Returns the bytes of a SentencePiece model trained on `texts`, determined by the arguments.
 
-    Without a `vocabulary_size`, the size follows from the amount of text, and shrinks to what the text can fill. With a
-    `minimum_count`, a vocabulary of words has exactly the words that occur so often in `texts`.
-    Raises OptionError for a size that the text cannot fill or that has no room for its characters, with a size that
-    works; DataError for text from which nothing can be learned.
+    Without a `vocabulary_size`, the size follows from the amount of text and shrinks to what the text can fill. With a
+    `minimum_count`, a vocabulary of words contains exactly the words that occur at least that often. Raises OptionError
+    for a size that the text cannot fill or that cannot hold its characters, naming a size that works; DataError for
+    text too small to learn from.
     """
     surfaces = [prepare_surface(text, settings) for text in texts]
     coverage, covered = measure_alphabet(surfaces)
@@ -86,7 +86,7 @@ def measure_alphabet(surfaces: Sequence[str]) -> tuple[float, int]:
 
 
 def choose_vocabulary_size(surfaces: Sequence[str], kind: TokenizerKind, covered: int) -> int:
-    """Returns the default size of the vocabulary for a text, of which training may use less."""
+    """Returns the default vocabulary size for a text; training may use less."""
     if kind == "char":
         return covered + SPECIALS + len(PLACEHOLDERS) + 1  # the mark of a space may be one more
     if kind == "word":
@@ -98,14 +98,14 @@ def choose_vocabulary_size(surfaces: Sequence[str], kind: TokenizerKind, covered
 
 
 def compute_word_vocabulary_size(surfaces: Sequence[str], minimum_count: int) -> int:
-    """Returns the size of a vocabulary with room for the words that occur `minimum_count` times or more."""
+    """Returns the size of a vocabulary for all words that occur at least `minimum_count` times."""
     words = Counter(word for text in surfaces for word in text.split())
     frequent = sum(count >= minimum_count for word, count in words.items() if word not in PLACEHOLDERS)
     return frequent + SPECIALS + 2 * len(PLACEHOLDERS)  # SentencePiece counts each with and without a space before it
 
 
 def run_trainer(surfaces: Sequence[str], kind: TokenizerKind, size: int, coverage: float) -> bytes:
-    """Runs SentencePiece's trainer with our settings. Its errors become OptionError or DataError."""
+    """Runs SentencePiece's trainer with our settings. Turns its errors into OptionError or DataError."""
     model = io.BytesIO()
     options: dict[str, Any] = {
         "sentence_iterator": iter(surfaces),
@@ -153,7 +153,7 @@ def run_interruptibly(work: Callable[[], object]) -> None:
 
 
 def explain_failure(error: RuntimeError, size: int) -> OptionError | DataError:
-    """Returns the error that says what SentencePiece's complaint means to the user."""
+    """Translates SentencePiece's complaint into an error that the user understands."""
     needed = re.search(r"smaller than required_chars\. \d+ vs (\d+)", str(error))
     if needed:
         return OptionError(

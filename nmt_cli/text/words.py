@@ -1,4 +1,4 @@
-"""Where the words of a text begin and end, in scripts with and without spaces. Knows nothing of subwords."""
+"""Finds word boundaries, in scripts with and without spaces. Knows nothing of subwords."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FIRST_COMBINING_MARK = "\u0300"
 
 
 def has_letters(text: str) -> bool:
-    """Whether the text has a letter, and so anything to translate."""
+    """Whether the text has a letter, and thus anything to translate."""
     return any(map(str.isalpha, text))
 
 
@@ -34,10 +34,10 @@ def split_words(text: str) -> list[str]:
 
 
 def choose_word_pattern(text: str) -> re.Pattern[str]:
-    r"""Returns the pattern that finds the words of `text`, or any other single character.
+    r"""Returns the pattern that matches the words of `text`, or any other single character.
 
-    A word is letters, digits and their marks, with apostrophes and hyphens inside. Python's \w does not match combining
-    marks, without which the words of most Indian scripts would fall apart.
+    A word consists of letters, digits and their marks, with apostrophes and hyphens inside. Python's \w does not match
+    combining marks, without which the words of most Indic scripts would fall apart.
     """
     has_marks = max(text, default="") >= FIRST_COMBINING_MARK and any(map(is_mark, set(text)))
     return compile_marked_pattern() if has_marks else compile_word_pattern(r"\w")
@@ -45,13 +45,13 @@ def choose_word_pattern(text: str) -> re.Pattern[str]:
 
 @cache
 def is_mark(character: str) -> bool:
-    """Whether a character belongs to a word though Python's \\w does not match it: a combining mark, a joiner."""
+    r"""Whether a character belongs to a word although Python's \w does not match it: a combining mark or a joiner."""
     return unicodedata.category(character)[0] == "M" or character in JOINERS
 
 
 @cache
 def compile_word_pattern(inner: str) -> re.Pattern[str]:
-    r"""Returns the pattern of words that begin with a character of \w and go on with `inner`."""
+    r"""Returns the pattern of words that begin with \w and continue with `inner`."""
     return re.compile(rf"⟦\d⟧|\w{inner}*(?:['’-]\w{inner}*)*|\S")
 
 
@@ -59,7 +59,7 @@ def compile_word_pattern(inner: str) -> re.Pattern[str]:
 def compile_marked_pattern() -> re.Pattern[str]:
     """Returns the pattern of words with combining marks.
 
-    Collecting all marks takes as long as translating a sentence, and most text has none.
+    Compiled on demand: collecting all marks takes as long as translating a sentence, and most text has no marks.
     """
     planes = (range(ord(FIRST_COMBINING_MARK), 0x20000), range(0xE0000, 0xE1000))  # there are none elsewhere
     marks = (chr(code) for plane in planes for code in plane if unicodedata.category(chr(code))[0] == "M")

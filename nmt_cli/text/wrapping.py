@@ -1,6 +1,6 @@
-"""Fits text to a number of columns: the width of text on a terminal, wrapping at words, counted nouns.
+"""Fits text to terminal columns: text width, wrapping at words, counted nouns.
 
-Standard library only: it is imported for `nmt --help`.
+Imports only the standard library, since `nmt --help` needs it.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ def is_wide(character: str) -> bool:
 
 
 def is_zero_width(character: str) -> bool:
-    """Whether the character is drawn onto the one before it, or not at all."""
+    """Whether the character is drawn onto the previous one, or not at all."""
     return unicodedata.category(character) in ("Mn", "Me", "Cf")
 
 
 def count_columns(text: str) -> int:
-    """Counts the columns of a terminal that `text` takes: 2 for wide East Asian characters, 0 for combining marks."""
+    """Counts the terminal columns of `text`: 2 for wide East Asian characters, 0 for combining marks."""
     if text.isascii():
         return len(text)
     return sum(0 if is_zero_width(character) else 1 + is_wide(character) for character in text)
 
 
 def wrap_text(text: str, width: int, *, hang: int | None = None) -> list[str]:
-    """Wraps each line of `text` at blanks, so that it takes at most `width` columns unless a single word takes more.
+    """Wraps each line of `text` at blanks to at most `width` columns, unless a single word is wider.
 
-    Blanks inside a line stay as they are. Further lines are indented by `hang` columns; None: by two more than the
-    first. A choice such as `a|b|c` or `--x/--no-x` may also break after a bar or a slash.
+    Blanks inside a line are kept. Continuation lines are indented by `hang` columns; None: two more than the first. A
+    choice such as `a|b|c` or `--x/--no-x` may also break after a bar or a slash.
     """
     lines: list[str] = []
     for line in text.split("\n"):
@@ -59,7 +59,7 @@ def wrap_line(line: str, width: int, hang: int) -> list[str]:
 
 
 def split_choices(blanks: str, word: str, width: int) -> list[tuple[str, str]]:
-    """Returns the word with the blanks before it; in parts, after each bar or flag, if it does not fit on a line."""
+    """Returns the word with its preceding blanks, split after each bar or flag if it does not fit on a line."""
     if count_columns(word) <= width:
         return [(blanks, word)]
     parts = re.split(CHOICE_ENDS, word)
@@ -67,7 +67,7 @@ def split_choices(blanks: str, word: str, width: int) -> list[tuple[str, str]]:
 
 
 def format_count(number: int, noun: str, plural: str = "") -> str:
-    """Returns a counted noun: "1 epoch", "2,000 epochs"; `plural` is needed where it is not the noun with an s."""
+    """Returns a counted noun: "1 epoch", "2,000 epochs"; `plural` overrides the noun plus s."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 

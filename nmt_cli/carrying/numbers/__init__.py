@@ -1,1 +1,1 @@
-"""What is written in digits: amounts, times, dates, numbers; how each language writes them, and what they are worth."""
+"""Amounts, times, dates and numbers in digits: how each language writes them, and their values."""

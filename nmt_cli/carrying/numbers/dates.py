@@ -1,6 +1,6 @@
-"""Dates with the name of a month: finds them in a source, and writes them as the target language does.
+"""Dates with a month name: finds them in a source, and writes them in the target language.
 
-The names of the months and the order of a date are known for 158 languages (`languages.cldr`). Knows text alone.
+The month names and date orders of 158 languages are known (`languages.cldr`). Knows only text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LAST_DAY = 31
 
 
 class Date(NamedTuple):
-    """A date in a text, from `start` to `end`; without a day or a year where it has none."""
+    """A date in a text, from `start` to `end`; the day or the year may be missing."""
 
     start: int
     end: int
@@ -34,7 +34,7 @@ class Date(NamedTuple):
 
 
 class Calendar(NamedTuple):
-    """How a language writes dates."""
+    """The way a language writes dates."""
 
     names: tuple[tuple[str, ...], ...]  # of each month, abbreviations too; empty where months are numbers
     months: tuple[str, ...]  # with a day
@@ -44,12 +44,12 @@ class Calendar(NamedTuple):
     year_pattern: str
 
     def find_month(self, name: str) -> int:
-        """Returns the number of a month by a name that one of `names` is, in any case."""
+        """Returns the number of a month, given one of `names` in any case."""
         key = name.casefold()
         return next(m for m, names in enumerate(self.names, start=1) if key in map(str.casefold, names))
 
     def has_month(self, text: str, month: int) -> bool:
-        """Whether a text has a name of a month, perhaps inflected, or its number where months have no names."""
+        """Whether a text contains a name of a month, possibly inflected, or its number if months have no names."""
         names = self.names[month - 1]
         if not names:
             return re.search(rf"(?<!\d)0?{month}(?!\d)", text) is not None
@@ -60,7 +60,7 @@ class Calendar(NamedTuple):
         )
 
     def write(self, date: Date) -> str:
-        """Returns a date as the language writes it in full."""
+        """Returns a date as written in full."""
         month, alone = self.months[date.month - 1], self.alone[date.month - 1]
         pattern = self.full_pattern if date.year else self.day_pattern
         pattern = pattern if date.day else self.year_pattern
@@ -69,7 +69,7 @@ class Calendar(NamedTuple):
 
 @cache
 def load_calendar(language: str) -> Calendar | None:
-    """Returns the calendar of a language by its code of two or three letters; None for an unknown language."""
+    """Returns the calendar for a language code of two or three letters; None for an unknown language."""
     from nmt_cli.languages.cldr import load_cldr  # an archive, which few lines need
 
     content = load_cldr("dates", language)
@@ -81,9 +81,9 @@ def load_calendar(language: str) -> Calendar | None:
 
 @cache
 def compile_forms(language: str, *, any_case: bool) -> tuple[re.Pattern[str], ...]:
-    """Returns the patterns of the dates of a language, with months in usual case, in capitals or in any case.
+    """Returns the patterns of a language's dates, with months in usual case, in capitals or in any case.
 
-    None where months have no names.
+    Empty if months have no names.
     """
     calendar = load_calendar(language)
     names = {name for month in calendar.names for name in month} if calendar is not None else set()
@@ -106,7 +106,7 @@ def compile_forms(language: str, *, any_case: bool) -> tuple[re.Pattern[str], ..
 
 
 def find_lost_months(source: str, target: str, source_language: str, target_language: str) -> list[str]:
-    """Returns the dates of a source, as they stand there, of which a translation lacks the month."""
+    """Returns the dates of a source, as written there, whose month is missing from the translation."""
     calendar = load_calendar(target_language)
     if calendar is None:
         return []
@@ -115,7 +115,7 @@ def find_lost_months(source: str, target: str, source_language: str, target_lang
 
 
 class DateKind(LostKind):
-    """Dates with the name of a month, all of a sentence: `on March 12`, which becomes `am 12. März`.
+    """Dates with a month name, all those of a sentence: `on March 12` becomes `am 12. März`.
 
     They are carried as the target writes them.
     """
@@ -130,7 +130,7 @@ class DateKind(LostKind):
         return [self.make_span(start, form)._replace(end=date.end) for date, start, form in written]
 
     def list_dates(self, attempt: Attempt, context: Context) -> list[Date]:
-        """Returns the dates of a sentence, also those whose numbers and month are carried already."""
+        """Returns the dates of a sentence, including those whose numbers and month are already carried."""
         others = [span for span in attempt.spans if not (span.is_number or span.kind is SpanKind.NAME)]
         return list(find_dates(cover_spans(attempt.text, others), context.languages[0]))
 
@@ -139,7 +139,7 @@ DATES = DateKind(SpanKind.DATE, cues=r"\d", fault="dates", remedy="protected dat
 
 
 def is_lost(date: Date, attempt: Attempt, target: str, calendar: Calendar, context: Context) -> bool:
-    """Whether a translation lacks the month or a number of a date."""
+    """Whether the month or a number of a date is missing from the translation."""
     from nmt_cli.carrying.numbers.number_text import NUMBER
     from nmt_cli.carrying.numbers.values import compare_numbers  # which few lines need
 
@@ -150,9 +150,9 @@ def is_lost(date: Date, attempt: Attempt, target: str, calendar: Calendar, conte
 
 
 def write_date(text: str, date: Date, source_language: str, target_language: str) -> tuple[int, str]:
-    """Returns a date of a text as the target writes it, and where in the text it begins.
+    """Returns a date as the target writes it, and the position in the text where it begins.
 
-    With the preposition, where both languages have one: a network cannot see that a placeholder stands for a date.
+    Includes the preposition if both languages have one: a network cannot see that a placeholder stands for a date.
     """
     calendar = load_calendar(target_language)
     written = text[date.start : date.end] if calendar is None else calendar.write(date)
@@ -169,13 +169,13 @@ def write_date(text: str, date: Date, source_language: str, target_language: str
 
 
 def find_preposition(date: Date, language: str) -> str:
-    """Returns the preposition of a day or a month in a language; empty where it has none."""
+    """Returns a language's preposition for a day or a month; empty if it has no such preposition."""
     rules = find_rules(language)
     return rules.day_preposition if date.day else rules.month_preposition
 
 
 def find_dates(text: str, language: str) -> Iterator[Date]:
-    """Yields the dates of a text that have the name of a month and a number, in order of their forms."""
+    """Yields the dates of a text that consist of a month name and a number, in order of their forms."""
     calendar = load_calendar(language)
     if calendar is None:
         return

@@ -1,6 +1,6 @@
-"""How numbers are written: the key under which two ways to write a number are the same, and the notation of the target.
+"""Number notation: a key that equates two spellings of a number, and conversion to the target's notation.
 
-Knows text alone; which marks a side writes is learned from a corpus (`profile`) and handed in.
+Knows only text; the marks used by each side are learned from a corpus (`profile`) and passed in.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NEAR = 20  # characters behind a number that may say what it is: 5 to 6 p.m.
 
 
 class NumericKind(Kind):
-    """A kind of span that consists of digits: the target writes it with its own marks; but no version changes."""
+    """A kind of span made of digits, written with the target's marks, except versions."""
 
     def write(self, span: Span, text: str, context: Context) -> str:
         if context.notation is None or is_label(text, span.start, context.languages[0]):
@@ -44,7 +44,7 @@ class NumericKind(Kind):
 
 
 class MarkTable(Protocol):
-    """How the target of a corpus writes the marks in the numbers of its source; None where the corpus does not show."""
+    """The target's equivalents of the marks in source numbers; None where the corpus shows no equivalent."""
 
     def find_target_decimal(self, mark: str) -> str | None: ...
 
@@ -52,7 +52,7 @@ class MarkTable(Protocol):
 
 
 class NumberNotation(NamedTuple):
-    """The marks in the numbers of a source, as far as they are known, and how its target writes them."""
+    """The known marks in source numbers, and how the target writes them."""
 
     decimal: str | None  # of the source
     thousands: str | None  # of the source
@@ -61,15 +61,15 @@ class NumberNotation(NamedTuple):
 
     @classmethod
     def from_profile(cls, profile: CorpusProfile | None, target_language: str = "") -> NumberNotation | None:
-        """Returns how the target of a corpus writes the numbers of its source; None if nothing is known of them."""
+        """Returns the notation learned from a corpus; None if it shows nothing about numbers."""
         if profile is None or profile.source is None:
             return None
         return cls(profile.source.decimal_mark, profile.source.thousands_mark, profile.marks, target_language)
 
     def convert(self, text: str, following: str = "") -> str:
-        """Returns an amount or a number in the notation of the target; unchanged if the corpus does not show it.
+        """Returns an amount or a number in the target's notation; unchanged if the corpus does not show it.
 
-        5 p.m. becomes 17:00 where the day has 24 hours, and 5 too if ` to 6 p.m.` is `following` it.
+        5 p.m. becomes 17:00 in a language with a 24-hour day, and so does 5 if `following` is ` to 6 p.m.`.
         """
         time = convert_time(text, following) if self.target_language else None
         if time is not None and find_rules(self.target_language).hours == 24:
@@ -77,7 +77,7 @@ class NumberNotation(NamedTuple):
         return re.sub(WRITTEN, lambda match: self.convert_number(match[0]), text)
 
     def convert_number(self, number: str) -> str:
-        """Converts digits with marks; both marks of a number change, or none does."""
+        """Converts digits with marks; either both marks of a number change, or neither."""
         whole, decimal, fraction = split_number(number, self.decimal, self.thousands)
         thousands = next((character for character in whole if not character.isdigit()), "")
         new_decimal = self.marks.find_target_decimal(decimal) if decimal else ""
@@ -88,9 +88,9 @@ class NumberNotation(NamedTuple):
 
 
 def convert_time(text: str, following: str = "") -> str | None:
-    """Returns a time of day with its half, or a range of such times, in 24 hours; None for anything else.
+    """Converts a 12-hour time, or a range of them, to 24 hours; None for anything else.
 
-    It may also be the beginning of a range, whose end is in `following`.
+    The text may also begin a range whose end is in `following`.
     """
     beginning = re.fullmatch(CAPTURED_TIME, text)
     if beginning is not None:
@@ -106,9 +106,9 @@ def convert_time(text: str, following: str = "") -> str | None:
 
 
 def write_time(hour: str, minute: str | None, last: str, half: str) -> str | None:
-    """Returns a time in 24 hours that is in the half of the day of the `last` hour, or in the one before.
+    """Returns a time in 24 hours, in the same half of the day as the `last` hour or in the one before.
 
-    From 9 to 5 p.m. is from 9:00 to 17:00. None for an hour that no half of the day has.
+    From 9 to 5 p.m. is from 9:00 to 17:00. None for an hour that does not exist in a 12-hour clock.
     """
     if not (0 < int(hour) <= HALF_DAY and 0 < int(last) <= HALF_DAY):
         return None
@@ -117,15 +117,15 @@ def write_time(hour: str, minute: str | None, last: str, half: str) -> str | Non
 
 
 def is_label(text: str, start: int, language: str) -> bool:
-    """Whether the number that begins at `start` names something, so that no mark changes: `version 3.1`."""
+    """Whether the number at `start` is a name, whose marks must not change: `version 3.1`."""
     word = re.search(WORD_BEFORE_NUMBER, text[max(0, start - 24) : start])
     return word is not None and word[1].lower() in find_rules(language).labels
 
 
 def split_number(number: str, decimal: str | None, thousands: str | None) -> tuple[str, str, str]:
-    """Splits a number into its whole part, its decimal mark and its fraction, both empty where it has none.
+    """Splits a number into whole part, decimal mark and fraction; the latter two may be empty.
 
-    `decimal` and `thousands` are the usual marks of its side. What is no plain number (a date, a version) is all whole,
+    `decimal` and `thousands` are the usual marks of its side. Anything but a plain number (a date, a version) is whole,
     without a mark that could change.
     """
     marks = re.sub(r"\d", "", number)
@@ -146,14 +146,13 @@ def split_number(number: str, decimal: str | None, thousands: str | None) -> tup
 
 
 def as_one_number(number: str) -> tuple[str, str, str]:
-    """Returns the parts of something that must not change: all of it counts as the fraction."""
+    """Returns the parts of a number that must not change: all of it counts as the fraction."""
     return "", "", number
 
 
 def make_number_key(text: str) -> str:
-    """Returns the key of a number or amount: without the marks and blanks that each language writes differently.
+    """Returns the key of a number or amount, without the marks and blanks in which languages differ.
 
-    >>> make_number_key("1,000.5 kg") == make_number_key("1 000,5kg")
-    True
+    >>> make_number_key("1,000.5 kg") == make_number_key("1 000,5kg") True
     """
     return "".join(re.sub(BETWEEN_DIGITS, "", text).translate(MINUS_AS_HYPHEN).split())

@@ -1,4 +1,4 @@
-"""Reads the numbers of a text: by all values that they may have, in digits of any script. Knows text alone."""
+"""Reads the numbers of a text, with all their possible values, in digits of any script. Knows only text."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class NumberToken(NamedTuple):
 
     @property
     def whole(self) -> int | None:
-        """The greatest value that is a whole number; None if there is none."""
+        """The greatest possible whole value, or None."""
         return max((int(value) for value in self.values if value == int(value)), default=None)
 
 
 class NumberText(NamedTuple):
-    """A text whose numbers are compared, with the code of its language."""
+    """A text and its language code, for comparing numbers."""
 
     text: str
     language: str
@@ -44,7 +44,7 @@ class NumberText(NamedTuple):
 
     @property
     def numbers(self) -> list[NumberToken]:
-        """The numbers that stand in the text in digits of any script."""
+        """The numbers written in digits of any script."""
         return [read_number(match[0]) for match in NUMBER.finditer(self.text)]
 
     @property
@@ -54,7 +54,7 @@ class NumberText(NamedTuple):
         return re.search("|".join(clocks), self.text, re.IGNORECASE) is not None
 
     def list_readings(self, token: NumberToken, *, has_clock: bool) -> set[int]:
-        """Returns the whole numbers that may stand for a number of the text: 70 for the 1970s, 17 for 5 p.m."""
+        """Returns the whole numbers that a number of the text may mean: 70 for the 1970s, 17 for 5 p.m."""
         readings = self.list_decade(token)
         hour = token.groups[0]
         if has_clock and hour <= 24 and len(token.groups) <= 2:
@@ -62,7 +62,7 @@ class NumberText(NamedTuple):
         return readings
 
     def list_decade(self, token: NumberToken) -> set[int]:
-        """Returns the whole number, and for a decade also without its century."""
+        """Returns the whole number and, for a decade, also the number without its century."""
         if token.whole is None:
             return set()
         endings = find_rules(self.language).decade_endings if token.whole % DECADE_YEARS == 0 else ""
@@ -70,16 +70,16 @@ class NumberText(NamedTuple):
         return {token.whole, token.whole % CENTURY} if is_decade else {token.whole}
 
     def drop_bare_decade(self, readings: Iterable[int], token: NumberToken) -> set[int]:
-        """Returns the readings that may stand in digits in this text: 90 for the 1990s only as 90er, in German."""
+        """Returns the readings that this text may write in digits: 90 for the 1990s only as 90er, in German."""
         short = token.whole % CENTURY if token.whole is not None else 0
         is_bare = short != token.whole and not re.search(rf"(?<!\d){short}['’-]?[^\W\d_]", self.text)
         return {*readings} - {short} if is_bare and find_rules(self.language).decade_endings else {*readings}
 
 
 def drop_other_digits(text: str) -> str:
-    """Returns a text without digits that are no numbers: those of placeholders and of references (`&#39;`).
+    """Removes digits that are no numbers: those in placeholders and references (`&#39;`).
 
-    A fraction that is one sign is parted from the number before it: 1½ is not 11/2.
+    Separates a single-character fraction from the number before it: 1½ is not 11/2.
     """
     text = PLACEHOLDER_PATTERN.sub(" ", text)
     text = text if text.isascii() else re.sub(r"(?<=\d)(?=[¼-¾⅐-⅞])", " ", text)
@@ -87,7 +87,7 @@ def drop_other_digits(text: str) -> str:
 
 
 def read_number(text: str) -> NumberToken:
-    """Returns a number with all its readings: separators may part thousands, a fraction, or numbers."""
+    """Returns a number with all its readings: separators may mark thousands, a fraction, or separate numbers."""
     parts = re.split(r"\D", text)
     values: set[Decimal] = set()
     if len(parts) == 1 or (len(parts[0]) <= 3 and all(len(part) == 3 for part in parts[1:])):

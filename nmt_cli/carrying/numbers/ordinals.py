@@ -1,4 +1,4 @@
-"""How languages write ordinals and decades in digits: 3rd, 3., 3e; 1990s, 1990er. Knows text and rules of languages."""
+"""Ordinals and decades in digits: 3rd, 3., 3e; 1990s, 1990er. Knows text and language rules."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from nmt_cli.languages.rules import LanguageRules, find_rules
 
 
 def find_ending(text: str, end: int, number: str, languages: tuple[str, str]) -> tuple[int, str]:
-    """Returns the end of the letters that make a number an ordinal or a decade, and what the target writes for them.
+    """Finds the letters that make a number an ordinal or a decade; returns their end and the target's equivalent.
 
-    The `number` ends at `end`, as do the letters if there are none; `languages` are the codes of source and target.
+    The `number` ends at `end`, which is returned if no such letters follow; `languages` are the codes of source and
+    target.
     """
     source, target = map(find_rules, languages)
     kinds = (
@@ -25,6 +26,6 @@ def find_ending(text: str, end: int, number: str, languages: tuple[str, str]) ->
 
 
 def write_ordinal_mark(number: str, rules: LanguageRules) -> str:
-    """Returns what makes a number in digits an ordinal in a language; empty if that is not known."""
+    """Returns the mark that makes a number in digits an ordinal; empty if unknown."""
     is_teen = number[-2:-1] == "1"
     return rules.ordinal_mark if is_teen else rules.ordinal_marks.get(number[-1], rules.ordinal_mark)

@@ -1,4 +1,4 @@
-"""What the patterns of numbers, amounts and codes are made of. Patterns as text: compiled at their first use."""
+"""Building blocks of the patterns for numbers, amounts and codes. Kept as text and compiled on first use."""
 
 from __future__ import annotations
 

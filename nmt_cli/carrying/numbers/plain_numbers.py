@@ -1,6 +1,6 @@
-"""Numbers of three digits and more, and smaller ones with marks or signs: `1984`, `3.5`, `12/10/2019`, `+49 30 1234`.
+"""Numbers of three digits or more, and smaller ones with marks or signs: `1984`, `3.5`, `12/10/2019`, `+49 30 1234`.
 
-A number of one or two digits alone is not among them: languages write it as a word, so the network translates it.
+Plain numbers of one or two digits are excluded: languages often spell them, so the network translates them.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class ChoiceNumbers(NumericKind):
 
 
 class SmallNumbers(LostKind, NumericKind):
-    """Numbers of one or two digits, all of a sentence, since another search may lose another one.
+    """Numbers of one or two digits, all those of a sentence, since another search may lose another one.
 
-    Those that were lost come first, if there is no room for all.
+    If there is not room for all, the lost ones come first.
     """
 
     def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
@@ -72,7 +72,7 @@ class SmallNumbers(LostKind, NumericKind):
         return [self.read_number(number, context) for number in numbers]
 
     def read_number(self, number: re.Match[str], context: Context) -> Span:
-        """Returns a number as a span, as an ordinal or a decade if letters behind it say so."""
+        """Returns the span of a number, which following letters may make an ordinal or a decade."""
         from nmt_cli.carrying.numbers.ordinals import find_ending  # which few lines need
 
         end, ending = find_ending(number.string, number.end(), number[0], context.languages)

@@ -1,4 +1,4 @@
-"""Times of day with the half of the day that they are in: `10:30 a.m.`, `5-6 PM`. A time of 24 hours is a number."""
+"""Times in the 12-hour clock: `10:30 a.m.`, `5-6 PM`. A 24-hour time is a number."""
 
 from __future__ import annotations
 

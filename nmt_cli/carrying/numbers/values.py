@@ -1,7 +1,7 @@
-"""Compares the numbers of a text with those of its translation: by value, in any notation, in digits or in words.
+"""Compares the numbers of a text and its translation by value, in any notation, in digits or in words.
 
-Precise rather than complete: 1,000 and 1.000 may be one thousand or one, 2:30 p.m. may be half past two or 14.30. A
-number counts as kept if any reading of it stands in the other text. Knows text alone.
+Favours precision over recall: 1,000 and 1.000 may be one thousand or one, 2:30 p.m. may be half past two or 14.30. A
+number counts as kept if the other text contains any reading of it. Knows only text.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ WORDED = 100  # smaller numbers, and its multiples, are often written in words
 
 
 class NumberDifference(NamedTuple):
-    """The numbers that only one of two texts has, as they stand there."""
+    """The numbers in only one of two texts, as written there."""
 
     missing: tuple[str, ...]
     invented: tuple[str, ...]
 
 
 class NumberSpellings(NamedTuple):
-    """The words of a text as number words are compared, without what is between them."""
+    """The words of a text in the form used to compare number words, without anything between them."""
 
     text: str  # `fold_words`
     starts: frozenset[int]  # where a word begins in it
@@ -44,9 +44,9 @@ class NumberSpellings(NamedTuple):
         return cls("".join(folded), frozenset(accumulate(map(len, folded), initial=0)))
 
     def contains(self, spelling: str, longer: Sequence[str]) -> bool:
-        """Whether a number word stands in the text, but not as the beginning of one of the `longer` ones.
+        """Whether the text contains a number word, other than as the beginning of one of the `longer` ones.
 
-        Where words are written with blanks and without prefixes, it has to begin a word.
+        In languages that separate words by blanks and lack prefixes, it must begin a word.
         """
         position = self.text.find(spelling)
         while position >= 0:
@@ -57,9 +57,9 @@ class NumberSpellings(NamedTuple):
         return False
 
     def begins_longer(self, position: int, spelling: str, longer: Sequence[str]) -> bool:
-        """Whether one of the `longer` number words stands at the position.
+        """Whether one of the `longer` number words is at the position.
 
-        It may go on in the next word, to its end; but no number word goes on with a word of one letter.
+        It may extend to the end of the next word, unless that word is a single letter.
         """
         ends = self.starts if position + len(spelling) in self.starts else None
         return any(
@@ -69,7 +69,7 @@ class NumberSpellings(NamedTuple):
         )
 
     def count(self, spellings: Iterable[str]) -> int:
-        """Returns how often one of the spellings stands in the text as words of its own, not in a longer word."""
+        """Counts the spellings that occur in the text as separate words, not within a longer word."""
         places = {
             match.start()
             for spelling in spellings
@@ -83,10 +83,10 @@ NO_DIFFERENCE = NumberDifference((), ())
 
 
 def compare_numbers(source: str, target: str, source_language: str = "", target_language: str = "") -> NumberDifference:
-    """Returns the numbers of `source` that `target` lacks, and those that only `target` has.
+    """Returns the numbers of `source` missing from `target`, and those only in `target`.
 
-    The languages are codes of two or three letters. In one whose number words are unknown, numbers that are often
-    written in words do not count.
+    The languages are codes of two or three letters. If a language's number words are unknown, numbers that are often
+    spelled out are ignored.
     """
     if not (HAS_DIGIT.search(source) or HAS_DIGIT.search(target)):
         return NO_DIFFERENCE
@@ -103,7 +103,7 @@ def compare_numbers(source: str, target: str, source_language: str = "", target_
 
 
 def is_among(token: NumberToken, others: Sequence[NumberToken]) -> bool:
-    """Whether the number is one of the others, or each of its parts is, as in a date; or with another scale."""
+    """Whether the number, or each of its parts as in a date, is among the others, possibly at another scale."""
     if any(token.values & other.values for other in others):
         return True
     parts = {part for other in others for part in other.groups}
@@ -116,7 +116,7 @@ def is_among(token: NumberToken, others: Sequence[NumberToken]) -> bool:
 
 
 def drop_spelled_out(tokens: Iterable[NumberToken], side: NumberText, other: NumberText) -> tuple[str, ...]:
-    """Returns the numbers of one side that the other does not have in words either."""
+    """Returns the numbers of one side that the other does not spell out either."""
     if not load_rule_sets(other.language):
         return tuple(token.text for token in tokens if not is_often_spelled(token))
     words = NumberSpellings.from_text(other.text)
@@ -137,10 +137,10 @@ def drop_spelled_out(tokens: Iterable[NumberToken], side: NumberText, other: Num
 
 
 def list_uncertain(source: str, target: str, languages: tuple[str, str]) -> tuple[str, ...]:
-    """Returns the plain numbers of `source` that stand in `target` less often, in digits or as words of their own.
+    """Returns the plain numbers of `source` that occur less often in `target`, in digits or as separate words.
 
-    Stricter than `compare_numbers`: for a second search, where a doubt does no harm. The word for one is an article too
-    in many languages, so one counts in digits alone. Empty for a language whose number words are unknown.
+    Stricter than `compare_numbers`: used for a second search, where a false alarm is harmless. In many languages the
+    word for one is also an article, so one counts only in digits. Empty for a language whose number words are unknown.
     """
     before, after = NumberText.read(source, languages[0]), NumberText.read(target, languages[1])
     has_clock, language = before.tells_time, after.language
@@ -170,12 +170,12 @@ def list_uncertain(source: str, target: str, languages: tuple[str, str]) -> tupl
 
 
 def is_often_spelled(token: NumberToken) -> bool:
-    """Whether the number is one that many texts have in words: a small or a round one."""
+    """Whether many texts would spell the number out: a small or a round one."""
     return token.whole is not None and (token.whole <= WORDED or token.whole % WORDED == 0)
 
 
 def is_spoken_time(token: NumberToken, words: NumberSpellings, language: str) -> bool:
-    """Whether a text may name the time that the number belongs to in words: 2:45 is a quarter to three."""
+    """Whether a text may spell out the time that the number belongs to: 2:45 is a quarter to three."""
     hour = token.groups[0]
     if hour > 24 or hour in (0, 15):
         return True  # minutes: a quarter past, half past
@@ -183,7 +183,7 @@ def is_spoken_time(token: NumberToken, words: NumberSpellings, language: str) ->
 
 
 def has_spelling(number: int, words: NumberSpellings, language: str) -> bool:
-    """Whether the words of a text spell a number; "one" before a hundred may be left out."""
+    """Whether the words of a text spell a number; "one" before a hundred is optional."""
     spellings = spell_number(number, language)
     present = [spelling for spelling in spellings if spelling in words.text]
     if present:
@@ -203,7 +203,7 @@ def has_spelling(number: int, words: NumberSpellings, language: str) -> bool:
 
 @cache
 def list_longer(number: int, language: str) -> tuple[str, ...]:
-    """Returns the spellings of other numbers that begin as one of a number below a hundred does: vier, vierzig."""
+    """Returns the spellings of other numbers that begin with a spelling of `number`, if below 100: vier, vierzig."""
     spellings = spell_number(number, language)
     if number >= 100 or not spellings:
         return ()
@@ -213,7 +213,7 @@ def list_longer(number: int, language: str) -> tuple[str, ...]:
 
 @cache
 def list_spellings(language: str) -> frozenset[str]:
-    """Returns the spellings of all numbers below a hundred, and of the hundreds below a thousand."""
+    """Returns the spellings of all numbers below a hundred and all hundreds below a thousand."""
     return frozenset(
         spelling for number in (*range(100), *range(100, 1000, 100)) for spelling in spell_number(number, language)
     )

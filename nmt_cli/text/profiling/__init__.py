@@ -1,1 +1,1 @@
-"""Makes profiles of training text (`text/profile.py` reads them): counts one, merges two."""
+"""Builds and merges profiles of training text, which `text/profile.py` reads."""

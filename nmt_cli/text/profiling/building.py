@@ -1,4 +1,4 @@
-"""Counts what `profile` reads: characters, words, case, numbers and lengths of the training text. Knows no files."""
+"""Counts the contents of a profile: characters, words, case, numbers and lengths of training text. Knows no files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MarkCounts = dict[str, Counter[tuple[str, str]]]  # by kind: (mark in source, ma
 
 
 class TextCounts:
-    """What is counted in the texts of one side."""
+    """The counts over the texts of one side."""
 
     def __init__(self) -> None:
         self.inner: Counter[str] = Counter()  # words, with the punctuation that touches them, within a sentence
@@ -46,7 +46,7 @@ class TextCounts:
         self.lengths: list[int] = []
 
     def add(self, texts: Sequence[str]) -> None:
-        """Counts more texts; a capital after a colon is taken for one within a sentence."""
+        """Counts more texts; a capital after a colon counts as one within a sentence."""
         self.lengths += map(len, texts)
         self.starts.update([text[:1] for text in texts])
         self.ends.update([text[-1:] for text in texts])
@@ -66,16 +66,16 @@ class TextCounts:
 
 
 class WordLine(NamedTuple):
-    """A line of the table of words."""
+    """A line of the word table."""
 
     text: str
     total: int
 
 
 def build_profile(pairs: Iterable[tuple[str, str]], *, has_pictures: bool = False) -> str:
-    """Returns the content of the profile of training pairs; with `has_pictures`, the sources name pictures.
+    """Returns the content of a profile of training pairs; with `has_pictures`, the sources name pictures.
 
-    Rare words are left out where the file would have more than 1 MB.
+    Rare words are left out to keep the file below 1 MB.
     """
     source, target = TextCounts(), TextCounts()
     marks: MarkCounts = {kind: Counter() for kind in NUMBER_MARKS}
@@ -102,7 +102,7 @@ def build_profile(pairs: Iterable[tuple[str, str]], *, has_pictures: bool = Fals
 
 
 def describe_words(counts: TextCounts) -> list[WordLine]:
-    """Returns a line for each word, in the order of code points."""
+    """Returns a line per word, in code point order."""
     inner, initial = count_words_within(counts.inner), count_words_within(counts.initial, begins=True)
     later = count_words_within(counts.initial, begins=False)  # what stands behind a mark in the first word: (Tom, "Tom
     inner.update(later)
@@ -121,7 +121,7 @@ def describe_words(counts: TextCounts) -> list[WordLine]:
 
 
 def count_words_within(tokens: Counter[str], *, begins: bool | None = None) -> Counter[str]:
-    """Counts the words within tokens: of each the first if `begins`, the others if not, and all of them if None."""
+    """Counts words within tokens: the first of each token if `begins`, the others if not, all if None."""
     words: Counter[str] = Counter()
     for token, count in tokens.items():
         spaced = re.sub(UNSPACED, " ", token) if find_unspaced(token) else token
@@ -132,7 +132,7 @@ def count_words_within(tokens: Counter[str], *, begins: bool | None = None) -> C
 
 
 def spell_forms(key: str, forms: Counter[str]) -> list[str]:
-    """Returns the cased forms as the file writes them; none for a word that is always in lower case."""
+    """Returns the cased forms as written in the file; empty for a word that is always in lower case."""
     if set(forms) <= {key}:
         return []
     names = {change(key): name for name, change in reversed(SPECIAL_FORMS.items())}
@@ -141,7 +141,7 @@ def spell_forms(key: str, forms: Counter[str]) -> list[str]:
 
 
 def choose_least_count(tables: Iterable[Sequence[WordLine]]) -> int:
-    """Returns how often a word must occur so that all words that do fit into MAXIMUM_BYTES bytes."""
+    """Returns the smallest count at which all remaining words fit into MAXIMUM_BYTES bytes."""
     sizes: Counter[int] = Counter()
     for table in tables:
         for line in table:
@@ -157,7 +157,7 @@ def choose_least_count(tables: Iterable[Sequence[WordLine]]) -> int:
 def describe_side(
     counts: TextCounts, table: Sequence[WordLine], marks: MarkCounts, index: int, least_count: int
 ) -> dict[str, Any]:
-    """Returns what the first line says of a side; `index` is its place in the pairs of `marks`."""
+    """Returns a side's entry in the first line; `index` is the side's position in the pairs of `marks`."""
     characters = counts.count_characters().most_common(MOST_CHARACTERS)
     cased = {start: count for start, count in counts.starts.items() if start.lower() != start.upper()}
     capitals = sum(count for start, count in cased.items() if start != start.lower())
@@ -181,7 +181,7 @@ def describe_side(
 
 
 def estimate_unseen(table: Sequence[WordLine]) -> float:
-    """Returns the share of the words of a new text that this one does not have: of words, as many occur once here.
+    """Estimates the share of unseen words in a new text by the share of words that occur once in this one.
 
     Source: Good (1953), "The Population Frequencies of Species and the Estimation of Population Parameters".
     """
@@ -189,7 +189,7 @@ def estimate_unseen(table: Sequence[WordLine]) -> float:
 
 
 def choose_mark(counts: Counter[tuple[str, str]], index: int) -> str | None:
-    """Returns the usual mark of a side; None without enough examples, or where most numbers have none."""
+    """Returns the usual mark of a side; None if examples are few or most numbers have no mark."""
     marks: Counter[str] = Counter()
     for both, count in counts.items():
         marks[both[index]] += count
@@ -198,7 +198,7 @@ def choose_mark(counts: Counter[tuple[str, str]], index: int) -> str | None:
 
 
 def count_number_marks(pairs: Iterable[tuple[str, str]], marks: MarkCounts) -> None:
-    """Adds to `marks` how numbers that both sides of a pair have, digit for digit, are written on each."""
+    """Adds to `marks` how each side writes the numbers whose digits both sides of a pair share."""
     for source, target in pairs:
         if not (MARK_BETWEEN_DIGITS.search(source) or MARK_BETWEEN_DIGITS.search(target)):
             continue
@@ -211,7 +211,7 @@ def count_number_marks(pairs: Iterable[tuple[str, str]], marks: MarkCounts) -> N
 
 
 def find_numbers(text: str) -> dict[str, dict[str, str]]:
-    """Returns the marks of each number of a text by its digits, without thousands marks and with a decimal point."""
+    """Maps each number of a text, without thousands marks and with a decimal point, to its marks."""
     numbers = {}
     for match in NUMBER_WITH_MARKS.finditer(text):
         digits = re.sub(r"\D", "", match["whole"]) + ("." + match["fraction"] if match["decimal"] else "")
@@ -221,7 +221,7 @@ def find_numbers(text: str) -> dict[str, dict[str, str]]:
 
 
 def measure_ratios(source_lengths: Sequence[int], target_lengths: Sequence[int]) -> list[tuple[int, list[float]]]:
-    """Returns the length ratios of each class of source lengths, as `profile.LengthRatio` has them."""
+    """Returns the length ratios of each class of source lengths, in the form of `profile.LengthRatio`."""
     lengths = np.array([source_lengths, target_lengths], dtype=float)
     lengths = lengths[:, lengths.all(axis=0)]
     ratios = lengths[1] / lengths[0]

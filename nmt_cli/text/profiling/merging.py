@@ -1,4 +1,4 @@
-"""Adds the profile of further training text to that of earlier text, for a model that was trained on both."""
+"""Merges the profiles of two training texts, for a model trained on both."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Header = dict[str, Any]
 
 
 def merge_profiles(earlier: bytes, later: bytes) -> str:
-    """Returns the content of the profile of two texts: what occurs in either, with lengths and marks of the later one.
+    """Returns the content of the merged profile; lengths and marks are those of the later text.
 
-    Raises ValueError, KeyError or TypeError for content that is no profile.
+    Raises ValueError, KeyError or TypeError for invalid content.
     """
     # 1. Check both, and take them apart.
     for content in (earlier, later):
@@ -43,7 +43,7 @@ def merge_profiles(earlier: bytes, later: bytes) -> str:
 
 
 def split_content(content: bytes) -> tuple[Header, tuple[str, str]]:
-    """Returns the first line of a profile, and the words of both sides as they are written."""
+    """Returns the first line of a profile and the unparsed words of both sides."""
     first, _, rest = content.decode().partition("\n")
     source, _, target = rest[:-1].partition("\n\n")
     return json.loads(first), (source, target)
@@ -54,7 +54,7 @@ def find_least_count(header: Header) -> int:
 
 
 def merge_words(earlier: str, later: str) -> list[WordLine]:
-    """Returns the lines of the words of either text, in the order of code points."""
+    """Returns the lines for the words of both texts, in code point order."""
     words: dict[str, WordCount] = {}
     for line in filter(None, (*earlier.split("\n"), *later.split("\n"))):
         key, word = line.partition("\t")[0], parse_word(line)
@@ -71,7 +71,7 @@ def merge_words(earlier: str, later: str) -> list[WordLine]:
 def merge_side(
     earlier: Mapping[str, Any] | None, later: Mapping[str, Any] | None, table: list[WordLine], least_count: int
 ) -> Header | None:
-    """Returns what the first line says of a side; what has no sum is that of the later text."""
+    """Returns a side's entry in the first line; values that cannot be added come from the later text."""
     if earlier is None or later is None:
         return None if later is None else dict(later)
     counts: Counter[str] = Counter()
