@@ -1,6 +1,6 @@
-"""How ONNX Runtime and TensorFlow are started: silent, and with nothing sent to anybody; and where the cache is.
+"""How ONNX Runtime, Ray and TensorFlow are started: silent, and with nothing sent to anybody; and where the cache is.
 
-Beside the command line, the only file that reads or sets the environment: both libraries are set up through it, before
+Beside the command line, the only file that reads or sets the environment: these libraries are set up through it, before
 they are imported. Must stay light: `nmt translate` imports it.
 """
 
@@ -15,13 +15,26 @@ from pathlib import Path
 
 from nmt_cli import ENVIRONMENT
 from nmt_cli.errors import MissingExtraError, explain_install
+from nmt_cli.jobs.executor import ExecutorConfig
 
 REPORTS_NOTHING = "ORT_DISABLE_TELEMETRY"
+RAY_ENVIRONMENT = {  # no usage report, no notice
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
 
 
 def silence_onnxruntime() -> None:
     """Keeps ONNX Runtime, which is imported later, from reporting what it runs. What the environment sets is kept."""
     os.environ.setdefault(REPORTS_NOTHING, ENVIRONMENT[REPORTS_NOTHING])
+
+
+def silence_ray(processes: ExecutorConfig) -> ExecutorConfig:
+    """Returns the same settings, after the environment was set up so that Ray reports nothing to anybody."""
+    if processes.ray is not None:
+        for name, value in RAY_ENVIRONMENT.items():
+            os.environ.setdefault(name, value)
+    return processes
 
 
 def require_tensorflow(purpose: str = "training") -> None:

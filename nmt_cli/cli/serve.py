@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.api.serve_config import ServeConfig, parse_size
+from nmt_cli.api.translating.request import TranslationRequest
 from nmt_cli.cli.render import Screen
-from nmt_cli.errors import MissingExtraError, OptionError, explain_install
+from nmt_cli.errors import MissingExtraError, explain_install
 from nmt_cli.settings import Settings, option_fields
-from nmt_cli.translation.config import MemoryConfig, ModelRequest
 
 if TYPE_CHECKING:
     from nmt_cli.api.translator import LoadedTranslator
@@ -21,24 +21,8 @@ if TYPE_CHECKING:
 PACKAGES = ("starlette", "uvicorn", "python_multipart")
 
 
-def choose_model(models: Sequence[Path]) -> Path:
-    """Returns the only model. Raises OptionError for several."""
-    if len(models) > 1:
-        raise OptionError(
-            "several --model need --serve, which chooses by language", hint="name one, or average them with --ensemble"
-        )
-    return models[0]
-
-
-def serve_models(
-    models: Sequence[Path],
-    config: ServeConfig,
-    settings: Sequence[Settings],
-    template: ModelRequest,
-    memories: MemoryConfig,
-    screen: Screen,
-) -> None:
-    """Serves the models until a signal comes; `settings` are the defaults of search, `template` how models are loaded.
+def serve_models(request: TranslationRequest, config: ServeConfig, screen: Screen) -> None:
+    """Serves the models of a request until a signal comes; its settings of search are the defaults.
 
     Raises MissingExtraError without the packages of the extra `serve`.
     """
@@ -52,26 +36,20 @@ def serve_models(
     from nmt_cli.api.translator import LoadedTranslator
     from nmt_cli.server.run import ServeRequest, serve
 
-    memory_by_model = open_memories(models, memories.tm, config.suggestions)
-    options = {
-        field.name: getattr(group, field.name)
-        for group in settings
-        for field in option_fields(type(group))
-        if getattr(group, field.name) != field.default
-    }
+    memory_by_model = open_memories(request.models, request.memories.tm, config.suggestions)
+    options = list_changed(request.search, request.sampling, request.repair, request.checks)
 
     def open_model(path: Path) -> LoadedTranslator:
+        template, memory = request.model_request, memory_by_model.get(path)
         translator = open_translator(template._replace(model=path))
-        return LoadedTranslator(
-            translator, path, options, ensemble=bool(template.ensemble), memory=memory_by_model.get(path)
-        )
+        return LoadedTranslator(translator, path, options, ensemble=bool(template.ensemble), memory=memory)
 
     def announce_service(url: str, service: Service) -> None:
         screen.say(describe_service(url, service))
 
-    request = ServeRequest(
+    serving = ServeRequest(
         address=str(config.serve),
-        models=tuple(models),
+        models=request.models,
         opener=open_model,
         memory_limit=parse_size(config.memory_limit),
         cors=config.cors,
@@ -79,7 +57,13 @@ def serve_models(
         hosts=config.allow_host,
         suggestions=Path(config.suggestions) if config.suggestions is not None else None,
     )
-    serve(request, announce_service, screen.say_detail, screen.warn)
+    serve(serving, announce_service, screen.say_detail, screen.warn)
+
+
+def list_changed(*settings: Settings) -> dict[str, Any]:
+    """Returns the options of these settings that do not have their default."""
+    values = {field: getattr(group, field.name) for group in settings for field in option_fields(type(group))}
+    return {field.name: value for field, value in values.items() if value != field.default}
 
 
 def open_memories(

@@ -1,23 +1,53 @@
-"""The prompt of `nmt translate` on a terminal: one sentence typed, its translation below. Knows no search."""
+"""The console of `nmt translate`: streams, and on a terminal a prompt: one sentence typed, its translation below."""
 
 from __future__ import annotations
 
 import io
 import itertools
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
 import typer
 
-from nmt_cli.cli.render import Screen
+from nmt_cli.cli.render import Screen, show_translation_progress
 from nmt_cli.documents.document import TranslationUnit
 from nmt_cli.errors import DataError
+from nmt_cli.text.sniffing import HEAD
 
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.translation.result import Translation
+
+
+class ScreenConsole:
+    """Standard input and output, a prompt where both are terminals, and a screen for what a person should know."""
+
+    def __init__(self, screen: Screen, *, can_prompt: bool) -> None:
+        self.screen = screen
+        self.can_prompt = can_prompt
+        self.output: IO[bytes] = sys.stdout.buffer
+        self.say, self.say_detail, self.warn = screen.say, screen.say_detail, screen.warn
+
+    def open_input(self) -> IO[bytes]:
+        """Opens a reader of our own: Python's exit waits for that of `sys.stdin`, if a thread waits for a line."""
+        raw = getattr(sys.stdin.buffer, "raw", None)
+        return sys.stdin.buffer if raw is None else io.BufferedReader(raw, HEAD)
+
+    def ask_for_lines(
+        self, card: ModelCard, write: Callable[[Translation], str], errors: str
+    ) -> Iterator[list[TranslationUnit]]:
+        return prompt_for_lines(card, self.screen, write, errors)
+
+    def show_progress(self, paths: Sequence[Path]) -> AbstractContextManager[Callable[[int], None]]:
+        return show_translation_progress(self.screen, paths)
+
+
+def are_terminals() -> bool:
+    """Whether a person types the input and reads the output."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def prompt_for_lines(

@@ -12,10 +12,10 @@ from operator import itemgetter
 from typing import Any
 
 from nmt_cli.api.drawings.drawing import TERMINAL
-from nmt_cli.api.line_layout import LayoutConfig
 from nmt_cli.api.options.combinations import Refusal, SettingValues, list_names
 from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.api.serve_config import ServeConfig
+from nmt_cli.api.translating.line_layout import LayoutConfig
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.errors import OptionError
 from nmt_cli.evaluation.config import SUBWORD_TOKENIZERS

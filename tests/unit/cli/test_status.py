@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from nmt_cli.api.evaluation_inputs import EvaluationInputs
 from nmt_cli.api.kept_scores import keep_scores
+from nmt_cli.api.translating.input_files import require_input
 from nmt_cli.cli.app import app
 from nmt_cli.cli.status import describe_status
-from nmt_cli.cli.translation_files import require_input
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.errors import NotFoundError

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from nmt_cli.api.translating.report import TranslationReport
 from nmt_cli.cli.app import app
 from nmt_cli.cli.render import Screen
-from nmt_cli.cli.translation_report import TranslationReport
+from nmt_cli.cli.translate import show_remark
 from nmt_cli.errors import CheckError, ExitCode
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.result import FailedCheck, Hypothesis, Placed, Repair, Translation
@@ -18,10 +19,11 @@ from nmt_cli.translation.truncation import SourceCuts
 
 def summary(capsys: pytest.CaptureFixture[str], *translations: Translation, thing: str = "line") -> str:
     """What is printed on stderr after these translations, on one line."""
-    report = TranslationReport(source_cuts=SourceCuts(thing))
+    report = TranslationReport(source_cuts=SourceCuts(thing), max_length=SearchConfig().max_length)
     for translation in translations:
         report.add(translation)
-    report.show(Screen(), SearchConfig())
+    for remark in report.list_remarks():
+        show_remark(Screen(), remark)
     return " ".join(capsys.readouterr().err.split())
 
 

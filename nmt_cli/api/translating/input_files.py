@@ -8,11 +8,11 @@ from __future__ import annotations
 import io
 import os
 import shlex
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from nmt_cli.api.translating.console import Console
 from nmt_cli.documents import UNMARKED, find_format, open_document
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import NotFoundError, OptionError
@@ -34,7 +34,7 @@ def check_files(files: Sequence[Path], models: Sequence[Path]) -> list[Path]:
     """
     if STREAM in files and len(files) > 1:
         raise OptionError("- is standard input and cannot be combined with files", hint="give one or the other")
-    return [] if files == [STREAM] else [require_input(path, models) for path in files]
+    return [] if STREAM in files else [require_input(path, models) for path in files]
 
 
 def require_input(path: Path, models: Sequence[Path]) -> Path:
@@ -56,9 +56,9 @@ def require_input(path: Path, models: Sequence[Path]) -> Path:
 
 
 class DocumentOpener:
-    """Opens files, and standard input, as documents; `template` has all that they have in common.
+    """Opens files, and what a console gives, as documents; `template` has all that they have in common.
 
-    `announce` receives a message about an input whose format its name does not tell.
+    The console is told of an input whose format its name does not tell.
     """
 
     def __init__(
@@ -67,12 +67,12 @@ class DocumentOpener:
         write_line: Callable[[Translation], str],
         *,
         is_bare: bool,
-        announce: Callable[[str], None],
+        console: Console,
     ) -> None:
         self.template = template
         self.write_line = write_line
         self.is_bare = is_bare
-        self.announce = announce
+        self.console = console
 
     def open_files(self, paths: Sequence[Path], targets: Sequence[Path]) -> list[Document]:
         """Opens the documents in the files, or in standard input, whose format may be that of the output's name.
@@ -102,12 +102,12 @@ class DocumentOpener:
             source = self.template._replace(lines=stream, name=str(path))
         format = find_format(path, self.template.config.format, head)
         if self.template.config.format is None and format not in (find_by_name(path), TEXT):
-            self.announce(f"{path} is read as {format.title} ({format.name}), by its content")
+            self.console.say(f"{path} is read as {format.title} ({format.name}), by its content")
         return self.open_as(format, source)
 
     def open_standard_input(self, output: Path | None) -> Document:
         """Opens standard input, whose format is that of `--format` or of the output's name, or told by its content."""
-        stream = open_stdin()
+        stream = self.console.open_input()
         source = self.template._replace(lines=stream)
         requested = self.template.config.format
         if requested is not None:
@@ -141,16 +141,10 @@ class ArrivingDocument(Document):
         if format is TEXT and self.output is not None:
             format = find_format(self.output, None, head)  # `-o out.po < catalogue`
         if format is not TEXT:
-            self.opener.announce(f"standard input is read as {format.title} ({format.name})")
+            self.opener.console.say(f"standard input is read as {format.title} ({format.name})")
         document = self.opener.open_as(format, self.source)
         document.notes = self.notes
         yield from document.read_units()
-
-
-def open_stdin() -> IO[bytes]:
-    """Opens a reader of our own: Python's exit waits for that of `sys.stdin`, where a thread may wait for a line."""
-    raw = getattr(sys.stdin.buffer, "raw", None)
-    return sys.stdin.buffer if raw is None else io.BufferedReader(raw, HEAD)
 
 
 def read_file(path: Path) -> Iterator[bytes]:

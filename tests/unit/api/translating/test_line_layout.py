@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from nmt_cli.api.line_layout import LayoutConfig
+from nmt_cli.api.translating.line_layout import LayoutConfig
 from nmt_cli.translation.result import FailedCheck, Hypothesis, Placed, Repair, Translation
 
 FIRST = Hypothesis(

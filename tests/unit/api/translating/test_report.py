@@ -5,11 +5,9 @@ from typing import get_args
 
 import pytest
 
-from nmt_cli.cli.render import Screen
-from nmt_cli.cli.translation_report import TranslationReport
+from nmt_cli.api.translating.report import TranslationReport
 from nmt_cli.errors import CheckError
 from nmt_cli.rewriting.slips import ReadAs
-from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.checks.table import CHECKS
 from nmt_cli.translation.repair.faults import Fault
 from nmt_cli.translation.result import CheckKind, FailedCheck, Hypothesis, Origin, Placed, Repair, Translation
@@ -43,12 +41,11 @@ def make_report(event: str, number: int) -> TranslationReport:
     return report
 
 
-def read_summary(report: TranslationReport, capsys: pytest.CaptureFixture[str]) -> str:
-    report.show(Screen(), SearchConfig())
+def read_summary(report: TranslationReport) -> str:
     with pytest.raises(CheckError) if report.failed else pytest.MonkeyPatch.context() as failure:
         report.require_faultless(strict=True)
     said = str(failure.value) if isinstance(failure, pytest.ExceptionInfo) else ""
-    return f"{' '.join(capsys.readouterr().err.split())} {said}"
+    return " ".join([*(remark.text for remark in report.list_remarks()), said])
 
 
 def has_plural(words: str) -> bool:
@@ -56,10 +53,8 @@ def has_plural(words: str) -> bool:
 
 
 @pytest.mark.parametrize("event", EVENTS)
-def test_a_thing_is_counted_in_the_singular_and_several_in_the_plural(
-    event: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    singular, plural = (read_summary(make_report(event, number), capsys) for number in (1, 2))
+def test_a_thing_is_counted_in_the_singular_and_several_in_the_plural(event: str) -> None:
+    singular, plural = (read_summary(make_report(event, number)) for number in (1, 2))
     assert [match[0] for match in NUMBERED.finditer(singular) if match[1] == "1" and has_plural(match[2])] == []
     noun = re.search(r"\b1 (line|sentence|word|protected span)\b", singular)
     if noun:

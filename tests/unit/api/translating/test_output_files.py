@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from nmt_cli.cli.output_files import OutputFiles, name_outputs
+from nmt_cli.api.translating.output_files import OutputFiles, name_outputs
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.errors import OptionError, OutputError
@@ -66,7 +67,7 @@ def test_each_file_takes_its_name_when_it_is_complete(tmp_path: Path) -> None:
         Lines(DocumentSource([b"%d %d\n" % (file, line) for line in range(3)], "x", DocumentConfig(), "de"))
         for file in range(3)
     ]
-    with pytest.raises(KeyboardInterrupt), OutputFiles(targets) as outputs:
+    with pytest.raises(KeyboardInterrupt), OutputFiles(targets, io.BytesIO()) as outputs:
         for batch in outputs.batch_files(documents, lambda units: ([unit] for unit in units)):
             for unit in batch:
                 written = unit.write([])

@@ -1,4 +1,4 @@
-"""The summary of `nmt translate` on stderr: what a person should look at, once, after the last line.
+"""What a person should look at after a translation: counted line by line, told once, after the last line.
 
 Must stay light: it is imported for `nmt --help`.
 """
@@ -6,16 +6,14 @@ Must stay light: it is imported for `nmt --help`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from nmt_cli.cli.render import Screen
 from nmt_cli.documents.document import Document
 from nmt_cli.errors import CheckError
 from nmt_cli.jobs.job import Executor
-from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.truncation import SourceCuts, describe_limits
 
@@ -32,6 +30,14 @@ LINES_SHOWN = 5  # numbers of the lines that fail a check
 SPANS_SHOWN = 5  # of the protected spans that a person should look at
 CHARACTERS_SHOWN = 20
 WORDS_SHOWN = 5  # of the mistyped words
+
+
+class Remark(NamedTuple):
+    """A line about a translation for a person."""
+
+    text: str
+    is_warning: bool = True
+    is_dim: bool = False
 
 
 @dataclass
@@ -53,9 +59,11 @@ class TranslationReport:
     failed: int = 0  # texts that failed a check
     failures: Counter[CheckKind] = field(default_factory=Counter)  # by the kind of the check
     qa: QaReport | None = None  # where a report of all texts that failed is asked for
-    first_failures: dict[CheckKind, list[int]] = field(
-        default_factory=dict
-    )  # the numbers of the first texts of each kind
+    first_failures: dict[CheckKind, list[int]] = field(default_factory=dict)  # numbers of texts
+    path: str | None = None  # of the report of all texts that failed
+    max_length: int = 0  # of a translation, in tokens
+    notes: Counter[str] = field(default_factory=Counter)  # what documents could not do as they should
+    replacements: int = 0  # of workers that died
 
     def add(self, translation: Translation) -> None:
         """Counts one translation."""
@@ -83,28 +91,45 @@ class TranslationReport:
                 self.repairs[repair.fault, repair.remedy] += 1
         self.source_cuts.add(translation)
 
-    def show(self, screen: Screen, search: SearchConfig) -> None:
-        """Prints one line for each kind of thing that was counted."""
-        about_words = self.describe_spelling(), self.describe_names(), self.describe_characters()
-        for warning in (self.describe_spans(), *about_words):
-            if warning:
-                screen.warn(warning)
+    def add_notes(self, documents: Sequence[Document], executor: Executor) -> None:
+        """Counts what documents and workers could not do as they should."""
+        for document in documents:
+            self.notes += document.notes
+        self.replacements += executor.replacements
+
+    def list_remarks(self) -> Iterator[Remark]:
+        """Yields a line for each kind of thing that was counted."""
+        yield from filter(None, (self.describe_spans(), *self.describe_words()))
         if self.origins.total() > self.origins["network"]:
-            screen.say(f"  {self.describe_memory()}")
+            yield Remark(f"  {self.describe_memory()}", is_warning=False)
         if self.repairs:
             repairs = self.repairs.most_common()
             kinds = ", ".join(f"{count_faults(fault, count)} ({remedy})" for (fault, remedy), count in repairs)
-            screen.say(f"  {count_things(self.repairs.total(), 'sentence')} searched again and repaired: {kinds}")
+            sentences = count_things(self.repairs.total(), "sentence")
+            yield Remark(f"  {sentences} searched again and repaired: {kinds}", is_warning=False)
+        yield from map(Remark, self.describe_faults())
+        yield from (Remark(f"{note}: {count:,}") for note, count in self.notes.items())
+        if self.replacements:
+            workers = format_count(self.replacements, "worker")
+            yield Remark(f"{workers} died and had to be replaced; the lines in progress were translated again")
+        if self.path is not None:
+            texts = format_count(self.failed, self.source_cuts.thing)
+            yield Remark(f"  {self.path}: {texts} to look at", is_warning=False)
+        elif self.failed:
+            yield Remark("  nmt translate --report qa.html shows them all", is_warning=False, is_dim=True)
+
+    def describe_faults(self) -> Iterator[str]:
+        """Yields what is wrong with translations: failed checks, faults that no remedy helped against, and cuts."""
         if self.failures or self.faults:
-            self.show_failures(screen)
+            yield from self.describe_all_failures()
         if self.source_cuts.count:
-            screen.warn(self.source_cuts.summary)
+            yield self.source_cuts.summary
         if self.truncated:
             texts = count_things(self.truncated, self.source_cuts.thing)
-            screen.warn(f"{texts} cut before the end of the translation, at {describe_limits(search.max_length)}")
+            yield f"{texts} cut before the end of the translation, at {describe_limits(self.max_length)}"
 
-    def show_failures(self, screen: Screen) -> None:
-        """Prints one line for each kind of failed check, and one for all faults that no remedy helped against."""
+    def describe_all_failures(self) -> Iterator[str]:
+        """Yields a line for each kind of failed check, and one for all faults that no remedy helped against."""
         from nmt_cli.carrying.kinds import FAULTS_IF_LOST  # which, as the checks, `nmt --help` does not need
         from nmt_cli.translation.checks.table import CHECKS
 
@@ -112,11 +137,11 @@ class TranslationReport:
         counted = {*faults, *(["spans"] if self.doubtful_spans else [])}
         for check in CHECKS:
             if self.failures[check.name] and check.name not in counted:
-                screen.warn(self.describe_failures(check))
+                yield self.describe_failures(check)
         if faults:
             kinds = ", ".join(count_faults(fault, count) for fault, count in faults.most_common())
             sentences = count_things(faults.total(), "sentence")
-            screen.warn(f"{sentences} searched again without success, check them: {kinds}")
+            yield f"{sentences} searched again without success, check them: {kinds}"
 
     def describe_memory(self) -> str:
         """Returns the line about the texts that a translation memory had."""
@@ -138,13 +163,10 @@ class TranslationReport:
         things = self.source_cuts.thing + ("s" if len(numbers) > 1 else "")
         return f" ({things} {', '.join(f'{number:,}' for number in numbers)}{more})" if numbers else ""
 
-    def write_qa(self, screen: Screen, path: str | None) -> None:
-        """Writes the report of all texts that failed a check; without one, names the option if a text failed."""
-        if self.qa is not None and path is not None:
-            self.qa.write(Path(path))
-            screen.say(f"  {path}: {format_count(self.failed, self.source_cuts.thing)} to look at")
-        elif self.failed:
-            screen.say("  nmt translate --report qa.html shows them all", style="dim")
+    def write_qa(self) -> None:
+        """Writes the report of all texts that failed a check, if it is asked for."""
+        if self.qa is not None and self.path is not None:
+            self.qa.write(Path(self.path))
 
     def require_faultless(self, *, strict: bool) -> None:
         """Raises CheckError if a text failed a check, and `strict` is set."""
@@ -155,44 +177,38 @@ class TranslationReport:
                 hint="all are written; --report qa.html shows what failed",
             )
 
-    def describe_spans(self) -> str | None:
+    def describe_spans(self) -> Remark | None:
         """Returns the warning about protected spans that the network lost; None if it lost none."""
         if not self.doubtful_spans:
             return None
         texts = " ".join(dict.fromkeys(span.text for span in self.first_doubtful))
         more = " ..." if self.doubtful_spans > SPANS_SHOWN else ""
-        return (
+        return Remark(
             f"of {format_count(self.spans, 'protected span')}, the network lost {self.doubtful_spans:,}, put back by "
             f"attention or position; check the place of each: {texts}{more}{self.name_texts('spans')}"
         )
 
-    def describe_spelling(self) -> str | None:
-        """Returns the warning about words that were read as other ones; None if there are none."""
-        if not self.misread:
-            return None
-        shown = ", ".join(f"{word} as {known}" for word, known in list(self.misread)[:WORDS_SHOWN])
-        more = " ..." if len(self.misread) > WORDS_SHOWN else ""
-        words = count_things(self.misread.total(), "word")
-        return f"{words} never seen in training, and read as known ones (--no-fold: as they are): {shown}{more}"
+    def describe_words(self) -> Iterator[Remark]:
+        """Yields warnings of words and characters that training never had: read as others, carried, or guessed."""
+        if self.misread:
+            shown = shorten_list([f"{word} as {known}" for word, known in self.misread])
+            words = count_things(self.misread.total(), "word")
+            yield Remark(f"{words} never seen in training, and read as known ones (--no-fold: as they are): {shown}")
+        if self.carried:
+            words, shown = count_things(self.carried.total(), "word"), shorten_list(list(self.carried))
+            yield Remark(f"{words} never seen in training, and carried over unchanged: {shown}")
+        if self.unseen_characters:
+            from nmt_cli.rewriting.lookalikes import name_character  # which few runs need
 
-    def describe_names(self) -> str | None:
-        """Returns the warning about words that were taken for names; None if there are none."""
-        if not self.carried:
-            return None
-        shown = ", ".join(list(self.carried)[:WORDS_SHOWN]) + (" ..." if len(self.carried) > WORDS_SHOWN else "")
-        words = count_things(self.carried.total(), "word")
-        return f"{words} never seen in training, and carried over unchanged: {shown}"
+            shown = " ".join(map(name_character, sorted(self.unseen_characters)[:CHARACTERS_SHOWN]))
+            rest = len(self.unseen_characters) - CHARACTERS_SHOWN
+            more = f" and {rest} more" if rest > 0 else ""
+            yield Remark(f"never seen in training, so the translation is a guess: {shown}{more}")
 
-    def describe_characters(self) -> str | None:
-        """Returns the warning about characters that training never had; None if there are none."""
-        if not self.unseen_characters:
-            return None
-        from nmt_cli.rewriting.lookalikes import name_character  # which few runs need
 
-        shown = " ".join(map(name_character, sorted(self.unseen_characters)[:CHARACTERS_SHOWN]))
-        rest = len(self.unseen_characters) - CHARACTERS_SHOWN
-        more = f" and {rest} more" if rest > 0 else ""
-        return f"never seen in training, so the translation is a guess: {shown}{more}"
+def shorten_list(words: Sequence[str]) -> str:
+    """Returns the first few words with commas between them."""
+    return ", ".join(words[:WORDS_SHOWN]) + (" ..." if len(words) > WORDS_SHOWN else "")
 
 
 def open_qa_report(checks: CheckConfig, what: str, card: ModelCard, thing: str) -> QaReport | None:
@@ -216,13 +232,3 @@ def count_faults(fault: Fault, count: int) -> str:
 def count_things(number: int, thing: str) -> str:
     """Returns "1 sentence was" or "2 sentences were"."""
     return format_count(number, f"{thing} was", f"{thing}s were")
-
-
-def show_notes(screen: Screen, documents: Sequence[Document], executor: Executor) -> None:
-    """Prints what documents and workers could not do as they should."""
-    for document in documents:
-        for note, count in document.notes.items():
-            screen.warn(f"{note}: {count:,}")
-    if executor.replacements:
-        workers = format_count(executor.replacements, "worker")
-        screen.warn(f"{workers} died and had to be replaced; the lines in progress were translated again")

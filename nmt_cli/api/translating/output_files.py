@@ -6,7 +6,6 @@ Must stay light: it is imported for `nmt --help`.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
@@ -68,12 +67,12 @@ def name_output(output: str, path: Path, language: str) -> Path:
 
 
 class OutputFiles(AbstractContextManager["OutputFiles"]):
-    """Writes the files one after the other; each takes its name when it is complete."""
+    """Writes the files one after the other, each of which takes its name when it is complete; without any, a stream."""
 
-    def __init__(self, targets: Sequence[Path]) -> None:
+    def __init__(self, targets: Sequence[Path], stream: IO[bytes]) -> None:
         self.targets = targets
         self.stack = ExitStack()
-        self.stream: IO[bytes] = sys.stdout.buffer
+        self.stream = stream
 
     def __enter__(self) -> OutputFiles:
         if len(self.targets) == 1:

@@ -1,0 +1,114 @@
+"""What `nmt translate` is asked to do. Must stay light: it is imported for `nmt --help`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from nmt_cli.api.open_model import open_translator
+from nmt_cli.api.options.explicit import ExplicitOptions
+from nmt_cli.api.translating.line_layout import LayoutConfig
+from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.errors import OptionError
+from nmt_cli.jobs.executor import ExecutorConfig
+from nmt_cli.jobs.job import Job
+from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.text.normalise import normalise
+from nmt_cli.translation.config import CheckConfig, LineConfig, MemoryConfig, ModelRequest, RepairConfig
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.memory.lookup import TranslationMemory
+    from nmt_cli.translation.result import Translation
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslationRequest:
+    """What is translated, with which model, and where to; and which of its options were set explicitly."""
+
+    models: tuple[Path, ...]
+    search: SearchConfig
+    sampling: SamplingConfig
+    repair: RepairConfig
+    checks: CheckConfig
+    lines: LineConfig
+    memories: MemoryConfig
+    layout: LayoutConfig
+    document: DocumentConfig
+    processes: ExecutorConfig
+    explicit: ExplicitOptions
+    are_models_named: bool = False  # explicitly
+    files: tuple[Path, ...] = ()  # none: standard input
+    output: str | None = None
+    force: bool = False
+    precision: str | None = None
+    ensemble: tuple[Path, ...] = ()
+    n_best: int = 1
+    prefix: str = ""
+    score: bool = False  # whether translations are given, and only scored
+
+    @property
+    def model(self) -> Path:
+        """The only model. Raises OptionError for several."""
+        if len(self.models) > 1:
+            hint = "name one, or average them with --ensemble"
+            raise OptionError("several --model need --serve, which chooses by language", hint=hint)
+        return self.models[0]
+
+    @property
+    def model_request(self) -> ModelRequest:
+        return ModelRequest(self.models[0], self.ensemble, self.lines, self.precision)
+
+    @property
+    def is_for_lines(self) -> bool:
+        """Whether no option is set that concerns documents or large input, for which a terminal is read like a pipe."""
+        explicit = self.explicit
+        return not (explicit.select_fields(DocumentConfig) - {"errors"} or explicit.select_fields(ExecutorConfig))
+
+    @property
+    def complete_search(self) -> SearchConfig:
+        """The settings of search with those that are options of their own, or follow from what is written."""
+        scored, prefix = self.layout.scores or self.layout.json, normalise(self.prefix)
+        return replace(self.search, n_best=self.n_best, prefix=prefix, sampling=self.sampling, scored=scored)
+
+    @property
+    def complete_document(self) -> DocumentConfig:
+        """The settings of documents; with `score` also the pairs in a .tsv are lines."""
+        form = self.document.format or ("text" if self.score else None)
+        return replace(self.document, format=form, confidence=self.checks.confidence)
+
+    def make_writer(self, *, is_prompt: bool) -> LineWriter:
+        """Returns what formats a translation as plain text, below the line that a person typed or beside it."""
+        scores = self.layout.scores or self.score
+        layout = replace(self.layout, scores=scores, confidence=self.checks.confidence)
+        return LineWriter(layout, self.n_best, indent="  " if is_prompt else "")
+
+    def make_job(self, memory: TranslationMemory | None) -> Job:
+        """Returns all that a process needs to translate."""
+        search, checks = self.complete_search, self.checks
+        opener = open_translator
+        return Job(self.model_request, search, self.repair, checks, score=self.score, opener=opener, memory=memory)
+
+
+class LineWriter(NamedTuple):
+    """Formats translations as plain text."""
+
+    layout: LayoutConfig
+    n_best: int
+    indent: str
+
+    def write(self, translation: Translation) -> str:
+        lines = self.layout.format_lines(translation, self.n_best, indent=self.indent)
+        if self.indent and not self.layout.json:  # on a terminal, below the translation itself
+            lines += "".join(f"{self.indent}! {check.message}\n" for check in translation.checks)
+        return lines
+
+    @property
+    def rows(self) -> int:
+        """The number of rows that are written for each line."""
+        return 1 if self.layout.json else self.n_best
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether the translation alone is written."""
+        return self.n_best == 1 and replace(self.layout, confidence=False) == LayoutConfig()

@@ -1,0 +1,195 @@
+"""`nmt translate`: one call, from what is asked to what a person should look at.
+
+Lines are translated as they arrive, files in large batches; each batch is written as soon as it is there. Must stay
+light: it is imported for `nmt --help`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nmt_cli.api.options.refusals import OF_MODEL, refuse_combinations
+from nmt_cli.api.startup import silence_ray
+from nmt_cli.api.translating.console import Console
+from nmt_cli.api.translating.input_files import DocumentOpener, check_files
+from nmt_cli.api.translating.line_layout import LayoutConfig
+from nmt_cli.api.translating.output_files import OutputFiles, name_outputs
+from nmt_cli.api.translating.report import TranslationReport, open_qa_report
+from nmt_cli.api.translating.request import LineWriter, TranslationRequest
+from nmt_cli.documents import TABLES
+from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
+from nmt_cli.errors import OptionError
+from nmt_cli.formats import TEXT
+from nmt_cli.jobs.executor import open_executor
+from nmt_cli.jobs.job import split_pair
+from nmt_cli.jobs.pipeline import translate_units
+from nmt_cli.text.stream import batch_arriving, batch_blocks
+from nmt_cli.text.wrapping import format_count
+from nmt_cli.translation.truncation import SourceCuts
+from nmt_cli.visuals.report_path import SUFFIXES_OF_CHECKS, check_report_path
+
+if TYPE_CHECKING:
+    from nmt_cli.runtime.model_directory import ModelCard, ModelDirectory
+    from nmt_cli.translation.memory.lookup import TranslationMemory
+
+READ_AHEAD = 1024  # lines translated together: enough for batches of similar length, few enough to wait for
+PROFILED_FORMAT = 3  # the first format of models that know what their training text looked like
+
+
+def run_translation(request: TranslationRequest, console: Console) -> TranslationReport:
+    """Translates files, or what the console gives, to files or to the console."""
+    # 1. Refuse what cannot work, before anything slow is loaded.
+    paths = check_paths(request)
+    model = read_model_directory(request.model)
+    targets = name_outputs(request.output, paths, model.card.target_language, force=request.force)
+    require_abilities(request, model.card)
+    warn_of_old_model(model, console)
+    # 2. Open the input: documents, or a prompt; and earlier translations.
+    is_prompt = console.can_prompt and not (paths or targets)
+    writer, outputs = request.make_writer(is_prompt=is_prompt), OutputFiles(targets, console.output)
+    memory = open_memory(request, model.card, writer, console)
+    documents = open_documents(request, model.card, writer, memory, console).open_files(paths, targets)
+    require_room(request, documents)
+    if is_prompt:
+        batches = console.ask_for_lines(model.card, writer.write, request.document.errors)
+    else:
+        batches = batch_documents(documents, paths, outputs, are_pairs=request.score)
+    # 3. Translate batch by batch; write each as soon as it is there.
+    report, job = open_report(request, documents, paths, model.card), request.make_job(memory)
+    progress = console.show_progress(paths if targets else [])
+    with progress as advance, outputs, open_executor(job, silence_ray(request.processes)) as executor:
+        write_translations(translate_units(batches, executor, report.add), outputs, advance, writer.rows)
+    # 4. Collect what a person should look at.
+    report.add_notes(documents, executor)
+    report.write_qa()
+    return report
+
+
+def check_paths(request: TranslationRequest) -> list[Path]:
+    """Returns the files. Raises NotFoundError or OptionError, also for a report of another format than there is."""
+    if request.checks.report is not None:
+        check_report_path(Path(request.checks.report), SUFFIXES_OF_CHECKS)
+    return check_files(request.files, request.models if request.are_models_named else ())
+
+
+def read_model_directory(model: Path) -> ModelDirectory:
+    """Returns the model directory with its card. Its files are checked by whoever loads them."""
+    from nmt_cli.runtime import model_directory  # SentencePiece, which `nmt --help` does not need
+
+    card = model_directory.read_card(model)
+    return model_directory.ModelDirectory(model, card, card.default_precision)
+
+
+def require_abilities(request: TranslationRequest, card: ModelCard) -> None:
+    """Raises OptionError for what the model has no use for or cannot do."""
+    values = {**vars(request.search), "card": card, "subwords": card.tokenizer["kind"]}
+    refuse_combinations(OF_MODEL, request.explicit, values)
+    if request.checks.rates:
+        from nmt_cli.translation.checks.confidence import load_confidence  # numpy, which `nmt --help` does not need
+
+        load_confidence(card)
+
+
+def require_room(request: TranslationRequest, documents: Sequence[Document]) -> None:
+    """Raises OptionError for a document that has no place for a confidence that is nowhere else written."""
+    for document in documents if request.checks.confidence and request.checks.report is None else ():
+        if document.format.name not in (TEXT.name, *TABLES):
+            raise OptionError(
+                f"--confidence: {document.source.name} is read as {document.format.name}, which has no room for it",
+                hint="add --report qa.html, or say what to do about little confidence with --min-confidence alone",
+            )
+
+
+def warn_of_old_model(model: ModelDirectory, console: Console) -> None:
+    """Says what a model of format 2 cannot do, since it does not know what its training text looked like."""
+    if model.card.format < PROFILED_FORMAT and model.card.source.get("type", "text") == "text":
+        console.warn(
+            f"{model.directory}/ has format {model.card.format}, without a profile of its training text: capitals and "
+            "characters that training never had are read as they are; train it again with this nmt"
+        )
+
+
+def open_memory(
+    request: TranslationRequest, card: ModelCard, writer: LineWriter, console: Console
+) -> TranslationMemory | None:
+    """Returns the translation memory that is named; None if none is. Says how much it holds."""
+    names = request.memories.tm
+    if not names:
+        return None
+    from nmt_cli.api.memory import load_memory  # readers of many formats, which few runs need
+
+    languages = (card.source_language, card.target_language)
+    memory = load_memory(names, languages, links_words=writer.layout != LayoutConfig())
+    console.say_detail(f"{', '.join(names)}: {format_count(len(memory), 'text')} with a translation")
+    return memory
+
+
+def open_documents(
+    request: TranslationRequest,
+    card: ModelCard,
+    writer: LineWriter,
+    memory: TranslationMemory | None,
+    console: Console,
+) -> DocumentOpener:
+    """Returns what opens files and standard input as documents, which differ in their lines and names alone."""
+    template = DocumentSource(
+        lines=(),
+        name="standard input",
+        config=request.complete_document,
+        target_language=card.target_language,
+        split_sentences=request.lines.split_sentences,
+        source_language=card.source_language,
+        memory=memory,
+    )
+    return DocumentOpener(template, writer.write, is_bare=writer.is_bare, console=console)
+
+
+def open_report(
+    request: TranslationRequest, documents: Sequence[Document], paths: Sequence[Path], card: ModelCard
+) -> TranslationReport:
+    """Returns an empty report, which counts in lines where all documents are plain text, else in texts."""
+    thing = "line" if all(document.format is TEXT for document in documents) else "text"
+    what = ", ".join(str(path) for path in paths) or "standard input"
+    qa, length = open_qa_report(request.checks, what, card, thing), request.search.max_length
+    return TranslationReport(source_cuts=SourceCuts(thing), qa=qa, path=request.checks.report, max_length=length)
+
+
+def write_translations(
+    batches: Iterable[bytes], outputs: OutputFiles, advance: Callable[[int], None], rows: int
+) -> None:
+    """Writes each batch as soon as it is there; `advance` receives how many lines are done, of `rows` rows each."""
+    lines = 0
+    for written in batches:
+        outputs.write(written)
+        lines += written.count(b"\n") // rows
+        advance(lines)
+
+
+def batch_documents(
+    documents: Sequence[Document], paths: Sequence[Path], outputs: OutputFiles, *, are_pairs: bool
+) -> Iterator[list[TranslationUnit]]:
+    """Yields the batches of all documents: each by itself where each has a file, otherwise as one."""
+    if len(outputs.targets) > 1:
+        return outputs.batch_files(documents, partial(batch_units, paths=paths, are_pairs=are_pairs))
+    units = itertools.chain.from_iterable(document.read_units() for document in documents)
+    return batch_units(units, paths, are_pairs=are_pairs)
+
+
+def batch_units(
+    units: Iterator[TranslationUnit], paths: Sequence[Path], *, are_pairs: bool
+) -> Iterator[list[TranslationUnit]]:
+    """Yields the units that are translated together: full batches of files, of a stream what has arrived."""
+    units = check_pairs(units) if are_pairs else units
+    are_files = bool(paths) and all(path.is_file() for path in paths)
+    return batch_blocks(units, READ_AHEAD) if are_files else batch_arriving(units, READ_AHEAD)
+
+
+def check_pairs(lines: Iterator[TranslationUnit]) -> Iterator[TranslationUnit]:
+    """Yields the lines as they are. Raises DataError at the first that is no pair, once those before it are out."""
+    for number, line in enumerate(lines, start=1):
+        split_pair(line.texts[0], number)
+        yield line
