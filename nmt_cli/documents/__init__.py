@@ -50,9 +50,9 @@ CATALOGUES = ("po", "xliff")  # have translations already
 
 
 def find_format(path: Path | None, requested: str | None, head: bytes = b"") -> FileFormat:
-    """Returns the format of a file, or of standard input: the one requested, else what its content and its name tell.
+    """Returns the format of a file or of standard input: the requested one, else by its content and its name.
 
-    Raises DataError for one that is not translated, and for binary data.
+    Raises DataError for a format that is not translated, and for binary data.
     """
     name = "standard input" if path is None else str(path)
     recognised = recognise_format(path, head)
@@ -69,8 +69,8 @@ def open_document(
 ) -> Document:
     """Opens a document in the format `name`.
 
-    `format_line` writes a translation in plain text, the only format that has room for more than one hypothesis.
-    Raises OptionError for options that the format does not have.
+    `format_line` writes a translation in plain text, the only format with room for more than one hypothesis. Raises
+    OptionError for options that the format lacks.
     """
     check_options(name, source)
     module, kind = CLASSES[name]
@@ -91,7 +91,7 @@ def open_document(
 
 
 def check_options(name: str, source: DocumentSource) -> None:
-    """Raises OptionError for options that the format `name` does not have."""
+    """Raises OptionError for options that the format `name` lacks."""
     config, where = source.config, f"{source.name} is read as {name}"
     if config.column is None and config.new_column is not None:
         raise OptionError("--new-column needs --column", hint="say with --column which column is translated")

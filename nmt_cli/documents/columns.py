@@ -1,6 +1,6 @@
-"""What tables have in common: the column of the text, the name of the new column, and line ends.
+"""Shared by all tables: the column of the text, the name of the new column, and line ends.
 
-Columns have the names in the first line, or numbers from 1 if the first line is not a header.
+Columns are named in the first line, or numbered from 1 if the first line is not a header.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SHORT_ROW = "every row needs that column, even if it is empty; blank lines are f
 
 
 def require_column(source: DocumentSource) -> str:
-    """Returns the column named by `--column`. Raises OptionError if none is."""
+    """Returns the column named by `--column`. Raises OptionError if it is missing."""
     if source.config.column is None:
         raise OptionError(
             f"--column is needed: which column of {source.name} should be translated?",
@@ -33,14 +33,14 @@ def require_column(source: DocumentSource) -> str:
 
 
 def has_header(source: DocumentSource) -> bool:
-    """Whether the first line is a header: it is if `--column` is a name, not a number."""
+    """Whether the first line is a header, because `--column` is a name rather than a number."""
     return is_name(source.config.column)
 
 
 def find_column_index(source: DocumentSource, first: Sequence[str]) -> int:
-    """Returns the index of the column of the text, from 0, in a table whose first line is `first`.
+    """Returns the 0-based index of the text column in a table whose first line is `first`.
 
-    Raises DataError if there is no such column, and OptionError for `--new-column` in a table without a header.
+    Raises DataError if the column does not exist, and OptionError for `--new-column` in a table without a header.
     """
     if source.config.new_column is not None and not has_header(source):
         raise OptionError(
@@ -51,7 +51,7 @@ def find_column_index(source: DocumentSource, first: Sequence[str]) -> int:
 
 
 def name_new_column(source: DocumentSource, existing: Sequence[str]) -> str:
-    """Returns the name of the column that is added.
+    """Returns the name of the added column.
 
     Raises DataError if a column of that name exists, and OptionError for a name with a tab or a line end.
     """
@@ -60,7 +60,7 @@ def name_new_column(source: DocumentSource, existing: Sequence[str]) -> str:
 
 
 def check_column_name(source: DocumentSource, name: str, existing: Sequence[str], option: str) -> str:
-    """Returns the name of a column that an option asks for. Raises what `name_new_column` raises."""
+    """Returns the name of a column requested by an option. Raises the errors of `name_new_column`."""
     if re.search(r"[\t\r\n]", name):
         raise OptionError(f"{option} cannot be {name!r}", hint="use a name without tabs and line ends")
     if name in existing:
@@ -69,16 +69,16 @@ def check_column_name(source: DocumentSource, name: str, existing: Sequence[str]
 
 
 class AddedColumn(NamedTuple):
-    """A column that is added to a table, and what it says of a translation."""
+    """A column added to a table, and the function that fills it from a translation."""
 
     name: str
     format: Callable[[Translation], str]
 
 
 def list_added_columns(source: DocumentSource, existing: Sequence[str]) -> list[AddedColumn]:
-    """Returns the columns that are added: the translations, what is wrong with them, and the confidence in them.
+    """Returns the columns to add: the translations, their failed checks, and their confidence.
 
-    Raises what `name_new_column` raises.
+    Raises the errors of `name_new_column`.
     """
     columns = [AddedColumn(name_new_column(source, existing), get_text)]
     if source.config.qa_column is not None:
@@ -102,18 +102,18 @@ def get_text(translation: Translation) -> str:
 
 
 def join_messages(translation: Translation) -> str:
-    """Returns what is wrong with a translation on one line; empty if it fails no check."""
+    """Joins the messages of failed checks on one line; empty if no check failed."""
     return format_cell(" ".join("; ".join(check.message for check in translation.checks).split()))
 
 
 def refuse_short_row(source: DocumentSource, line: int, count: int, column: int) -> NoReturn:
-    """Raises DataError for a row of `count` fields that has no field for the text, whose `column` is counted from 0."""
+    """Raises DataError for a row whose `count` fields do not reach the text `column`, counted from 0."""
     columns = format_count(count, "column")
     source.refuse(line, f"{columns}; there is no column {column + 1}", SHORT_ROW)
 
 
 def count_missing_fields(fields: Sequence[str], width: int, notes: Counter[str]) -> int:
-    """Returns how many empty fields a row needs for its translation to be in the new column; notes uneven rows."""
+    """Returns the number of empty fields needed to put a row's translation into the new column; notes uneven rows."""
     if len(fields) > width:
         notes["rows longer than the first, whose translations are further right"] += 1
     if len(fields) < width:
@@ -122,14 +122,14 @@ def count_missing_fields(fields: Sequence[str], width: int, notes: Counter[str])
 
 
 def split_line_end(line: str) -> tuple[str, str]:
-    """Returns a line without its end, and its end: LF, CR LF or nothing."""
+    """Splits a line into its text and its end: LF, CR LF or nothing."""
     body = line.removesuffix("\n")
     body = body.removesuffix("\r") if len(body) < len(line) else body
     return body, line[len(body) :]
 
 
 def format_cell(text: str) -> str:
-    """Returns the text of a cell, which may have several lines.
+    """Returns the text of a cell, possibly of several lines.
 
     Drops surrogates, which JSON can escape but UTF-8 cannot encode.
     """

@@ -1,7 +1,7 @@
-"""CSV: the translation becomes the last field of each record, and everything before it stays byte for byte.
+"""CSV: the translation becomes the last field of each record; everything before it is kept byte for byte.
 
-The delimiter is `,`, `;` or a tab, whichever splits the first line into the most fields. A field may have several
-lines, which are translated one by one.
+The delimiter is `,`, `;` or a tab, whichever splits the first line into the most fields. The lines of a field are
+translated separately.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ OPEN_QUOTE = "perhaps a quote that begins here is never closed"
 
 
 def count_fields(line: str, delimiter: str) -> int:
-    """Returns the number of fields of a first line; 0 for invalid CSV, which is reported when it is read."""
+    """Counts the fields of a first line; 0 for invalid CSV, which is reported when it is read."""
     try:
         return len(next(csv.reader([line.removeprefix(BYTE_ORDER_MARK)], delimiter=delimiter), []))
     except csv.Error:
@@ -43,21 +43,21 @@ def count_fields(line: str, delimiter: str) -> int:
 
 @dataclass(frozen=True)
 class Record:
-    """A record as it is written in the file, and its fields."""
+    """A record: its spelling in the file, and its fields."""
 
     line: int  # of the file, from 1, where the record begins
     raw: str  # all its lines with their ends
     fields: list[str]
 
     def add_fields(self, texts: Iterable[str], delimiter: str, *, empty: int = 0) -> str:
-        """Returns the record with the fields `texts` added after `empty` empty ones."""
+        """Appends the fields `texts` after `empty` empty ones."""
         body, end = split_line_end(self.raw)
         fields = [*[""] * empty, *(quote_field(text, delimiter) for text in texts)]
         return f"{body}{''.join(f'{delimiter}{field}' for field in fields)}{end}"
 
 
 def quote_field(text: str, delimiter: str) -> str:
-    """Returns a field as it is written, in quotation marks where it needs them."""
+    """Quotes a field if necessary."""
     needs_quotes = any(mark in text for mark in f'{delimiter}"\r\n')
     return '"{}"'.format(text.replace('"', '""')) if needs_quotes else text
 

@@ -1,16 +1,16 @@
-"""What all formats have in common: a document is read as units, each with texts and a function that writes it back.
+"""Shared by all formats: a document is read as units, each with texts and a function that writes it back.
 
 From a document to its translation:
 
 1. `open_document` (in `documents/__init__.py`) picks the subclass of `Document` for the format.
 2. `Document.read_units` splits the source into units, in order. Text that is kept byte for byte makes a unit without
-   texts (`make_verbatim_unit`); all other text is taken out of its markup (`documents.marks`).
-3. `jobs.pipeline` has the texts translated and calls `write` of each unit with their translations.
+   texts (`make_verbatim_unit`); all other text is separated from its markup (`documents.marks`).
+3. `jobs.pipeline` has the texts translated and calls each unit's `write` with their translations.
 4. `write` puts the markup back into the translations, escapes them for the format and returns the text of the unit.
-5. The texts of all units, one after the other, are the translated document. If every translation equals its text, the
-   document does not change.
+5. The concatenated texts of all units are the translated document. If every translation equals its text, the document
+   is unchanged.
 
-Must not know any format. A format is a subclass in a file beside this one, and a line in `documents/__init__.py`.
+Must not know any format. A format is a subclass in a neighbouring file, and a line in `documents/__init__.py`.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ StringOrBytes = TypeVar("StringOrBytes", str, bytes)
 
 
 class TranslationUnit(NamedTuple):
-    """A part of a document. `write` returns its text, with line ends, given the translations of `texts` in their order.
+    """A part of a document. `write` takes the translations of `texts`, in order, and returns its text with line ends.
 
-    The units of a document are written one after the other, in order, each exactly once. A format that is not UTF-8
-    text (an archive, a page in another encoding) returns bytes.
+    Units are written in order, each exactly once. A format other than UTF-8 text (an archive, a page in another
+    encoding) returns bytes.
     """
 
     texts: tuple[str, ...]
@@ -49,7 +49,7 @@ class TranslationUnit(NamedTuple):
 
 
 class DocumentSource(NamedTuple):
-    """Where a document comes from, and how it is read."""
+    """The origin of a document, and how to read it."""
 
     lines: Iterable[bytes]
     name: str  # in messages
@@ -66,11 +66,11 @@ class DocumentSource(NamedTuple):
         return decode_lines(self.lines, self.name, errors=self.config.errors, keep_ends=ends, alternative=way_on)
 
     def read_text(self, maximum: int) -> str:
-        """Returns the whole text, with its line ends. Raises DataError for one of more than `maximum` MiB."""
+        """Returns the whole text, with its line ends. Raises DataError above `maximum` MiB."""
         return "".join(self.limit_size(self.decode_lines(ends=True), maximum))
 
     def limit_size(self, parts: Iterable[StringOrBytes], maximum: int) -> Iterator[StringOrBytes]:
-        """Yields the parts of the document. Raises DataError once they are more than `maximum` MiB."""
+        """Yields the parts of the document. Raises DataError once they exceed `maximum` MiB."""
         size = 0
         for part in parts:
             size += len(part)
@@ -82,12 +82,12 @@ class DocumentSource(NamedTuple):
             yield part
 
     def refuse(self, line: int, problem: str, hint: str = "") -> NoReturn:
-        """Raises DataError, naming the line, counted from 1."""
+        """Raises DataError, naming the 1-based line."""
         raise DataError(f"{self.name}, line {line:,}: {problem}", hint=hint)
 
 
 class Document(ABC):
-    """A document, which can be read once. `notes` counts what could not be done well, by the message about it."""
+    """A document, which can be read once. `notes` counts shortcomings by the message about them."""
 
     format: FileFormat = TEXT
 
@@ -97,7 +97,7 @@ class Document(ABC):
 
     @abstractmethod
     def read_units(self) -> Iterator[TranslationUnit]:
-        """Yields the units in the order of the document. Raises DataError, naming the line that is invalid."""
+        """Yields the units in document order. Raises DataError, naming the invalid line."""
 
 
 def make_verbatim_unit(text: str | bytes) -> TranslationUnit:
@@ -106,7 +106,7 @@ def make_verbatim_unit(text: str | bytes) -> TranslationUnit:
 
 
 def import_library(module: str, package: str, needed_for: str) -> Any:
-    """Imports a module of the extra `formats`. Raises MissingExtraError, which says how to install it."""
+    """Imports a module of the extra `formats`. Raises MissingExtraError with the command that installs it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

@@ -1,6 +1,6 @@
-"""Documents that are not in UTF-8: what they hold is read as text, and written in the encoding that it came in.
+"""Documents in encodings other than UTF-8: read as text, and written in their own encoding.
 
-A gettext catalogue names its encoding itself; `--encoding` names that of all others. Knows no format.
+A gettext catalogue declares its encoding; `--encoding` names that of all others. Knows no format.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class EncodedDocument(Document):
             yield unit if encoding is None else unit._replace(write=self.encode_output(unit.write, encoding))
 
     def find_encoding(self) -> tuple[str | None, Iterable[bytes]]:
-        """Returns the encoding, None for UTF-8, and the lines, some of which had to be read to find it."""
+        """Returns the encoding, None for UTF-8, and all lines, including those read to detect it."""
         lines = iter(self.source.lines)
         head: list[bytes] = []
         encoding = self.source.config.encoding
@@ -68,7 +68,7 @@ class EncodedDocument(Document):
     def encode_output(
         self, write: Callable[[Sequence[Translation]], str | bytes], encoding: str
     ) -> Callable[[Sequence[Translation]], bytes]:
-        """Returns `write` with its text in the encoding. It raises DataError for a character that it lacks."""
+        """Wraps `write` to encode its text. Raises DataError for characters missing from the encoding."""
 
         def write_encoded(translations: Sequence[Translation]) -> bytes:
             text = write(translations)
@@ -87,7 +87,7 @@ class EncodedDocument(Document):
 
 
 def split_mark(lines: Iterable[bytes], encoding: str) -> tuple[bytes, Iterable[bytes]]:
-    """Returns the byte order mark of an encoding, empty if there is none, and the lines without it."""
+    """Separates the byte order mark, which may be empty, from the lines."""
     remaining = iter(lines)
     first = next(remaining, b"")
     mark = next((mark for mark, name in ENCODING_MARKS if name == encoding and first.startswith(mark)), b"")
@@ -95,7 +95,7 @@ def split_mark(lines: Iterable[bytes], encoding: str) -> tuple[bytes, Iterable[b
 
 
 def recode_lines(lines: Iterable[bytes], source: DocumentSource, encoding: str) -> Iterator[bytes]:
-    """Yields the lines in UTF-8. Raises DataError, naming the line, for bytes that are not in the encoding."""
+    """Recodes the lines to UTF-8. Raises DataError, naming the line, for invalid bytes."""
     decoder = codecs.getincrementaldecoder(encoding)(source.config.errors)
     rest, count = "", 0
     for data in chain(lines, [None]):

@@ -1,4 +1,4 @@
-"""Bytes to text and back, in the encoding that a document declares. Must not know any format."""
+"""Converts bytes to text and back in a document's declared encoding. Must not know any format."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class DecodedText(NamedTuple):
     encoding: str
 
     def encode(self, text: str) -> str | bytes:
-        """Returns text as it is for UTF-8, else in the encoding of the document.
+        """Returns text unchanged for UTF-8, else in the document's encoding.
 
-        What that does not have becomes character references.
+        Characters missing from the encoding become character references.
         """
         if self.encoding == "utf-8":
             return text
@@ -40,11 +40,11 @@ class DecodedText(NamedTuple):
 
 
 def decode_document(source: DocumentSource, find_encoding: Callable[[bytes], str | None]) -> DecodedText:
-    """Reads the whole document as text.
+    """Decodes a whole document.
 
-    The encoding is that of a byte order mark, else what `find_encoding` finds declared, else UTF-8; a declared one that
-    does not exist, or in which the declaration could not have been read, counts as none. Raises DataError for bytes
-    that are not valid in it.
+    The encoding is that of a byte order mark, else the one declared according to `find_encoding`, else UTF-8. A
+    declared encoding is ignored if it does not exist or if the declaration could not have been read in it. Raises
+    DataError for invalid bytes.
     """
     data = b"".join(source.limit_size(source.lines, DOCUMENT_MEBIBYTES))
     mark, encoding = next(((mark, name) for mark, name in ENCODING_MARKS if data.startswith(mark)), (b"", ""))
@@ -61,9 +61,9 @@ def decode_document(source: DocumentSource, find_encoding: Callable[[bytes], str
 
 
 def find_usable(declared: str) -> str:
-    """Returns a declared encoding if text in it has the bytes of ASCII, in which the declaration was read; else UTF-8.
+    """Returns a declared encoding if it extends ASCII, in which the declaration was read; else UTF-8.
 
-    Programs that keep text as UTF-16 declare it, and then write UTF-8 (also WHATWG, "prescan a byte stream").
+    Programs that hold text as UTF-16 declare that, but write UTF-8 (cf. WHATWG, "prescan a byte stream").
     """
     try:
         return declared if "<?xml".encode(declared) == b"<?xml" else "utf-8"

@@ -1,8 +1,8 @@
-"""HTML pages, rewritten in place: what is not translated stays byte for byte, also where the markup is not valid.
+"""HTML pages, rewritten in place: untranslated parts are kept byte for byte, even in invalid markup.
 
-The page is scanned, not parsed. Text between two tags that are no inline marks is a paragraph, with its inline marks;
-so are titles, alternative texts and the like, which stand in attributes. Scripts, styles, code, preformatted text and
-what is marked as not to be translated are left as they are. `lang` and `dir` of the page become those of the target.
+The page is scanned, not parsed. Text between two tags other than inline marks is a paragraph, with its inline marks; so
+are texts in attributes, such as titles and alternative texts. Scripts, styles, code, preformatted text and elements
+marked as untranslatable are kept. `lang` and `dir` of the page become the target's.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ LINKS_NEED_TEXT = frozenset({"a"})
 
 
 class EndRule(NamedTuple):
-    """Where an element without an end tag ends: before these tags, but not before those of a container inside it."""
+    """The tags before which an element without an end tag ends, unless a container inside it holds them."""
 
     openings: frozenset[str] = frozenset()
     closings: frozenset[str] = frozenset()
@@ -118,7 +118,7 @@ class HtmlDocument(Document):
     def replace_value(
         self, token: MarkupToken, attributes: list[Attribute], attribute: Attribute
     ) -> Iterator[str | Paragraph]:
-        """Yields what stands instead of the value of an attribute, if anything does."""
+        """Yields the replacement for the value of an attribute, if any."""
         raw = token.raw[attribute.start : attribute.end]
         if is_text_attribute(token, attributes, attribute) and any(map(str.isalpha, attribute.value)):
             quote = token.raw[attribute.start - 1]
@@ -133,13 +133,13 @@ class HtmlDocument(Document):
             yield find_language_tag(self.source.target_language) or raw
 
     def is_page_language(self, token: MarkupToken, value: str) -> bool:
-        """Whether a declared language is that of the page, which the first <html> with one declares."""
+        """Whether a declared language is the page's, as declared by the first <html> with one."""
         if token.name == "html" and not self.language:
             self.language = value
         return bool(value) and find_primary_subtag(value) == find_primary_subtag(self.language)
 
     def add_language(self, parts: list[str | Paragraph], names: set[str]) -> list[str | Paragraph]:
-        """Returns the parts of <html> with `lang` and, for a script from right to left, `dir`, where it has none."""
+        """Adds missing `lang` and, for a right-to-left script, `dir` to the parts of <html>."""
         tag = find_language_tag(self.source.target_language)
         last = parts[-1]
         if not tag or not isinstance(last, str):
@@ -151,7 +151,7 @@ class HtmlDocument(Document):
 
 
 class TokenStream:
-    """The tokens of a page; one that was read too far can be put back."""
+    """The tokens of a page; a token read too far can be put back."""
 
     def __init__(self, tokens: Iterator[MarkupToken]) -> None:
         self.tokens = tokens
@@ -168,7 +168,7 @@ class TokenStream:
 
 
 class FlowReader:
-    """Reads a page as strings that are kept and paragraphs, in order."""
+    """Reads a page as a sequence of paragraphs and strings to keep."""
 
     def __init__(self, document: HtmlDocument, text: str) -> None:
         self.document = document
@@ -180,7 +180,7 @@ class FlowReader:
         yield from self.flush()
 
     def read_flow(self, end: str) -> Iterator[str | Paragraph]:
-        """Yields the parts up to the end tag `end`, which is not consumed but for its token; "" reads everything."""
+        """Yields the parts up to the end tag `end`, consuming only its token; "" reads everything."""
         for token in self.tokens:
             yield from self.read_token(token)
             if token.kind == "close" and token.name == end:
@@ -211,7 +211,7 @@ class FlowReader:
             yield from self.document.translate_tag(token)
 
     def read_superscript(self, token: MarkupToken) -> Iterator[str | Paragraph]:
-        """Reads a superscript: the number of a note is no part of the word before it; the 2 of a square metre is."""
+        """Reads a superscript: a note number is not part of the preceding word, but the 2 of a square metre is."""
         element = self.read_element(token)
         text = "".join(part.raw for part in element if part.kind == "text")
         last = next((item.text for item in reversed(self.items) if item.text), "")
@@ -232,7 +232,7 @@ class FlowReader:
             yield token.raw
 
     def is_foreign(self, token: MarkupToken) -> bool:
-        """Whether an element is in another language than the page."""
+        """Whether an element is in a language other than the page's."""
         if "lang" not in token.raw or token.name == "html" or not self.document.language or token.kind == "empty":
             return False
         attribute = find_attribute(token.raw, "lang") or find_attribute(token.raw, "xml:lang")
@@ -245,7 +245,7 @@ class FlowReader:
         )
 
     def keep_element(self, token: MarkupToken) -> Iterator[str | Paragraph]:
-        """Keeps an element as it is, with all inside it: in the line, or between two paragraphs."""
+        """Keeps an element with its content, within the line or between two paragraphs."""
         element = self.read_element(token)
         has_text = any(part.kind == "text" and any(map(str.isalnum, part.raw)) for part in element)
         raw = "".join(part.raw for part in element)
@@ -267,7 +267,7 @@ class FlowReader:
             )
 
     def read_element(self, token: MarkupToken) -> list[MarkupToken]:
-        """Returns the tokens of an element; of one that is never closed and must be, all that follow."""
+        """Returns the tokens of an element; all remaining tokens if it requires an end tag and has none."""
         element = [token]
         if token.kind == "empty" or token.name in VOID_TAGS:
             return element
@@ -286,7 +286,7 @@ class FlowReader:
         return element
 
     def read_nested(self, token: MarkupToken) -> tuple[str | Paragraph, ...]:
-        """Returns an element inside a line, whose content is read as paragraphs of its own."""
+        """Returns an element inside a line whose content is read as separate paragraphs."""
         outer, self.items = self.items, []
         template = chain(self.document.translate_tag(token), list(self.read_flow(token.name)), list(self.flush()))
         parts = tuple(template)
@@ -294,7 +294,7 @@ class FlowReader:
         return parts
 
     def flush(self) -> Iterator[str | Paragraph]:
-        """Yields the items that were read as a paragraph; a row of links as one for each."""
+        """Yields the pending items as a paragraph, or as one paragraph per link for a row of links."""
         items, self.items = self.items, []
         if not items:
             return
@@ -303,14 +303,14 @@ class FlowReader:
 
 
 class LinkRow(NamedTuple):
-    """Where the links of a row begin and end, and whether there is text outside them."""
+    """The ranges of the links in a row, and whether there is text outside them."""
 
     edges: list[int]
     has_text_outside: bool
 
 
 def split_links(items: list[InlineItem]) -> list[list[InlineItem]]:
-    """Splits a row of links, as in a menu, at each of them; any other line stays whole."""
+    """Splits a row of links, such as a menu, into its links; other lines stay whole."""
     row = find_link_row(items)
     if len(row.edges) < 4 or row.has_text_outside:
         return [items]
@@ -318,7 +318,7 @@ def split_links(items: list[InlineItem]) -> list[list[InlineItem]]:
 
 
 def find_link_row(items: list[InlineItem]) -> LinkRow:
-    """Returns the links of a line that stand next to each other."""
+    """Returns the adjacent links of a line."""
     edges: list[int] = []
     inside = outside = False
     for index, item in enumerate(items):
@@ -333,7 +333,7 @@ def find_link_row(items: list[InlineItem]) -> LinkRow:
 
 
 def is_untranslated(token: MarkupToken) -> bool:
-    """Whether an element is kept as it is, with all inside it."""
+    """Whether an element is kept with its content."""
     if token.name in KEPT_INLINE or token.name in KEPT_BLOCKS or token.name in CODE_TAGS:
         return True
     if token.kind != "open" or token.name in VOID_TAGS or not ("translate" in token.raw or "notranslate" in token.raw):
@@ -343,7 +343,7 @@ def is_untranslated(token: MarkupToken) -> bool:
 
 
 def is_text_attribute(token: MarkupToken, attributes: list[Attribute], attribute: Attribute) -> bool:
-    """Whether the value of an attribute is a text that people read."""
+    """Whether an attribute's value is text for readers."""
     values = {item.name: item.value.lower() for item in attributes}
     if values.get("translate") == "no":
         return False

@@ -1,4 +1,4 @@
-"""JSON Lines: the translation becomes the last entry of each object, and everything before it stays byte for byte."""
+"""JSON Lines: the translation becomes the last entry of each object; everything before it is kept byte for byte."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class JsonLinesDocument(Document):
         return value
 
     def refuse_key(self, number: int, values: dict[str, Any], key: str) -> NoReturn:
-        """Raises DataError for a key that no object has."""
+        """Raises DataError for a key missing from the object."""
         nearest = find_nearest(key, values)
         names = ", ".join(list(values)[:10])
         hint = f"did you mean {nearest!r}?" if nearest else f"the keys are {names}; one inside another is a.b"
@@ -76,9 +76,9 @@ class JsonLinesDocument(Document):
 
 
 def find_holder(values: dict[str, Any], key: str) -> dict[str, Any] | None:
-    """Returns the object that has the key: this one, the one that a path (`translation.en`) leads to, or the only one.
+    """Returns the object with the key: this one, the one at a path (`translation.en`), or the only nested one.
 
-    Data sets for translation have their texts inside an object, by language: then the language is enough.
+    Translation data sets often nest their texts in an object by language, so that the language suffices.
     """
     if key in values:
         return values
@@ -90,14 +90,14 @@ def find_holder(values: dict[str, Any], key: str) -> dict[str, Any] | None:
 
 
 def find_last_key(values: dict[str, Any], key: str) -> str:
-    """Returns the name that a key has in the object that holds it."""
+    """Returns the name of a key within the object that holds it."""
     while key not in values:
         key = key.partition(".")[2]
     return key
 
 
 def insert_entries(body: str, values: Mapping[str, str | None]) -> str:
-    """Returns the object `body` with more entries at its end, spaced as `json.dumps` does."""
+    """Appends entries to the object `body`, spaced as by `json.dumps`."""
     before, _, after = body.rpartition("}")
     comma = "" if before.rstrip().endswith("{") else ", "
     return f"{before}{comma}{json.dumps(values, ensure_ascii=False)[1:-1]}}}{after}"

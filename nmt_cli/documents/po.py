@@ -1,8 +1,8 @@
-"""Gettext catalogues, parsed by polib: `msgid` is translated into `msgstr`, and nothing else changes.
+"""Gettext catalogues, parsed by polib: `msgid` is translated into `msgstr`; nothing else changes.
 
 Existing translations are kept unless `retranslate` is set. The header, comments, contexts and obsolete entries are
 always kept. The first plural form is translated from `msgid`, the others from `msgid_plural`. A message that a person
-must review is marked fuzzy, so that gettext does not use it.
+must review is marked fuzzy, so that gettext ignores it.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ PLURAL_FORMS = re.compile(r"nplurals\s*=\s*(\d+)")
 
 @dataclass(frozen=True)
 class Message:
-    """A text of several lines and sentences. Blanks and line breaks between them are kept."""
+    """A text of several lines and sentences, with the blanks and line breaks between them."""
 
     parts: tuple[str, ...]  # sentences at odd indices, the text between them at even ones
 
     @classmethod
     def from_whole(cls, text: str) -> Message:
-        """Returns a text that is translated as a whole, with its line breaks."""
+        """Returns a text translated as a whole, with its line breaks."""
         bare = text.strip()
         before, _, after = text.partition(bare)
         return cls((before, bare, after))
@@ -68,7 +68,9 @@ class Message:
         return tuple(map(move_to_word, self.parts[1::2]))
 
     def fill_sentences(self, translations: Iterator[Translation]) -> str:
-        """Returns the message with the next translations in place of its sentences, joined as their script requires."""
+        """Returns the message with its sentences translated, consuming one translation each, joined as the script
+        requires.
+        """
         texts = [translation.text for translation in islice(translations, len(self.sentences))]
         whole = self.parts[0]
         for text, following, between in zip(texts, [*texts, ""][1:], self.parts[2::2], strict=True):
@@ -97,7 +99,7 @@ class CatalogueDocument(Document):
     def replace_entries(
         self, lines: list[str], blocks: list[EntryBlock], entries: list[Any]
     ) -> Iterator[TranslationUnit]:
-        """Yields the catalogue as units; `blocks` are the lines of the `entries`."""
+        """Yields the catalogue as units; `blocks` are the line ranges of `entries`."""
         position = 0
         for block, entry in zip(blocks, entries, strict=True):
             if self.needs_translation(entry):
@@ -118,7 +120,7 @@ class CatalogueDocument(Document):
             self.source.refuse(line, "not valid gettext", "check the file with `msgfmt --check`")
 
     def needs_translation(self, entry: Any) -> bool:
-        """Whether the entry lacks a translation, or all are replaced; notes fuzzy translations that are kept."""
+        """Whether the entry lacks a translation or all are replaced; notes fuzzy translations that are kept."""
         if self.source.config.retranslate:
             return True
         existing = list(entry.msgstr_plural.values()) if entry.msgid_plural else [entry.msgstr]
@@ -128,7 +130,7 @@ class CatalogueDocument(Document):
         return not all(existing)
 
     def make_unit(self, lines: list[str], first: int, entry: Any) -> TranslationUnit:
-        """Returns the unit of an entry with these `lines`, of which that at index `first` begins its `msgstr`."""
+        """Returns the unit of an entry with these `lines`; its `msgstr` begins at index `first`."""
         sources = [entry.msgid]
         if entry.msgid_plural:
             count = self.forms or len(entry.msgstr_plural) or 2
@@ -151,13 +153,13 @@ class CatalogueDocument(Document):
         return TranslationUnit(tuple(text for form in distinct.values() for text in form.sentences), write_entry)
 
     def split_message(self, text: str) -> Message:
-        """Returns a message in the parts that are translated; one that a translation memory has is not divided."""
+        """Splits a message into the parts to translate; one found in a translation memory stays whole."""
         if self.source.memory is not None and text.strip() and self.source.memory.has_text(text):
             return Message.from_whole(text)
         return Message.from_text(text, by_sentence=self.source.split_sentences)
 
     def needs_review(self, entry: Any, sources: Sequence[str], forms: Sequence[str], messages: Sequence[str]) -> bool:
-        """Whether a person must review the translations; notes why."""
+        """Whether a person must review the translations; notes the reason."""
         formats = [flag for flag in entry.flags if flag.endswith("-format")]
         is_plain = bool(formats) and all(flag.startswith("no-") for flag in formats)  # nothing in it is a placeholder
         has_lost = not is_plain and not all(map(has_same_placeholders, sources, forms))
@@ -168,7 +170,7 @@ class CatalogueDocument(Document):
         return has_lost or has_guessed or has_failed or self.source.config.fuzzy
 
     def format_message(self, entry: Any, forms: Sequence[str]) -> str:
-        """Returns the lines of `msgstr`, wrapped and escaped as polib does it."""
+        """Returns the lines of `msgstr`, wrapped and escaped as by polib."""
         values: dict[str, Any] = {"msgid": "", "msgstr": forms[0]}
         if entry.msgid_plural:
             values = {"msgid": "", "msgid_plural": "", "msgstr_plural": dict(enumerate(forms))}
@@ -186,7 +188,7 @@ class EntryBlock:
 
 
 def split_entries(lines: Sequence[str]) -> list[EntryBlock]:
-    """Returns the entries that are not obsolete, in order, with the comments before them."""
+    """Returns the entries that are not obsolete, in order, with their preceding comments."""
     blocks: list[EntryBlock] = []
     start, message = 0, None
     for number, line in enumerate(line.lstrip(" \t") for line in (*lines, "")):  # polib ignores indentation
@@ -206,7 +208,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def set_flags(lines: list[str], flags: list[str], *, fuzzy: bool) -> list[str]:
-    """Returns the lines before `msgstr` with these flags, without those of the translation that is replaced."""
+    """Returns the lines before `msgstr` with these flags, without those of the replaced translation."""
     kept = [line for line in lines if not line.lstrip(" \t").startswith(("#,", "#|"))]
     if not (flags or fuzzy):
         return kept
@@ -215,9 +217,9 @@ def set_flags(lines: list[str], flags: list[str], *, fuzzy: bool) -> list[str]:
 
 
 def set_remarks(lines: list[str], messages: Sequence[str]) -> list[str]:
-    """Returns the lines before `msgstr` with a comment for each message, and without those of earlier translations.
+    """Returns the lines before `msgstr` with a comment per message, replacing those of earlier translations.
 
-    The comments follow those of the translator, which come first in an entry.
+    The comments follow the translator's, which come first in an entry.
     """
     kept = [line for line in lines if not line.startswith(REMARK)]
     index = next((number for number, line in enumerate(kept) if not re.match(r"#(?:\s|$)|\s*$", line)), len(kept))
@@ -232,6 +234,6 @@ def has_words(text: str) -> bool:
 
 
 def count_plural_forms(metadata: dict[str, str]) -> int | None:
-    """Returns the number of plural forms that the header declares; None if it declares none."""
+    """Returns the number of plural forms declared in the header, or None."""
     match = PLURAL_FORMS.search(metadata.get("Plural-Forms", ""))
     return int(match[1]) if match else None

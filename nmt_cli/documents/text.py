@@ -1,4 +1,4 @@
-"""Plain text: each line is one text; a blank line stays blank."""
+"""Plain text: each line is one text; blank lines stay blank."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def format_text(translation: Translation) -> str:
 
 
 def flatten_breaks(text: str) -> str:
-    """Returns a text with a blank for each character that some program takes for the end of a line."""
+    """Replaces every character that some program takes for a line end by a blank."""
     return text if text.isprintable() else " ".join(text.splitlines())
 
 
 class TextDocument(Document):
-    """Reads lines that end in LF or CR LF; `format_line` writes a translation with LF at its end."""
+    """Reads lines that end in LF or CR LF; `format_line` writes a translation followed by LF."""
 
     def __init__(self, source: DocumentSource, line: Callable[[Translation], str] = format_text) -> None:
         super().__init__(source)

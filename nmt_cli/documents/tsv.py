@@ -1,6 +1,6 @@
-"""Tab-separated text: the translation becomes the last column, and everything before it stays byte for byte.
+"""Tab-separated text: the translation becomes the last column; everything before it is kept byte for byte.
 
-There is no quoting: a field is what is between two tabs.
+There is no quoting: a field is the text between two tabs.
 """
 
 from __future__ import annotations

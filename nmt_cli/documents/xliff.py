@@ -1,8 +1,8 @@
-"""XLIFF 1.2, XLIFF 2 and SDLXLIFF: `<source>` is translated into `<target>`, and nothing else changes.
+"""XLIFF 1.2, XLIFF 2 and SDLXLIFF: `<source>` is translated into `<target>`; nothing else changes.
 
-Translations that are there are kept unless `retranslate` is set. Inline elements (`<g> <x> <ph> <pc> <mrk>`) are kept
-and placed. Segments of a unit (`<mrk mtype="seg">`) are translated on their own. The state of a translation says
-`translated`, or that a person must review it where a check failed or a place was guessed.
+Existing translations are kept unless `retranslate` is set. Inline elements (`<g> <x> <ph> <pc> <mrk>`) are kept and
+placed. Segments of a unit (`<mrk mtype="seg">`) are translated separately. The state of a translation becomes
+`translated` or, if a check failed or a position was guessed, one that asks for review.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ OTHER_LANGUAGES = "units left as they are, in a <file> of other languages"
 
 @dataclass
 class XliffScope:
-    """What the elements around a unit say."""
+    """The attributes inherited from the elements around a unit."""
 
     version: str = ""
     languages: tuple[str, str] = ("", "")
@@ -87,7 +87,7 @@ class XliffDocument(Document):
         self.check_languages()
 
     def read_token(self, token: MarkupToken, name: str, tokens: Iterator[MarkupToken]) -> str:
-        """Reads a token outside of units, and returns what is written of it."""
+        """Reads a token outside of units, and returns its output."""
         if token.kind == "close":
             self.scope.kept.pop()
         elif token.kind == "open":
@@ -109,7 +109,7 @@ class XliffDocument(Document):
         return token.raw
 
     def read_languages(self, tag: str, source: str, target: str) -> str:
-        """Notes the languages of a file, and returns its tag with the target language, if it has none."""
+        """Records the languages of a file, and returns its tag with the target language added if missing."""
         self.scope.languages = (read_attribute(tag, source), read_attribute(tag, target))
         if self.is_ours():
             self.has_files = True
@@ -123,7 +123,7 @@ class XliffDocument(Document):
         )
 
     def is_ours(self) -> bool:
-        """Whether the languages of the file are those of the model, as far as both are known."""
+        """Whether the languages of the file match the model's, as far as both are known."""
         models = (self.source.source_language, self.source.target_language)
         return all(
             not (find_language_tag(model) and find_language_tag(code)) or has_same_primary_tag(model, code)
@@ -131,7 +131,7 @@ class XliffDocument(Document):
         )
 
     def check_languages(self) -> None:
-        """Raises DataError if no file has the languages of the model."""
+        """Raises DataError if no file matches the model's languages."""
         if self.others and not self.has_files:
             source, target = self.others[0]
             models = (
@@ -144,7 +144,7 @@ class XliffDocument(Document):
             )
 
     def make_unit(self, node: XmlNode, decoded: DecodedText) -> TranslationUnit | None:
-        """Returns the unit of a trans-unit or segment; None if it is left as it is."""
+        """Returns the unit of a trans-unit or segment; None if it is kept."""
         if not self.is_ours():
             self.notes[OTHER_LANGUAGES] += 1
             return None
@@ -182,7 +182,7 @@ class TargetBuilder:
         self.texts = tuple(text for part in self.parts if isinstance(part, Paragraph) for text in part.texts)
 
     def read_existing(self, target: XmlNode) -> dict[str, XmlNode]:
-        """Returns the segments that have a translation, by their number."""
+        """Returns the translated segments by number."""
         segments = [mark for mark in find_segments(target) if mark.content.strip()]
         return {mark.read("mid"): mark for mark in segments}
 
@@ -196,7 +196,7 @@ class TargetBuilder:
         return is_copy and state in UNFINISHED
 
     def read_parts(self, model: XmlNode) -> Iterator[str | Paragraph]:
-        """Yields what the target consists of: paragraphs, and what stands between segments."""
+        """Yields the parts of the target: paragraphs, and the text between segments."""
         if self.segmented is None or not find_segments(model):
             yield self.make_paragraph(model.children)
             return
@@ -240,7 +240,7 @@ class TargetBuilder:
                 yield InlineItem("point", tuple(self.read_point(child)), keeps_order=child.name not in ("x", "ph"))
 
     def read_point(self, node: XmlNode) -> Iterator[str | Paragraph]:
-        """Yields an element of code; the text in a <sub> inside it is translated."""
+        """Yields an element of code; the text of a nested <sub> is translated."""
         if not any(node.find_all(frozenset({"sub"}))):
             yield node.raw
             return
@@ -255,7 +255,7 @@ class TargetBuilder:
         yield node.end
 
     def write(self, translations: Sequence[Translation]) -> str:
-        """Returns the unit with its target, and notes what a person should look at."""
+        """Returns the unit with its target, and notes anything that needs review."""
         remaining = map(drop_doubt_mark, translations)
         notes: Counter[str] = Counter()
         written = [part if isinstance(part, str) else part.write(remaining, notes) for part in self.parts]
@@ -265,7 +265,7 @@ class TargetBuilder:
         return self.write_unit("".join(written), needs_review or self.reviews_all)
 
     def write_unit(self, content: str, needs_review: bool) -> str:
-        """Returns the unit with `content` as its target, in the place of the old one or after the source."""
+        """Returns the unit with `content` as its target, in place of the old one or after the source."""
         tag = self.node.tag
         if self.is_second:
             tag = set_attribute(tag, "state", "translated")
@@ -300,7 +300,7 @@ class TargetBuilder:
         return (self.target.end if self.target is not None else "") or f"</{prefix}target>"
 
     def write_definitions(self, node: XmlNode, needs_review: bool) -> str:
-        """Returns the definitions of the segments of SDLXLIFF, with the state of those that were translated."""
+        """Returns SDLXLIFF's segment definitions, with the state of the translated ones."""
         parts = [node.tag]
         for child in node.children:
             raw = child.raw
@@ -324,12 +324,12 @@ def find_segments(node: XmlNode) -> list[XmlNode]:
 
 
 def is_protected(node: XmlNode) -> bool:
-    """Whether the text of a mark is not to be translated."""
+    """Whether the text of a mark must not be translated."""
     return node.name == "mrk" and (node.read("translate") == "no" or node.read("mtype") == "protected")
 
 
 def shows_word(node: XmlNode, data: Mapping[str, str]) -> bool:
-    """Whether an element of code stands for a word, such as `{name}`; not for a tag such as `<br>`."""
+    """Whether an element of code represents a word, such as `{name}`, rather than a tag such as `<br>`."""
     shown = (
         node.text
         or node.read("equiv-text")

@@ -1,4 +1,4 @@
-"""Compares several systems on the same sentences: their scores side by side, and which differences are not chance.
+"""Compares systems on the same sentences: their scores side by side, and which differences are significant.
 
 1. `compare_systems` tests every pair of systems by every metric, and gives letters to those that do not differ.
 2. `list_disputed` finds the sentences on which the systems differ most.
@@ -31,7 +31,7 @@ MARK = "**"  # around the best score, where the output can be bold
 
 @dataclass(frozen=True)
 class SystemComparison:
-    """The reports of M systems on the same sentences with the same metrics, and the tests of all pairs of them."""
+    """The reports of M systems on the same sentences and metrics, and the tests of all their pairs."""
 
     names: tuple[str, ...]  # M
     reports: tuple[Report, ...]  # M
@@ -41,11 +41,11 @@ class SystemComparison:
 
     @property
     def metrics(self) -> list[str]:
-        """The metrics that every system has."""
+        """The metrics shared by all systems."""
         return [name for name in self.reports[0].scores if all(name in report.scores for report in self.reports)]
 
     def find_best(self, metric: str) -> int:
-        """Returns the position of the best system; of equal ones, the first."""
+        """Returns the position of the best system; among equals, the first."""
         return rank_systems(self.select_scores(metric))[0]
 
     def select_scores(self, metric: str) -> list[Score]:
@@ -64,13 +64,13 @@ class DisputedSentence:
 
 
 def rank_systems(scores: Sequence[Score]) -> list[int]:
-    """Returns the places of systems, the best first."""
+    """Returns the positions of the systems, best first."""
     sign = 1 if scores[0].lower_is_better else -1
     return sorted(range(len(scores)), key=lambda position: sign * scores[position].value)
 
 
 def compare_systems(names: Sequence[str], reports: Sequence[Report], config: ScoreConfig = DEFAULT) -> SystemComparison:
-    """Tests every pair of systems by every metric. Metrics of unlike signatures, such as other subwords, are not."""
+    """Tests every pair of systems by every metric, except metrics whose signatures differ (e.g. in subwords)."""
     from nmt_cli.evaluation.analysis.system_tests import assign_letters, compare_pairs  # numpy
 
     comparison = SystemComparison(tuple(names), tuple(reports), {}, {})
@@ -91,7 +91,7 @@ def compare_systems(names: Sequence[str], reports: Sequence[Report], config: Sco
 
 
 def list_disputed(comparison: SystemComparison, count: int = DISPUTED) -> list[DisputedSentence]:
-    """Returns the sentences on which the systems' chrF differs most, the greatest difference first."""
+    """Returns the sentences whose chrF varies most between systems, greatest difference first."""
     from nmt_cli.evaluation.metrics.registry import METRICS
 
     materials = [report.material for report in comparison.reports]
@@ -113,9 +113,9 @@ def list_disputed(comparison: SystemComparison, count: int = DISPUTED) -> list[D
 
 
 def format_table(comparison: SystemComparison, width: int | None = None) -> list[str]:
-    """Returns the table, systems down and scores across, in as many parts as `width` columns need; None: in one.
+    """Returns the table, systems down and scores across, split into parts of at most `width` columns; None: unsplit.
 
-    The best score of each metric stands between two MARKs, which take no room.
+    The best score of each metric is enclosed in two MARKs, which take no room.
     """
     longest = max(map(count_columns, comparison.names))
     cells = {metric: format_column(comparison, metric) for metric in comparison.metrics}
@@ -134,7 +134,7 @@ def measure_column(column: Sequence[str]) -> int:
 
 
 def split_into_blocks(widths: Mapping[str, int], margin: int, width: int | None) -> list[list[str]]:
-    """Returns the metrics that stand side by side in each part of the table."""
+    """Returns the metrics shown side by side in each part of the table."""
     blocks: list[list[str]] = [[]]
     used = margin
     for metric, needed in widths.items():
@@ -147,7 +147,7 @@ def split_into_blocks(widths: Mapping[str, int], margin: int, width: int | None)
 
 
 def format_column(comparison: SystemComparison, metric: str) -> list[str]:
-    """Returns a heading and a cell for each system, all of one width: score, half its interval, letters."""
+    """Returns a heading and a cell per system, of equal width: score, half its interval, letters."""
     scores, letters = comparison.select_scores(metric), comparison.letters.get(metric)
     numbers = [f"{score.value:.1f}" for score in scores]
     digits = max(map(len, numbers))
@@ -168,7 +168,7 @@ def format_column(comparison: SystemComparison, metric: str) -> list[str]:
 
 
 def format_notes(comparison: SystemComparison) -> list[str]:
-    """Returns the lines below the table: what the letters say, who is better in words, details and signatures."""
+    """Returns the lines below the table: the meaning of the letters, differences in words, details and signatures."""
     lines = [""]
     count = next((len(tests) for tests in comparison.tests.values() if tests), 0)
     if count:
@@ -187,7 +187,7 @@ def format_notes(comparison: SystemComparison) -> list[str]:
 
 
 def describe_pairs(comparison: SystemComparison, metric: str) -> list[str]:
-    """Returns for each pair which system is better, in words: "b is 0.90 BLEU better than a, p = 0.03"."""
+    """States for each pair which system is better: "b is 0.90 BLEU better than a, p = 0.03"."""
     score, names = comparison.reports[0].scores[metric], comparison.names
     return [
         f"{describe_difference(score, test.difference, names[test.first], names[test.second])}"
@@ -197,7 +197,7 @@ def describe_pairs(comparison: SystemComparison, metric: str) -> list[str]:
 
 
 def make_comparison_json(comparison: SystemComparison, scored: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the comparison as one JSON object; `scored` says what the sentences are."""
+    """Returns the comparison as a JSON object; `scored` describes the sentences."""
     return {
         "scored": dict(scored),
         "sentences": comparison.reports[0].sentences,
@@ -230,7 +230,7 @@ def make_comparison_json(comparison: SystemComparison, scored: Mapping[str, Any]
 
 
 def list_letters(comparison: SystemComparison, metric: str, position: int) -> dict[str, str]:
-    """Returns the letters of a system as an entry of its JSON object, if there are any."""
+    """Returns a system's letters as an entry of its JSON object, if it has any."""
     letters = comparison.letters.get(metric)
     return {"letters": letters[position]} if letters else {}
 
@@ -262,7 +262,7 @@ class ComparedSection:
 
 
 def merge_profiles(comparison: SystemComparison) -> list[ComparedSection]:
-    """Returns the sections that every system has a profile of, in order; none without profiles."""
+    """Returns the sections profiled for every system, in order; empty without profiles."""
     profiles = [report.profile for report in comparison.reports if report.profile is not None]
     if len(profiles) < len(comparison.reports):
         return []
@@ -287,7 +287,7 @@ def format_group(group: Group | None) -> str:
 
 
 def format_profiles(comparison: SystemComparison) -> list[str]:
-    """Returns the sections as the lines of aligned tables: chrF and number of sentences, a column for each system."""
+    """Returns the sections as lines of aligned tables: chrF and number of sentences, a column per system."""
     lines: list[str] = []
     for section in merge_profiles(comparison):
         rows = [[name, *map(format_group, groups)] for name, groups in section.groups.items()]

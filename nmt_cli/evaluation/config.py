@@ -78,7 +78,7 @@ class ScoreConfig(Settings):
 
     @property
     def tokenizer(self) -> str:
-        """The name of the tokenizer for BLEU, of which that of an unknown language is 13a."""
+        """The name of BLEU's tokenizer; 13a if the language is unknown."""
         return "13a" if self.bleu_tokenizer == "auto" else self.bleu_tokenizer
 
     @property

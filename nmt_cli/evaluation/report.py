@@ -71,7 +71,7 @@ class TranslatedText:
 
     @property
     def warnings(self) -> list[str]:
-        """Why the scores of these translations may mislead."""
+        """The reasons why the scores of these translations may mislead."""
         number = format_count(self.truncated, "translation was", "translations were")
         limit = f"{number} truncated at {describe_limits(self.search.max_length)}"
         return [*filter(None, (self.truncated_sources, limit if self.truncated else ""))]
@@ -84,10 +84,10 @@ def translate_text(
     search: SearchConfig,
     progress: TranslationReporter | None = None,
 ) -> TranslatedText:
-    """Translates the lines of `text`, each from its source alone.
+    """Translates the lines of `text`, each independently.
 
     Also scores the first references with the model, if one of the metrics `names` needs it. `progress` receives the
-    number of lines that are translated.
+    number of translated lines.
     """
     one_best = dataclasses.replace(search, n_best=1)
     rated = can_rate(translator, search)
@@ -114,7 +114,7 @@ def translate_text(
 
 
 def can_rate(translator: Translator, search: SearchConfig) -> bool:
-    """Whether the model can tell its confidence in what this search returns."""
+    """Whether the model can rate the results of this search by confidence."""
     try:
         known = "features" in translator.card.confidence
     except (AttributeError, ValueError):  # a translator that was not loaded from a directory
@@ -139,7 +139,7 @@ def score_translations(
 ) -> Report:
     """Translates the lines of `text` and scores the best hypothesis of each.
 
-    `names` are keys of METRICS or RESOURCE_METRICS; `progress` receives the number of lines that are translated.
+    `names` are keys of METRICS or RESOURCE_METRICS; `progress` receives the number of translated lines.
     """
     translated = translate_text(names, text, translator, search, progress)
     report = score_material(names, translated.material, config)
@@ -148,7 +148,7 @@ def score_translations(
 
 
 def add_reliability(report: Report, translated: TranslatedText, config: ScoreConfig) -> Report:
-    """Returns the report with what the confidence in the translations is worth."""
+    """Returns the report with the reliability of the confidence in its translations."""
     from nmt_cli.evaluation.analysis.reliability import measure_reliability  # numpy, which `nmt --help` does not need
     from nmt_cli.evaluation.metrics.chrf import compute_chrf
     from nmt_cli.translation.checks.confidence import GOOD_CHRF
@@ -183,9 +183,9 @@ def score_material(names: Sequence[str], material: Material, config: ScoreConfig
 
 
 def compare_report(report: Report, other_system: str, material: Material, config: ScoreConfig = DEFAULT) -> Report:
-    """Returns the report with each score tested against that of another system for the same sentences.
+    """Returns the report with each score tested against another system's for the same sentences.
 
-    Scores per token of different subwords cannot be compared: a warning takes their place.
+    Per-token scores with different subwords are incomparable: a warning replaces them.
     """
     from nmt_cli.evaluation.analysis.significance import compare  # numpy, which `nmt --help` does not need
 
@@ -200,7 +200,7 @@ def compare_report(report: Report, other_system: str, material: Material, config
 
 
 def make_report_json(report: Report, scored: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the report as one JSON object; `scored` says what the sentences are and which model translated them."""
+    """Returns the report as a JSON object; `scored` describes the sentences and the model that translated them."""
     return {
         "scored": dict(scored),
         "sentences": report.sentences,
@@ -233,7 +233,7 @@ def make_score_json(report: Report, name: str) -> dict[str, Any]:
 def format_report(report: Report) -> list[str]:
     """Returns an aligned line per score: name, value ± half the 95 % interval, signature; then the other system's.
 
-    The precisions of BLEU follow it, of the greatest order alone.
+    BLEU is followed by its precisions, for the greatest order only.
     """
     width = max((len(score.name) for score in report.scores.values()), default=0)
     indent = " " * (width + 2)
@@ -259,7 +259,7 @@ def format_report(report: Report) -> list[str]:
 
 
 def list_details(scores: Mapping[str, Score]) -> dict[str, str]:
-    """Returns the details of the scores that have any; those of BLEU-2 say nothing beside those of BLEU-4."""
+    """Returns the details of the scores that have any; BLEU-2's are omitted beside BLEU-4's."""
     details: dict[str, str] = {}
     for name, score in scores.items():
         precisions = score.detail_text.split(" ")[0]
@@ -269,7 +269,7 @@ def list_details(scores: Mapping[str, Score]) -> dict[str, str]:
 
 
 def format_comparison(report: Report, name: str) -> list[str]:
-    """Returns the other system's score, and in words which of the two is better by how much."""
+    """Returns the other system's score, and says which of the two is better by how much."""
     score, comparison = report.scores[name], report.comparisons[name]
     spread = f" ± {comparison.interval.half_width:4.2f}" if comparison.interval else ""
     verdict = describe_difference(score, comparison.difference, report.system, report.other_system)
@@ -277,7 +277,7 @@ def format_comparison(report: Report, name: str) -> list[str]:
 
 
 def describe_difference(score: Score, difference: float, system: str, other: str) -> str:
-    """Returns in words which of two systems is better; `difference` is the score of `system` minus that of `other`."""
+    """States which of two systems is better; `difference` is the score of `system` minus that of `other`."""
     if f"{abs(difference):.2f}" == "0.00":
         return f"{system} and {other} have the same {score.name}"
     better, worse = (system, other) if (difference > 0) != score.lower_is_better else (other, system)

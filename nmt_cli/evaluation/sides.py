@@ -1,6 +1,6 @@
-"""Reads one side of an evaluation (sources, hypotheses or references) from a file of any format that is scored.
+"""Reads one side of an evaluation (sources, hypotheses or references) from a file of any scored format.
 
-`FILE:COLUMN` names the column of a table, the key of JSON Lines, or the translator or system of a test set of WMT.
+`FILE:COLUMN` names the column of a table, the key of JSON Lines, or the translator or system of a WMT test set.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ KEYS: dict[SideRole, tuple[str, ...]] = {  # under which JSON Lines usually have
 
 @dataclass(frozen=True)
 class SideText:
-    """The sentences of a side by columns, of which references may have several; `keys` name them in test sets."""
+    """The sentences of a side by column; only references may have several columns. `keys` name them in test sets."""
 
     columns: list[list[str]]
     keys: list[str] | None = None
     language: str = ""  # that the file declares
 
     def align(self, keys: Sequence[str] | None, where: Path) -> SideText:
-        """Returns the same side in the order of these keys. Raises DataError if the segments are others."""
+        """Returns the same side in the order of these keys. Raises DataError if its segments differ."""
         if keys is None or self.keys is None or list(keys) == self.keys:
             return self
         if sorted(keys) != sorted(self.keys):
@@ -59,13 +59,13 @@ class SideText:
 
 
 def split_column(path: Path) -> tuple[Path, str | None]:
-    """Returns the file and the column of `FILE:COLUMN`; a file whose name has the colon is meant as a whole."""
+    """Splits `FILE:COLUMN` into file and column; a file whose own name has the colon is taken as a whole."""
     name, colon, column = str(path).rpartition(":")
     return (Path(name), column) if colon and column and not path.exists() and Path(name).exists() else (path, None)
 
 
 def read_side(path: Path, role: SideRole) -> SideText:
-    """Reads a side. Raises NotFoundError, and DataError naming the line for what is invalid."""
+    """Reads a side. Raises NotFoundError, and DataError naming the invalid line."""
     file, column = split_column(path)
     format, lines = open_lines(file)
     if column is not None and format.name in WITHOUT_COLUMNS:
@@ -79,7 +79,7 @@ def read_side(path: Path, role: SideRole) -> SideText:
 
 
 def open_lines(path: Path) -> tuple[FileFormat, list[str]]:
-    """Returns the format of a file, or of standard input, and its lines. Raises DataError for other formats."""
+    """Returns the format and lines of a file or of standard input. Raises DataError for other formats."""
     name = "standard input" if path == STDIN else str(path)
     with open(0 if path == STDIN else require_file(path), "rb", closefd=path != STDIN) as file:
         format = require_use(recognise_format(None if path == STDIN else path, file.peek(HEAD)[:HEAD]), "score", name)
@@ -90,7 +90,7 @@ def open_lines(path: Path) -> tuple[FileFormat, list[str]]:
 
 
 def read_table(path: Path, lines: list[str], role: SideRole, column: str | None) -> SideText:
-    """Reads a column of a table; without one, the only column, or all columns if they are references."""
+    """Reads a column of a table; by default the only column, or all columns if they are references."""
     rows = parse_csv(path, lines) if path.suffix.lower() == ".csv" else [line.split("\t") for line in lines]
     if column is not None:
         index = find_column(column, rows[0] if rows and is_name(column) else None, 0, str(path))
@@ -113,9 +113,9 @@ def read_table(path: Path, lines: list[str], role: SideRole, column: str | None)
 
 
 def parse_csv(path: Path, lines: list[str]) -> list[list[str]]:
-    """Returns the rows of a table with quoted cells, whose line breaks become blanks.
+    """Returns the rows of a table with quoted cells, replacing line breaks within cells by blanks.
 
-    A blank line is an empty text where there is a single column, and no row of any other table.
+    A blank line is an empty text in a single-column table, and is skipped in any other.
     """
     separator = SEPARATOR.fullmatch(lines[0]) if lines else None
     lines = lines[1:] if separator else lines

@@ -1,4 +1,4 @@
-"""Reads the sentences that are scored: from files of lines, or from a split of a prepared corpus.
+"""Reads the sentences to score from files of lines, or from a split of a prepared corpus.
 
 Must not know metrics or models.
 """
@@ -28,7 +28,7 @@ UNKNOWN = ("source", "target", "")  # what a card calls a language that it does 
 
 @dataclass(frozen=True)
 class DeclaredLanguage:
-    """The language that a file declares of its sentences."""
+    """The language that a file declares for its sentences."""
 
     path: Path
     role: SideRole
@@ -57,14 +57,14 @@ def read_sentences(path: Path) -> list[str]:
 
 
 def read_lines_of(path: Path, role: SideRole) -> list[str]:
-    """Returns the sentences of a side, in whatever format."""
+    """Returns the sentences of a side in any format."""
     return read_side(path, role).columns[0]
 
 
 def read_files(lines: Path, references: Sequence[Path], role: SideRole = "hypothesis") -> ParallelText:
-    """Reads a file of sentences, and the references of each sentence from files with as many.
+    """Reads a file of sentences and their references, from files with as many sentences.
 
-    Raises DataError if the numbers of lines differ, naming both, and if the files are empty.
+    Raises DataError if the numbers of lines differ, naming both, or if the files are empty.
     """
     side = read_side(lines, role)
     sentences = side.columns[0]
@@ -82,7 +82,7 @@ def read_files(lines: Path, references: Sequence[Path], role: SideRole = "hypoth
 
 
 def list_language_warnings(declared: Sequence[DeclaredLanguage], model: tuple[str, str] | None) -> list[str]:
-    """Returns a message for each file in another language than the model's, or without one than the first other."""
+    """Returns a message per file in a language other than the model's or, without a model, than the first file's."""
     warnings = []
     for language in declared:
         others = [other for other in declared if (other.role == "source") == (language.role == "source")]

@@ -1,4 +1,4 @@
-"""Chooses which processes translate: the settings and their executor. Light: the command line imports it for help."""
+"""Chooses the processes that translate: settings and executor. Light: the command line imports it for help."""
 
 from __future__ import annotations
 

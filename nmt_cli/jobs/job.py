@@ -1,4 +1,4 @@
-"""Jobs: all that a process needs to translate, and the blocks of text that it receives. Light; can be pickled."""
+"""Jobs: everything a process needs to translate, and the blocks of text that it receives. Light; picklable."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Block(NamedTuple):
-    """Texts that are translated together; `first` is the number of the first of them in the whole input, from 0."""
+    """Texts translated together; `first` is the 0-based number of the first of them in the whole input."""
 
     first: int
     texts: tuple[str, ...]
@@ -36,7 +36,7 @@ def open_text_translator(request: ModelRequest) -> Translator:
 
 
 def recall_from(memory: TranslationMemory) -> RecallingMemory:
-    """Returns a translation memory as a translator uses it."""
+    """Wraps a translation memory for use by a translator."""
     from nmt_cli.translation.memory.recall import RecallingMemory  # which few runs need
 
     return RecallingMemory(memory)
@@ -44,7 +44,7 @@ def recall_from(memory: TranslationMemory) -> RecallingMemory:
 
 @dataclass(frozen=True)
 class Job:
-    """A request for a model, and what to do with the texts: search for translations, or score given ones.
+    """A request for a model, and the task: search for translations, or score given ones.
 
     With `score`, only `search.max_source_length` is used. `opener` is a top-level function, so that it can be pickled.
     """
@@ -71,13 +71,13 @@ class Job:
         )
 
     def score_block(self, translator: Translator, block: Block) -> list[Translation]:
-        """Returns the given translations with the model's scores, and checked as its own would be."""
+        """Scores the given translations by the model, and checks them like its own."""
         scored = score_pairs(translator, block, self.search.max_source_length)
         return translator.check_translations(scored) if self.checks is not None and self.checks.check else scored
 
 
 def score_pairs(translator: Translator, block: Block, limit: int | None = None) -> list[Translation]:
-    """Returns the given translation of each line (a source, a tab, its translation) with the model's scores.
+    """Scores the given translation of each line (a source, a tab, its translation) by the model.
 
     Sources are truncated to `limit` tokens. Raises DataError for a line that is not a pair.
     """
@@ -90,7 +90,9 @@ def score_pairs(translator: Translator, block: Block, limit: int | None = None) 
 
 
 def restore_text(translation: Translation, target: str) -> Translation:
-    """Returns the translation with the text that was given: the scored tokens spell unknown words differently."""
+    """Replaces the text of a scored translation by the given one, since the scored tokens spell unknown words
+    differently.
+    """
     text = " ".join(target.split())
     return translation._replace(
         hypotheses=tuple(hypothesis._replace(text=text) for hypothesis in translation.hypotheses)
@@ -109,7 +111,7 @@ def split_pair(line: str, number: int) -> tuple[str, str]:
 
 
 class Executor(Protocol):
-    """Translates blocks: in this process, in several or on a cluster. All return the same translations."""
+    """Translates blocks: in this process, in several or on a cluster, always with the same result."""
 
     @property
     def replacements(self) -> int:

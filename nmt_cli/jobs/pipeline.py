@@ -1,17 +1,17 @@
-"""Translates the units of documents: the one path that every format and every executor takes.
+"""Translates the units of documents: the one path for every format and every executor.
 
 From a document to its translation:
 
 1. `documents.open_document` opens a document in its format, and `Document.read_units` splits it into units. A unit has
-   the texts to translate, and a function that writes the unit with their translations; text that is kept as it is
-   makes a unit without texts.
+   the texts to translate, and a function that writes the unit with their translations; text that is kept makes a unit
+   without texts.
 2. `text.stream` collects units in batches: a fixed number from files, what has arrived from a pipe or a terminal.
 3. `translate_units` numbers the texts through the whole input, and makes the texts of a batch a `Block`.
 4. The executor (this process, worker processes or Ray) has a `Translator` translate each block, and yields the
    translations in the order of the blocks.
 5. `observe` receives every translation, to collect what a person should look at.
-6. Each unit takes the translations of its texts and writes itself; written one after the other, the units are the
-   translated document.
+6. Each unit consumes the translations of its texts and writes itself; the concatenated units are the translated
+   document.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def translate_units(
     batches: Iterable[list[TranslationUnit]], executor: Executor, observe: Callable[[Translation], None]
 ) -> Iterator[bytes]:
-    """Yields what is written of each batch of units, in order, text as UTF-8; `observe` receives every translation."""
+    """Yields the output of each batch of units, in order, text as UTF-8; `observe` receives every translation."""
     waiting: deque[list[TranslationUnit]] = deque()
 
     def make_blocks() -> Iterator[Block]:
@@ -56,7 +56,7 @@ def translate_units(
 
 
 def finish_texts(batch: list[TranslationUnit], translations: Iterable[Translation]) -> Iterator[Translation]:
-    """Yields the translations, those of texts that stand without a final mark on purpose without one."""
+    """Yields the translations, dropping the final mark for texts that deliberately lack one."""
     remaining = iter(translations)
     for unit in batch:
         of_unit = islice(remaining, len(unit.texts))
@@ -64,7 +64,7 @@ def finish_texts(batch: list[TranslationUnit], translations: Iterable[Translatio
 
 
 def write_units(batch: list[TranslationUnit], translations: Iterable[Translation]) -> Iterator[bytes]:
-    """Yields each unit, written with the translations of its own texts."""
+    """Yields each unit, written with its translations."""
     remaining = iter(translations)
     for unit in batch:
         written = unit.write(list(islice(remaining, len(unit.texts))))

@@ -1,8 +1,7 @@
 """Translates with Ray Data actors, on this machine's cores or on a cluster. The only module that imports Ray.
 
-The blocks of text, the files of the models and the glossary travel through Ray's object store, so that the machines
-need not share files; nmt-cli must be installed on each. Ray Data restarts an actor that died, and gives it its blocks
-again.
+The blocks of text, the model files and the glossary travel through Ray's object store, so that the machines need not
+share files; nmt-cli must be installed on each. Ray Data restarts a dead actor and resends its blocks.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ AUTO = "auto"
 
 @dataclass(frozen=True)
 class Shipment:
-    """A job with the contents of its model directories and its glossary, for machines that do not have them."""
+    """A job with the contents of its model directories and its glossary, for machines that lack them."""
 
     job: Job
     models: tuple[dict[str, bytes], ...]  # file name to content, of each model
@@ -69,7 +68,7 @@ class Shipment:
 
 
 def read_model_files(model: ModelDirectory) -> dict[str, bytes]:
-    """Returns the files of a model that translation needs, and the weights that read pictures if there are any."""
+    """Returns the files of a model that translation needs, and the weights that read pictures, if any."""
     names = (CARD, *model.files, *({IMAGE_WEIGHTS} & model.card.checksums.keys()))
     return {name: (model.directory / name).read_bytes() for name in names}
 
@@ -93,7 +92,7 @@ class Actor:
         self.answer = serve_blocks(ray.get(shipment).unpack(Path(self.directory.name)), threads=1)
 
     def __call__(self, table: Any) -> dict[str, list[Any]]:
-        """Returns a table of pickled answers to a table of pickled blocks, with the same numbers.
+        """Answers a table of pickled blocks by a table of pickled answers, with the same numbers.
 
         An answer is the translations of a block, or an exception: raised here, it would reach the user as one of Ray's.
         """
@@ -105,7 +104,7 @@ class Actor:
 
 
 class RayExecutor:
-    """Translates on the cluster at `address`; `auto` is a cluster that runs here, or else one that is started.
+    """Translates on the cluster at `address`; `auto` means a local running cluster, or else a new one.
 
     Implements `jobs.job.Executor`.
     """
@@ -131,7 +130,7 @@ class RayExecutor:
             import_ray().shutdown()
 
     def translate_blocks(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
-        """Translates as `Executor` says, but reads all blocks into Ray's object store before translating the first."""
+        """Translates as `Executor` does, but reads all blocks into Ray's object store before translating the first."""
         tables, end = store_blocks(blocks)
         for number, row in enumerate(self.translate_tables(tables)):
             if row["number"] != number:
@@ -206,7 +205,7 @@ def prepare(ray: Any) -> None:
 def store_blocks(blocks: Iterable[Block]) -> tuple[list[Any], NmtError | None]:
     """Stores each block with its number as a table in Ray's object store, which spills to disk when memory is short.
 
-    Returns the tables, and the error that ended the input after the last of them, if any.
+    Returns the tables, and the error that ended the input, if any.
     """
     import pyarrow  # comes with the extra
     import ray
@@ -221,5 +220,5 @@ def store_blocks(blocks: Iterable[Block]) -> tuple[list[Any], NmtError | None]:
 
 
 def find_last_line(error: Exception) -> str:
-    """Returns the last line of an error's message, which is where Ray says what happened."""
+    """Returns the last line of an error's message, where Ray names the cause."""
     return (str(error).strip().splitlines() or [type(error).__name__])[-1].strip()

@@ -60,7 +60,7 @@ class WorkerPool:
         self.executor.shutdown(cancel_futures=True)
 
     def translate_blocks(self, blocks: Iterable[Block]) -> Iterator[Translations]:
-        """Translates as `Executor` says; at most two blocks per worker are in progress or wait to be yielded."""
+        """Translates as `Executor` does; at most two blocks per worker are in progress or wait to be yielded."""
         pending: queue.Queue[Future[Translations] | StreamEnd] = queue.Queue(maxsize=2 * self.count)
         threading.Thread(target=self.feed_workers, args=(blocks, pending), daemon=True).start()
         while not isinstance(item := pending.get(), StreamEnd):
@@ -94,7 +94,7 @@ class WorkerPool:
             self.idle.put(worker)
 
     def replace_worker(self, dead: Worker) -> Worker:
-        """Starts another worker in place of one that died, and returns it."""
+        """Starts and returns another worker in place of a dead one."""
         dead.stop()
         worker = Worker(self.job, self.threads)
         self.workers[self.workers.index(dead)] = worker
@@ -155,7 +155,7 @@ def serve_blocks(job: Job, threads: int) -> Callable[[Block], Any]:
 
 @contextmanager
 def block_interrupts() -> Iterator[None]:
-    """Blocks Ctrl-C in the block; a process that is started there inherits this, and is not stopped while it starts."""
+    """Blocks Ctrl-C in the block; a process started there inherits this, and is not stopped while it starts."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -1,8 +1,8 @@
-"""Which encoder and which decoder make up each architecture.
+"""The encoder and decoder of each architecture.
 
 An encoder is called with embedded tokens or features (B, S, E) and their mask (B, S), and returns an `EncoderOutput`. A
-decoder has `init_state` (the state before the first token), `step` (one step) and `teacher_force` (all steps, given
-the true tokens).
+decoder has `init_state` (the state before the first token), `step` (one step) and `teacher_force` (all steps, given the
+true tokens).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""How a decoder state attends to the source.
+"""Attention of a decoder state to the source.
 
-An attention computes once what it needs of the source (`init_state`), under names of its own, and every step reads it
+An attention computes its view of the source once (`init_state`), under names of its own, and reads it at every step
 (`call`). Weights are float32, 0 on padding, and sum to 1.
 
-Letters: N rows (sentences or hypotheses), Q queries of each, which may be all its steps at once, S source positions, M
+Letters: N rows (sentences or hypotheses), Q queries per row, which may be all its steps at once, S source positions, M
 width of the memory, A width of the comparison, U width of the query, H heads.
 """
 
@@ -37,10 +37,10 @@ class Attention(keras.layers.Layer):
         self.built = True
 
     def init_state(self, encoded: EncoderOutput, bias: Tensor) -> DecoderState:
-        """Returns what every step reads of the source.
+        """Returns the entries that every step reads of the source.
 
-        That is the memory (N, S, M), `bias` (N, S), which is 0 on tokens and MASKED on padding, and what a kind of
-        attention computes from them.
+        These are the memory (N, S, M), `bias` (N, S), which is 0 on tokens and MASKED on padding, and whatever a kind
+        of attention computes from them.
         """
         return {"memory": encoded.memory, "bias": bias}
 
@@ -49,7 +49,9 @@ class Attention(keras.layers.Layer):
         raise NotImplementedError
 
     def collect_tensors(self, state: DecoderState) -> AttentionTensors | None:
-        """Returns what `recurrence.py` needs to run this attention over time; None if it does not know this kind."""
+        """Returns the tensors with which `recurrence.py` runs this attention over time; None if it does not know this
+        kind.
+        """
         return None
 
     def call(self, query: Tensor, state: DecoderState) -> tuple[Tensor, Tensor]:
@@ -64,11 +66,11 @@ class Attention(keras.layers.Layer):
 
 
 class AdditiveAttention(Attention):
-    """Bahdanau's attention: the energy is v . tanh(W q + K m). It is also Luong's `concat`.
+    """Bahdanau's attention: the energy is v . tanh(W q + K m). Also known as Luong's `concat`.
 
-    The same equations stand in `fast/recurrence.py`, for speed: its docstring names the test that holds them equal.
-    Sources: Bahdanau, Cho, Bengio (2015), "Neural Machine Translation by Jointly Learning to Align and Translate",
-    section A.1.2; Luong, Pham, Manning (2015), equation 8.
+    `fast/recurrence.py` repeats these equations for speed; its docstring names the test that holds them equal. Sources:
+    Bahdanau, Cho, Bengio (2015), "Neural Machine Translation by Jointly Learning to Align and Translate", section
+    A.1.2; Luong, Pham, Manning (2015), equation 8.
     """
 
     def build(self, query_shape: tuple[int | None, ...], memory_shape: tuple[int | None, ...]) -> None:
@@ -111,7 +113,7 @@ class GeneralAttention(Attention):
 
     If the widths are equal, W starts as the identity, so that training begins with `dot`: the state that emits a word
     is near the memory of that word, since both are made from the same embeddings. The scale keeps them near: an energy
-    sums U^2 products, and a step of Adam that moved each weight of W itself by 0.002 could move it by dozens.
+    sums U^2 products, and an Adam step that moved each weight of an unscaled W by 0.002 could move it by dozens.
     """
 
     def build(self, query_shape: tuple[int | None, ...], memory_shape: tuple[int | None, ...]) -> None:
@@ -168,9 +170,8 @@ class ScaledDotAttention(Attention):
     def split_heads(self, values: Tensor, bias: Tensor) -> Tensor:
         """Splits `values` (N, L, W) into the parts (N, H, L, W / H) of the heads; a single head keeps (N, L, W).
 
-        N is read off `bias`, not off `values`: tf2onnx 1.17 turns a product in three dimensions into one in two, and
-        then takes the shape of the latter for that of the former. A length that is known stays known: `attend` has one
-        query.
+        N is read from `bias`, not `values`: tf2onnx 1.17 turns a three-dimensional product into a two-dimensional one,
+        and then uses the latter's shape for the former. A known length stays known: `attend` has one query.
         """
         if self.heads == 1:
             return values
@@ -204,7 +205,7 @@ def build_dense(
     use_bias: bool = False,
     start: str | keras.initializers.Initializer = "glorot_uniform",
 ) -> keras.layers.Dense:
-    """Returns a dense layer whose weights exist already; `start` initialises its kernel."""
+    """Returns a dense layer with its weights already built; `start` initialises its kernel."""
     layer = keras.layers.Dense(units, use_bias=use_bias, kernel_initializer=start, name=name)
     layer.build(input_shape)
     return layer
@@ -227,5 +228,5 @@ def mix_memory(weights: Tensor, memory: Tensor) -> Tensor:
 
 
 def make_padding_bias(mask: Tensor) -> Tensor:
-    """Returns what is added to energies (N, S): 0 on tokens, where `mask` is true, and MASKED on padding."""
+    """Returns the term added to energies (N, S): 0 on tokens, where `mask` is true, and MASKED on padding."""
     return ops.cast(ops.logical_not(mask), "float32") * MASKED

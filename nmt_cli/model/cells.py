@@ -1,8 +1,8 @@
-"""The recurrent cells, which are Keras' own, and how they are run over time.
+"""The recurrent cells, which are Keras' own, and running them over time.
 
-A step of search is always the cell's own, and so is the whole sequence of an encoder in inference. Training an encoder
-and teacher forcing a decoder take the steps and the hand-written gradients of `fast/recurrence.py`.
-Letters: B sentences, T steps, N rows, I width of the input, U units, G gates.
+A search step always uses the cell itself, and so does a whole encoder in inference. Training an encoder and
+teacher-forcing a decoder use the steps and hand-written gradients of `fast/recurrence.py`. Letters: B sentences, T
+steps, N rows, I width of the input, U units, G gates.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ STATE_NAMES = {"gru": GruGates.states, "lstm": LstmGates.states}  # the states o
 
 
 class FastRecurrentLayer:
-    """A recurrent layer of Keras that trains with hand-written gradients. It returns sequences and the last states.
+    """A Keras recurrent layer that trains with hand-written gradients. It returns sequences and the last states.
 
     `test_padding_leaves_the_state_alone_as_keras_does` in `tests/unit/model/fast` holds it equal to Keras' own.
     """
@@ -36,7 +36,7 @@ class FastRecurrentLayer:
     ) -> tuple[Tensor, ...]:
         """Returns the states (B, T, U) of `sequences` (B, T, I), in the order of computation, and the last ones (B, U).
 
-        Only training with a mask takes the hand-written gradients.
+        Only training with a mask uses the hand-written gradients.
         """
         if not training or mask is None:
             return super().call(sequences, initial_state=initial_state, mask=mask, training=training)  # type: ignore[misc,no-any-return]
@@ -63,7 +63,7 @@ LAYERS = {"gru": GRU, "lstm": LSTM}
 
 
 def select_gates(cell: keras.layers.Layer) -> Gates:
-    """Returns the equations of a cell of Keras."""
+    """Returns the equations of a Keras cell."""
     return GruGates() if isinstance(cell, keras.layers.GRUCell) else LstmGates()
 
 
@@ -81,10 +81,10 @@ def run_cell(
     *,
     reverse: bool = False,
 ) -> tuple[Tensor, ...]:
-    """Returns the states (T, N, U) of `cell` over `inputs` (T, N, I), which are all known beforehand.
+    """Returns the states (T, N, U) of `cell` over `inputs` (T, N, I), all known beforehand.
 
-    `starts` are the first states, (N, U) each. Where `valid` (T, N) is 0, the states stay as they are; `reverse` runs
-    from the last step to the first.
+    `starts` are the first states, (N, U) each. Where `valid` (T, N) is 0, the states are unchanged; `reverse` runs from
+    the last step to the first.
     """
     input_bias, recurrent_bias = split_biases(cell)
     return run_recurrence(

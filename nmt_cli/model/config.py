@@ -1,4 +1,4 @@
-"""The settings of the network. Standard library only: the command line reads its options from here."""
+"""The settings of the network. Standard library only: the command line builds options from them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Positions = Literal["sinusoidal", "learned"]
 
 @dataclass(frozen=True, kw_only=True)
 class AttentionKind:
-    """What a kind of attention demands of the other settings."""
+    """The demands that a kind of attention makes on other settings."""
 
     feeds_recurrence: bool = False  # its context does, so input feeding has nothing to add
     has_comparison_width: bool = False  # that of --attention-units
@@ -40,10 +40,10 @@ else:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig(Settings, ABC):
-    """The shape of the network: what all architectures have in common.
+    """The shape of the network, as far as shared by all architectures.
 
-    The sizes of the vocabularies come from the corpus (`Vocabularies`). `from_options` makes the configuration of an
-    architecture. `layers` and `heads` may be None in its arguments, and then become what suits the architecture.
+    The vocabulary sizes come from the corpus (`Vocabularies`). `from_options` builds the configuration of an
+    architecture; `layers` and `heads` may be None in its arguments, for a default that suits the architecture.
     """
 
     DEFAULTS: ClassVar[Mapping[str, int]]  # of the options whose default depends on the architecture
@@ -116,18 +116,18 @@ class ModelConfig(Settings, ABC):
 
     @classmethod
     def list_own_fields(cls) -> list[Field[Any]]:
-        """Returns the fields of the options that no other architecture has."""
+        """Returns the fields of options that belong only to this architecture."""
         return [field for field in fields(cls) if field.name not in ModelConfig.__dataclass_fields__]
 
     @property
     @abstractmethod
     def memory_width(self) -> int:
-        """Width of what attention reads at each position of a text."""
+        """Width of the memory that attention reads at each position of a text."""
 
     @property
     @abstractmethod
     def readout_width(self) -> int:
-        """Width of what the output layer sees."""
+        """Width of the input to the output layer."""
 
     @abstractmethod
     def check_widths(self) -> None:
@@ -299,9 +299,9 @@ CONFIGS: dict[str, type[RnnConfig | TransformerConfig]] = {"rnn": RnnConfig, "tr
 
 @dataclass(frozen=True, kw_only=True)
 class Vocabularies(Settings):
-    """The number of subwords of each side, and whether both have one vocabulary.
+    """The number of subwords of each side, and whether both share one vocabulary.
 
-    Of a joint vocabulary the target may have only the first ids.
+    The target may be limited to the first ids of a joint vocabulary.
     """
 
     source: int

@@ -42,7 +42,7 @@ class DecoderStep:
 class RecurrentDecoder(keras.layers.Layer):
     """Stacked cells, with residual connections from the second on, that start from the encoder's last states.
 
-    This class has what all decoders with attention share. Subclasses say when they attend, and what the context feeds.
+    Holds everything shared by decoders with attention. Subclasses define when they attend, and what the context feeds.
     """
 
     def __init__(self, config: RnnConfig, attention: Attention, **kwargs: Any) -> None:
@@ -59,7 +59,7 @@ class RecurrentDecoder(keras.layers.Layer):
         self.dropout = Dropout(config.dropout)
 
     def build_parts(self, memory_width: int, *, input_width: int, readout_input_width: int) -> None:
-        """Builds all layers; `input_width` is that of what the first cell sees."""
+        """Builds all layers; `input_width` is the first cell's."""
         units = self.config.units
         self.attention.build((None, units), (None, None, memory_width))
         for index, (bridges, cell) in enumerate(zip(self.bridges, self.cells, strict=True)):
@@ -109,8 +109,8 @@ class RecurrentDecoder(keras.layers.Layer):
     def collect_maps(self, embedded: Tensor) -> dict[str, tuple[Tensor, Tensor]]:
         """Returns the kernels and biases that `recur_with_maps` applies, by name.
 
-        The first layer sees tokens and, concatenated with them, something else. Tokens are projected before the loop
-        (`project_tokens`), so `input_0` has the other rows of its kernel.
+        The input of the first layer is a token concatenated with something else. Tokens are projected before the loop
+        (`project_tokens`), so `input_0` holds the other rows of its kernel.
         """
         maps = {}
         for index, cell in enumerate(self.cells):
@@ -120,18 +120,18 @@ class RecurrentDecoder(keras.layers.Layer):
         return {**maps, "input_0": (self.split_kernel(embedded)[1], split_biases(self.cells[0])[0])}
 
     def project_tokens(self, embedded: Tensor) -> Tensor:
-        """Returns the share (T, N, G U) of the tokens `embedded` (T, N, E) in the gates of the first layer."""
+        """Returns the contribution (T, N, G U) of the tokens `embedded` (T, N, E) to the gates of the first layer."""
         return project_inputs(embedded, self.split_kernel(embedded)[0])
 
     def split_kernel(self, embedded: Tensor) -> tuple[Tensor, Tensor]:
-        """Splits the first layer's kernel into the rows for tokens and the rows for what is concatenated with them."""
+        """Splits the first layer's kernel into the rows for tokens and the rows for the concatenated input."""
         for_token, for_concat = ops.split(self.cells[0].kernel, [embedded.shape[-1]], axis=0)
         return for_token, for_concat
 
     def recur_with_maps(self, affine: Affine, token: Tensor, concat: Tensor, state: DecoderState) -> DecoderState:
         """Runs `recur` for teacher forcing.
 
-        `token` (N, G U) is projected already; `concat` (N, ...) is what the first layer sees concatenated with it.
+        `token` (N, G U) is already projected; `concat` (N, ...) is concatenated with it in the first layer's input.
         """
         changed: DecoderState = {}
         value = concat
@@ -146,7 +146,7 @@ class RecurrentDecoder(keras.layers.Layer):
         return changed
 
     def select_layer_states(self, state: DecoderState) -> DecoderState:
-        """Returns the states of the layers alone, in float32."""
+        """Returns only the states of the layers, in float32."""
         return {name: ops.cast(state[name], "float32") for names in self.state_names for name in names}
 
     def step(self, embedded: Tensor, state: DecoderState) -> DecoderStep:
@@ -207,7 +207,7 @@ class BahdanauDecoder(RecurrentDecoder):
         return states[self.query_name], states["context"]
 
     def run_attentive(self, embedded: Tensor, state: DecoderState, tensors: AttentionTensors) -> tuple[Tensor, Tensor]:
-        """Does what `run_steps` does, for one layer with additive attention, several times as fast.
+        """Equals `run_steps` for one layer with additive attention, but is several times as fast.
 
         Its gradients are hand-written (`fast/recurrence.py`).
         """
@@ -303,6 +303,6 @@ SYSTEMS: dict[str, tuple[type[Attention], type[RecurrentDecoder]]] = {
 
 
 def make_recurrent_decoder(config: RnnConfig, name: str) -> RecurrentDecoder:
-    """Returns the decoder with the attention that the settings name."""
+    """Returns the decoder with the configured attention."""
     attention, decoder = SYSTEMS[config.attention]
     return decoder(config, attention(config.attention_units, config.heads, name="attention"), name=name)

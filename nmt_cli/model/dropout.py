@@ -1,4 +1,4 @@
-"""Dropout that draws one random byte for each value."""
+"""Dropout that draws one random byte per value."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ BYTES_PER_WORD = 4
 
 
 class Dropout(keras.layers.Dropout):
-    """Keras' dropout in less than half its time, most of which goes into drawing 32 random bits for each value.
+    """Keras' dropout in less than half its time, most of which goes into drawing 32 random bits per value.
 
-    This layer draws 8 bits, so `rate` is rounded to a multiple of 1/256; the values kept are scaled by the rounded
-    rate. Keras' own layer, in bfloat16, compares numbers of 8 bits and scales as if they had more: at a rate of 0.15
-    it drops 0.156. Source: Srivastava et al. (2014), "Dropout", section 10 (scaled during training).
+    This layer draws 8 bits, so `rate` is rounded to a multiple of 1/256, and kept values are scaled by the rounded
+    rate. Keras' own layer, in bfloat16, compares 8-bit numbers and scales as if they had more: at a rate of 0.15 it
+    drops 0.156. Source: Srivastava et al. (2014), "Dropout", section 10 (scaled during training).
     """
 
     def call(self, inputs: Tensor, training: bool = False) -> Tensor:
@@ -27,7 +27,7 @@ class Dropout(keras.layers.Dropout):
         return inputs * (is_kept * ops.cast(BYTE_LEVELS / (BYTE_LEVELS - dropped_levels), inputs.dtype))
 
     def draw_bytes(self, inputs: Tensor) -> Tensor:
-        """Returns a random byte for each value of `inputs`, in their shape."""
+        """Returns a random byte per value of `inputs`, in their shape."""
         count = ops.prod(ops.shape(inputs))
         words = keras.random.randint(
             ((count + BYTES_PER_WORD - 1) // BYTES_PER_WORD, 1),

@@ -19,9 +19,9 @@ from nmt_cli.model.dropout import Dropout
 
 @dataclass(frozen=True)
 class EncoderOutput:
-    """What an encoder returns for a batch of sentences or pictures.
+    """An encoder's output for a batch of sentences or pictures.
 
-    `final_states` has the last states (B, U) of each layer: the hidden state, followed by the cell state of an LSTM.
+    `final_states` holds the last states (B, U) of each layer: the hidden state, followed by the cell state of an LSTM.
     """
 
     memory: Tensor  # (B, S, U), or (B, S, U + E) with the embeddings appended
@@ -54,13 +54,13 @@ class RecurrentEncoder(keras.layers.Layer):
 
     @property
     def directions(self) -> list[keras.layers.Layer]:
-        """The recurrent layers themselves: one for each layer, or two, forward and backward, if bidirectional."""
+        """The recurrent layers themselves: one per layer, or two, forward and backward, if bidirectional."""
         if not self.bidirectional:
             return list(self.layers)
         return [direction for layer in self.layers for direction in (layer.forward_layer, layer.backward_layer)]
 
     def call(self, embedded: Tensor, mask: Tensor, training: bool = False) -> EncoderOutput:
-        """Encodes `embedded` (B, S, E), which have had their dropout; `mask` (B, S) is true on tokens.
+        """Encodes `embedded` (B, S, E), after dropout; `mask` (B, S) is true on tokens.
 
         Padding never reaches a state.
         """
@@ -78,9 +78,9 @@ class RecurrentEncoder(keras.layers.Layer):
 
 
 def concat_directions(states: list[Tensor]) -> tuple[Tensor, ...]:
-    """Concatenates each state of the forward direction with the same state of the backward one.
+    """Concatenates each state of the forward direction with that of the backward direction.
 
-    Keras returns all states of the forward direction first: for an LSTM hidden and cell, then hidden and cell backward.
+    Keras returns all forward states first: for an LSTM hidden and cell, then hidden and cell backward.
     """
     half = len(states) // 2
     pairs = zip(states[:half], states[half:], strict=True)

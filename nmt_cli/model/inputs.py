@@ -15,7 +15,7 @@ from nmt_cli.model.dropout import Dropout
 
 
 class SourceInput(Protocol):
-    """The array that `encode` takes. `name` is that of the graph input in the export."""
+    """The array that `encode` takes. `name` is the name of the graph input in the export."""
 
     name: str
     dtype: str
@@ -38,7 +38,7 @@ class SourceInput(Protocol):
 
 
 class TokenInput:
-    """Ids of tokens, which are looked up in an embedding."""
+    """Token ids, looked up in an embedding."""
 
     name = "source_ids"
     dtype = "int32"
@@ -60,7 +60,7 @@ class TokenInput:
 
 
 class GridInput:
-    """Features of regions, which are taken as they are.
+    """Features of regions, used unchanged.
 
     The padding of a picture with fewer regions is NaN (`sources.images.pad_grids`).
     """

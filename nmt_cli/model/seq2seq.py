@@ -56,7 +56,7 @@ class Seq2Seq(keras.Model):
         self.build()
 
     def make_source_input(self, vocabularies: Vocabularies) -> SourceInput:
-        """Returns the input for pictures or text, whose embedding is the target's where the vocabulary is joint."""
+        """Returns the input for pictures or text; with a joint vocabulary, its embedding is the target's."""
         if vocabularies.features:
             return GridInput(vocabularies.features)
         if vocabularies.joint:
@@ -103,10 +103,10 @@ class OutputLayer(keras.layers.Layer):
     """Scores the tokens of the target vocabulary.
 
     Tied weights are the first rows of the target embeddings, as many as the vocabulary has tokens. Source: Press and
-    Wolf (2017), "Using the Output Embedding to Improve Language Models".
-    With `fixed_norm` a score is the cosine of the readout and the token's weights, times a learned scale that all
-    tokens share, plus the token's bias: no token gains from the length of its weights, as frequent ones do otherwise.
-    Source: Nguyen and Chiang (2018), "Improving Lexical Choice in Neural Machine Translation", section 3.
+    Wolf (2017), "Using the Output Embedding to Improve Language Models". With `fixed_norm` a score is the cosine of the
+    readout and the token's weights, times a learned scale shared by all tokens, plus the token's bias, so that frequent
+    tokens do not gain from longer weights. Source: Nguyen and Chiang (2018), "Improving Lexical Choice in Neural
+    Machine Translation", section 3.
     """
 
     def __init__(
@@ -139,20 +139,20 @@ class OutputLayer(keras.layers.Layer):
 
     @property
     def rows(self) -> Tensor:
-        """The weights (V, R), one row for each token: the kernel, or the tied embeddings."""
+        """The weights (V, R), one row per token: the kernel, or the tied embeddings."""
         table = self.kernel if self.tied_to is None else self.tied_to.embeddings
         rows = table.value if table.shape[0] == self.vocabulary else table.value[: self.vocabulary]
         return scale_to_unit_length(rows) * self.scale.value if self.fixed_norm else rows
 
     def make_forbidden_bias(self) -> Tensor:
-        """Returns (V,): MASKED for padding and start of sentence, which are never a next token; else 0."""
+        """Returns (V,): MASKED for padding and start of sentence, which never come next; else 0."""
         ids = ops.arange(self.vocabulary)
         is_forbidden = ops.logical_or(ops.equal(ids, PAD), ops.equal(ids, START))
         return ops.cast(is_forbidden, "float32") * MASKED
 
 
 def scale_to_unit_length(vectors: Tensor) -> Tensor:
-    """Divides each of the `vectors` (..., R) by its length; a vector of zeros stays as it is."""
+    """Divides each of the `vectors` (..., R) by its length; a zero vector is unchanged."""
     return vectors * ops.rsqrt(ops.sum(ops.square(vectors), axis=-1, keepdims=True) + TINY)
 
 

@@ -1,13 +1,13 @@
 """The Transformer of Vaswani et al. (2017) with layer normalisation before each sublayer: encoder and decoder.
 
-A sublayer computes x + dropout(sublayer(norm(x))), and each stack ends with one more norm. Source: Xiong et al.
-(2020), "On Layer Normalization in the Transformer Architecture".
+A sublayer computes x + dropout(sublayer(norm(x))), and each stack ends with one more norm. Source: Xiong et al. (2020),
+"On Layer Normalization in the Transformer Architecture".
 
-The decoder has one computation: T new positions attend to the cached ones and to themselves. Teacher forcing runs it
-on all positions with an empty cache, a step of search on one position with those before it in the cache.
+The decoder has a single computation: T new positions attend to the cached ones and to themselves. Teacher forcing runs
+it on all positions with an empty cache, a search step on one position with its predecessors in the cache.
 
-Letters: N rows, T new target positions, P cached ones, S source positions, L positions of either side, E width,
-H heads, D width of a head (E / H).
+Letters: N rows, T new target positions, P cached ones, S source positions, L positions of either side, E width, H
+heads, D width of a head (E / H).
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ EPSILON = 1e-6  # of the norms
 
 
 def choose_rate(rate: float | None, config: TransformerConfig) -> float:
-    """Returns the rate of a dropout of its own, or where it has none that of embeddings and residuals."""
+    """Returns a dropout's own rate or, by default, that of embeddings and residuals."""
     return config.dropout if rate is None else rate
 
 
 class HeadedAttention(keras.layers.MultiHeadAttention):
-    """Keras' multi-head attention for keys and values that were computed before, with weights in float32.
+    """Keras' multi-head attention for precomputed keys and values, with weights in float32.
 
-    As in the paper (section 3.2.2) the projections have no bias. Keras' own softmax computes in the layer's dtype; in
+    As in the paper (section 3.2.2), the projections have no bias. Keras' own softmax computes in the layer's dtype; in
     bfloat16 the weights of a row do not sum to 1.
     """
 
@@ -127,7 +127,7 @@ class Sinusoids(keras.layers.Layer):
 
 
 class LearnedPositions(keras.layers.Layer):
-    """Learns a vector for each position; positions from `max_positions` on share the last one."""
+    """Learns a vector for each position; positions beyond `max_positions` share the last one."""
 
     def __init__(self, config: TransformerConfig, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -148,7 +148,7 @@ POSITIONS: dict[str, type[keras.layers.Layer]] = {"sinusoidal": Sinusoids, "lear
 
 
 class Stack(keras.layers.Layer):
-    """What encoder and decoder share: positions at the start, a stack of layers, a norm at the end."""
+    """Shared by encoder and decoder: positions at the start, a stack of layers, a norm at the end."""
 
     def __init__(self, config: TransformerConfig, layer_class: type[TransformerLayer], **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -244,7 +244,7 @@ class DecoderLayer(TransformerLayer):
 
 
 class TransformerEncoder(Stack):
-    """The encoder: it returns a memory, and no final states."""
+    """The encoder, which returns a memory and no final states."""
 
     def __init__(self, config: TransformerConfig, **kwargs: Any) -> None:
         super().__init__(config, EncoderLayer, **kwargs)
@@ -258,10 +258,10 @@ class TransformerEncoder(Stack):
 
 
 class TransformerDecoder(Stack):
-    """The decoder. Its state has the keys and values of every layer, those of the source and those of the target.
+    """The decoder. Its state holds the keys and values of every layer, for source and target.
 
-    No step changes those of the source. Those of the target, `keys_I` and `values_I` (N, P, H, D) of layer I, start
-    with P = 0 and grow by one position at each step.
+    No step changes the source's. The target's, `keys_I` and `values_I` (N, P, H, D) of layer I, start with P = 0 and
+    grow by one position at each step.
     """
 
     def __init__(self, config: TransformerConfig, **kwargs: Any) -> None:
@@ -270,7 +270,7 @@ class TransformerDecoder(Stack):
     def init_state(self, encoded: EncoderOutput, bias: Tensor) -> DecoderState:
         """Returns the state before the first token.
 
-        No step reads `memory`: it is there for callers that want the output of the encoder.
+        No step reads `memory`, which serves callers that want the output of the encoder.
         """
         state: DecoderState = {"memory": encoded.memory, "bias": bias}
         for index, layer in enumerate(self.layers):

@@ -19,12 +19,12 @@ def require_same_sides(first: ModelDirectory, other: ModelDirectory) -> None:
 
 
 def identify_source(card: ModelCard) -> Any:
-    """Returns what is equal in models that read the same rows: their subwords, or their kind of picture."""
+    """Returns a value shared by models that read the same rows: their subwords, or their kind of picture."""
     if card.source.get("type", "text") != "text":
         return card.source
     return card.tokenizer, card.checksums[card.source_tokenizer]
 
 
 def identify_target(card: ModelCard) -> Any:
-    """Returns what is equal in models that write the same ids: their target subwords."""
+    """Returns a value shared by models that write the same ids: their target subwords."""
     return card.tokenizer, card.checksums[card.target_tokenizer]

@@ -1,9 +1,9 @@
-"""Puts the weights of a graph, which stand in a file of their own, into the graph itself, in memory.
+"""Moves a graph's weights from their own file into the graph, in memory.
 
-ONNX Runtime refuses weights in a file that has a second name, as every file has in a tree that was copied with
-`cp -al` or `rsync --link-dest`. A graph with its weights inside needs no such file. Knows of ONNX only what it has to:
-the fields of a Protocol Buffers message that lead from a model to its tensors, and those of a tensor. The package
-`onnx` would do the same, and is not installed where models only translate.
+ONNX Runtime refuses weights in a file with a second name, as every file has in a tree copied with `cp -al` or `rsync
+--link-dest`. A graph that contains its weights needs no such file. Knows only the necessary parts of ONNX: the fields
+of a Protocol Buffers message that lead from a model to its tensors, and those of a tensor. The package `onnx` would do
+the same, but is not installed where models only translate.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KEY, VALUE = 1, 2  # fields of an entry of EXTERNAL_DATA
 
 
 class Field(NamedTuple):
-    """A field of a message: all its bytes, and those of its value alone."""
+    """A field of a message: all its bytes, and the bytes of its value."""
 
     number: int
     whole: bytes
@@ -33,9 +33,9 @@ class Field(NamedTuple):
 
 
 def inline_weights(message: bytes, weights: bytes, kind: str = "model") -> bytes:
-    """Returns a message of a `kind` in which tensors hold their data themselves, instead of their place in `weights`.
+    """Returns a message of a `kind` whose tensors contain their data instead of a location in `weights`.
 
-    Raises ValueError for bytes that are no such message, and for a place that does not lie in `weights`.
+    Raises ValueError for an invalid message, and for a location outside `weights`.
     """
     if kind == "tensor":
         return inline_tensor(message, weights)
@@ -49,7 +49,7 @@ def inline_weights(message: bytes, weights: bytes, kind: str = "model") -> bytes
 
 
 def inline_tensor(message: bytes, weights: bytes) -> bytes:
-    """Returns a tensor with its data; as it is if it holds its data already."""
+    """Returns a tensor with its data; unchanged if it already contains them."""
     fields = list(read_fields(message))
     location = dict(read_entry(field.value) for field in fields if field.number == EXTERNAL_DATA)
     if not location:
@@ -69,7 +69,7 @@ def read_entry(message: bytes) -> tuple[bytes, bytes]:
 
 
 def read_fields(message: bytes) -> Iterator[Field]:
-    """Yields the fields of a message in order. Raises ValueError if the bytes are no message."""
+    """Yields the fields of a message in order. Raises ValueError for an invalid message."""
     position = 0
     while position < len(message):
         tag, start = read_varint(message, position)
@@ -90,7 +90,7 @@ def read_fields(message: bytes) -> Iterator[Field]:
 
 
 def read_varint(message: bytes, position: int) -> tuple[int, int]:
-    """Returns the number that begins at `position`, and where it ends."""
+    """Returns the number that begins at `position`, and its end."""
     number = 0
     for shift in range(0, 70, 7):
         if position >= len(message):
@@ -104,7 +104,7 @@ def read_varint(message: bytes, position: int) -> tuple[int, int]:
 
 
 def make_field(number: int, value: bytes) -> bytes:
-    """Returns a field of bytes, such as another message."""
+    """Returns a length-delimited field, such as a nested message."""
     return make_varint(number << 3 | DELIMITED) + make_varint(len(value)) + value
 
 

@@ -1,4 +1,4 @@
-"""Models by name: those that were installed as packages, and those in the folder `data/models` of a checkout.
+"""Models by name: those installed as packages, and those in the folder `data/models` of a checkout.
 
 A package `nmt_model_NAME` offers its folder `model` under the entry point group `nmt_cli.models`. The package is never
 imported: a model is data, and nothing in it runs.
@@ -17,15 +17,15 @@ CHECKOUT = Path(__file__).parents[2] / "data" / "models"
 
 
 def name_package(name: str) -> str:
-    """Returns the name of the package that offers the model of this name."""
+    """Returns the name of the package that offers the model `name`."""
     return f"nmt_model_{name.replace('-', '_')}"
 
 
 def find_model(path: Path) -> Path:
-    """Returns the directory of a model: `path` itself, or that of the installed model of this name.
+    """Returns a model's directory: `path` itself, or that of the installed model of this name.
 
-    A path that exists comes first, that of a package too; one that is neither is returned as it is. Raises
-    NotFoundError, with the name that was meant, for a file of a model directory or a packed one.
+    An existing path comes first, including that of a package; a path that is neither is returned unchanged. Raises
+    NotFoundError, suggesting the intended name, for a file of a model directory or a packed one.
     """
     if path.exists():
         return check_directory(path)
@@ -34,14 +34,14 @@ def find_model(path: Path) -> Path:
 
 
 def find_model_or_file(path: Path) -> Path:
-    """Returns a path that exists, a file too, as it is; else the directory of the installed model of this name."""
+    """Returns an existing path, possibly a file, unchanged; else the directory of the installed model of this name."""
     return path if path.exists() else find_model(path)
 
 
 def check_directory(path: Path) -> Path:
-    """Returns `path` if it is a directory, or the directory of the model in it if it is the folder of a package.
+    """Returns `path` if it is a directory, or the directory of the model inside it if it is a package's folder.
 
-    Raises NotFoundError for a file, with what is expected instead.
+    Raises NotFoundError for a file, naming what is expected instead.
     """
     if path.is_dir():
         packaged = [] if (path / CARD).exists() else list(path.glob(f"nmt_model_*/{MODEL}/{CARD}"))
@@ -61,17 +61,17 @@ def check_directory(path: Path) -> Path:
 
 
 def list_models() -> dict[str, Path]:
-    """Returns the directories of all models that have a name, in the order of these; an installed one precedes."""
+    """Returns the directories of all named models, in order of name; an installed one takes precedence."""
     return dict(sorted({**list_bundled_models(), **list_installed_models()}.items()))
 
 
 def name_model(directory: Path) -> str:
-    """Returns the name of a model that has one, or else its directory: what `--model` takes."""
+    """Returns what `--model` takes: the model's name if it has one, else its directory."""
     return next((name for name, known in list_models().items() if known == directory), str(directory))
 
 
 def list_installed_models() -> dict[str, Path]:
-    """Returns the models of installed packages, without importing these."""
+    """Returns the models of installed packages, without importing them."""
     from importlib.metadata import entry_points  # these take longer than all else here, and only names need them
     from importlib.util import find_spec
 
@@ -85,13 +85,13 @@ def list_installed_models() -> dict[str, Path]:
 
 
 def list_bundled_models() -> dict[str, Path]:
-    """Returns the models in the checkout that this package is part of, if it is one."""
+    """Returns the models in the checkout that contains this package, if any."""
     cards = sorted(CHECKOUT.glob(f"*/nmt_model_*/{MODEL}/{CARD}"))
     return {card.parents[2].name: card.parent for card in cards}
 
 
 def explain_missing_model(directory: Path) -> NotFoundError:
-    """Returns the error for a directory without a model; its hint names what there is."""
+    """Returns the error for a directory without a model; its hint names what the directory holds."""
     names = list(list_models())
     nearest = find_nearest(str(directory), names)
     if nearest is not None:

@@ -1,6 +1,7 @@
 """The model directory: its files, its card, and how both are written and checked.
 
-A directory is complete as soon as `model.json` exists: it is written last, and lists the checksum of every other file.
+A directory is complete as soon as `model.json` exists, which is written last and lists the checksum of every other
+file.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class VocabularyEntries(NamedTuple):
 
 
 class ModelCard(NamedTuple):
-    """The entries of `model.json`: all that a model says about itself."""
+    """The entries of `model.json`: all that a model records about itself."""
 
     format: int
     source_language: str
@@ -98,7 +99,7 @@ class ModelCard(NamedTuple):
 
 
 class ModelDirectory(NamedTuple):
-    """A model directory whose files for translation have been checked: none is missing, none is damaged."""
+    """A model directory whose files for translation have been checked: none is missing or damaged."""
 
     directory: Path
     card: ModelCard
@@ -109,7 +110,7 @@ class ModelDirectory(NamedTuple):
         """Reads the card and checks the tokenizers and the graphs of one precision; None: the card's default.
 
         Raises NotFoundError if there is no model, DamagedError if a file is missing or has changed, and OptionError for
-        a precision that the model does not have.
+        a precision that the model lacks.
         """
         card = read_card(directory)
         if precision is not None and not card.checksums.keys() >= set(name_graphs(precision)):
@@ -121,7 +122,7 @@ class ModelDirectory(NamedTuple):
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The names of the files that translation of text reads, beside the card."""
+        """The names of the files read to translate text, besides the card."""
         graphs = name_graphs(self.precision)
         weights = [name for name in map(name_weights, graphs) if name in self.card.checksums]
         profile = [PROFILE_NAME] if PROFILE_NAME in self.card.checksums else []
@@ -143,7 +144,7 @@ class ModelDirectory(NamedTuple):
             raise report_damage(self.directory / CARD, f"does not describe a source ({error})") from error
 
     def load_profile(self) -> CorpusProfile | None:
-        """Returns what the training text looked like; None for a model of format 2. Raises DamagedError."""
+        """Returns the profile of the training text; None for a model of format 2. Raises DamagedError."""
         if PROFILE_NAME not in self.card.checksums:
             return None
         path = self.directory / PROFILE_NAME
@@ -156,7 +157,7 @@ class ModelDirectory(NamedTuple):
         return self.load_tokenizer(self.card.target_tokenizer, size=self.card.vocabularies["target"])
 
     def load_tokenizer(self, name: str, *, size: int) -> Tokenizer:
-        """Returns a tokenizer. Raises DamagedError unless its vocabulary has the size that the network knows."""
+        """Returns a tokenizer. Raises DamagedError unless its vocabulary has the size expected by the network."""
         path = self.directory / name
         tokenizer = Tokenizer.load(path, TokenizerSettings(**self.card.tokenizer))
         if tokenizer.vocabulary_size != size:
@@ -170,12 +171,12 @@ def name_graphs(precision: str) -> tuple[str, str]:
 
 
 def name_weights(graph: str) -> str:
-    """Returns the name of the file with the weights of a graph; it exists if they are too large for the graph."""
+    """Returns the name of a graph's file of weights, which exists if they are too large for the graph."""
     return f"{graph}.data"
 
 
 def read_card(directory: Path) -> ModelCard:
-    """Reads `model.json`. Raises NotFoundError if there is none, DamagedError if it is not a card of this format."""
+    """Reads `model.json`. Raises NotFoundError if it is missing, DamagedError if it is not a card of this format."""
     path = directory / CARD
     if not path.is_file():
         raise explain_missing_model(directory)
@@ -200,7 +201,7 @@ def refuse_format(path: Path, written: int) -> DamagedError:
 
 
 def check_entries(card: ModelCard) -> None:
-    """Raises RecordError for values with which nothing can be translated."""
+    """Raises RecordError for values that make translation impossible."""
     build(TextEntries if card.source.get("type", "text") == "text" else PictureEntries, card.source, "source")
     build(VocabularyEntries, card.vocabularies, "vocabularies")
     build(TokenizerSettings, card.tokenizer, "tokenizer")
@@ -213,7 +214,7 @@ def check_entries(card: ModelCard) -> None:
 
 
 def check_file(path: Path, checksum: str) -> None:
-    """Raises DamagedError if the file is missing or does not have this checksum."""
+    """Raises DamagedError if the file is missing or its checksum differs."""
     if not path.is_file():
         raise report_damage(path, "is missing")
     if hash_file(path) != checksum:
@@ -231,8 +232,7 @@ def report_damage(path: Path, problem: str) -> DamagedError:
 def publish_directory(directory: Path) -> Iterator[Path]:
     """Yields a staging directory inside `directory`; its files are moved into place when the block succeeds.
 
-    The card is moved last: a process that is killed before leaves either the old model, or one that is reported as
-    damaged.
+    The card is moved last: a process killed before that leaves either the old model, or one reported as damaged.
     """
     directory.mkdir(parents=True, exist_ok=True)
     staged = directory / f"{STAGED}{secrets.token_hex(4)}"

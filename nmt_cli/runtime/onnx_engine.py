@@ -1,4 +1,4 @@
-"""Runs an exported model with ONNX Runtime as a step model. Knows the inputs and outputs of the graphs alone.
+"""Runs an exported model with ONNX Runtime as a step model. Knows only the inputs and outputs of the graphs.
 
 Letters: B sentences of the batch, A of them with rows left, N rows, S source positions, D features, C candidates.
 
@@ -6,13 +6,13 @@ Letters: B sentences of the batch, A of them with rows left, N rows, S source po
 `candidates` (), `scored` (), the entries of the state -> `best_tokens` (N, C), `log_probabilities` (N, C), `attention`
 (N, S), and `next.NAME` for every entry NAME that a step changes. Entries that no step changes belong to the sentence:
 they are kept once per sentence, and repeated for its rows only when rows move to other sentences. If `scored` is false,
-the log-probability of each row's best token is 0 and those of the others are less; a small decoder, which always
-computes them, has no such input. Beside the first, only the axis of the source positions has a free length.
+the log-probability of each row's best token is 0 and the others are lower; a small decoder, which always computes them,
+has no such input. Apart from the first axis, only the axis of source positions has a free length.
 
 The result of a sentence does not depend, in a single bit, on the other sentences of its batch. One product would break
-that: ONNX Runtime multiplies the attention (1, S) of a single row by the memory (S, D) in blocks of four positions,
-and adds the last three of a width such as 7 in another order than the first three of a block. So the entries of the
-sentences are padded to whole blocks. `tests/unit/training/export/test_quantise.py` holds it for every network.
+that: ONNX Runtime multiplies the attention (1, S) of a single row by the memory (S, D) in blocks of four positions, and
+adds the last three of a width such as 7 in another order than the first three of a block. The entries of the sentences
+are therefore padded to whole blocks. `tests/unit/training/export/test_quantise.py` holds it for every network.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SUMMARY = "summary"  # entry of the state (B, D) of a network without attention
 
 
 class OnnxState(NamedTuple):
-    """The entries of the state: those that each step changes, per row, and those that no step changes, per sentence."""
+    """The entries of the state: changed by each step, per row; or constant, per sentence."""
 
     sentences: Arrays  # axis 0: A
     rows: Arrays  # axis 0: N
@@ -89,7 +89,7 @@ class OnnxState(NamedTuple):
 
 
 def make_sentence_feeds(sentences: Arrays, sentence_of_row: IntArray, *, shared: bool) -> Arrays:
-    """Returns the entries of the sentences as the decoder takes them.
+    """Returns the entries of the sentences in the form that the decoder takes.
 
     Once per sentence if all have the same number of rows and the decoder can share them; else once per row.
     """
@@ -101,7 +101,7 @@ def make_sentence_feeds(sentences: Arrays, sentence_of_row: IntArray, *, shared:
 
 
 def pad_positions(entry: FloatArray, axis: int | None, count: int, *, value: float) -> FloatArray:
-    """Returns an entry of the sentences with `count` more source positions; `axis` is None for one without any."""
+    """Pads an entry of the sentences by `count` source positions; `axis` is None for an entry without them."""
     if axis is None or not count:
         return entry
     widths = [(0, 0)] * entry.ndim
@@ -110,7 +110,7 @@ def pad_positions(entry: FloatArray, axis: int | None, count: int, *, value: flo
 
 
 def find_position_axis(shape: list[int | str | None]) -> int | None:
-    """Returns the axis of the source positions of an input of the decoder, which has a free length; None without."""
+    """Returns the axis of source positions of a decoder input, which has a free length; None without one."""
     return next((axis for axis, length in enumerate(shape) if axis and not isinstance(length, int)), None)
 
 
@@ -176,7 +176,7 @@ class OnnxEngine:
         return run_graph(self.encoder, names, feed, self.paths[0])
 
     def embed_sentences(self, source: SourceArray) -> FloatArray:
-        """Returns a vector (B, D) for each sentence: the mean of its encoder states over the true positions.
+        """Returns a vector (B, D) per sentence: the mean of its encoder states over the true positions.
 
         A network without attention has only one state per sentence, which is returned instead.
         """
@@ -206,9 +206,11 @@ class OnnxEngine:
 def run_graph(
     session: onnxruntime.InferenceSession, names: list[str], feed: Mapping[str, Any], path: Path
 ) -> dict[str, Any]:
-    """Returns the outputs `names` of a graph. Raises DamagedError if ONNX Runtime cannot run it, NmtError without room.
+    """Returns the outputs `names` of a graph.
 
-    A graph that has been loaded can be run, unless it is that of another model.
+    Raises DamagedError if ONNX Runtime cannot run it, NmtError if memory runs out.
+
+    A graph that loads can be run, unless it belongs to another model.
     """
     try:
         return dict(zip(names, session.run(names, feed), strict=True))
@@ -221,10 +223,10 @@ def run_graph(
 
 
 def optimise(path: Path) -> None:
-    """Replaces a graph with the one that ONNX Runtime optimises it to, so that loading need not optimise again.
+    """Replaces a graph by ONNX Runtime's optimised version, so that loading need not optimise again.
 
     The result is the same on every processor: only optimisations beyond the extended ones depend on it. Weights go to a
-    file of their own, which is mapped into memory instead of read: that halves the time of loading.
+    file of their own, which is memory-mapped instead of read: that halves the loading time.
     """
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
@@ -253,7 +255,7 @@ def open_session(path: Path) -> onnxruntime.InferenceSession:
 
 
 def read_graph(path: Path) -> str | bytes:
-    """Returns the path of a graph, whose weights ONNX Runtime maps into memory; if it would refuse them, the graph.
+    """Returns a graph's path, so that ONNX Runtime maps its weights into memory; or the graph, if it would refuse them.
 
     It refuses weights with a second name: symbolic links, and files that share their content with another (hard links).
     """

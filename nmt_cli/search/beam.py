@@ -36,7 +36,7 @@ class SearchResult(NamedTuple):
 
 
 class Extension(NamedTuple):
-    """The candidates that one step offered to the open rows, and those that were chosen."""
+    """The candidates that one step offered to the open rows, and the chosen ones."""
 
     scores: FloatArray  # (A, K) log-probabilities of the rows so far; NEVER for a row without a hypothesis
     tokens: IntArray  # (N, C) the candidates of each row
@@ -45,10 +45,10 @@ class Extension(NamedTuple):
 
 
 class Observer:
-    """Watches a search and cannot change it. This one does nothing; `trace.BeamTrace` collects a tree."""
+    """Watches a search without changing it. This base class does nothing; `trace.BeamTrace` collects a tree."""
 
     def watch_step(self, extension: Extension) -> None:
-        """Is called after each step."""
+        """Called after each step."""
 
 
 def search(
@@ -74,7 +74,7 @@ def search(
 def limit_lengths(source: SourceArray, config: SearchConfig, prefix_length: int = 0) -> NDArray[np.int64]:
     """Returns (B,): the maximum number of target tokens of each sentence; a forced prefix adds `prefix_length`.
 
-    A limit depends on the length of its own sentence, never on that of its neighbours.
+    A limit depends only on the length of its own sentence, never on its neighbours'.
     """
     if config.length_factor is None:
         return np.full(len(source), config.max_length, dtype=np.int64)
@@ -89,7 +89,7 @@ def find_real_positions(source: SourceArray) -> NDArray[np.bool_]:
 
 
 def compute_compacting_order(is_open: NDArray[np.bool_]) -> IntArray:
-    """Returns the indices of the open entries, in an order in which the last ones fill the holes and no other moves."""
+    """Returns the indices of the open entries, ordered so that the last ones fill the holes and no others move."""
     count = int(np.count_nonzero(is_open))
     order = np.arange(count)
     order[~is_open[:count]] = count + np.flatnonzero(is_open[count:])
@@ -110,7 +110,7 @@ FINISHED = np.dtype(
 
 
 class Steps(NamedTuple):
-    """The T steps that led to each of R rows; after its last step a row has END, 0 and its own number."""
+    """The T steps that led to each of R rows; after its last step, a row is filled with END, 0 and its own number."""
 
     tokens: IntArray  # (R, T)
     log_probabilities: FloatArray  # (R, T), of each token alone
@@ -119,7 +119,7 @@ class Steps(NamedTuple):
 
 @dataclass
 class Backpointers:
-    """The token and the parent of every row at every step, from which hypotheses are traced back."""
+    """The token and the parent of every row at every step, for tracing back hypotheses."""
 
     tokens: list[IntArray]  # one array per step: (N,)
     log_probabilities: list[FloatArray]  # one array per step: (N,), of the token alone
@@ -153,7 +153,7 @@ class Backpointers:
         return self.backtrace(np.arange(rows), np.full(rows, len(self.tokens))).tokens[:, :-1]
 
     def sum_attention(self, latest: FloatArray) -> FloatArray:
-        """Returns (N, S): the attention of each row, summed over its steps and the current one, whose is `latest`."""
+        """Returns (N, S): the attention of each row, summed over its previous steps and `latest`, the current one."""
         total = latest.astype(np.float64)
         here: IntArray = np.arange(len(latest))
         for step in reversed(range(len(self.tokens))):
@@ -162,7 +162,7 @@ class Backpointers:
         return total
 
     def prune(self, rows: IntArray) -> None:
-        """Drops all rows of the last step but `rows`."""
+        """Drops all rows of the last step except `rows`."""
         self.tokens[-1] = self.tokens[-1][rows]
         self.log_probabilities[-1] = self.log_probabilities[-1][rows]
         self.parents[-1] = self.parents[-1][rows]
@@ -291,7 +291,7 @@ class BeamSearch(Generic[StateT]):
         self.finished = self.finished[keep]
 
     def read_finished(self) -> None:
-        """Traces back the finished hypotheses of all sentences at once: as many steps as the longest of them has."""
+        """Traces back the finished hypotheses of all sentences at once, through the steps of the longest."""
         if not self.closed:
             return
         sentences, finished = map(np.concatenate, zip(*self.closed, strict=True))

@@ -1,6 +1,6 @@
-"""Settings of search and of sampling.
+"""Settings of search and sampling.
 
-Uses the standard library alone: the command line reads its options from here.
+Standard library only: the command line builds options from them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class SamplingConfig(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchConfig(Settings):
-    """How hypotheses are searched, and how many are returned."""
+    """Settings of the search for hypotheses, and how many are returned."""
 
     beam_size: int = setting(5, "Hypotheses kept at each step; 1 is greedy search.", panel="Decoding", low=1, high=1000)
     length_penalty: float = setting(
@@ -88,7 +88,7 @@ class SearchConfig(Settings):
 
     @property
     def summary(self) -> str:
-        """The beam size, the length penalty and what differs from its default, in words for reports."""
+        """The beam size, the length penalty and all settings that differ from their defaults, for reports."""
         average = "average " if self.length_normalisation == "average" else ""
         parts = [f"beam {self.beam_size}", f"{average}length penalty {self.length_penalty:g}"]
         if self.coverage_penalty:

@@ -1,7 +1,7 @@
 """Restricts the tokens that may follow a hypothesis: a forced prefix, a ban on repeated n-grams, a limit on copies.
 
-Knows no network and no text. A constraint bars candidates; search asks for more of them, so that enough are left. A
-sampler (`sampling.py`) is the constraint that leaves one. Letters: N rows, C candidates, T tokens so far.
+Knows no network and no text. A constraint bars candidates; search requests enough of them for some to remain. A sampler
+(`sampling.py`) is a constraint that leaves one. Letters: N rows, C candidates, T tokens so far.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ class Rows(NamedTuple):
 
 
 class Constraint(Protocol):
-    """Bars candidates. Stateless: all that it may look at is passed to it."""
+    """Bars candidates. Stateless: everything it may look at is passed to it."""
 
     def count_candidates(self, needed: int, length: int) -> int:
-        """Returns how many candidates a step needs after `length` tokens, so that `needed` are left, or all allowed."""
+        """Returns the number of candidates a step needs after `length` tokens so that `needed`, or all allowed ones,
+        remain.
+        """
         ...
 
     def find_allowed(self, tokens: IntArray, log_probabilities: FloatArray, rows: Rows) -> NDArray[np.bool_]:
-        """Returns (N, C): which candidates are allowed; those barred before have a log-probability of NEVER."""
+        """Returns (N, C): which candidates are allowed; already barred ones have a log-probability of NEVER."""
         ...
 
 
@@ -53,7 +55,7 @@ class Prefix(NamedTuple):
 
 
 class NgramBan(NamedTuple):
-    """Forbids every n-gram of `size` tokens to occur twice; the first `after` tokens are forced and exempt."""
+    """Forbids any n-gram of `size` tokens to occur twice; the first `after` tokens are forced and exempt."""
 
     size: int
     after: int = 0
@@ -74,7 +76,7 @@ class NgramBan(NamedTuple):
 
 
 class CopyLimit(NamedTuple):
-    """Allows each of some tokens only as often as the sentence has it in its source. Letters: B sentences, P tokens."""
+    """Allows certain tokens only as often as they occur in the source. Letters: B sentences, P tokens."""
 
     tokens: IntArray  # (P,)
     counts: IntArray  # (B, P) how often each may be written

@@ -24,7 +24,7 @@ class EnsembleState(NamedTuple):
 
 
 class Ensemble:
-    """Implements `StepModel`. All models read and write the same ids; `vocabulary` is the number of target ids."""
+    """Implements `StepModel`. All models use the same ids; `vocabulary` is the number of target ids."""
 
     def __init__(self, models: Sequence[StepModel[Any]], vocabulary: int) -> None:
         self.models = tuple(models)
@@ -63,6 +63,6 @@ def order_by_token(tokens: IntArray) -> IntArray:
 
 
 def average_attention(attentions: Sequence[FloatArray]) -> FloatArray:
-    """Returns (N, S): the mean over the models with attention; that of a model without any is 0 everywhere."""
+    """Returns (N, S): the mean over the models with attention; 0 everywhere for a model without attention."""
     with_attention = [attention for attention in attentions if attention.any()]
     return np.asarray(np.mean(with_attention or attentions, axis=0))

@@ -1,7 +1,7 @@
 """Forced decoding: computes the probability of a given translation under a model. Knows no network and no files.
 
-Uses the step-model protocol alone: a step that is asked for as many candidates as there are tokens returns the
-probability of every token. Letters: B sentences, S source positions, T target tokens (the last is END), V tokens.
+Relies only on the step-model protocol: a step asked for as many candidates as there are tokens returns the probability
+of every token. Letters: B sentences, S source positions, T target tokens (the last is END), V tokens.
 """
 
 from __future__ import annotations

@@ -32,9 +32,9 @@ class Guide(NamedTuple):
         vocabulary: int = ALL,
         copy_limit: CopyLimit | None = None,
     ) -> Self:
-        """Returns the constraints that `config` asks for, and the `copy_limit` if there is one; `prefix` is in ids.
+        """Returns the constraints requested by `config`, and the `copy_limit` if given; `prefix` is in ids.
 
-        Sampling needs the ids of the texts, from which the random numbers of each follow, and `steps`, the maximum
+        Sampling needs the ids of the texts, from which each text's random numbers follow, and `steps`, the maximum
         number of steps. Raises ValueError for sampling without text ids.
         """
         constraints: list[Constraint] = []
@@ -51,7 +51,7 @@ class Guide(NamedTuple):
         return cls(tuple(constraints), len(prefix), vocabulary, config.sampling.sample)
 
     def count_candidates(self, needed: int, length: int) -> int:
-        """Returns how many candidates a step needs after `length` tokens, so that `needed` of them are left."""
+        """Returns the number of candidates a step needs after `length` tokens so that `needed` remain."""
         for constraint in reversed(self.constraints):
             needed = min(ALL, constraint.count_candidates(needed, length))
         return min(needed, self.vocabulary)

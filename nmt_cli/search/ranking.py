@@ -18,7 +18,7 @@ MIN_ATTENTION = 1e-6
 
 
 class LengthDivisor(Protocol):
-    """lp: positive, and never smaller for more tokens; `Ranking.bound_score` relies on that."""
+    """lp: positive and non-decreasing in the number of tokens; `Ranking.bound_score` relies on that."""
 
     def __call__(self, length: int | IntArray) -> FloatArray: ...
 
@@ -49,7 +49,7 @@ class CoveragePenalty(NamedTuple):
     def __call__(self, attention_sum: FloatArray, is_real: NDArray[np.bool_]) -> FloatArray:
         """Returns (N,), at most 0. `attention_sum` (N, S) is summed over the target; `is_real` (N, S) excludes padding.
 
-        The penalty is 0 where no position has attention, as in a network without it.
+        The penalty is 0 if no position has attention, as in a network without attention.
         """
         is_real = is_real & attention_sum.any(axis=1, keepdims=True)
         share = np.log(np.clip(attention_sum, MIN_ATTENTION, 1.0))
@@ -74,9 +74,9 @@ class Ranking(NamedTuple):
         return np.asarray(log_probability / self.length(length) + coverage)
 
     def bound_score(self, log_probability: FloatArray, limit: IntArray) -> FloatArray:
-        """Returns an upper bound of the scores of all continuations of open hypotheses.
+        """Returns an upper bound on the scores of all continuations of open hypotheses.
 
-        Further tokens only lower a log-probability, which is at most 0; so the largest divisor, that of `limit` tokens,
+        Further tokens only lower a log-probability, which is at most 0, so the largest divisor, that of `limit` tokens,
         gives the highest quotient. Coverage adds at most 0.
         """
         return np.asarray(log_probability / self.length(limit))

@@ -1,6 +1,6 @@
 """Samples the next token of each row: a constraint that leaves one candidate. Knows no search.
 
-Letters: B sentences, K rows of a sentence, N rows of a step, C candidates, T tokens.
+Letters: B sentences, K rows per sentence, N rows of a step, C candidates, T tokens.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class TextId(NamedTuple):
-    """The position in the whole input of a text that is translated on its own; both numbers count from 0."""
+    """The position of an independently translated text in the whole input; both numbers count from 0."""
 
     line: int
     piece: int
 
 
 class Sampler(NamedTuple):
-    """Draws one candidate of each row. A sentence has random numbers of its own, whatever the rest of its batch."""
+    """Draws one candidate per row. Each sentence has its own random numbers, whatever the rest of its batch."""
 
     config: SamplingConfig
     draws: FloatArray  # (B, T, K), 0 to 1: one for each token of each sample

@@ -1,8 +1,8 @@
-"""Defines what search may know of a network: `encode`, `step`, and a state that can be reordered.
+"""Defines the network as search sees it: `encode`, `step`, and a state that can be reordered.
 
-Letters: B sentences, S source positions, N rows (open hypotheses), C candidates per row.
-Implementations: `runtime.onnx_engine.OnnxEngine` (an exported model), `training.keras_engine.KerasEngine`,
-`ensemble.Ensemble` (several step models), and a table of probabilities in the tests.
+Letters: B sentences, S source positions, N rows (open hypotheses), C candidates per row. Implementations:
+`runtime.onnx_engine.OnnxEngine` (an exported model), `training.keras_engine.KerasEngine`, `ensemble.Ensemble` (several
+step models), and a table of probabilities in the tests.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class State(Protocol):
     def select(self, rows: IntArray) -> Self:
         """Returns the state whose row i is row `rows[i]` of this one: reorders, repeats and drops rows.
 
-        The new state may reuse the memory of this one, which must not be used any more.
+        The new state may reuse the memory of this one, which must not be used afterwards.
         """
         ...
 
@@ -49,7 +49,7 @@ class StepModel(Protocol[StateT]):
     def step(self, tokens: IntArray, state: StateT, candidates: int, *, scored: bool = True) -> Step[StateT]:
         """Feeds the previous token of each row, (N,), and returns the `candidates` best next ones.
 
-        If `scored` is false, only their order matters: the log-probabilities of a row may then lack a constant, where
-        leaving it out is faster.
+        If `scored` is false, only their order matters: the log-probabilities of a row may lack a constant where that is
+        faster.
         """
         ...

@@ -1,4 +1,4 @@
-"""Collects the tree of a beam search over one sentence: nodes that were kept, that ended, and that were pruned.
+"""Collects the tree of a beam search over one sentence: kept, ended and pruned nodes.
 
 Watches search as a `beam.Observer`. Letters: K beam size, C candidates per row.
 """

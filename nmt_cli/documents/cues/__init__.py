@@ -1,1 +1,1 @@
-"""Subtitles: who speaks in a cue, which sentences go on in the next one, and how a translation is broken into lines."""
+"""Subtitles: speakers, sentences that continue in the next cue, and line breaks in translations."""

@@ -1,6 +1,6 @@
-"""What all formats of subtitles have in common: the text of each cue is translated, all else stays byte for byte.
+"""Shared by all subtitle formats: the text of each cue is translated, the rest is kept byte for byte.
 
-A sentence that goes on in the next cue is translated as one, and divided again where the next cue begins. Must not
+A sentence that continues in the next cue is translated as a whole and divided again where the next cue begins. Must not
 know any format.
 """
 
@@ -29,7 +29,7 @@ class CueDocument(Document):
     syntax: TextSyntax
 
     def translate_cues(self, text: str, cues: Sequence[TextRange]) -> Iterator[TranslationUnit]:
-        """Yields a file of which these characters are the texts of cues as units."""
+        """Yields the units of a file, given the ranges of its cue texts."""
         turns = list(find_turns(text, cues, self.syntax))
         is_cased = any(map(str.isupper, "".join(turn.text for turn in turns)))
         position = 0
@@ -40,7 +40,7 @@ class CueDocument(Document):
         yield make_verbatim_unit(text[position:])
 
     def chain_turns(self, turns: Iterable[Turn], *, is_cased: bool) -> Iterator[list[Turn]]:
-        """Yields the turns in order, those together through which a sentence goes on."""
+        """Yields the turns in order, grouped where a sentence continues from one to the next."""
         chain: list[Turn] = []
         for turn in turns:
             joins = self.source.split_sentences and 0 < len(chain) < LONGEST_SENTENCE
@@ -52,7 +52,7 @@ class CueDocument(Document):
             yield chain
 
     def make_unit(self, turns: Sequence[Turn], between: Sequence[str]) -> TranslationUnit:
-        """Returns the unit of a turn, or of several through which a sentence goes on, with what is `between` them."""
+        """Returns the unit of a turn, or of several with one sentence and the texts `between` them."""
         first, *others = turns
         cut = InlineItem("cut", (CUT,), AlignedText(" ", (0,)))
         items = [*first.items, *(item for turn in others for item in (cut, *turn.items))]

@@ -1,4 +1,4 @@
-"""Subtitles (SubRip), parsed by pysubs2: numbers and times stay byte for byte."""
+"""Subtitles (SubRip), parsed by pysubs2: numbers and times are kept byte for byte."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SubtitleDocument(CueDocument):
         yield from self.translate_cues(text, cues)
 
     def find_cues(self, text: str) -> Iterator[TextRange]:
-        """Yields where the text of each cue stands, in order. Raises DataError if there is no cue at all."""
+        """Yields the range of each cue's text, in order. Raises DataError if there are no cues."""
         pysubs2 = import_library("pysubs2", "pysubs2", "Subtitles")
         if not text.strip():
             return

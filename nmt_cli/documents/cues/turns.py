@@ -1,7 +1,7 @@
-r"""Reads the turns of subtitle cues: what each speaker says, and which sentences go on in the next cue.
+r"""Reads the turns of subtitle cues: what each speaker says, and which sentences continue in the next cue.
 
-A turn is one text, however many lines it has. A line that begins with a speaker's dash or name, or that is a sound,
-begins another. Tags such as `<i>`, `<v Mary>` and `{\an8}` stay with their words; dashes and names stay as they are.
+A turn is one text, however many lines it has. A line that begins with a speaker's dash or name, or describes a sound,
+begins another. Tags such as `<i>`, `<v Mary>` and `{\an8}` stay with their words; dashes and names are kept.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LONGEST_SENTENCE = 4  # cues
 
 @dataclass(frozen=True)
 class Turn:
-    """The characters [start, end) of a file that one speaker says in a cue, without tags around the whole of them."""
+    """The characters [start, end) that one speaker says in a cue, without tags around all of them."""
 
     start: int
     end: int
@@ -49,7 +49,7 @@ class Turn:
 
     @property
     def is_plain(self) -> bool:
-        """Whether a sentence in it may go on in another cue: a tag inside it cannot be divided, nor a sound."""
+        """Whether its sentence may continue in another cue: an inner tag or a sound cannot be divided."""
         has_tags = any(item.name or item.keeps_order for item in self.items)
         return not has_tags and SOUND.fullmatch(self.text) is None
 
@@ -58,7 +58,7 @@ class Turn:
         return self.items[:1] != () and self.items[0].kind == "point"
 
     def goes_on(self, following: Turn, *, is_cased: bool) -> bool:
-        """Whether its sentence goes on in the turn that follows. In a file without capitals, only a comma tells."""
+        """Whether its sentence continues in the following turn. In a file without capitals, only a comma shows that."""
         text, next_text = self.text.rstrip(), following.text.lstrip()
         can_join = self.is_plain and following.is_plain and not following.names_speaker
         is_next = self.tags == following.tags and following.cue == self.cue + 1
@@ -79,7 +79,7 @@ def find_turns(text: str, cues: Sequence[TextRange], syntax: TextSyntax) -> Iter
 
 
 def find_speaker_changes(lines: Sequence[str]) -> Iterator[int]:
-    """Yields the numbers of the lines that begin a turn: of other speakers and of sounds, and those after these."""
+    """Yields the numbers of the lines that begin a turn: of other speakers, of sounds, and after sounds."""
     was_sound = True
     for number, line in enumerate(lines):
         bare = CUE_TAG.sub("", line).rstrip("\r\n")
@@ -99,7 +99,7 @@ def make_turn(raw: str, start: int, cue: int, syntax: TextSyntax) -> Turn:
 
 
 def measure_speaker(text: str) -> int:
-    """Returns the length of the dash or the name that says who speaks, with the blanks after it; 0 without any."""
+    """Returns the length of a speaker's dash or name with the blanks after it; 0 if there is none."""
     dash = DASH.match(text)
     start = dash.end() if dash else 0
     label = LABEL.match(text, start)
@@ -107,7 +107,7 @@ def measure_speaker(text: str) -> int:
 
 
 def read_items(raw: str, syntax: TextSyntax) -> Iterator[InlineItem]:
-    """Yields tags and text; what says who speaks is a point."""
+    """Yields tags and text; the speaker's dash or name becomes a point."""
     is_first = True
     for part in re.split(f"({CUE_TAG.pattern})", raw):
         name = TAG_NAME.match(part)

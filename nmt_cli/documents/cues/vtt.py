@@ -1,4 +1,4 @@
-"""Subtitles (WebVTT): the text of each cue is translated; times, settings, notes, styles and the header stay."""
+"""Subtitles (WebVTT): the text of each cue is translated; times, settings, notes, styles and the header are kept."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class WebVttDocument(CueDocument):
 
 
 def find_cues(text: str) -> Iterator[TextRange]:
-    """Yields where the text of each cue stands, without the line end after it."""
+    """Yields the range of each cue's text, without the line end after it."""
     start: int | None = None  # of the text of a cue, after its times
     block = ""  # the first line of what stands between two blank lines
     for match in CUE_LINE.finditer(text):

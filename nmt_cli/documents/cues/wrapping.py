@@ -1,4 +1,4 @@
-"""Breaks the translation of what one speaker says in a cue into as many lines as the source has."""
+"""Breaks the translation of a turn into as many lines as its source has."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ SLACK = 4  # characters by which a line may be longer than any of the source
 
 
 def fit_lines(raw: str, written: str) -> str:
-    """Returns a translation in the lines of its source `raw`; wrapped anew if it has more or fewer, or longer ones.
+    """Fits a translation to the lines of its source `raw`, wrapping it anew if its lines are more, fewer or longer.
 
-    As it was `written`, a line ends where the words on both sides of its end are those of the source.
+    In `written`, a line ends where the words on both sides of the break are those of the source.
     """
     old, new = CUE_LINE_END.split(raw), CUE_LINE_END.split(written)
     widest = max(LINE_WIDTH, *(measure_line(line) + SLACK for line in old))
@@ -30,9 +30,9 @@ def measure_line(line: str) -> int:
 
 
 def balance_lines(text: str, count: int) -> list[str]:
-    """Wraps `text` at blanks into at most `count` lines, of which the longest is as short as possible.
+    """Wraps `text` at blanks into at most `count` lines, keeping the longest as short as possible.
 
-    No line ends inside a tag, and tags count as empty.
+    Never breaks inside a tag; tags have no width.
     """
     closed = CUE_TAG.sub(lambda tag: tag[0].replace(" ", "\0"), text)
     words = [(word.replace("\0", " "), measure_line(word.replace("\0", " "))) for word in closed.split(" ")]
@@ -43,7 +43,7 @@ def balance_lines(text: str, count: int) -> list[str]:
 
 
 def fill_lines(words: Sequence[tuple[str, int]], width: int) -> list[str]:
-    """Returns lines of at most `width` characters, each as long as possible; the words come with their lengths."""
+    """Fills lines of at most `width` characters greedily; the words come with their lengths."""
     lines, used = [""], 0
     for word, length in words:
         if lines[-1] and used + 1 + length > width:

@@ -1,1 +1,1 @@
-"""Markdown: which lines are running text, what is inside them, and how their translation is written."""
+"""Markdown: finds lines of running text, reads their content, and writes their translation."""

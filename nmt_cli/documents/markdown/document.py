@@ -1,9 +1,9 @@
 """Markdown (CommonMark with tables, strikethrough, footnotes and front matter), parsed by markdown-it-py.
 
-1. The parser finds the lines with running text. Only that text is replaced; everything else (code, HTML, addresses, the
-   form of lists and tables) stays byte for byte.
+1. The parser finds the lines with running text. Only that text is replaced; the rest (code, HTML, addresses, the form
+   of lists and tables) is kept byte for byte.
 2. `inline` reads the running text as a paragraph, whose marks `translation.placement` puts into its translation.
-3. `lines` sees that no line of the translation begins a block.
+3. `lines` ensures that no line of the translation begins a block.
 
 Alternative texts of images and titles of links are kept, not translated.
 """
@@ -62,7 +62,7 @@ class MarkdownDocument(Document):
         return TranslationUnit(paragraph.texts, write_unit)
 
     def find_passages(self, text: str) -> Iterator[Passage]:
-        """Yields the passages of running text in the order of the document; notes those that cannot be located."""
+        """Yields the passages of running text in document order; notes those that cannot be located."""
         lines = SourceLines(text)
         cursor = 0
         for token, in_table in sorted(list_inline_tokens(text), key=lambda item: item[0].map[0]):
@@ -79,14 +79,14 @@ class MarkdownDocument(Document):
 
 
 def escape_markdown(text: str) -> str:
-    """Escapes plain text, so that Markdown finds no markup in it but addresses."""
+    """Escapes plain text so that Markdown finds no markup in it except addresses."""
     patterns = cycle((ESCAPED_IN_TEXT, ESCAPED_IN_ADDRESSES))
     parts = zip(BARE_ADDRESS.split(text), patterns, strict=False)
     return "".join(pattern.sub(lambda match: "\\" + match[0], part) for part, pattern in parts)
 
 
 def escape_cell(text: str) -> str:
-    """Escapes plain text for a cell of a table."""
+    """Escapes plain text for a table cell."""
     return escape_markdown(text).replace("|", "\\|")
 
 
@@ -103,7 +103,7 @@ def list_inline_tokens(text: str) -> Iterator[tuple[Any, bool]]:
 
 
 class SourceLines:
-    """The lines of a document, in which the characters of tokens are located."""
+    """The lines of a document, in which tokens are located."""
 
     def __init__(self, text: str) -> None:
         self.starts = [0, *(match.end() for match in LINE_END.finditer(text))]
@@ -111,9 +111,9 @@ class SourceLines:
         self.lines = [text[start:end].replace("\0", "\ufffd") for start, end in zip(self.starts, ends, strict=True)]
 
     def locate_paragraph(self, token: Any) -> list[int] | None:
-        """Returns the position of each character of one or more lines, and of their end; None if they are not there.
+        """Returns the position of each character of one or more lines and of their end, or None.
 
-        The line ends of the token are those of the document with what begins the next line, in a quote or a list.
+        Each line end of the token corresponds to the document's, with any quote or list prefix of the next line.
         """
         positions: list[int] = []
         for number, content in enumerate(token.content.split("\n"), start=token.map[0]):
@@ -125,7 +125,7 @@ class SourceLines:
         return positions
 
     def locate_cell(self, token: Any, cursor: int) -> list[int] | None:
-        """Returns the same for a cell of a table, after `cursor`; in the source, a `|` in it has a backslash."""
+        """Locates a table cell after `cursor` likewise; in the source, a `|` within it is escaped."""
         number = token.map[0]
         content = token.content.replace("|", "\\|")
         column = self.lines[number].find(content, max(0, cursor - self.starts[number]))

@@ -1,8 +1,7 @@
-"""Converts the inline tokens of a Markdown parser to items of a paragraph.
+"""Converts a Markdown parser's inline tokens into items of a paragraph.
 
-The parser keeps no positions inside a line. So `InlineReader` finds each token again in the text that was parsed, from
-left to right; for links and code, whose tokens do not say how they were written, a wrapper around the parser's rules
-records it.
+The parser records no positions within a line. `InlineReader` therefore finds each token again in the parsed text, from
+left to right; for links and code, whose tokens do not record their spelling, a wrapper around the parser's rules does.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ def make_inline_parser() -> Any:
 
 
 def record_source(rule: Callable[[Any, bool], bool]) -> Callable[[Any, bool], bool]:
-    """Wraps a rule: its tokens also record the source that it consumed, and where in it the label of a link ends."""
+    """Wraps a rule so that its tokens record the source consumed, and the end of a link's label in it."""
 
     def run_rule(state: Any, silent: bool) -> bool:
         start, before = state.pos, len(state.tokens)
@@ -64,7 +63,7 @@ def record_source(rule: Callable[[Any, bool], bool]) -> Callable[[Any, bool], bo
 
 
 class InlineReader:
-    """Reads a token of running text as items. Its character i stands at `positions[i]` of the `document`."""
+    """Reads a token of running text as items. Its character i is at `positions[i]` of the `document`."""
 
     def __init__(self, token: Any, document: str, positions: Sequence[int]) -> None:
         self.content: str = token.content
@@ -83,7 +82,7 @@ class InlineReader:
         return self.items
 
     def read_token(self, index: int) -> int:
-        """Reads a token, and returns the index of the next to be read."""
+        """Reads a token and returns the index of the next one."""
         token = self.tokens[index]
         if token.type in ("text", "text_special"):
             self.read_text(token)
@@ -105,7 +104,7 @@ class InlineReader:
         return index + 1
 
     def read_text(self, token: Any) -> None:
-        """Adds text to the run; the box of a task before it is a point."""
+        """Adds text to the run; a task's checkbox before it becomes a point."""
         if token.type == "text_special":
             self.spell(token.content, len(token.markup))
             return
@@ -121,7 +120,7 @@ class InlineReader:
                 self.cursor += len(part)
 
     def read_line_break(self) -> None:
-        """Adds a line break, which is a blank; that after the name of an alert parts it from its text."""
+        """Adds a line break as a blank; after the name of an alert, it separates the name from the text."""
         match = LINE_BREAK.match(self.content, self.cursor)
         if match is None:
             return
@@ -132,7 +131,7 @@ class InlineReader:
             self.spell(" ", len(match[0]))
 
     def read_pair(self, token: Any) -> None:
-        """Adds what opens or closes a mark; the words of a link are translated, its address is kept."""
+        """Adds an opening or closing mark; a link's words are translated, its address is kept."""
         name, kind = token.type.rsplit("_", 1)
         if name != "link":
             self.add_item(kind, token.markup, name)
@@ -147,7 +146,7 @@ class InlineReader:
             self.items.append(InlineItem("close", (written,), name=name))
 
     def read_tag(self, index: int) -> int:
-        """Reads a tag of HTML, and returns the index of the next token to be read."""
+        """Reads an HTML tag and returns the index of the next token."""
         raw = self.tokens[index].content
         tag = INLINE_TAG.match(raw)
         name = tag[2].lower() if tag else ""
@@ -167,30 +166,30 @@ class InlineReader:
         return index + 1
 
     def find_end(self, index: int, name: str) -> int | None:
-        """Returns the index of the token that ends the element of that name."""
+        """Returns the index of the token that ends the element `name`."""
         following = range(index + 1, len(self.tokens))
         return next((i for i in following if self.tokens[i].content.lower().startswith(f"</{name}")), None)
 
     def spell(self, text: str, length: int) -> None:
-        """Adds a text to the run that the next characters spell."""
+        """Adds a text to the run, spelled by the next `length` characters."""
         start = self.positions[self.run]
         first, last = self.positions[self.cursor], self.positions[self.cursor + length]
         self.edits.append(Edit(first - start, last - start, text))
         self.cursor += length
 
     def take(self, length: int) -> str:
-        """Returns the next characters as they stand in the document, and begins a run behind them."""
+        """Returns the next characters as written in the document, and starts a run after them."""
         start = self.positions[self.cursor]
         self.cursor = self.run = self.cursor + length
         return self.document[start : self.positions[self.cursor]]
 
     def add_item(self, kind: Any, written: str, name: str = "") -> None:
-        """Adds an item for the next characters, which are `written` in the content."""
+        """Adds an item for the next characters, `written` thus in the content."""
         self.add_run()
         self.items.append(InlineItem(kind, (self.take(len(written)),), name=name))
 
     def add_run(self) -> None:
-        """Adds the text that was read before as an item."""
+        """Adds the text read so far as an item."""
         if self.run < self.cursor:
             raw = self.document[self.positions[self.run] : self.positions[self.cursor]]
             self.items.append(make_text(raw, self.edits))

@@ -1,7 +1,7 @@
-"""The lines of a translated passage of Markdown: none begins a block, and links are written in the form that they had.
+"""The lines of a translated Markdown passage: none begins a block, and links keep their form.
 
-A translation has the line ends of its source where the words on both sides of each are neighbours there too; if one of
-them has no such place, it is written on one line, as are its parts between hard line breaks.
+A translation keeps the line ends of its source where the words on both sides are adjacent in it too; if any line end
+has no such place, it is written on one line, and so is each part between hard line breaks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OWN_REFERENCE = re.compile(r"\[([^\[\]]+)\]\[([^\[\]]+)\]")
 
 
 def finish_lines(raw: str, written: str) -> str:
-    """Returns the translation of the passage `raw` as it was `written`, but with lines that begin no block."""
+    """Returns the translation `written` for the passage `raw`, with lines that begin no block."""
     parts, raw_parts = LINE_END.split(restore_references(raw, written)), LINE_END.split(raw)
     has_all_lines = len(parts) == len(raw_parts)
     starts = [find_first_word(line) for line in raw_parts[::2]]
@@ -45,7 +45,7 @@ def find_first_word(line: str) -> str:
 
 
 def escape_line_start(line: str) -> str:
-    """Escapes a line of running text, so that it does not begin a list, a heading or a fence."""
+    """Escapes a line of running text so that it begins no list, heading or fence."""
     match = BLOCK_START.match(line)
     if not match:
         return line

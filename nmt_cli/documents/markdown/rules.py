@@ -1,11 +1,11 @@
-"""Rules for a Markdown parser: what is no prose, though CommonMark takes it for a paragraph, stays as it is.
+"""Rules for a Markdown parser: keep lines that CommonMark takes for a paragraph although they are not prose.
 
-Lines: the fences of containers (`:::`), imports, exports and components of MDX, formulas (`$$`), tables of contents
-(`[TOC]`), abbreviations (`*[HTML]: ...`), attributes (`{: .class}`), commands of LaTeX and of templates. The text
-inside admonitions (`!!! note`) is read as what it is. In a line: formulas (`$x$`), wiki links (`[[page]]`), citations
+Lines: fences of containers (`:::`), imports, exports and components of MDX, formulas (`$$`), tables of contents
+(`[TOC]`), abbreviations (`*[HTML]: ...`), attributes (`{: .class}`), LaTeX and template commands. The text inside
+admonitions (`!!! note`) is read as blocks. Within a line: formulas (`$x$`), wiki links (`[[page]]`), citations
 (`[@key]`) and emoji by name (`:smile:`).
 
-The state that a rule gets is that of markdown-it-py, which this file does not import.
+The state passed to a rule belongs to markdown-it-py, which this file does not import.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NAMED_EMOJI = re.compile(r":[a-z][a-z0-9_+-]*:(?![\w:])|:[+-]1:")
 
 
 def add_rules(parser: Any) -> Any:
-    """Returns the parser with these rules."""
+    """Adds these rules to the parser and returns it."""
     parser.block.ruler.before("fence", "nmt_kept_lines", keep_lines, INTERRUPTED)
     parser.block.ruler.before("fence", "nmt_admonition", read_admonition, INTERRUPTED)
     parser.inline.ruler.before("escape", "nmt_kept_inline", keep_inline)
@@ -40,19 +40,19 @@ def add_rules(parser: Any) -> Any:
 
 
 def render_kept(_renderer: Any, tokens: Any, index: int, _options: Any, _environment: Any) -> str:
-    """Returns what a token keeps, for whoever compares pages as they are shown."""
+    """Renders a kept token, for comparing pages as displayed."""
     return str(tokens[index].content)
 
 
 def get_line(state: Any, number: int) -> str:
-    """Returns a line of a block without its indentation; nothing for one that is indented as code is."""
+    """Returns a line of a block without its indentation; empty for one indented as code."""
     if state.sCount[number] - state.blkIndent >= 4 or state.sCount[number] < state.blkIndent:
         return ""
     return str(state.src[state.bMarks[number] + state.tShift[number] : state.eMarks[number]]).rstrip()
 
 
 def keep_lines(state: Any, start: int, end: int, silent: bool) -> bool:
-    """Takes lines that are no prose, as a block that is not rendered."""
+    """Consumes lines that are not prose, as a block that is not rendered."""
     line = get_line(state, start)
     if not line:
         return False
@@ -68,13 +68,13 @@ def keep_lines(state: Any, start: int, end: int, silent: bool) -> bool:
 
 
 def push_kept(state: Any, start: int, end: int) -> None:
-    """Adds a token for the lines [start, end), which are kept."""
+    """Adds a token for the kept lines [start, end)."""
     token = state.push(KEPT_BLOCK, "", 0)
     token.map, token.content = [start, end], state.getLines(start, end, state.blkIndent, False)
 
 
 def find_block_end(state: Any, line: str, start: int, end: int) -> int | None:
-    """Returns the line after a formula of several lines or a module's statement; None if neither begins here."""
+    """Returns the line after a multi-line formula or a module statement; None if neither begins here."""
     if MODULE.match(line) and state.blkIndent == 0 and state.level == 0:
         return next((number for number in range(start, end) if state.isEmpty(number)), end)
     environment = ENVIRONMENT.match(line)
@@ -97,7 +97,7 @@ def find_block_end(state: Any, line: str, start: int, end: int) -> int | None:
 
 
 def read_admonition(state: Any, start: int, end: int, silent: bool) -> bool:
-    """Keeps the first line of an admonition, and reads the indented lines below it as blocks."""
+    """Keeps the first line of an admonition and reads the indented lines below it as blocks."""
     if ADMONITION.fullmatch(get_line(state, start)) is None:
         return False
     if silent:
@@ -116,7 +116,7 @@ def read_admonition(state: Any, start: int, end: int, silent: bool) -> bool:
 
 
 def keep_inline(state: Any, silent: bool) -> bool:
-    """Takes a formula, a wiki link, a citation or an emoji by name."""
+    """Consumes a formula, a wiki link, a citation or an emoji by name."""
     character = state.src[state.pos]
     before = state.src[state.pos - 1 : state.pos] if state.pos else ""
     pattern = {"$": MATH, "[": WIKI, ":": NAMED_EMOJI}.get(character)

@@ -1,1 +1,1 @@
-"""Inline marks: what a format reads of a paragraph, and where its marks go in a translation."""
+"""Inline marks: how formats represent a paragraph, and how its marks are written into a translation."""

@@ -1,6 +1,6 @@
 """The items of a paragraph: text, opening and closing tags, points, code, and breaks between segments.
 
-Values alone. Must not know any format, nor where marks go in a translation.
+Only values. Must not know any format, nor where marks go in a translation.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NO_TEXT = AlignedText("", ())
 
 
 class TranslatedPart(Protocol):
-    """What stands inside an item and is translated too: a paragraph."""
+    """A paragraph inside an item, translated too."""
 
     @property
     def raw(self) -> str: ...
@@ -44,7 +44,7 @@ class TranslatedPart(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Wrapper:
-    """An element in which text must stand, and which may be repeated: a run of a word processor."""
+    """An element that must enclose text and may be repeated: a run of a word processor."""
 
     before: str
     after: str
@@ -55,7 +55,7 @@ class Wrapper:
 
 @dataclass(frozen=True, eq=False)
 class InlineItem:
-    """A part of a paragraph. `template` is how it is written: strings, and paragraphs that are translated too."""
+    """A part of a paragraph. `template` is its spelling: strings, and paragraphs to be translated too."""
 
     kind: ItemKind
     template: tuple[str | TranslatedPart, ...]
@@ -66,7 +66,7 @@ class InlineItem:
 
     @property
     def raw(self) -> str:
-        """The item as it stands in the source."""
+        """The item as spelled in the source."""
         return "".join(part if isinstance(part, str) else part.raw for part in self.template)
 
     @property
@@ -74,7 +74,7 @@ class InlineItem:
         return self.spelled.text
 
     def list_spellings(self) -> list[str]:
-        """Returns how each character of the text is written."""
+        """Returns the spelling of each character of the text."""
         raw = self.raw
         bounds = [0, *self.spelled.origins[1:], len(raw)]
         return [raw[start:end] for start, end in pairwise(bounds)] if self.text else []
@@ -82,13 +82,13 @@ class InlineItem:
 
 @dataclass(frozen=True, eq=False)
 class ParagraphSegment:
-    """The items between two breaks; their text is translated as a whole."""
+    """The items between two breaks, whose text is translated as a whole."""
 
     items: Sequence[InlineItem]
 
     @cached_property
     def code_names(self) -> dict[int, str]:
-        """What stands in the text for each item of code, by its index: `{1}`, `{2}` ..., or others if these occur."""
+        """The text for each item of code, by index: `{1}`, `{2}` ..., or others if these occur."""
         plain = "".join(item.text for item in self.items)
         candidates = (f"{{{number}}}" for number in range(1, 1_000_000))
         available = (name for name in candidates if name not in plain)
@@ -106,7 +106,7 @@ class ParagraphSegment:
 
     @cached_property
     def spellings(self) -> list[str]:
-        """How each character of the text is written; names of code as themselves."""
+        """The spelling of each character of the text; names of code spell themselves."""
         parts = (self.code_names.get(index) or item.list_spellings() for index, item in enumerate(self.items))
         return [written for part in parts for written in part]
 
@@ -116,7 +116,7 @@ class ParagraphSegment:
         return any(has_letters(item.text) for item in self.items)
 
     def list_texts(self) -> Iterator[str]:
-        """Yields the text of the segment, if it is translated, and those of the paragraphs inside its items."""
+        """Yields the text of the segment, if translated, and the texts of the paragraphs inside its items."""
         if self.is_translated:
             yield self.text.strip()
         for item in self.items:

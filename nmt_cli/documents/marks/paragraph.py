@@ -1,14 +1,14 @@
-"""Paragraphs with inline marks: what a format reads of its markup, and how it is written with a translation.
+"""Paragraphs with inline marks: their representation, and how they are written with a translation.
 
-A paragraph is a list of items in the order of the file: text, opening and closing tags, points (all that stands between
-two characters: an image, a comment, a footnote), code (which is kept, and stands in the text as `{1}`), and breaks,
-which divide a paragraph into segments. A segment is one text for the translator, however many sentences it has.
+A paragraph lists its items in file order: text, opening and closing tags, points (anything between two characters: an
+image, a comment, a footnote), code (kept, and represented in the text as `{1}`), and breaks, which divide a paragraph
+into segments. A segment is one text for the translator, however many sentences it has.
 
-All that is written comes from the items, byte for byte, but for the characters of the translation. A character that is
-mapped to an equal one of the source is spelled as there (`&nbsp;`, a line break for a blank), so that a translation
-which equals its source changes nothing.
+Everything written comes from the items, byte for byte, except the characters of the translation. A character aligned
+with an equal one of the source is spelled as there (`&nbsp;`, a line break for a blank), so that a translation equal to
+its source changes nothing.
 
-Must not know any format. Where marks go is decided in `translation.placement`.
+Must not know any format. `translation.placement` decides where marks go.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Paragraph:
 
     @property
     def raw(self) -> str:
-        """The paragraph as it stands in the source."""
+        """The paragraph as spelled in the source."""
         output = InlineOutput(self.escape)
         for item in self.items:
             output.write_raw(item.raw, item.wrappers)
@@ -58,7 +58,7 @@ class Paragraph:
         return tuple(text for segment in self.segments for text in segment.list_texts())
 
     def write(self, translations: Iterator[Translation], notes: Counter[str]) -> str:
-        """Returns the paragraph with the next translations in place of its texts."""
+        """Writes the paragraph, consuming one translation for each of its texts."""
         output = InlineOutput(self.escape)
         for segment in self.segments:
             translation = next(translations) if segment.is_translated else None
@@ -68,7 +68,7 @@ class Paragraph:
         return output.finish()
 
     def make_unit(self, notes: Counter[str], encode: Callable[[str], str | bytes] = str) -> TranslationUnit:
-        """Returns the paragraph as a unit of a document; `encode` makes bytes of it, if the document is not UTF-8."""
+        """Returns the paragraph as a unit of a document; `encode` produces bytes if the document is not UTF-8."""
 
         def write_unit(translations: Sequence[Translation]) -> str | bytes:
             return encode(self.write(iter(translations), notes))
@@ -79,7 +79,7 @@ class Paragraph:
 def make_units(
     parts: Iterable[str | Paragraph], notes: Counter[str], encode: Callable[[str], str | bytes] = str
 ) -> Iterator[TranslationUnit]:
-    """Yields the parts of a document as units: what stays between two paragraphs is one, or several if it is long."""
+    """Yields the parts of a document as units: the text between two paragraphs is one, or several if it is long."""
     kept: list[str] = []
     size = 0
     for part in parts:
@@ -99,5 +99,5 @@ def make_units(
 def write_template(
     template: Sequence[str | TranslatedPart], translations: Iterator[Translation], notes: Counter[str]
 ) -> str:
-    """Returns a template with the next translations in place of the texts of its paragraphs."""
+    """Writes a template, consuming one translation for each text of its paragraphs."""
     return "".join(part if isinstance(part, str) else part.write(translations, notes) for part in template)

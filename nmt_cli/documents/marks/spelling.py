@@ -1,6 +1,6 @@
-"""Texts as they are written in a document: what each escape, reference and run of blanks spells.
+"""The spelling of text in a document: each escape, reference and run of blanks, and what it represents.
 
-Must not know any format: `TextSyntax` says how one escapes its text.
+Must not know any format: `TextSyntax` describes how a format escapes its text.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ class TextSyntax(NamedTuple):
 
 
 def read_spelled_text(raw: str, syntax: TextSyntax, wrappers: Sequence[Wrapper] = ()) -> InlineItem:
-    """Returns a text that is written `raw` as an item of a paragraph."""
+    """Reads a text spelled `raw` as an item of a paragraph."""
     edits = (Edit(*match.span(), syntax.decode(match[0])) for match in syntax.escapes.finditer(raw))
     return make_text(raw, edits, wrappers)
 
 
 def make_text(raw: str, edits: Iterable[Edit], wrappers: Sequence[Wrapper] = ()) -> InlineItem:
-    """Returns a text as an item of a paragraph; `edits` make what it spells of how it is written."""
+    """Returns a text as an item of a paragraph; `edits` turn its spelling `raw` into its characters."""
     return InlineItem("text", (raw,), AlignedText.from_text(raw).replace(edits), wrappers=tuple(wrappers))

@@ -1,6 +1,6 @@
-"""Writes a paragraph with its translation: its marks where `translation.placement.marks` places them.
+"""Writes a paragraph with its translation and its marks, as placed by `translation.placement.marks`.
 
-In formats whose text stands in runs, each character takes the run of its source character. Each tag and point is
+In formats whose text consists of runs, each character takes the run of its source character. Each tag and point is
 written exactly once; runs may be repeated. Must not know any format.
 """
 
@@ -25,7 +25,7 @@ Wrappers = tuple[Wrapper, ...]
 
 
 class InlineOutput:
-    """Collects what is written of a paragraph; opens and closes the wrappers of its text."""
+    """Collects the spelling of a paragraph; opens and closes the wrappers of its text."""
 
     def __init__(self, escape: Callable[[str], str]) -> None:
         self.escape = escape
@@ -37,7 +37,7 @@ class InlineOutput:
         self.text_wrappers: Wrappers = ()  # of the last text
 
     def enter(self, wrappers: Wrappers) -> None:
-        """Closes and opens wrappers, so that exactly these are open."""
+        """Closes and opens wrappers until exactly these are open."""
         shared = 0
         while shared < min(len(self.open), len(wrappers)) and self.open[shared][0] is wrappers[shared]:
             shared += 1
@@ -58,7 +58,7 @@ class InlineOutput:
         self.text = ""
 
     def write_text(self, text: str, raw: str, wrappers: Wrappers) -> None:
-        """Writes `text`, spelled `raw`; with a blank before it, if one is wanted and missing."""
+        """Writes `text`, spelled `raw`, preceded by a blank if one is wanted and missing."""
         if self.wants_blank and not text[0].isspace():
             text, raw = f" {text}", f" {raw}"
         self.enter(wrappers)
@@ -71,7 +71,7 @@ class InlineOutput:
         self.parts.append(raw)
 
     def add_blank(self) -> None:
-        """Writes a blank, unless the text ends with one, or has not begun."""
+        """Writes a blank, unless the text ends with one or has not begun."""
         if self.last_character and not self.last_character.isspace():
             self.write_text(" ", " ", self.text_wrappers)
 
@@ -87,9 +87,9 @@ def write_segment(
     output: InlineOutput,
     needs_text: frozenset[str],
 ) -> int:
-    """Writes a segment with its translation, and returns how many positions of marks are guesses.
+    """Writes a segment with its translation, and returns the number of guessed mark positions.
 
-    `rendered` are its items, as they are written. Without a translation, the items are written as they stand.
+    `rendered` are the spellings of its items. Without a translation, the items are written unchanged.
     """
     output.last_character, output.wants_blank = "", False
     if translation is None:
@@ -103,7 +103,7 @@ def write_segment(
 
 
 def trace_segment(text: str, translation: Translation) -> TracedText:
-    """Returns a translation of a text, traced to it, between the blanks around it."""
+    """Traces a translation to its source text, ignoring surrounding blanks."""
     lead, tail = len(text) - len(text.lstrip()), len(text.rstrip())
     traced = trace_translation(text.strip(), translation)
     sources = [index if index == UNALIGNED else index + lead for index in traced.sources]
@@ -118,7 +118,7 @@ def trace_segment(text: str, translation: Translation) -> TracedText:
 
 
 def trace_code(segment: ParagraphSegment, traced: TracedText) -> tuple[TracedText, frozenset[int]]:
-    """Returns the translation with the names of code traced to themselves, and the characters of those that repeat."""
+    """Traces the names of code to themselves; also returns the characters of repeated names."""
     if not segment.code_names:
         return traced, frozenset()
     ranges = {index: range(segment.starts[index], segment.starts[index + 1]) for index in segment.code_names}
@@ -136,7 +136,7 @@ def trace_code(segment: ParagraphSegment, traced: TracedText) -> tuple[TracedTex
 
 
 def find_all(text: str, part: str) -> Iterator[int]:
-    """Yields the positions of a part in a text."""
+    """Yields the positions of `part` in a text."""
     position = text.find(part)
     while position >= 0:
         yield position
@@ -156,7 +156,7 @@ class SegmentWriter:
     guessed: int = 0
 
     def write_marks(self, marks: Sequence[PlacedMark], low: int, high: int) -> None:
-        """Writes the characters [low, high) with these marks in them."""
+        """Writes the characters [low, high) with these marks among them."""
         for mark in marks:
             self.write_characters(low, mark.position.start)
             self.write_mark(mark)
@@ -186,9 +186,9 @@ class SegmentWriter:
         self.write_items(last, last)
 
     def write_point(self, node: MarkNode, first: int, last: int, *, is_exact: bool) -> None:
-        """Writes a point, code or a pair around nothing, between blanks where it stands between blanks in the source.
+        """Writes a point, code or an empty pair, between blanks if it is between blanks in the source.
 
-        Code whose name stands in the translation (`is_exact`) has the blanks that it has there.
+        Code whose name occurs in the translation (`is_exact`) keeps the translation's blanks.
         """
         source, is_code = self.target.source, node.end > node.start
         has_before = source[: node.start][-1:].isspace()
@@ -201,7 +201,7 @@ class SegmentWriter:
         self.output.wants_blank = has_after and (has_before or is_code) and not is_exact
 
     def write_items(self, first: int, last: int) -> None:
-        """Writes the items from `first` to `last` as they are."""
+        """Writes the items from `first` to `last` unchanged."""
         for index in range(first, last + 1):
             self.output.write_raw(self.rendered[index], self.segment.items[index].wrappers)
 
@@ -214,7 +214,7 @@ class SegmentWriter:
             self.output.write_text(text, self.spell(indices, wrappers), wrappers)
 
     def spell(self, indices: Sequence[int], wrappers: Wrappers) -> str:
-        """Returns characters as they are written: those equal to the source's that they come from, as these are."""
+        """Spells characters as their source characters, if equal."""
         escape = (wrappers[-1].escape if wrappers else None) or self.output.escape
         parts: list[str] = []
         for is_same, group in groupby(indices, self.is_same):
@@ -242,7 +242,7 @@ class SegmentWriter:
         return [self.segment.items[number].wrappers for number in self.fill_numbers(numbers)]
 
     def fill_numbers(self, numbers: Sequence[int | None]) -> list[int]:
-        """Returns the items of all characters; one without a source takes the longer of those of its neighbours."""
+        """Returns each character's item; a character without a source takes the longer of its neighbours' items."""
         known = [number for number in numbers if number is not None]
         previous = known[0] if known else next(i for i, item in enumerate(self.segment.items) if item.text)
         before: list[int] = []

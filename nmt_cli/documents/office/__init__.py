@@ -1,1 +1,1 @@
-"""Documents that are zip archives of XML: those of word processors and presentations, and books."""
+"""Documents that are zip archives of XML: word processing, presentations and books."""

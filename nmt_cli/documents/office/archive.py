@@ -1,9 +1,8 @@
-"""The engine of all documents that are zip archives of XML: parts with text are rewritten, all others are copied.
+"""The engine of all documents that are zip archives of XML: parts with text are rewritten, all others copied.
 
-The archive is written part by part, as their texts are translated: what is in memory is the input and one part. What is
-not safe is refused before anything is read: encrypted parts, paths that lead out of the archive, parts that unpack to
-far more than they are, and XML with entities of its own. Nothing in an archive is ever run, and nothing outside it is
-read.
+The archive is written part by part as its texts are translated, so that memory holds only the input and one part.
+Unsafe archives are refused before anything is read: encrypted parts, paths that lead out of the archive, decompression
+bombs, and XML with its own entities. Nothing in an archive is executed, and nothing outside it is read.
 """
 
 from __future__ import annotations
@@ -51,14 +50,14 @@ DAMAGE = (
 
 
 class PartialArchive(ZipFile):
-    """An archive that may be left unfinished, without a word, when an error ends its translation."""
+    """An archive that may silently be left unfinished when an error ends its translation."""
 
     def __del__(self) -> None:
-        """Does nothing: `finish` closes the archive."""
+        """Does nothing, since `finish` closes the archive."""
 
 
 class WindowBuffer(io.RawIOBase):
-    """A file of which the written beginning is taken away; the rest of it can be written again."""
+    """A file whose beginning is released once written; the rest can be rewritten."""
 
     def __init__(self) -> None:
         self.base = 0
@@ -81,7 +80,7 @@ class WindowBuffer(io.RawIOBase):
         return self.window.write(data)
 
     def take(self) -> bytes:
-        """Returns what is in the window, and empties it."""
+        """Returns the content of the window and empties it."""
         data = self.window.getvalue()
         self.base += len(data)
         self.window = io.BytesIO()
@@ -89,7 +88,7 @@ class WindowBuffer(io.RawIOBase):
 
 
 class ArchiveWriter:
-    """Writes an archive part by part, and hands each over as soon as it is complete."""
+    """Writes an archive part by part, and releases each as soon as it is complete."""
 
     def __init__(self) -> None:
         self.buffer = WindowBuffer()
@@ -111,7 +110,7 @@ class ArchiveWriter:
         return self.buffer.take()
 
     def copy(self, source: ZipFile, info: ZipInfo) -> bytes:
-        """Copies a part as it is."""
+        """Copies a part unchanged."""
         self.start_part(info)
         with source.open(info) as part:
             while chunk := part.read(1 << 20):
@@ -128,7 +127,7 @@ def start_part(output: ArchiveWriter, info: ZipInfo, _translations: Sequence[Tra
 
 
 def copy_info(info: ZipInfo) -> ZipInfo:
-    """Returns the entry of a part whose content may become another."""
+    """Returns a part's entry without the facts that depend on its content."""
     new = ZipInfo(info.filename, info.date_time)
     new.compress_type, new.external_attr, new.comment = info.compress_type, info.external_attr, info.comment
     new.create_system = info.create_system
@@ -137,7 +136,7 @@ def copy_info(info: ZipInfo) -> ZipInfo:
 
 
 class ArchiveDocument(Document):
-    """A document in an archive; a format says which parts have text, and how one is read."""
+    """A document in an archive; a format defines which parts have text and how to read them."""
 
     kind: str  # in messages
 
@@ -175,7 +174,7 @@ class ArchiveDocument(Document):
             self.refuse_damaged(info.filename, error)
 
     def read_bytes(self, name: str) -> bytes:
-        """Returns the content of a part. Raises DataError for one that is damaged or too large."""
+        """Returns the content of a part. Raises DataError if it is damaged or too large."""
         info = self.archive.getinfo(name)
         check_size(info, self.source.name)
         try:
@@ -195,7 +194,7 @@ class ArchiveDocument(Document):
 
     @abstractmethod
     def check_format(self) -> None:
-        """Raises DataError for an archive that is no document of this format, or cannot be translated."""
+        """Raises DataError for an archive of another format, or one that cannot be translated."""
 
     @abstractmethod
     def has_text(self, name: str) -> bool:
@@ -207,7 +206,7 @@ class ArchiveDocument(Document):
 
 
 def open_archive(data: bytes, name: str, kind: str) -> ZipFile:
-    """Opens an archive in memory. Raises DataError for what is not safe."""
+    """Opens an archive in memory. Raises DataError if it is unsafe."""
     if data.startswith(COMPOUND_FILE):
         refuse_part(
             name, "it is encrypted, or in the format of Office before 2007", f"save it as {kind}, without a password"
@@ -229,7 +228,7 @@ def open_archive(data: bytes, name: str, kind: str) -> ZipFile:
 
 
 def check_entry(entry: ZipInfo, name: str) -> None:
-    """Raises DataError for an entry that is encrypted, or leads out of the archive."""
+    """Raises DataError for an entry that is encrypted or leads out of the archive."""
     path = entry.filename.replace("\\", "/")
     if path.startswith("/") or ".." in path.split("/") or path[1:2] == ":":
         refuse_part(name, f"the part {entry.filename[:60]!r} has a path that leads out of the archive")
@@ -238,7 +237,7 @@ def check_entry(entry: ZipInfo, name: str) -> None:
 
 
 def check_size(entry: ZipInfo, name: str) -> None:
-    """Raises DataError for a part that unpacks to more than fits the memory, or to far more than it is packed to."""
+    """Raises DataError for a part that unpacks to more than fits in memory, or far beyond its packed size."""
     if entry.file_size > MAXIMUM_PART:
         refuse_part(name, f"the part {entry.filename} has more than {MAXIMUM_PART >> 20} MiB", "divide the document")
     if entry.file_size > HARMLESS and entry.file_size > MAXIMUM_RATIO * max(1, entry.compress_size):

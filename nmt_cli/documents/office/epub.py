@@ -1,7 +1,6 @@
-"""Books (EPUB 2 and 3): their pages, table of contents and title; the language of the book becomes that of the target.
+"""Books (EPUB 2 and 3): pages, table of contents and title; the language of the book becomes the target's.
 
-Pages are read as HTML. Styles, pictures, fonts and scripts are kept as they are; a book whose text is encrypted is
-refused.
+Pages are read as HTML. Styles, pictures, fonts and scripts are kept; a book with encrypted text is refused.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ PAGE, CONTENTS = "application/xhtml+xml", "application/x-dtbncx+xml"
 
 
 class TextReader(ParagraphReader):
-    """Reads elements that hold plain text: labels of the table of contents, titles of the book."""
+    """Reads elements of plain text: labels of the table of contents, titles of the book."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self.paragraphs = names
@@ -85,7 +84,7 @@ class EpubDocument(ArchiveDocument):
         return page.read_units()
 
     def set_language(self, source: DocumentSource) -> DocumentSource:
-        """Returns the package document with the target as the language of the book."""
+        """Returns the package document with the target as the book's language."""
         tag = find_language_tag(self.source.target_language)
         text = b"".join(source.lines).decode("utf-8", "surrogateescape")
         text = DUBLIN_CORE_LANGUAGE.sub(lambda match: f"{match[1]}{tag or match[2]}", text, count=1)

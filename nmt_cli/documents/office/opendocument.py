@@ -1,7 +1,6 @@
 """OpenDocument: texts (odt) and presentations (odp), with their headers, footers, notes, tables and text boxes.
 
-Spans and links are marks; fields, bookmarks and references stay. Deleted text, comments and scripts are kept as they
-are.
+Spans and links are marks. Fields, bookmarks, references, deleted text, comments and scripts are kept.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class OpenDocumentReader(ParagraphReader):
     needs_text = frozenset({"a"})
 
     def is_paragraph(self, name: str) -> bool:
-        """Whether an element is a paragraph, or describes a picture; a chart has a title with paragraphs of its own."""
+        """Whether an element is a paragraph or describes a picture; a chart's title has paragraphs of its own."""
         return super().is_paragraph(name) and (not name.endswith(("title", "desc")) or name.startswith("svg:"))
 
     def read_items(self, node: XmlNode) -> list[InlineItem]:
@@ -65,7 +64,7 @@ class OpenDocument(ArchiveDocument):
             refuse_part(self.source.name, "it is encrypted", "save it without a password")
 
     def has_text(self, name: str) -> bool:
-        """Whether a part is the content of the document or of an object in it, or has its headers and footers."""
+        """Whether a part is the content of the document or of an embedded object, or holds headers and footers."""
         return name.rpartition("/")[2] in ("content.xml", "styles.xml")
 
     def read_part(self, name: str) -> Iterator[TranslationUnit]:

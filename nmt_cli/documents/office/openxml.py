@@ -1,7 +1,7 @@
-"""Office Open XML: documents of word processors (docx) and presentations (pptx).
+"""Office Open XML: word processing (docx) and presentations (pptx).
 
-Translated are the main text with its tables and text boxes, headers, footers, footnotes and endnotes; slides with their
-notes; charts and diagrams. Comments, properties, styles, layouts and macros are kept as they are.
+Translates the main text with its tables and text boxes, headers, footers, footnotes and endnotes; slides with their
+notes; charts and diagrams. Keeps comments, properties, styles, layouts and macros.
 """
 
 from __future__ import annotations

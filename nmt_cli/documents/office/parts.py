@@ -1,4 +1,4 @@
-"""Parts of an archive as XML in which paragraphs are translated; all else in a part stays byte for byte."""
+"""XML parts of an archive: paragraphs are translated, the rest is kept byte for byte."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FILE_NAME = re.compile(r"\S+\.\w{2,4}")
 
 
 class ParagraphReader(ABC):
-    """Reads the paragraphs of a part; a format says which elements are paragraphs, and what is in one."""
+    """Reads the paragraphs of a part; a format defines which elements are paragraphs, and their content."""
 
     paragraphs: frozenset[str]  # local names
     kept: frozenset[str] = frozenset()  # elements that are kept with all inside them
@@ -48,7 +48,7 @@ class ParagraphReader(ABC):
         yield from [node.raw] if name in self.kept else self.read_paragraph(node)
 
     def is_paragraph(self, name: str) -> bool:
-        """Whether an element with this name, which may have a prefix, is a paragraph."""
+        """Whether an element with this name, possibly prefixed, is a paragraph."""
         return strip_prefix(name) in self.paragraphs
 
     def read_paragraph(self, node: XmlNode) -> Iterator[str | Paragraph]:
@@ -58,7 +58,7 @@ class ParagraphReader(ABC):
         yield node.end
 
     def read_blocks(self, node: XmlNode) -> Iterator[str | Paragraph]:
-        """Yields an element that stands inside a paragraph and has paragraphs of its own inside it."""
+        """Yields an element within a paragraph that has paragraphs of its own."""
         if node.name in self.paragraphs and self.is_paragraph(node.tag[1:].split(maxsplit=1)[0].rstrip("/>")):
             yield from self.read_paragraph(node)
         elif node.name in self.kept or not any(node.find_all(self.paragraphs | DESCRIBED)):
@@ -71,11 +71,11 @@ class ParagraphReader(ABC):
 
     @abstractmethod
     def read_items(self, node: XmlNode) -> list[InlineItem]:
-        """Returns what is in a paragraph."""
+        """Returns the items of a paragraph."""
 
 
 def set_language(text: str, source: str, target: str) -> str:
-    """Returns a part in which the source's language, by which words are spelled and checked, is the target's."""
+    """Replaces the source's proofing language in a part by the target's."""
     tag = find_language_tag(target)
     if not tag or has_same_primary_tag(source, target):
         return text
@@ -90,7 +90,7 @@ def set_language(text: str, source: str, target: str) -> str:
 
 
 def read_tag(tag: str, name: str) -> Iterator[str | Paragraph]:
-    """Yields a tag; the attributes in which a picture is described are paragraphs, unless they name a file."""
+    """Yields a tag; attributes that describe a picture are paragraphs, unless they name a file."""
     position = 0
     for attribute in read_attributes(tag) if name in DESCRIBED else ():
         is_text = any(map(str.isalpha, attribute.value)) and not FILE_NAME.fullmatch(attribute.value)

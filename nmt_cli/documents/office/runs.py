@@ -1,8 +1,8 @@
-"""Paragraphs of Office Open XML (docx, pptx): text stands in runs, and each run has its own properties.
+"""Paragraphs of Office Open XML (docx, pptx), whose text consists of runs with their own properties.
 
-A run is a wrapper around its text: each word of a translation takes the run of the word that it comes from. Links and
-insertions are marks. Fields (page numbers, references) stay as they are, but for the text of a link. Deleted, moved and
-hidden text, formulas and comments stay. A line break or tab divides a paragraph into segments.
+A run wraps its text: each word of a translation takes the run of its source word. Links and insertions are marks.
+Fields (page numbers, references) are kept, except the text of a link. Deleted, moved and hidden text, formulas and
+comments are kept. A line break or tab divides a paragraph into segments.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class RunReader(ParagraphReader):
                 yield make_point(child.raw, keeps_order=True)
 
     def read_run(self, run: XmlNode) -> Iterator[InlineItem]:
-        """Yields the text of a run and what else is in it."""
+        """Yields the text and other content of a run."""
         properties, children = split_properties(run)
         if not children or is_hidden(run):
             yield make_point(run.raw)
@@ -94,7 +94,7 @@ def read_run_text(node: XmlNode, run: Wrapper) -> Iterator[InlineItem]:
 
 
 def read_hyphen(node: XmlNode, run: Wrapper) -> InlineItem:
-    """Returns a hyphen that is an element of a run, as a character; what else comes in its place gets an own text."""
+    """Returns a hyphen element of a run as a character; whatever replaces it gets a text element of its own."""
     prefix = node.tag[1 : node.tag.index(node.name)]
 
     def write_text(text: str) -> str:
@@ -104,7 +104,7 @@ def read_hyphen(node: XmlNode, run: Wrapper) -> InlineItem:
 
 
 def split_properties(run: XmlNode) -> tuple[str, list[XmlNode | MarkupToken]]:
-    """Returns the properties at the beginning of a run, and the rest of what is in it."""
+    """Splits a run into its leading properties and the rest."""
     index = next((i for i, child in enumerate(run.children) if isinstance(child, XmlNode)), len(run.children))
     if index < len(run.children) and run.elements[0].name == "rPr":
         return "".join(child.raw for child in run.children[: index + 1]), list(run.children[index + 1 :])
@@ -112,7 +112,7 @@ def split_properties(run: XmlNode) -> tuple[str, list[XmlNode | MarkupToken]]:
 
 
 def is_hidden(run: XmlNode) -> bool:
-    """Whether the text of a run is not shown."""
+    """Whether the text of a run is hidden."""
     properties = run.find("rPr")
     vanish = properties.find("vanish") if properties else None
     return vanish is not None and vanish.read("val") not in OFF
@@ -123,9 +123,9 @@ def is_link_field(node: XmlNode) -> bool:
 
 
 def group_fields(items: list[InlineItem]) -> list[InlineItem]:
-    """Returns the items with each field as one: code, or for a link a pair of tags around its text.
+    """Groups the items of each field into one: code or, for a link, a pair of tags around its text.
 
-    A field that shares a run with other text, or goes on in another paragraph, stays as the points that it consists of.
+    A field that shares a run with other text, or continues in another paragraph, remains the points it consists of.
     """
     result: list[InlineItem] = []
     begins: list[int] = []
@@ -142,7 +142,7 @@ def group_fields(items: list[InlineItem]) -> list[InlineItem]:
 
 
 def split_shared(items: list[InlineItem], result: list[InlineItem]) -> list[InlineItem]:
-    """Returns the grouped items, or the items themselves if a run is both inside a field and after it."""
+    """Returns the grouped items, or the original items if a run lies both inside and after a field."""
     runs = {id(item.wrappers[0]) for item in result if item.wrappers}
     grouped = {id(item.wrappers[0]) for item in items if item.wrappers} - runs
     lost = sum(1 for item in items if item.wrappers and id(item.wrappers[0]) in grouped)
@@ -167,7 +167,7 @@ def is_balanced(items: Sequence[InlineItem]) -> bool:
 
 
 def make_field(field: Sequence[InlineItem]) -> list[InlineItem]:
-    """Returns a field as a pair of tags around the text of a link, or as one item that is kept."""
+    """Returns a field as a pair of tags around the text of a link, or as one kept item."""
     separators = [index for index, item in enumerate(field) if item.name == "fldChar separate"]
     first = separators[0] if separators else len(field) - 1
     instruction = "".join(item.name.removeprefix("instrText") for item in field[:first] if "instrText" in item.name)
@@ -184,7 +184,7 @@ def make_field(field: Sequence[InlineItem]) -> list[InlineItem]:
 
 
 def flatten(items: Sequence[InlineItem]) -> str:
-    """Returns the items as they stand in the source, with their runs."""
+    """Returns the items as spelled in the source, with their runs."""
     output = InlineOutput(escape_xml)
     for item in items:
         output.write_raw(item.raw, item.wrappers)

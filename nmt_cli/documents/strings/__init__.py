@@ -1,1 +1,1 @@
-"""Files of strings: JSON, YAML, Java properties, and the strings of Android and Apple apps."""
+"""String files: JSON, YAML, Java properties, and the strings of Android and Apple apps."""

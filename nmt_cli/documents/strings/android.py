@@ -1,7 +1,7 @@
-"""Strings of an Android app (`strings.xml`): strings, items of arrays and plurals; all else stays byte for byte.
+"""Strings of an Android app (`strings.xml`): strings, array items and plurals; the rest is kept byte for byte.
 
-Tags such as `<b>` are marks, `<xliff:g>` is code. What is marked `translatable="false"` stays, as do references such as
-`@string/name`.
+Tags such as `<b>` are marks, `<xliff:g>` is code. Strings marked `translatable="false"` and references such as
+`@string/name` are kept.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class AndroidDocument(Document):
         yield make_verbatim_unit(decoded.encode("".join(kept)))
 
     def read_parts(self, tokens: Iterator[MarkupToken]) -> Iterator[str | Paragraph]:
-        """Yields strings as paragraphs, and everything else as it stands."""
+        """Yields strings as paragraphs and everything else unchanged."""
         for token in tokens:
             if token.kind != "open" or strip_prefix(token.name) not in TEXT_ELEMENTS:
                 yield token.raw
@@ -99,7 +99,7 @@ def read_items_of(node: XmlNode) -> Iterator[str | Paragraph]:
 
 
 def read_resource(node: XmlNode) -> Iterator[str | Paragraph]:
-    """Yields a string between its tags; one that is no text for people as it stands."""
+    """Yields a string between its tags, unchanged if it is not text for people."""
     if not is_text(node.text) and not node.elements:
         yield node.raw
         return
@@ -122,7 +122,7 @@ def read_children(children: Sequence[XmlNode | MarkupToken]) -> Iterator[InlineI
 
 
 def read_element(node: XmlNode) -> Iterator[InlineItem]:
-    """Yields an element inside a string: a mark, or code that stands for what the app fills in."""
+    """Yields an element within a string: a mark, or code that the app fills in."""
     if node.name == "g" and ":" in node.tag:
         yield InlineItem("code", (node.raw,))
     elif node.name == "br" or not node.end:

@@ -1,4 +1,4 @@
-"""Strings of an Apple app (`.strings`): values are translated; keys, comments and the layout stay byte for byte.
+"""Strings of an Apple app (`.strings`): values are translated; keys, comments and layout are kept byte for byte.
 
 Each entry is `"key" = "value";`. A file is in UTF-8, or in UTF-16 with a byte order mark.
 """
@@ -67,7 +67,7 @@ class AppleStringsDocument(Document):
 
 
 def read_value(token: re.Match[str], key: str) -> Paragraph | None:
-    """Returns a value that people read, as a paragraph; None for another, or where no entry ends."""
+    """Returns a value for readers as a paragraph; None for any other value, or if no entry ends here."""
     if token["string"] is None or ENTRY_END.match(token.string, token.end()) is None:
         return None
     value = read_string(token["string"], APPLE_SYNTAX)

@@ -1,7 +1,7 @@
-"""JSON: strings that are values are translated; keys, numbers, comments and the layout stay byte for byte.
+"""JSON: string values are translated; keys, numbers, comments and layout are kept byte for byte.
 
-A value is translated if it is a text for people: not an address, an identifier, a path, and not under a key such as
-`url` or `id`. Keys that begin with `@` or `$` and all below them are kept (metadata of ARB files, schemas).
+A value is translated if it is text for people: not an address, identifier or path, and not under a key such as `url` or
+`id`. Keys that begin with `@` or `$` are kept with everything below them (ARB metadata, schemas).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ JSON_ESCAPES = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA
 
 
 def decode_json(written: str) -> str:
-    """Returns what an escape or a run of blanks spells; a tab is a blank, and a carriage return is none."""
+    """Decodes an escape or a run of blanks; a tab becomes a blank, and a carriage return disappears."""
     if not written.startswith("\\"):
         return " "
     spelled = str(json.loads(f'"{written}"')) if re.fullmatch(JSON_ESCAPES, written) and is_valid(written) else written
@@ -48,7 +48,7 @@ def escape_json(text: str) -> str:
 
 @dataclass
 class JsonLevel:
-    """An object or array that is open, and the key of the value that comes next."""
+    """An open object or array, and the key of its next value."""
 
     is_object: bool
     is_kept: bool
@@ -65,7 +65,7 @@ class JsonDocument(Document):
         yield from make_units(self.read_parts(decoded.text), self.notes, decoded.encode)
 
     def read_parts(self, text: str) -> Iterator[str | Paragraph]:
-        """Yields values as paragraphs, and everything else as it stands. Raises DataError for what is no JSON."""
+        """Yields values as paragraphs and everything else unchanged. Raises DataError for invalid JSON."""
         levels: list[JsonLevel] = []
         position = 0
         while position < len(text):

@@ -1,7 +1,7 @@
-"""Java properties: values are translated; keys, comments, separators and the layout stay byte for byte.
+r"""Java properties: values are translated; keys, comments, separators and layout are kept byte for byte.
 
-A file of ASCII alone gets escapes (`\\u00e9`), which every version of Java reads; one with other characters, these. In
-a value with `{0}`, an apostrophe is written twice, as `MessageFormat` wants it.
+A pure ASCII file gets escapes (`\u00e9`), which every version of Java reads; any other file gets the characters
+themselves. In a value with `{0}`, an apostrophe is doubled, as `MessageFormat` requires.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def escape_ascii_property(text: str) -> str:
 
 
 def encode_units(character: str) -> list[int]:
-    """Returns the units of UTF-16 that a character consists of."""
+    """Returns the UTF-16 code units of a character."""
     data = character.encode("utf-16-be", "replace")
     return [int.from_bytes(data[index : index + 2], "big") for index in range(0, len(data), 2)]
 
@@ -83,7 +83,7 @@ class PropertiesDocument(Document):
 
 
 def make_syntax(value: str, *, uses_ascii: bool) -> TextSyntax:
-    """Returns how a value is escaped."""
+    """Returns the syntax that escapes a value."""
     escape = escape_ascii_property if uses_ascii else escape_property
     if ARGUMENT.search(value) is None:
         return TextSyntax(PROPERTY_ESCAPES, decode_property, escape)
@@ -91,7 +91,7 @@ def make_syntax(value: str, *, uses_ascii: bool) -> TextSyntax:
 
 
 def find_encoding(data: bytes) -> str | None:
-    """Returns the encoding of a file: UTF-8, or Latin-1 where it is not valid UTF-8."""
+    """Returns the encoding of a file: UTF-8, or Latin-1 if it is not valid UTF-8."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:

@@ -1,8 +1,8 @@
-"""Strings of programs, as files of them have them: escaped, with placeholders, and with messages of several forms.
+"""Strings of programs as files store them: escaped, with placeholders, and with messages of several forms.
 
-A string becomes a paragraph: its line breaks divide it into segments, and each character is written back as it was
-escaped. A message of ICU with forms (`{count, plural, one {# file} other {# files}}`) is code in which each form is a
-paragraph of its own. Must not know any format.
+A string becomes a paragraph: its line breaks divide it into segments, and each character is written back with its
+original escape. An ICU message with forms (`{count, plural, one {# file} other {# files}}`) is code in which each form
+is a separate paragraph. Must not know any format.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NAMES_OF_NO_TEXT = frozenset(
 
 
 def is_text(text: str, name: str = "") -> bool:
-    """Whether a value is a text for people; `name` is its key."""
+    """Whether a value is text for people; `name` is its key."""
     if not any(map(str.isalpha, text)) or name[:1] in ("@", "$"):
         return False
     if re.split(r"[._-]", name.lower())[-1] in NAMES_OF_NO_TEXT and " " not in text.strip():
@@ -43,7 +43,7 @@ def is_text(text: str, name: str = "") -> bool:
 
 
 def is_identifier(text: str) -> bool:
-    """Whether a value is an address, a path, a name in a program and the like; tags around it do not count."""
+    """Whether a value is an address, a path, a program's identifier or the like, ignoring surrounding tags."""
     bare = (TAG_IN_STRING.sub(" ", text) if MARKUP.search(text) else text).strip()
     pattern = UNSPACED_IDENTIFIER if find_unspaced(bare) else IDENTIFIER
     return pattern.fullmatch(bare) is not None
@@ -67,7 +67,7 @@ def read_string_items(raw: str, syntax: TextSyntax, nesting: int) -> Iterator[In
 
 
 def read_forms(raw: str, syntax: TextSyntax, nesting: int) -> Iterator[str | Paragraph]:
-    """Yields a message with forms: each form as a paragraph, and what stands between them."""
+    """Yields a message with forms: each form as a paragraph, and the syntax between them."""
     position = 0
     start = MESSAGE_WITH_FORMS.match(raw)
     cursor = start.end() if start else len(raw)
@@ -83,7 +83,7 @@ def read_forms(raw: str, syntax: TextSyntax, nesting: int) -> Iterator[str | Par
 
 
 def find_closing_brace(text: str, start: int) -> int | None:
-    """Returns the position after the brace that closes the one at `start`; None if none does."""
+    """Returns the position after the brace that closes the one at `start`, or None."""
     depth = 0
     for match in re.compile(r"[{}]").finditer(text, start):
         depth += 1 if match[0] == "{" else -1
@@ -93,12 +93,12 @@ def find_closing_brace(text: str, start: int) -> int | None:
 
 
 def decode_units(written: str) -> str:
-    """Returns what a run of escaped units of UTF-16 (`\\ud83d\\ude00`) spells; half a character is U+FFFD."""
+    r"""Decodes a run of escaped UTF-16 units (`\ud83d\ude00`); half a character becomes U+FFFD."""
     return bytes.fromhex(written.replace("\\u", "")).decode("utf-16-be", "replace")
 
 
 def read_plain_items(raw: str, syntax: TextSyntax, wrappers: Sequence[Wrapper] = ()) -> Iterator[InlineItem]:
-    """Yields the text of a string, with a break for each line break, and a point for what spells nothing."""
+    """Yields the text of a string, with a break per line break and a point for anything without a character."""
     position = 0
     for match in syntax.escapes.finditer(raw):
         spelled = syntax.decode(match[0])

@@ -1,8 +1,7 @@
-"""YAML: strings that are values are translated; keys, comments, anchors, styles and the layout stay byte for byte.
+"""YAML: string values are translated; keys, comments, anchors, styles and layout are kept byte for byte.
 
-The file is parsed by ruamel.yaml, which says where each scalar stands; only their content is replaced. A value is
-translated if it is a text for people, as in JSON. A plain scalar whose translation would mean something else without
-quotes gets quotes.
+ruamel.yaml parses the file and locates each scalar; only their content is replaced. A value is translated if it is text
+for people, as in JSON. A plain scalar is quoted if its translation would otherwise mean something else.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def decode_single(written: str) -> str:
 
 
 def fold_lines(written: str) -> str:
-    """Returns what a line break inside a scalar, or a run of blanks, spells: a blank; none after a backslash."""
+    """Returns the text of a line break within a scalar, or of a run of blanks: a blank; empty after a backslash."""
     return "" if "\\" in written else " "
 
 
@@ -69,7 +68,7 @@ SYNTAXES = {
 
 
 class Scalar(NamedTuple):
-    """A value that is a string: where it stands, its style, and its key."""
+    """A string value: its position, its style, and its key."""
 
     start: int
     end: int
@@ -95,7 +94,7 @@ class YamlDocument(Document):
         yield make_verbatim_unit(decoded.encode(text[position:]))
 
     def find_scalars(self, text: str) -> Iterator[Scalar]:
-        """Yields the strings that are values, in order. Raises DataError for what is no YAML."""
+        """Yields the string values, in order. Raises DataError for invalid YAML."""
         ruamel = import_library("ruamel.yaml", "ruamel.yaml", "YAML files")
         parser = ruamel.YAML(typ="rt", pure=True)
         walker = ValueWalker()
@@ -133,14 +132,14 @@ class YamlDocument(Document):
 
 
 def is_safe(text: str, *, inside_brackets: bool) -> bool:
-    """Whether a scalar is itself without quotes. Conservative: what is in doubt gets quotes."""
+    """Whether a scalar needs no quotes. Conservative: quotes when in doubt."""
     if inside_brackets and UNSAFE_INSIDE.match(text):
         return False
     return bool(text) and UNSAFE.match(text) is None and OTHER_VALUE.fullmatch(text) is None
 
 
 class ValueWalker:
-    """Follows the events of the parser, and knows which scalars are values, and their keys."""
+    """Follows the parser's events to tell values from keys."""
 
     def __init__(self) -> None:
         self.levels: list[str | None] = []  # of each open collection, the key whose value comes next; None before a key
@@ -149,7 +148,7 @@ class ValueWalker:
         self.kept = 0  # the depth below which everything is kept; 0 is nowhere
 
     def follow_event(self, event: Any, text: str) -> Scalar | None:
-        """Returns the scalar of an event, if it is a value that is translated."""
+        """Returns the scalar of an event if it is a value to translate."""
         name = type(event).__name__
         if name in ("MappingStartEvent", "SequenceStartEvent"):
             self.enter(is_mapping=name == "MappingStartEvent", in_brackets=bool(event.flow_style))
@@ -180,14 +179,14 @@ class ValueWalker:
             raise ValueError(f"more than {MAXIMUM_DEPTH} nested values")
 
     def take_key(self, value: str) -> bool:
-        """Whether a scalar is a key, which is noted."""
+        """Whether a scalar is a key; if so, remembers it."""
         if self.is_mapping and self.is_mapping[-1] and self.levels[-1] is None:
             self.levels[-1] = value
             return True
         return False
 
     def finish_value(self) -> None:
-        """Expects a key next, if this was the value of one."""
+        """Expects a key next, if this value belonged to one."""
         if self.is_mapping and self.is_mapping[-1]:
             self.levels[-1] = None
 
@@ -208,7 +207,7 @@ class ValueWalker:
 
 
 def read_block(raw: str, *, folds: bool) -> Paragraph:
-    """Returns a block scalar as a paragraph: its lines are texts; with `folds`, those of one paragraph are one text."""
+    """Reads a block scalar as a paragraph: its lines are texts; with `folds`, the lines of a paragraph are one text."""
     header, line_end, body = raw.partition("\n")
     items = [InlineItem("point", (header + line_end,)), InlineItem("break", ("",))]
     lines = [match.groups() for match in INDENTED_LINE.finditer(body)]

@@ -1,1 +1,1 @@
-"""HTML and XML as text that is scanned and written back byte for byte."""
+"""Scans HTML and XML as text that is written back byte for byte."""

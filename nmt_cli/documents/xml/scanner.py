@@ -1,7 +1,7 @@
-"""Scans HTML and XML into tokens that, one after the other, are the text again, byte for byte.
+"""Scans HTML and XML into tokens whose concatenation is the text, byte for byte.
 
-Must not know what any element means, but for the elements of HTML whose content is no markup. Hostile text costs time
-in proportion to its length.
+Must not know what elements mean, except the HTML elements whose content is not markup. Takes linear time even for
+hostile text.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OPENINGS = ("<!--", "<![CDATA[", "<?", "<!", "<%", "{%")
 
 
 class MarkupToken(NamedTuple):
-    """A piece of markup or text. `name` is that of its element; of HTML in small letters."""
+    """A piece of markup or text. `name` is the element's, in lower case for HTML."""
 
     kind: TokenKind
     raw: str
@@ -36,7 +36,7 @@ class MarkupToken(NamedTuple):
 
 
 class Attribute(NamedTuple):
-    """An attribute of a tag: its value as it is written stands at [start, end)."""
+    """An attribute of a tag; its value is spelled at [start, end)."""
 
     name: str
     value: str
@@ -73,7 +73,7 @@ def scan_markup(text: str, *, is_html: bool, is_template: bool = False) -> Itera
 
 
 def match_other(text: str, start: int, missing: set[str], *, is_template: bool) -> MarkupToken | None:
-    """Returns the comment, section, instruction, declaration or template code at `start`, if there is one."""
+    """Returns the comment, section, instruction, declaration or template code at `start`, or None."""
     opening = next((opening for opening in OPENINGS if text.startswith(opening, start)), None)
     if opening is None or opening in missing or (opening in ("<%", "{%") and not is_template):
         return None
@@ -95,13 +95,13 @@ def make_tag_token(raw: str, *, is_html: bool) -> MarkupToken:
 
 
 def scan_raw_content(text: str, position: int, name: str) -> str:
-    """Returns the text before the end tag of an element whose content is no markup."""
+    """Returns the text before the end tag of an element whose content is not markup."""
     end = re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE).search(text, position)
     return text[position : end.start() if end else len(text)]
 
 
 def read_attributes(tag: str) -> list[Attribute]:
-    """Returns the attributes of a tag in order, their names in small letters and their values decoded."""
+    """Returns the attributes of a tag in order, with lower-case names and decoded values."""
     attributes = []
     name_end = re.compile(rf"</?{XML_NAME}").match(tag)
     for match in ATTRIBUTE.finditer(tag, name_end.end() if name_end else 0, len(tag) - 1):
@@ -113,12 +113,12 @@ def read_attributes(tag: str) -> list[Attribute]:
 
 
 def find_attribute(tag: str, name: str) -> Attribute | None:
-    """Returns the first attribute of that name in a tag."""
+    """Returns the first attribute of that name in a tag, or None."""
     return next((attribute for attribute in read_attributes(tag) if attribute.name == name), None)
 
 
 def decode_reference(written: str) -> str:
-    """Returns what a reference spells; a run of blanks and line breaks is one blank."""
+    """Decodes a reference; a run of blanks and line breaks becomes one blank."""
     spelled = " " if written.isspace() else html.unescape(written)
     return " " if spelled in ("\t", "\n", "\r") else spelled
 
@@ -131,7 +131,7 @@ def escape_markup(text: str) -> str:
 
 
 def escape_attribute(text: str) -> str:
-    """Escapes plain text for the value of an attribute, in either kind of quotes."""
+    """Escapes plain text for an attribute value in either kind of quotes."""
     return escape_markup(text).replace('"', "&quot;").replace("'", "&#39;")
 
 

@@ -1,7 +1,8 @@
-"""Elements of an XML document as trees, which are written back byte for byte; and what makes a document safe to read.
+"""Elements of an XML document as trees that are written back byte for byte, and checks that a document is safe.
 
-The document is scanned as text, and one element at a time becomes a tree. Before, expat has read the whole of it, so
-that what is scanned is well-formed, has no entities of its own (they can be made to fill the memory) and is not deep.
+The document is scanned as text, one element at a time becoming a tree. Before that, expat reads the whole document, so
+that scanned text is well-formed, has no entities of its own (which can be made to fill memory) and is not deeply
+nested.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ CDATA = "<![CDATA["
 
 @dataclass(frozen=True, eq=False)
 class XmlNode:
-    """An element: its opening tag, what is in it, and its closing tag, which is empty for `<a/>`."""
+    """An element: its opening tag, its content, and its closing tag, which is empty for `<a/>`."""
 
     tag: str
     name: str  # without its prefix
@@ -47,17 +48,17 @@ class XmlNode:
 
     @property
     def text(self) -> str:
-        """The text in the element and in those inside it."""
+        """The text of the element and its descendants."""
         return "".join(
             child.text if isinstance(child, XmlNode) else read_character_data(child) for child in self.children
         )
 
     def find(self, name: str) -> XmlNode | None:
-        """Returns the first element of that name directly inside."""
+        """Returns the first child element of that name, or None."""
         return next((element for element in self.elements if element.name == name), None)
 
     def find_all(self, names: frozenset[str]) -> Iterator[XmlNode]:
-        """Yields the elements of these names inside, at any depth, but not inside each other."""
+        """Yields descendants with these names, without descending into those found."""
         for element in self.elements:
             if element.name in names:
                 yield element
@@ -65,12 +66,12 @@ class XmlNode:
                 yield from element.find_all(names)
 
     def read(self, attribute: str) -> str:
-        """Returns the value of an attribute, by its name without a prefix; an empty string if it has none."""
+        """Returns the value of an attribute, by its name without a prefix; empty if missing."""
         return read_attribute(self.tag, attribute)
 
 
 def read_attribute(tag: str, name: str) -> str:
-    """Returns the value of an attribute of a tag, by its name without a prefix; an empty string if it has none."""
+    """Returns the value of a tag's attribute, by its name without a prefix; empty if missing."""
     from nmt_cli.documents.xml.scanner import read_attributes
 
     lowered = name.lower()
@@ -79,7 +80,7 @@ def read_attribute(tag: str, name: str) -> str:
 
 
 def set_attribute(tag: str, name: str, value: str) -> str:
-    """Returns a tag with an attribute, at the place of an old one of that name or at its end."""
+    """Sets an attribute of a tag, replacing an existing one or appending it."""
     old = find_attribute(tag, name.lower())
     if old is not None:
         return f"{tag[: old.start]}{value}{tag[old.end :]}"
@@ -92,7 +93,7 @@ def strip_prefix(name: str) -> str:
 
 
 def read_node(tokens: Iterator[MarkupToken], token: MarkupToken) -> XmlNode:
-    """Returns the element that `token` begins, and takes its tokens."""
+    """Returns the element that `token` begins, consuming its tokens."""
     if token.kind == "empty":
         return XmlNode(token.raw, strip_prefix(token.name))
     stack: list[tuple[MarkupToken, list[XmlNode | MarkupToken]]] = [(token, [])]
@@ -113,20 +114,20 @@ def read_node(tokens: Iterator[MarkupToken], token: MarkupToken) -> XmlNode:
 
 
 def decode_xml(source: DocumentSource) -> DecodedText:
-    """Reads the whole document. Raises DataError for what is no XML, or not safe."""
+    """Reads the whole document. Raises DataError for invalid or unsafe XML."""
     decoded = decode_document(source, find_xml_encoding)
     check_xml(decoded.text, source)
     return decoded
 
 
 def find_xml_encoding(data: bytes) -> str | None:
-    """Returns the encoding that an XML declaration names."""
+    """Returns the encoding named by an XML declaration."""
     match = DECLARED.match(data)
     return match[1].decode("ascii").lower() if match else None
 
 
 def check_xml(text: str, source: DocumentSource) -> None:
-    """Raises DataError for text that is not well-formed XML, declares entities, or is nested too deep."""
+    """Raises DataError for text that is not well-formed XML, declares entities, or is nested too deeply."""
     parser = expat.ParserCreate("utf-8")
     guard = XmlGuard()
     parser.StartElementHandler, parser.EndElementHandler = guard.enter, guard.leave
@@ -140,7 +141,7 @@ def check_xml(text: str, source: DocumentSource) -> None:
 
 
 class XmlGuard:
-    """Handlers of expat that refuse what could exhaust the machine."""
+    """Handlers for expat that refuse XML meant to exhaust the machine."""
 
     def __init__(self) -> None:
         self.depth = 0
@@ -162,7 +163,7 @@ def scan_xml(text: str) -> Iterator[MarkupToken]:
 
 
 def escape_xml(text: str) -> str:
-    """Escapes plain text for an element, without the characters that XML cannot have."""
+    """Escapes plain text for an element, dropping characters that XML forbids."""
     return INVALID.sub("", escape_markup(text))
 
 
@@ -180,7 +181,7 @@ CDATA_SYNTAX = TextSyntax(re.compile(r"[ \t\r\n]+"), lambda _: " ", escape_cdata
 
 
 def read_character_data(token: MarkupToken) -> str:
-    """Returns the text that a token spells; a comment or an instruction spells none."""
+    """Returns the text of a token; empty for a comment or an instruction."""
     if token.kind == "text":
         return read_spelled_text(token.raw, XML_SYNTAX).text
     return get_cdata(token) if is_cdata(token) else ""

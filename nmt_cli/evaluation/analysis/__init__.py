@@ -1,1 +1,1 @@
-"""What scores hide: significance, sentence groups, alignments, warnings, the nearest training pairs."""
+"""Analyses beyond scores: significance, sentence groups, alignments, warnings, the nearest training pairs."""

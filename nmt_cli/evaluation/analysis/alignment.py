@@ -54,8 +54,8 @@ def compute_error_rate(alignments: Sequence[frozenset[WordLink]], gold: Sequence
 def read_links(path: Path, sentences: int) -> list[GoldAlignment]:
     """Reads links in Pharaoh format, a line per sentence: `0-0 1-2` are sure, `1p3` and `1?3` possible links.
 
-    The source word comes first; words are counted from 0. Raises DataError naming the line that is invalid, and if
-    there are not as many lines as sentences.
+    The source word comes first; words are counted from 0. Raises DataError for an invalid line, naming it, and if the
+    numbers of lines and sentences differ.
     """
     lines = read_sentences(path)
     if len(lines) != sentences:

@@ -88,9 +88,9 @@ def find_common_subsequence(words: Sequence[str], other: Sequence[str]) -> list[
 
 
 def explain_metrics(names: Sequence[str], candidate: str, reference: str, config: ScoreConfig) -> list[str]:
-    """Returns the derivations of the metrics of `names` that have one (BLEU of any order, ROUGE-L), as lines of text.
+    """Returns the derivations of those metrics in `names` that have one (BLEU of any order, ROUGE-L), as lines of text.
 
-    Raises OptionError if none of them has.
+    Raises OptionError if there are no such metrics.
     """
     if not any(name.startswith("bleu") or name == "rougeL" for name in names):
         raise OptionError(
@@ -145,7 +145,7 @@ def format_ngrams(n: int, ngram: NGram) -> str:
 
 
 def smooth_precisions(counts: Sequence[tuple[int, int]], config: ScoreConfig) -> list[float]:
-    """Smooths the precisions, 0-1, as sacreBLEU does: none of them if no n-gram of any length matches."""
+    """Smooths the precisions, 0-1, as sacreBLEU does: not at all if no n-gram of any length matches."""
     smoothing, halvings, smoothed = config.smoothing, 1, []
     if smoothing.method != "epsilon" and not any(matches for matches, _ in counts):
         return [0.0] * len(counts)
@@ -192,7 +192,7 @@ def explain_rouge(candidate: str, reference: str, config: ScoreConfig) -> list[s
 
 
 def mark_common(words: Sequence[str], common: Sequence[str]) -> str:
-    """Returns the words, with those of the common subsequence in brackets."""
+    """Returns the words, with the common subsequence in brackets."""
     marked, index = [], 0
     for word in words:
         is_common = index < len(common) and word == common[index]

@@ -59,7 +59,7 @@ def normalise_rows(vectors: FloatArray) -> FloatArray:
 
 
 def encode_lines(translator: Translator, lines: Sequence[str], progress: EncodingReporter | None = None) -> FloatArray:
-    """Returns the vectors (N, D) of the lines, in order; `progress` receives how many are done.
+    """Returns the vectors (N, D) of the lines, in order; `progress` receives the number of lines done.
 
     Raises OptionError if the engine does not return encoder states.
     """
@@ -89,7 +89,7 @@ def make_index_path(translator: Translator, corpus: PreparedCorpus, cache: Path)
 def open_index(
     translator: Translator, corpus: PreparedCorpus, cache: Path, progress: EncodingReporter | None = None
 ) -> NearestIndex:
-    """Opens the index in the directory `cache`, or builds it and saves it there, if that can be written."""
+    """Opens the index in the directory `cache`, or builds it and saves it there if possible."""
     path = make_index_path(translator, corpus, cache)
     index = load_index(path)
     if index is None:
@@ -102,7 +102,7 @@ def open_index(
 
 
 def load_index(path: Path) -> NearestIndex | None:
-    """Returns the index in this file; None if there is none, or if it is damaged."""
+    """Loads the index in this file; None if it is missing or damaged."""
     try:
         return NearestIndex(np.load(path, mmap_mode="r", allow_pickle=False))
     except (OSError, ValueError):

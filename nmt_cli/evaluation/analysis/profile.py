@@ -118,7 +118,7 @@ def build_section(
     examples: Sequence[Example],
     scores: Mapping[str, Score],
 ) -> Section | None:
-    """Returns the groups of one section in `order`, without the empty ones; None if an example has no group."""
+    """Returns the non-empty groups of a section in `order`; None if an example has no group."""
     rows: dict[str, list[int]] = {name: [] for name in order}
     for row, example in enumerate(examples):
         label = grouping(example)
@@ -130,7 +130,7 @@ def build_section(
 
 
 def score_rows(rows: Sequence[int], scores: Mapping[str, Score]) -> dict[str, float]:
-    """Returns the scores of these sentences alone, by the metric's name as printed."""
+    """Returns the scores of these sentences, by the metric's printed name."""
     return {
         score.name: score.statistics.score_sentences(rows) for score in scores.values() if score.statistics is not None
     }
@@ -147,7 +147,7 @@ def compare_memory(trained: Material, unseen: Material, config: ScoreConfig = DE
 
 
 def find_worst(material: Material, score: Score) -> tuple[Sentence, ...]:
-    """Returns the sentences with the lowest values; of equal ones, those with the longest references first."""
+    """Returns the sentences with the lowest values; among ties, the longest references first."""
     values = score.sentence_values
     order = sorted(range(len(values)), key=lambda row: (values[row], -len(material.references[row][0]), row))
     return tuple(

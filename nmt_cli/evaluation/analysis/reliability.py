@@ -1,6 +1,6 @@
-"""How far the confidence in translations can be believed: calibration, ranking, and what leaving out the unsure gains.
+"""Reliability of the confidence in translations: calibration, ranking, and the gain from leaving out the unsure.
 
-Knows numbers alone: `confidences` (N,) are probabilities that a translation is good, `good` (N,) says whether it is.
+Knows only numbers: `confidences` (N,) are probabilities that a translation is good, `good` (N,) says whether it is.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ReliabilityBin:
 
 @dataclass(frozen=True)
 class Reliability:
-    """What the confidence is worth on a set of sentences."""
+    """The reliability of the confidence on a set of sentences."""
 
     bar: float  # chrF from which a translation counts as good, 0-100
     sentences: int
@@ -59,7 +59,7 @@ class Reliability:
 def measure_reliability(
     confidences: Sequence[float], plain: Sequence[float], values: Sequence[float], bar: float
 ) -> Reliability:
-    """Measures confidences, and the `plain` mean log-probabilities beside them, against the chrF of each sentence.
+    """Measures confidences, and the `plain` mean log-probabilities, against the chrF of each sentence.
 
     The chrF of several sentences is here the mean of their chrF.
     """
@@ -82,7 +82,7 @@ def measure_reliability(
 
 
 def split_bins(confidences: FloatArray, good: NDArray[np.bool_]) -> list[ReliabilityBin]:
-    """Returns up to `BINS` bins of as many translations each, from the least sure on."""
+    """Splits the translations into up to `BINS` bins of equal size, least sure first."""
     order = np.argsort(confidences, kind="stable")
     return [
         ReliabilityBin(float(confidences[rows].mean()), float(good[rows].mean()), len(rows))
@@ -92,15 +92,17 @@ def split_bins(confidences: FloatArray, good: NDArray[np.bool_]) -> list[Reliabi
 
 
 def compute_calibration_error(bins: Sequence[ReliabilityBin]) -> float:
-    """Computes the expected calibration error: the mean distance of confidence and share of good ones, by sentences."""
+    """Computes the expected calibration error: the mean distance between confidence and share of good ones, by
+    sentence.
+    """
     total = sum(part.sentences for part in bins)
     return sum(abs(part.confidence - part.good) * part.sentences for part in bins) / max(1, total)
 
 
 def compute_auc(scores: FloatArray, good: NDArray[np.bool_]) -> float:
-    """Computes the probability that a good translation has a higher score than another one; ties count half.
+    """Computes the probability that a good translation has a higher score than a bad one; ties count half.
 
-    It is the statistic of Mann and Whitney, from mean ranks; 0.5 where all are good, or none.
+    The Mann-Whitney statistic, from mean ranks; 0.5 if all translations are good, or all bad.
     """
     positives = int(good.sum())
     negatives = len(good) - positives
@@ -112,13 +114,13 @@ def compute_auc(scores: FloatArray, good: NDArray[np.bool_]) -> float:
 
 
 def score_surest(confidences: FloatArray, values: FloatArray, share: float) -> float:
-    """Returns the mean value of all but this share of the least sure translations; at least one counts."""
+    """Returns the mean value without this share of the least sure translations; at least one is left."""
     order = np.argsort(confidences, kind="stable")
     return float(values[order[min(round(share * len(order)), len(order) - 1) :]].mean())
 
 
 def format_reliability(reliability: Reliability) -> list[str]:
-    """Returns the lines for print."""
+    """Returns the lines to print."""
     kept = ", ".join(f"{share:.0%} {value:.1f}" for share, value in reliability.coverage[1:])
     return [
         f"confidence  ECE {reliability.calibration_error:.3f}  AUC {reliability.auc:.3f} (mean log-probability "

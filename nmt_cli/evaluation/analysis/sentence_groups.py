@@ -24,7 +24,7 @@ SLACK = 2  # words; a hypothesis is too long or too short only if the lengths di
 
 @dataclass(frozen=True)
 class TrainingSources:
-    """What the profile needs to know about the training sources."""
+    """The facts about the training sources that the profile needs."""
 
     sources: frozenset[str]  # normalised
     wordings: frozenset[tuple[str, ...]]  # the words of each source, in lower case and without punctuation
@@ -41,7 +41,7 @@ class TrainingSources:
 
 @dataclass(frozen=True)
 class Example:
-    """A hypothesis with its first reference, and its source and the training sources where they are known."""
+    """A hypothesis with its first reference and, if known, its source and the training sources."""
 
     hypothesis: str
     reference: str
@@ -58,7 +58,7 @@ def group_by_length(example: Example) -> str | None:
 
 
 def group_by_rarest_word(example: Example) -> str | None:
-    """Groups by how often the rarest word of the source occurs in the training sources."""
+    """Groups by the frequency of the source's rarest word in the training sources."""
     if example.source is None or example.training is None:
         return None
     rarest = min((example.training.words[word] for word in split_words(example.source)), default=0)
@@ -89,7 +89,7 @@ def group_by_numbers(example: Example) -> str | None:
 def group_by_names(example: Example) -> str | None:
     """Groups by whether capitalised words that source and reference share, such as names, are in the hypothesis too.
 
-    Capitalised words of the reference alone would not do: in German, every noun is one.
+    The reference's capitalised words would not suffice: in German, every noun has a capital.
     """
     if example.source is None:
         return None

@@ -33,7 +33,7 @@ class Interval:
 
     @property
     def half_width(self) -> float:
-        """The number that is written after ±."""
+        """The number after ±."""
         return (self.high - self.low) / 2
 
 
@@ -52,13 +52,13 @@ class Comparison:
 
     @property
     def p_values(self) -> str:
-        """The p-values as they are printed."""
+        """The p-values as printed."""
         bootstrap = "" if self.bootstrap_p is None else f"p = {self.bootstrap_p:.4f} (paired bootstrap), "
         return f"{bootstrap}p = {self.randomisation_p:.4f} (approximate randomisation)"
 
 
 def bootstrap_interval(statistics: Statistics, resamples: int, seed: int = SEED) -> Interval | None:
-    """Returns the 95 % interval by resampling sentences with replacement (Koehn 2004); None if it is not defined."""
+    """Returns the 95 % interval by resampling sentences with replacement (Koehn 2004); None if undefined."""
     if resamples < 2 or len(statistics.counts) < 2:
         return None
     return find_percentiles(statistics.combine(resample_sums(statistics.counts, resamples, seed)))
@@ -113,7 +113,7 @@ def score_all(statistics: Statistics) -> float:
 def compute_p_value(differences: FloatArray, observed: float) -> float:
     """Returns how often chance alone gives at least the observed difference; one is added to both counts (MultEval).
 
-    sacreBLEU counts only greater differences. So it finds that two systems that differ in one sentence, or in none, are
+    sacreBLEU counts only greater differences and therefore finds two systems that differ in one sentence, or in none,
     certainly different: however that sentence is swapped, the difference is the same.
     """
     if observed <= ROUNDING:

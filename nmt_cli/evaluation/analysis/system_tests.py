@@ -1,4 +1,4 @@
-"""Tests every pair of several systems on the same sentences, and names the groups that do not differ.
+"""Tests every pair of systems on the same sentences, and names the groups without significant differences.
 
 1. `compare_pairs` resamples the sentences once for all systems and tests every pair (paired bootstrap, Koehn 2004).
 2. `correct_by_holm` corrects the p-values for their number (Holm 1979).
@@ -27,7 +27,7 @@ SystemPair = tuple[int, int]
 
 @dataclass(frozen=True)
 class PairTest:
-    """The test of two systems, given by their places."""
+    """The test of two systems, given by position."""
 
     first: int
     second: int
@@ -43,7 +43,7 @@ class PairTest:
 def compare_pairs(scores: Sequence[Score], resamples: int, seed: int = SEED) -> tuple[PairTest, ...]:
     """Tests every pair of M systems, each given by the same metric for the same sentences.
 
-    Returns nothing for less than two resamples or sentences, and for a metric without counts.
+    Returns nothing for fewer than two resamples or sentences, and for a metric without counts.
     """
     pairs = list(combinations(range(len(scores)), 2))
     statistics = [score.statistics for score in scores if score.statistics is not None]
@@ -66,9 +66,9 @@ def find_p_value(scores: Sequence[Score], values: Sequence[FloatArray], pair: Sy
 
 
 def correct_by_holm(p_values: Sequence[float]) -> list[float]:
-    """Returns the p-values, in order, corrected so that a false alarm among all is as rare as in a single test.
+    """Returns the p-values, in order, corrected so that any false alarm is as rare as in a single test.
 
-    The smallest is multiplied by their number, the next by one less, and so on; none is less than one before it.
+    The smallest is multiplied by their number, the next by one less, and so on; no value falls below its predecessor.
     """
     corrected = [0.0] * len(p_values)
     greatest = 0.0
@@ -79,9 +79,9 @@ def correct_by_holm(p_values: Sequence[float]) -> list[float]:
 
 
 def assign_letters(order: Sequence[int], different: Collection[SystemPair]) -> tuple[str, ...]:
-    """Returns the letters of each system, by its position: two share a letter if and only if they do not differ.
+    """Returns the letters of each system, by position: two systems share a letter if and only if they do not differ.
 
-    `order` has the places from the best system to the worst, `different` the pairs that differ significantly.
+    `order` ranks the systems from best to worst; `different` holds the pairs that differ significantly.
     """
     groups: list[frozenset[int]] = [frozenset(order)]
     # 1. Split every group that holds a pair which differs: one goes without the first, one without the second.

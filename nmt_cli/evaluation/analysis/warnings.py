@@ -1,4 +1,4 @@
-"""Warns of what makes scores of a set of sentences misleading. Returns messages; changes nothing."""
+"""Warns of anything that makes the scores of a set of sentences misleading. Returns messages; changes nothing."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def report_empty(texts: Sequence[str], noun: str, plural: str) -> list[str]:
 
 
 def check_references(references: Sequence[str], config: ScoreConfig = DEFAULT) -> list[str]:
-    """Returns a message if the references were tokenised or lower-cased: they are then not what people wrote."""
+    """Returns a message if the references were tokenised or lower-cased, and so are not what people wrote."""
     warnings = []
     tokenised = sum(map(bool, map(TOKENISED.search, references)))
     if config.tokenizer == "13a" and tokenised > len(references) * SUSPICIOUS_SHARE:
@@ -74,7 +74,7 @@ def check_references(references: Sequence[str], config: ScoreConfig = DEFAULT) -
 
 
 def is_lowercase(texts: Sequence[str]) -> bool:
-    """Whether most texts are in a script with two cases, and nearly all of these in lower case."""
+    """Whether most texts are in a script with two cases, and nearly all of these are in lower case."""
     cased = [text for text in texts if text.lower() != text.upper()]
     return len(cased) > len(texts) / 2 and sum(text == text.lower() for text in cased) > 0.95 * len(cased)
 
@@ -86,14 +86,14 @@ def is_mostly_unspaced(references: References) -> bool:
 
 
 def find_seen(sources: Sequence[str], training: Collection[str]) -> list[bool]:
-    """Returns, for each source, whether it is one of the normalised training sources once it is normalised."""
+    """Returns, for each source, whether its normalised form is a normalised training source."""
     return [normalise(source) in training for source in sources]
 
 
 def find_learned(sources: Sequence[str], model: Path) -> list[bool]:
     """Returns, for each source, whether a model learned from it, in a real or a synthetic pair.
 
-    Only models that were trained with synthetic pairs tell; all others have learned from the corpus alone.
+    Only models trained with synthetic pairs record this; all others have learned only from the corpus.
     """
     import numpy as np  # which `nmt --help` does not need
 

@@ -25,9 +25,9 @@ def compute_bleu(
 ) -> Score:
     """Computes corpus BLEU of n-grams up to `order`; by default of detokenised, cased text, 13a tokens, exp smoothing.
 
-    The sentence values use the effective order, as sacreBLEU recommends: a sentence shorter than `order` is not 0 for
-    that alone. The signature is sacreBLEU's, which does not contain the order: the name does.
-    Raises DataError if hypotheses and references do not pair up.
+    Sentence values use the effective order, as sacreBLEU recommends, so that a sentence shorter than `order` need not
+    score 0. The signature is sacreBLEU's, which does not contain the order: the name does. Raises DataError if
+    hypotheses and references do not pair up.
     """
     smoothing = config.smoothing
     if smoothing.method == "epsilon" and smoothing.value is not None:
@@ -93,8 +93,8 @@ def add_details(score: Score, metric: Any) -> Score:
 def combine_with_epsilon(row: Sequence[float], epsilon: float, *, effective: bool = False) -> float:
     """Computes BLEU, 0-1, with `epsilon` in place of a precision of 0.
 
-    `row` is sacreBLEU's: hypothesis length, reference length, matches of each order, n-grams of each order.
-    With `effective`, orders of which the hypothesis has no n-gram are left out.
+    `row` is sacreBLEU's: hypothesis length, reference length, matches of each order, n-grams of each order. With
+    `effective`, orders without an n-gram in the hypothesis are left out.
     """
     (length, reference), counts = row[:2], row[2:]
     order = len(counts) // 2

@@ -1,4 +1,4 @@
-"""Tokenizers of BLEU: sacreBLEU's own, those that need another package, and those of a SentencePiece model."""
+"""BLEU's tokenizers: sacreBLEU's own, those that need another package, and the pieces of a SentencePiece model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PACKAGES = {"ja-mecab": ("MeCab", "ja"), "ko-mecab": ("mecab_ko", "ko")}  # modu
 
 
 def choose_tokenizer(config: ScoreConfig, language: str) -> tuple[ScoreConfig, str]:
-    """Returns the settings with the tokenizer that this target language wants, and a note where that is not 13a."""
+    """Returns the settings with this target language's tokenizer, and a note if it is not 13a."""
     preferred = find_rules(language).bleu_tokenizer if config.bleu_tokenizer == "auto" else ""
     if not preferred:
         return config, ""
@@ -33,7 +33,7 @@ def choose_tokenizer(config: ScoreConfig, language: str) -> tuple[ScoreConfig, s
 
 
 def choose_for_text(config: ScoreConfig, language: str, references: References) -> tuple[ScoreConfig, str]:
-    """Returns the settings with the tokenizer for a language, or if it has no name for the script of the references."""
+    """Returns the settings with the tokenizer for a language or, if it is unknown, for the script of the references."""
     if language in ("", "target"):
         language = guess_language(alternatives[0] for alternatives in references[:SAMPLE])
     return choose_tokenizer(config, language)
@@ -50,7 +50,7 @@ def require_tokenizer(name: str) -> str:
 
 
 class SubwordTokenizer:
-    """A tokenizer of sacreBLEU that cuts into the pieces of a SentencePiece model."""
+    """A sacreBLEU tokenizer that splits into the pieces of a SentencePiece model."""
 
     def __init__(self, path: Path, name: str) -> None:
         import sentencepiece

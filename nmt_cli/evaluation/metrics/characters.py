@@ -58,7 +58,7 @@ def compute_character_error_rate(
 def normalise_texts(
     hypotheses: Hypotheses, references: References, config: ScoreConfig
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yields each hypothesis and its references, as they are compared."""
+    """Yields each hypothesis and its references in the form that is compared."""
 
     def normalise_text(text: str) -> str:
         return normalise(text).lower() if config.lowercase else normalise(text)
@@ -68,7 +68,7 @@ def normalise_texts(
 
 
 def describe_case(config: ScoreConfig) -> str:
-    """Returns the part of a signature that says how upper and lower case are compared."""
+    """Returns the signature's part about upper and lower case."""
     return "case:lc" if config.lowercase else "case:mixed"
 
 

@@ -1,4 +1,4 @@
-"""COMET (Rei et al. 2020), computed by the program `comet-score` of an environment of its own.
+"""COMET (Rei et al. 2020), computed by the program `comet-score` in an environment of its own.
 
 Its package needs older versions of Protocol Buffers than SentencePiece, so both cannot be installed in one environment.
 Needs a checkpoint on this machine: nothing is ever downloaded.
@@ -60,7 +60,7 @@ def compute_comet(material: Material, config: ScoreConfig) -> Score:
 
 
 def find_program() -> Path:
-    """Returns the path of `comet-score`. Raises MissingExtraError, which says how to install it."""
+    """Returns the path of `comet-score`. Raises MissingExtraError with the command that installs it."""
     path = shutil.which(PROGRAM)
     if path is None:
         raise MissingExtraError(
@@ -89,7 +89,7 @@ def run_program(program: Path, checkpoint: Path, rows: Sequence[CometRow]) -> li
 
 
 def read_scores(path: Path) -> list[float]:
-    """Returns the scores that the program wrote: an object with a list of sentences for its one file; none if not."""
+    """Returns the scores written by the program, an object with a list of sentences for its one file; else empty."""
     try:
         ((_, sentences),) = build(dict[str, list[dict[str, Any]]], parse_json(path.read_text(encoding="utf-8"))).items()
         return [build(float, sentence.get("COMET"), "COMET") for sentence in sentences]
@@ -98,7 +98,7 @@ def read_scores(path: Path) -> list[float]:
 
 
 def read_program_version(program: Path) -> str:
-    """Returns the version of the package that the program belongs to, which the Python of its first line knows."""
+    """Returns the version of the program's package, as known to the Python in its first line."""
     try:
         interpreter = program.read_text(encoding="utf-8").splitlines()[0].removeprefix("#!").strip()
         done = subprocess.run([interpreter, "-c", VERSION], capture_output=True, text=True, timeout=60)
@@ -108,7 +108,7 @@ def read_program_version(program: Path) -> str:
 
 
 def find_checkpoint(path: Path) -> Path:
-    """Returns the checkpoint file, given its path or that of a directory as COMET downloads it."""
+    """Returns the checkpoint file, given its path or that of its directory as downloaded by COMET."""
     if path.is_file():
         return path
     checkpoints = sorted(path.rglob("*.ckpt"))
@@ -118,7 +118,7 @@ def find_checkpoint(path: Path) -> Path:
 
 
 def name_checkpoint(path: Path) -> str:
-    """Returns the name by which a checkpoint is known: that of its directory if the file is just `model.ckpt`."""
+    """Returns a checkpoint's name: its directory's name if the file is just `model.ckpt`."""
     if path.stem != "model":
         return path.stem
     return next((part for part in reversed(path.resolve().parts[:-1]) if part != "checkpoints"), path.stem)

@@ -1,4 +1,4 @@
-"""All that a metric may score. Must not know any metric. Standard library only."""
+"""The input of all metrics. Must not know any metric. Standard library only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Material:
-    """The sentences and all that is known about them; sequences are in the order of the hypotheses."""
+    """The sentences and all known facts about them; sequences are in the order of the hypotheses."""
 
     hypotheses: Hypotheses
     references: References

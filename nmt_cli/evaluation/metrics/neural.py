@@ -1,4 +1,4 @@
-"""BERTScore (Zhang et al. 2020), and what all metrics need whose models are files on this machine.
+"""BERTScore (Zhang et al. 2020), and helpers for all metrics whose models are local files.
 
 The package is an extra, and nothing is ever downloaded.
 """
@@ -69,7 +69,7 @@ def find_last_layer(path: Path) -> int:
 
 
 def import_extra(module: str, name: str) -> Any:
-    """Imports the module of an optional package. Raises MissingExtraError, which says how to install it."""
+    """Imports the module of an optional package. Raises MissingExtraError with the command that installs it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

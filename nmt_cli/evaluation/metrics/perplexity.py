@@ -23,8 +23,8 @@ def format_signature(material: Material) -> str:
 def compute_perplexity(material: Material, config: ScoreConfig) -> Score:
     """Computes exp of the mean negative log-probability of the references' tokens; lower is better, 1 is certainty.
 
-    This is perplexity per subword: only models with the same subwords can be compared by it. Raises OptionError without
-    the model's scores.
+    This is perplexity per subword: it only compares models with the same subwords. Raises OptionError without the
+    model's scores.
     """
     import numpy as np  # which `nmt --help` does not need
 
@@ -43,10 +43,10 @@ def compute_perplexity(material: Material, config: ScoreConfig) -> Score:
 
 
 def compute_token_accuracy(material: Material, config: ScoreConfig) -> Score:
-    """Computes the percentage of reference tokens that are the model's first choice, given the tokens before them.
+    """Computes the percentage of reference tokens that are the model's first choice, given the preceding tokens.
 
-    It says how well the model predicts, not how well it translates: teacher forcing hides every error that follows from
-    an error. Raises OptionError without the model's scores.
+    Measures prediction, not translation: teacher forcing hides every error that follows from another. Raises
+    OptionError without the model's scores.
     """
     forced = require_forced(material)
     hits = [float(sum(target.likeliest)) for target in forced]

@@ -43,7 +43,7 @@ METRICS: dict[str, MetricFunction] = {
 
 @dataclass(frozen=True)
 class Available:
-    """What a metric can use; known before anything is translated."""
+    """The resources available to metrics; known before anything is translated."""
 
     model: bool  # whether a model translates, which can also score the references
     sources: bool
@@ -126,7 +126,7 @@ def is_available(name: str, config: ScoreConfig, available: Available) -> bool:
 
 
 def describe_unknown_metric(word: str, nearest: str | None) -> OptionError:
-    """Returns the error for an unknown metric; `nearest` is the lower-case name that it is most like, if any."""
+    """Returns the error for an unknown metric; `nearest` is the most similar lower-case name, if any."""
     hint = f"the metrics are {', '.join(NAMES)}"
     if nearest:
         name = next((name for name in NAMES if name.lower() == nearest), nearest)

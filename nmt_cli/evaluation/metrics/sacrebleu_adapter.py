@@ -1,4 +1,4 @@
-"""What the metrics computed by sacreBLEU (Post 2018) have in common. Must not know which they are."""
+"""Shared by the metrics computed by sacreBLEU (Post 2018). Must not know which they are."""
 
 from __future__ import annotations
 

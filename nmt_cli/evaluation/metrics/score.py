@@ -1,4 +1,4 @@
-"""What a metric takes and returns. Must not know any metric, model or file.
+"""The interface of a metric. Must not know any metric, model or file.
 
 Letters: N sentences, K counts per sentence, R resamples of the sentences.
 """
@@ -22,13 +22,13 @@ References = Sequence[Sequence[str]]  # sentence-major: one inner sequence per h
 
 @dataclass(frozen=True)
 class Statistics:
-    """From which the score of any selection of sentences follows: `combine` the sums of their rows of `counts`."""
+    """Sufficient statistics of a score: `combine` maps summed rows of `counts` to the score of those sentences."""
 
     counts: FloatArray  # (N, K)
     combine: Callable[[FloatArray], FloatArray]  # sums (R, K) -> values (R,)
 
     def score_sentences(self, rows: Sequence[int]) -> float:
-        """Returns the score of these sentences alone."""
+        """Returns the score of these sentences."""
         return float(self.combine(self.counts[list(rows)].sum(axis=0, keepdims=True))[0])
 
 
@@ -59,7 +59,7 @@ class MetricFunction(Protocol):
 def average_scores(
     name: str, values: Sequence[float], signature: str, parts: Mapping[str, float] | None = None
 ) -> Score:
-    """Returns the score that is the mean of the sentences' values (0-100)."""
+    """Returns the mean of the sentences' values (0-100) as a score."""
     return Score(
         name=name,
         value=sum(values) / len(values),
@@ -71,7 +71,7 @@ def average_scores(
 
 
 def make_ratio_statistics(numerators: Sequence[float], denominators: Sequence[float], scale: float = 1.0) -> Statistics:
-    """Returns the statistics of a score that is `scale` times the quotient of two sums."""
+    """Returns the statistics of a score that is `scale` times a ratio of sums."""
     import numpy as np  # which `nmt --help` does not need
 
     counts = np.stack([np.asarray(numerators, dtype=float), np.asarray(denominators, dtype=float)], axis=1)
@@ -79,7 +79,7 @@ def make_ratio_statistics(numerators: Sequence[float], denominators: Sequence[fl
 
 
 def check_pairing(hypotheses: Hypotheses, references: References) -> None:
-    """Raises DataError unless there is a sentence, and every hypothesis has as many references as the first.
+    """Raises DataError unless there are sentences, and every hypothesis has as many references as the first.
 
     sacreBLEU itself silently truncates to the shorter of two sequences.
     """
@@ -101,7 +101,7 @@ def check_pairing(hypotheses: Hypotheses, references: References) -> None:
 
 
 def transpose_references(references: References) -> list[list[str]]:
-    """Returns one list of all sentences per reference, which is the order that sacreBLEU expects."""
+    """Returns one list of all sentences per reference, the order that sacreBLEU expects."""
     return [list(stream) for stream in zip(*references, strict=True)]
 
 

@@ -1,12 +1,12 @@
-"""A loop over time whose kernels get their gradients after it. For teacher forcing only.
+"""A loop over time whose kernels get their gradients afterwards. For teacher forcing only.
 
-Left to itself, TensorFlow adds up the gradient of every kernel at every step of a loop, and casts every kernel anew.
+By default, TensorFlow accumulates every kernel's gradient at every step of a loop, and casts every kernel anew.
 Here kernels are constants inside the loop, and the loop records the factor of each product:
 1. every product has a zero added to it, a probe, whose gradient is that of the product,
 2. automatic differentiation of the loop gives the gradients of all probes,
 3. the gradient of each kernel is one product over all steps: of the recorded factors and the probes' gradients.
 
-Where a whole step has hand-written gradients, it is faster still: `recurrence.py`. Knows tensors only.
+Hand-written gradients of a whole step are faster still: `recurrence.py`. Knows only tensors.
 `test_written_out_gradients_are_those_of_tensorflow` in `tests/unit/model/fast` holds loss and gradients equal to those
 of the decoders' own steps.
 
@@ -34,7 +34,7 @@ def run_with_deferred_kernels(
 ) -> NamedTensors:
     """Returns the states (T, N, ...) after each step over `inputs` (T, N, ...), by name, in float32.
 
-    `step` gets a function that applies one of `maps`, a kernel and a bias, by its name; it must apply each once.
+    `step` receives a function that applies one of `maps`, a kernel and a bias, by name; it must apply each once.
     Products are computed in `dtype`, to which `inputs` are rounded as well.
     """
     deferred = DeferredMaps(maps, dtype)
@@ -60,8 +60,8 @@ def run_with_deferred_kernels(
 class DeferredMaps:
     """The maps of one loop, by name, and the gradients of their kernels.
 
-    The loop adds a step of the probes to each product. A probe has the gradient of its product, so kernels get their
-    gradients from the probes', outside the loop.
+    The loop adds one step of the probes to each product. A probe has the gradient of its product, so that kernels get
+    their gradients from the probes', outside the loop.
     """
 
     factors: NamedTensors  # (T, N, I), what each kernel was multiplied with; known once the loop has run
@@ -75,7 +75,7 @@ class DeferredMaps:
         *self.ends, self.width = accumulate(widths)
 
     def make_probes(self, steps: Tensor, rows: Tensor) -> Tensor:
-        """Returns zeros (T, N, sum of J) for all products of the loop, with the kernels' gradients behind them."""
+        """Returns zeros (T, N, sum of J) for all products of the loop, differentiable with respect to the kernels."""
 
         def make_zeros(*_: Tensor) -> tuple[Tensor, Any]:
             return ops.zeros((steps, rows, self.width), dtype=self.dtype), self.compute_kernel_gradients
@@ -92,7 +92,7 @@ class DeferredMaps:
         )
 
     def split_by_map(self, values: Tensor) -> NamedTensors:
-        """Splits values (..., sum of J) into those of each map (..., J), by name."""
+        """Splits values (..., sum of J) into the parts of each map (..., J), by name."""
         return dict(zip(self.products, ops.split(values, self.ends, axis=-1), strict=True))
 
     def make_affine(self, probes: NamedTensors, factors: NamedTensors) -> Affine:

@@ -1,10 +1,10 @@
 """One step of a GRU and of an LSTM, from projected input and state to the next state, with hand-written gradients.
 
 `recurrence.py` and `deferred.py` run them over time in training, `training/export/tracing.py` in the export of an LSTM.
-The equations are those of `keras.layers.GRUCell` (with `reset_after`) and `keras.layers.LSTMCell`, written once more
-because Keras' cells give no activations from which a backward pass could start. `tests/unit/model/fast` holds the two
-equal: `test_a_run_over_time_is_the_cell_step_by_step` the states, `test_written_out_gradients_are_those_of_tensorflow`
-the gradients. Letters: N rows, U units, G gates.
+The equations are those of `keras.layers.GRUCell` (with `reset_after`) and `keras.layers.LSTMCell`, repeated because
+Keras' cells return no activations from which a backward pass could start. `tests/unit/model/fast` holds the two equal:
+`test_a_run_over_time_is_the_cell_step_by_step` the states, `test_written_out_gradients_are_those_of_tensorflow` the
+gradients. Letters: N rows, U units, G gates.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class GatesGradient:
 class Gates(Protocol):
     """The equations of a cell.
 
-    `states` names what a step passes on to the next one, "hidden" first; `cached` names the activations that the
+    `states` names the tensors passed on to the next step, "hidden" first; `cached` names the activations that the
     backward pass needs besides.
     """
 
@@ -52,7 +52,7 @@ class GruGates:
     """The gated recurrent unit, with the reset gate applied after the product.
 
     Source: Cho et al. (2014), "Learning Phrase Representations using RNN Encoder-Decoder", equations 5 to 8.
-    `compute_gru_change` in `training/export/tracing.py` has the same equations gate by gate, which is faster in ONNX
+    `compute_gru_change` in `training/export/tracing.py` repeats the equations gate by gate, which is faster in ONNX
     Runtime; `test_keras_and_onnx_find_the_same_hypotheses` in `tests/unit/training/export` holds the two equal.
     """
 

@@ -1,20 +1,20 @@
 """A GRU or LSTM run over time, with and without additive attention, with hand-written gradients.
 
-Training takes it; search and the export take the cells' own steps.
+Used only in training; search and the export use the cells' own steps.
 
-Left to itself, TensorFlow multiplies and adds up the gradient of every kernel at every step of a loop. Here
+By default, TensorFlow multiplies and accumulates every kernel's gradient at every step of a loop. Here
 1. the forward loop caches its activations,
 2. the backward loop runs through them from the last step to the first and collects the gradients of the products,
 3. the gradient of each kernel is one product over all steps at the end.
 
-The equations of a cell are in `gates.py`. Those of additive attention stand twice, for speed: in
+The equations of a cell are in `gates.py`. Those of additive attention are written twice, for speed: in
 `attention.AdditiveAttention`, layer by layer, and in `AttentiveLoop`, with their gradients. `tests/unit/model/fast`
-holds the two equal (`test_written_out_gradients_are_those_of_tensorflow`, loss and gradients). Knows tensors only,
+holds the two equal (`test_written_out_gradients_are_those_of_tensorflow`, loss and gradients). Knows only tensors,
 neither layers nor configurations.
 
 Letters: T steps, N rows, U units, G gates, S source positions, A width of the comparison, M width of the memory.
 Products are computed in `dtype`, everything else in float32. A loop gets the index of its step, since Keras' scan on
-TensorFlow takes no two sequences of unknown length, and returns what it carries, so the cache is carried too.
+TensorFlow does not accept two sequences of unknown length, and returns what it carries, so the cache is carried too.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def run_recurrence(
 ) -> tuple[Tensor, ...]:  # fmt: skip
     """Returns the states (T, N, U) of a cell after each step, in the order of `gates.states`.
 
-    `inputs` (T, N, G U) are projected already, bias included. `starts` are the first states, (N, U) each; `kernel`
-    (U, G U) and `bias` (G U,) are those of the recurrence. Where `valid` (T, N) is 0, the states stay as they are.
-    `reverse` runs from the last step to the first.
+    `inputs` (T, N, G U) are already projected, bias included. `starts` are the first states, (N, U) each; `kernel` (U,
+    G U) and `bias` (G U,) are the recurrence's. Where `valid` (T, N) is 0, the states are unchanged. `reverse` runs
+    from the last step to the first.
     """
 
     @ops.custom_gradient  # type: ignore[untyped-decorator]
@@ -50,7 +50,7 @@ def run_recurrence(
 
 @dataclass(frozen=True)
 class AttentionTensors:
-    """What additive attention needs at every step: float32, except for the memory."""
+    """The tensors that additive attention needs at every step: float32, except for the memory."""
 
     keys: Tensor  # (N, S, A), bias included
     memory: Tensor  # (N, S, M)
@@ -168,7 +168,7 @@ class AttentiveLoop:
         return ops.tanh(ops.expand_dims(query, 1) + self.keys)  # (N, S, A)
 
     def backward(self, to_hidden: Tensor, to_context: Tensor) -> tuple[Tensor, ...]:
-        """Returns the gradients of the tensors that `__init__` takes, given those of hidden states and contexts."""
+        """Returns the gradients of the arguments of `__init__`, given those of hidden states and contexts."""
         # 1. Run backward through the steps.
         self.to_hidden, self.to_context = to_hidden, to_context
         self.no_keys = ops.zeros_like(self.keys)
@@ -229,7 +229,7 @@ class AttentiveLoop:
 
 
 class Product:
-    """Multiplies with one kernel (I, J), in `dtype`; results are float32."""
+    """Multiplies by one kernel (I, J), in `dtype`; results are float32."""
 
     def __init__(self, kernel: Tensor, dtype: str) -> None:
         self.dtype = dtype
@@ -266,7 +266,7 @@ def scan_steps(
 ) -> tuple[NamedTensors, NamedTensors]:
     """Runs `step(carry, time)` once for each of `inputs` (T, ...).
 
-    Returns what it carries after the last run, and what it returned at each time (T, ...).
+    Returns the last carry, and the outputs of all steps (T, ...).
     """
     last, outputs = ops.scan(step, start, ops.arange(ops.shape(inputs)[0]), reverse=reverse)
     return last, outputs
