@@ -80,7 +80,7 @@ FORMATS = (
     # Documents.
     FileFormat("srt", "subtitles (SubRip)", (".srt",), ("translate",)),
     FileFormat("vtt", "subtitles (WebVTT)", (".vtt",), ("translate",), starts=(b"WEBVTT",)),
-    FileFormat("md", "a Markdown page", (".md", ".markdown"), ("translate",)),
+    FileFormat("md", "a Markdown page", (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd"), ("translate",)),
     FileFormat("html", "a web page", (".html", ".htm", ".xhtml", ".xht"), ("translate",), roots=("html",)),
     FileFormat("docx", "a Word document", (".docx", ".docm"), ("translate",), is_binary=True),
     FileFormat("odt", "a text document of LibreOffice", (".odt",), ("translate",), is_binary=True),

@@ -93,6 +93,9 @@ def test_a_file_is_recognised_by_its_content_whatever_it_is_called(name: str) ->
     ("name", "text", "expected"),
     [
         ("page.md", b"<!-- a note -->\n# Title\n", "md"),
+        ("page.mdx", b"import A from './a';\n\n# Title\n", "md"),
+        ("page.qmd", b"---\ntitle: x\n---\n", "md"),
+        ("page.Rmd", b"# Title\n", "md"),
         ("a.en", b"<b>Bold</b> text\n", "text"),
         ("a.txt", b"[1] A footnote.\n[2] Another.\n", "text"),
         ("a.txt", b"{name} came in.\n", "text"),

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from nmt_cli.carrying.elements import VERBATIM
-from nmt_cli.documents.markdown.rules import KEPT_INLINE_RULE, add_rules
+from nmt_cli.documents.markdown.rules import ATTRIBUTES, KEPT_INLINE_RULE, add_rules
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.spelling import make_text
 from nmt_cli.text.aligned import Edit
@@ -31,13 +32,17 @@ NEED_TEXT = frozenset({"em", "strong", "s", "link"})  # without any, these are n
 
 @cache
 def make_inline_parser() -> Any:
-    """Returns a parser of CommonMark, tables, strikethrough, footnotes and front matter that records its source."""
+    """Returns a parser that records its source.
+
+    It knows CommonMark, tables, strikethrough, footnotes, definition lists and front matter.
+    """
     from markdown_it import MarkdownIt  # of the extra `formats`, and slow to load
+    from mdit_py_plugins.deflist import deflist_plugin
     from mdit_py_plugins.footnote import footnote_plugin
     from mdit_py_plugins.front_matter import front_matter_plugin
 
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable("text_join")
-    parser.use(front_matter_plugin).use(footnote_plugin)
+    parser.use(front_matter_plugin).use(footnote_plugin).use(deflist_plugin)
     parser.renderer.rules["text_special"] = parser.renderer.rules["text"]
     add_rules(parser)
     rules = dict(zip(parser.inline.ruler.get_active_rules(), parser.inline.ruler.getRules(""), strict=True))
@@ -95,6 +100,8 @@ class InlineReader:
             return index + 3  # after its text and its end
         elif token.nesting:
             self.read_pair(token)
+        elif token.type == ATTRIBUTES:
+            self.read_attributes(token, is_last=all(not later.content.strip() for later in self.tokens[index + 1 :]))
         elif token.type == "hardbreak":
             match = LINE_BREAK.match(self.content, self.cursor)
             self.add_item("break", match[0] if match else "")
@@ -144,6 +151,15 @@ class InlineReader:
             if written in ("]", "][]"):  # the label is the reference
                 written = f"][{' '.join(raw[1:label_end].split())}]"
             self.items.append(InlineItem("close", (written,), name=name))
+
+    def read_attributes(self, token: Any, *, is_last: bool) -> None:
+        """Adds attributes to the mark before them; behind the text of a heading or paragraph, they part from it."""
+        last = self.items[-1] if self.run == self.cursor and self.items else None
+        if last is None or last.kind in ("open", "break"):
+            self.add_item("break" if is_last else "point", token.content)
+        else:
+            written = self.take(len(token.content))
+            self.items[-1] = replace(last, template=(*last.template, written))
 
     def read_tag(self, index: int) -> int:
         """Reads an HTML tag and returns the index of the next token."""

@@ -1,9 +1,9 @@
 """Rules for a Markdown parser: keep lines that CommonMark takes for a paragraph although they are not prose.
 
-Lines: fences of containers (`:::`), imports, exports and components of MDX, formulas (`$$`), tables of contents
-(`[TOC]`), abbreviations (`*[HTML]: ...`), attributes (`{: .class}`), LaTeX and template commands. The text inside
-admonitions (`!!! note`) is read as blocks. Within a line: formulas (`$x$`), wiki links (`[[page]]`), citations
-(`[@key]`) and emoji by name (`:smile:`).
+Lines: fences of containers (`:::`), imports, exports and components of MDX, formulas (`$$`), comments, tables of
+contents (`[TOC]`), abbreviations (`*[HTML]: ...`), attributes (`{: .class}`), LaTeX and template commands. The text
+inside admonitions (`!!! note`) is read as blocks. Within a line: formulas (`$x$`), wiki links (`[[page]]`), citations
+(`[@key]`), emoji by name (`:smile:`), comments (`{/* */}`, `%% %%`) and attributes (`{#id}`, `{: .class}`).
 
 The state passed to a rule belongs to markdown-it-py, which this file does not import.
 """
@@ -14,19 +14,40 @@ import re
 from typing import Any
 
 KEPT_INLINE_RULE, KEPT_EMOJI, KEPT_BLOCK = "kept_inline", "kept_emoji", "kept_block"
+ATTRIBUTES, COMMENT = "attributes", "comment"
 INTERRUPTED = {"alt": ["paragraph", "reference", "blockquote", "list", "table"]}
 KEPT_LINE = re.compile(
     r":{3,}.*|\[{1,2}_?(?:TOC|toc)_?\]{1,2}|\\[A-Za-z]+\*?(?:\[[^\]]*\])*(?:\{[^{}]*\})*|\*\[[^\]]+\]:.*"
-    r"|</?>|</?[A-Z][\w.]*(?:\s[^<>]*|\s*\{.*\}\s*)?>|\{%.*%\}|\{\{[%<].*[>%]\}\}|\{[:#.][^{}]*\}|-{2,}8<-{2,}.*",
+    r"|</?>|</?[A-Z][\w.]*(?:\s[^<>]*|\s*\{.*\}\s*)?>|\{%.*%\}|\{\{[%<].*[>%]\}\}|-{2,}8<-{2,}.*",
 )
 ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?|={3}[!+]*)\s+\S.*")
 MODULE = re.compile(
     r"import\s+(?:['\"]|[\w{*].*\bfrom\s+['\"]|\{)|export\s+(?:default|const|let|var|function|async|class|\{|\*)"
 )
-ENVIRONMENT = re.compile(r"\\begin\{(\w+\*?)\}")
+# What begins a block that is no prose, and what ends it; both may stand in one line.
+ENCLOSED = (
+    (re.compile(r"\\begin\{(\w+\*?)\}"), r"\end{%s}"),
+    (re.compile(r"(\$\$)"), "$$"),
+    (re.compile(r"(\\\[)$"), r"\]"),
+    (re.compile(r"(\{/\*)"), "*/}"),
+    (re.compile(r"(%%)(?!\{)"), "%%"),
+    (re.compile(r"\{::(comment|nomarkdown)\}"), "{:/%s}"),
+)
 MATH = re.compile(r"\$\$(?!\s*\$)[^$\n]+\$\$|\$(?![\s$])(?:\\.|[^$\\\n])+?(?<![\s\\])\$(?![\d$])")
 WIKI = re.compile(r"\[\[[^\[\]\n]+\]\]|\[-?@[^\[\]\n]+\]")
 NAMED_EMOJI = re.compile(r":[a-z][a-z0-9_+-]*:(?![\w:])|:[+-]1:")
+# Of Python-Markdown, kramdown, Pandoc and Docusaurus. `{name}` and `{{name}}` are placeholders.
+ATTRIBUTE_LIST = re.compile(
+    r"\{(?:-|[:#.][^{}\n]*|\s*(?:[\w:-]+=(?:\"[^\"{}\n]*\"|'[^'{}\n]*'|[^\s\"'{}=]+)(?:\s+|(?=\}))|[#.][\w:.-]+(?:\s+|(?=\})))+)\}"
+)
+SOURCE_COMMENT = re.compile(r"\{/\*.*?\*/\}|%%.+?%%", re.DOTALL)
+KEPT_PATTERNS = {  # by the first character: patterns, each with the token that it makes
+    "$": ((MATH, KEPT_INLINE_RULE),),
+    "[": ((WIKI, KEPT_INLINE_RULE),),
+    ":": ((NAMED_EMOJI, KEPT_EMOJI),),
+    "{": ((ATTRIBUTE_LIST, ATTRIBUTES), (SOURCE_COMMENT, COMMENT)),
+    "%": ((SOURCE_COMMENT, COMMENT),),
+}
 
 
 def add_rules(parser: Any) -> Any:
@@ -34,7 +55,7 @@ def add_rules(parser: Any) -> Any:
     parser.block.ruler.before("fence", "nmt_kept_lines", keep_lines, INTERRUPTED)
     parser.block.ruler.before("fence", "nmt_admonition", read_admonition, INTERRUPTED)
     parser.inline.ruler.before("escape", "nmt_kept_inline", keep_inline)
-    for name in (KEPT_BLOCK, KEPT_INLINE_RULE, KEPT_EMOJI):
+    for name in (KEPT_BLOCK, KEPT_INLINE_RULE, KEPT_EMOJI, ATTRIBUTES, COMMENT):
         parser.add_render_rule(name, render_kept)
     return parser
 
@@ -58,7 +79,7 @@ def keep_lines(state: Any, start: int, end: int, silent: bool) -> bool:
         return False
     following = find_block_end(state, line, start, end)
     if following is None:
-        if KEPT_LINE.fullmatch(line) is None:
+        if KEPT_LINE.fullmatch(line) is None and ATTRIBUTE_LIST.fullmatch(line) is None:
             return False
         following = start + 1
     if not silent:
@@ -74,22 +95,16 @@ def push_kept(state: Any, start: int, end: int) -> None:
 
 
 def find_block_end(state: Any, line: str, start: int, end: int) -> int | None:
-    """Returns the line after a multi-line formula or a module statement; None if neither begins here."""
+    """Returns the line after a formula, a comment or a module statement; None if none of them begins here."""
     if MODULE.match(line) and state.blkIndent == 0 and state.level == 0:
         return next((number for number in range(start, end) if state.isEmpty(number)), end)
-    environment = ENVIRONMENT.match(line)
-    closing = (
-        f"\\end{{{environment[1]}}}"
-        if environment
-        else "$$"
-        if line.startswith("$$")
-        else "\\]"
-        if line == "\\["
-        else None
+    opening, closing = next(
+        ((match, closing) for pattern, closing in ENCLOSED if (match := pattern.match(line))), (None, "")
     )
-    if closing is None:
+    if opening is None:
         return None
-    if closing in line[2:]:
+    closing = closing.replace("%s", opening[1])
+    if closing in line[opening.end() :]:
         return start + 1 if line.endswith(closing) else None
     lines = (number for number in range(start + 1, end) if get_line(state, number).endswith(closing))
     last = next(lines, None)
@@ -116,17 +131,17 @@ def read_admonition(state: Any, start: int, end: int, silent: bool) -> bool:
 
 
 def keep_inline(state: Any, silent: bool) -> bool:
-    """Consumes a formula, a wiki link, a citation or an emoji by name."""
+    """Consumes what is not text within a line: see `KEPT_PATTERNS`."""
     character = state.src[state.pos]
     before = state.src[state.pos - 1 : state.pos] if state.pos else ""
-    pattern = {"$": MATH, "[": WIKI, ":": NAMED_EMOJI}.get(character)
-    if pattern is None or (character in "$:" and (before.isalnum() or before == character)):
+    if character in "$:" and (before.isalnum() or before == character):
         return False
-    match = pattern.match(state.src, state.pos, state.posMax)
-    if match is None:
-        return False
-    if not silent:
-        token = state.push(KEPT_EMOJI if character == ":" else KEPT_INLINE_RULE, "", 0)
-        token.content = match[0]
-    state.pos = match.end()
-    return True
+    for pattern, name in KEPT_PATTERNS.get(character, ()):
+        match = pattern.match(state.src, state.pos, state.posMax)
+        if match is None:
+            continue
+        if not silent:
+            state.push(name, "", 0).content = match[0]
+        state.pos = match.end()
+        return True
+    return False

@@ -154,6 +154,44 @@ def test_extensions_of_markdown_stay_and_the_prose_between_is_translated() -> No
     assert converted("md", EXTENDED) == (expected, {})
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# a title {#my-title}",
+        "## a title {#A.__call__ .x}",
+        "# a *b* {-}",
+        "a title {#b}\n===========",
+        "words.{: .note }",
+        "words {.wide width=50%}",
+        "- an item {: #x y='z w' }",
+        "[a link](b.md){ target=_blank } words",
+        "[a link](b.md){ target=_blank }",
+        '`code`{.py} words **loud**{.x}: ![](y.png){ width="300" }',
+        "words\n{: .class}",
+        "{: .class}",
+        "words\n{ .class }",
+        "words {/* no words */} go on",
+        "{/* no words\n\nand none */}",
+        "{::comment}\nno words\n\nnone\n{:/comment}",
+        "%% no words %%\n\nwords %%none%%",
+        "[//]: # (no words)\n\nwords",
+        "a term\n: a definition\n: another *one*\n\nthe next\n\n:   its own\n\n    goes on",
+    ],
+)
+def test_attributes_comments_and_definition_lists_stay(text: str) -> None:
+    kept = re.findall(r"\{(?![:/]+comment)[^{}]+\}|\{::comment\}.*|%%.*?%%|\(.*?\)|`.*?`", text, re.DOTALL)
+    expected = text.upper()
+    for part in kept:
+        expected = expected.replace(part.upper(), part)
+    assert converted("md", f"{text}\n", louder)[0] == f"{expected}\n"
+    assert converted("md", f"{text}\n", same)[0] == f"{text}\n"
+
+
+def test_attributes_are_no_part_of_the_text() -> None:
+    texts = list_texts("md", b"# Hi {#a-b}\n\nHe is.{: .note }\n\n[Who?](a.md){ target=_blank } Go {name}.\n")
+    assert texts == ["Hi", "He is.", "Who? Go {name}."]
+
+
 def test_a_formula_goes_where_its_place_in_the_translation_is() -> None:
     def rule(text: str) -> Translation:
         return aligned(text, "{1} ist die Masse.".split(), [3, 2, 0, 1])
