@@ -1,4 +1,4 @@
-"""The settings of `nmt prepare`. Standard library only: the command line reads its options from here."""
+"""The settings of `nmt prepare`. Standard library only: the command line builds options from them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FILE_OPTIONS = (*SPLIT_OPTIONS, "tokenizer_from", "image_weights", "monolingual_
 
 
 def is_size(value: str) -> bool:
-    """Whether the value of --dev or --test is a number of pairs or a share, and not the name of a file."""
+    """Whether the value of --dev or --test is a number of pairs or a share, not the name of a file."""
     return bool(value.strip(".%")) and bool(COUNT.fullmatch(value) or SHARE.fullmatch(value))
 
 
@@ -83,7 +83,7 @@ class PrepareConfig(Settings):
         low=1,
     )
     keep: tuple[str, ...] = setting(
-        (), "Neither drop nor repair the pairs that this check finds; can be repeated.", panel="Checks"
+        (), "Neither drop nor mend the pairs that this check finds; can be repeated.", panel="Checks"
     )
     strict: bool = setting(False, "Fail if a check finds anything that --keep does not accept.", panel="Checks")
     dev: str | None = setting(

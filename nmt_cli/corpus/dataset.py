@@ -1,6 +1,6 @@
 """The prepared directory as its readers see it: sentence pairs, ids, tokenizers and pictures.
 
-Knows nothing of how it is made; `prepare.py` does.
+Does not know how it is made; `prepare.py` does.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class PreparedCorpus:
     def load(cls, directory: Path) -> Self:
         """Loads and checks a prepared directory.
 
-        Raises NotFoundError if there is none, DamagedError naming a file that is missing or was changed.
+        Raises NotFoundError if it does not exist, DamagedError naming a file that is missing or was changed.
         """
         manifest = Manifest.read(directory)
         manifest.check(directory)
@@ -113,7 +113,7 @@ class PreparedCorpus:
 
     @property
     def has_joint_vocabulary(self) -> bool:
-        """Whether an id stands for the same subword on both sides."""
+        """Whether an id represents the same subword on both sides."""
         return self.manifest.has_joint_vocabulary
 
     @property
@@ -123,16 +123,16 @@ class PreparedCorpus:
 
     @property
     def tokenizer_files(self) -> dict[str, Path]:
-        """The subword models by role: "joint", perhaps with "target" beside it, or "source" and "target"."""
+        """The subword models by role: "joint", optionally with "target", or "source" and "target"."""
         sides = (self.manifest.source, self.manifest.target)
         names = dict.fromkeys(side.file for side in sides if isinstance(side, SubwordStatistics))
         return {Path(name).stem: self.directory / name for name in names}
 
     @property
     def tokenizers(self) -> dict[str, Tokenizer]:
-        """The tokenizers by file name, that of the source first.
+        """The tokenizers by file name, the source's first.
 
-        They are loaded once only, since the directory may be replaced meanwhile.
+        Loaded only once, since the directory may be replaced meanwhile.
         """
         names = [path.name for path in self.tokenizer_files.values()]
         first = self.target_tokenizer if self.has_pictures else self.source_tokenizer
@@ -140,12 +140,12 @@ class PreparedCorpus:
 
     @property
     def picture_weights(self) -> Path | None:
-        """The weights with which a model reads pictures; None where the sources are not pictures."""
+        """The weights with which a model reads pictures; None if the sources are not pictures."""
         return self.directory / IMAGE_WEIGHTS if IMAGE_WEIGHTS in self.manifest.outputs else None
 
     @cached_property
     def source_tokenizer(self) -> Tokenizer:
-        """The tokenizer of the source. Raises OptionError where the sources are pictures."""
+        """The tokenizer of the source. Raises OptionError if the sources are pictures."""
         if not isinstance(self.manifest.source, SubwordStatistics):
             raise OptionError(f"the sources in {self.directory}/ are pictures, which have no words")
         return Tokenizer.load(self.directory / self.manifest.source.file, self.tokenizer_settings)
@@ -177,10 +177,11 @@ class PreparedCorpus:
         return pictures
 
     def read_references(self, split: str) -> list[ReferencedSource]:
-        """Returns what is to be translated and scored: each pair, or each picture once with all its captions.
+        """Returns the sources to translate with their references: each pair, or each picture once with all its
+        captions.
 
-        Metrics need equally many references for every source, so the captions of a picture with fewer than the others
-        are repeated in turn.
+        Metrics need equally many references for every source, so a picture with fewer captions than the others repeats
+        its captions in turn.
         """
         if not self.has_pictures:
             return [ReferencedSource(pair.source, (pair.target,)) for pair in self.read_pairs(split)]
@@ -201,7 +202,9 @@ class PreparedCorpus:
 
     @cached_property
     def profile(self) -> str:
-        """The profile of the training text (`text/profile.py`); made from train where an older version prepared it."""
+        """The profile of the training text (`text/profile.py`), built from train if an older version prepared the
+        corpus.
+        """
         path = self.directory / PROFILE_NAME
         if PROFILE_NAME in self.manifest.outputs:
             return path.read_text(encoding="utf-8")
@@ -210,11 +213,11 @@ class PreparedCorpus:
         return build_profile(self.read_pairs("train"), has_pictures=self.has_pictures)
 
     def list_monolingual(self) -> list[str]:
-        """Returns the sides of which there is text without translations."""
+        """Returns the sides that have text without translations."""
         return list(self.manifest.monolingual)
 
     def read_monolingual(self, side: Side) -> list[str]:
-        """Returns the sentences of one side that have no translation; none if there are no such sentences."""
+        """Returns the sentences of one side that have no translation; may be empty."""
         text = self.manifest.monolingual.get(side)
         if text is None:
             return []

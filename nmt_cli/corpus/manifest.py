@@ -1,6 +1,6 @@
 """`dataset.json`: the content of a prepared corpus, its inputs and options, and the checksums of its files.
 
-Holds no time, no machine and no path, so that equal input, options and seed give equal bytes.
+Records no time, machine or path, so that equal input, options and seed give equal bytes.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ Action = Literal["dropped", "mended", "reported", "kept", "cut"]
 
 @dataclass(frozen=True, kw_only=True)
 class FindingExample:
-    """A pair that a check found; `file` and `line` say where it stands in the input.
+    """A pair found by a check, with its `file` and `line` in the input.
 
-    The text is normalised and repaired. For a check that repairs text it is the text before the repair, where known.
+    The text is normalised and mended. If a check mends text, the original is shown where known.
     """
 
     file: str
@@ -45,7 +45,7 @@ class FindingExample:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """The result of a check: the number of pairs that it found, what was done with them, and up to three examples."""
+    """The result of a check: the number of pairs found, the action taken, and up to three examples."""
 
     check: str
     problem: str
@@ -149,7 +149,7 @@ class Manifest:
 
     @classmethod
     def read(cls, directory: Path) -> Self:
-        """Reads the manifest in `directory`. Raises NotFoundError if there is none, DamagedError if it is not valid."""
+        """Reads the manifest in `directory`. Raises NotFoundError if it is missing, DamagedError if it is invalid."""
         path = directory / MANIFEST_NAME
         if not path.is_file():
             raise NotFoundError(
@@ -172,7 +172,7 @@ class Manifest:
 
     @property
     def truncation(self) -> Finding | None:
-        """The finding about sources that were truncated to `--max-source-length`, if there are any."""
+        """The finding about sources truncated to `--max-source-length`, or None."""
         return next((finding for finding in self.findings if finding.check == TRUNCATION), None)
 
     @property
@@ -184,7 +184,7 @@ class Manifest:
     def check(self, directory: Path, *, everything: bool = False) -> None:
         """Raises DamagedError naming the first output that is missing or was changed.
 
-        Large files are compared by size only, unless `everything` is set.
+        Large files are compared only by size, unless `everything` is set.
         """
         for name, record in self.outputs.items():
             path = directory / name
@@ -206,5 +206,5 @@ def refuse_format(path: Path, version: int) -> DamagedError:
 
 
 def describe_damage(path: Path, problem: str) -> DamagedError:
-    """Returns the error about a damaged file of a prepared directory, for the caller to raise."""
+    """Returns the error about a damaged file of a prepared directory."""
     return DamagedError(f"{path} {problem}", hint="run `nmt prepare` again with --force")

@@ -1,4 +1,4 @@
-"""A prepared directory whose training pairs are those of another corpus and synthetic ones.
+"""A prepared directory whose training pairs are those of another corpus plus synthetic ones.
 
 Source of the tag: Caswell, Chelba and Grangier (2019), "Tagged Back-Translation".
 """
@@ -30,7 +30,7 @@ SYNTHETIC = "synthetic_pairs"  # the entry that says how many there are, and fro
 
 
 class SyntheticPair(NamedTuple):
-    """A pair of which one side was generated. A tagged source begins with START, so that it counts as generated."""
+    """A pair with one generated side. A tagged source begins with START, which marks it as generated."""
 
     source: str
     target: str
@@ -47,7 +47,7 @@ class MixedCorpus(PreparedCorpus):
 
     @property
     def synthetic(self) -> dict[str, Any]:
-        """What a model card tells of the synthetic pairs."""
+        """The model card's entry about the synthetic pairs."""
         return dict(self.manifest.options[SYNTHETIC])
 
 
@@ -56,9 +56,9 @@ def write_mixture(
 ) -> None:
     """Writes a prepared directory with several copies of each training pair, and all synthetic pairs.
 
-    `counts` says how many copies ("repeats"), and what else a model card tells of the synthetic pairs.
-    The development and test sets, and the subwords, are those of `corpus`. Raises OptionError where sources are
-    pictures, and OutputError if the directory exists.
+    `counts` holds the number of copies ("repeats") and other facts for the model card. The development and test sets
+    and the subwords are those of `corpus`. Raises OptionError if sources are pictures, and OutputError if the directory
+    exists.
     """
     if corpus.has_pictures:
         raise OptionError("synthetic pairs need sources that are text, but those of this corpus are pictures")
@@ -105,7 +105,7 @@ def append_rows(ragged: Ragged, repeats: int, rows: Sequence[Sequence[int]], tok
 
 
 def describe_mixture(corpus: PreparedCorpus, directory: Path, counts: Mapping[str, Any], synthetic: int) -> Manifest:
-    """Returns the manifest of what was written: that of the corpus, with other files and other counts."""
+    """Returns the corpus's manifest with the files and counts of the mixture."""
     manifest, names = corpus.manifest, list(corpus.tokenizers)
     sides = (corpus.source_tokenizer, corpus.target_tokenizer)
     statistics = [
@@ -128,6 +128,6 @@ def describe_mixture(corpus: PreparedCorpus, directory: Path, counts: Mapping[st
 
 
 def hash_sentences(sentences: Sequence[str]) -> NDArray[np.uint64]:
-    """Returns the key of each sentence, by which it can be found among others whatever its case and its marks."""
+    """Returns the key of each sentence, which ignores case and marks."""
     keys = b"".join(hash_text(make_sentence_key(sentence)) for sentence in sentences)
     return np.frombuffer(keys, np.uint64)

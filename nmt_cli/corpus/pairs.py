@@ -64,7 +64,7 @@ class Texts(Sequence[str]):
 
 @dataclass(frozen=True)
 class PairFacts:
-    """What is known about each of N pairs without the others."""
+    """The facts about each of N pairs that do not depend on the others."""
 
     flags: NDArray[np.uint32]  # (N,) one bit per check that found something in the pair
     source_keys: NDArray[np.uint64]  # (N,) equal for sentences with equal `make_sentence_key`
@@ -81,13 +81,13 @@ class PairFacts:
 
     @classmethod
     def join(cls, parts: Sequence[PairFacts]) -> Self:
-        """Returns the facts of several chunks of pairs as one."""
+        """Concatenates the facts of several chunks of pairs."""
         return cls(*(np.concatenate([getattr(part, column.name) for part in parts]) for column in fields(cls)))
 
 
 @dataclass
 class Pairs:
-    """All pairs that were read, normalised and repaired, in the order of the inputs; `reasons` says which are kept."""
+    """All pairs read, normalised and mended, in input order; `reasons` says which are kept."""
 
     input_names: list[str]  # (inputs,) as messages name them
     input_roles: list[Role]
@@ -96,7 +96,7 @@ class Pairs:
     source: Texts = field(default_factory=Texts)
     target: Texts = field(default_factory=Texts)
     more_columns: int = 0
-    originals: dict[int, tuple[str, str]] = field(default_factory=dict)  # by row: some texts before their repair
+    originals: dict[int, tuple[str, str]] = field(default_factory=dict)  # by row: some texts before mending
     # Pairs that share a sentence of these sides stay in one split.
     connecting_sides: tuple[Side, ...] = ("source", "target")
     parts: list[PairFacts] = field(default_factory=list)

@@ -32,7 +32,7 @@ from nmt_cli.sources.images import FeatureFiles, PictureReader
 
 @dataclass(frozen=True)
 class PrepareReport:
-    """What `prepare` made, and how long it took."""
+    """The result of `prepare`, and the time it took."""
 
     directory: Path
     manifest: Manifest
@@ -54,16 +54,16 @@ def prepare(
     """Makes the prepared corpus `directory` from one or several inputs: all of it, or nothing.
 
     Raises NotFoundError, DataError, OptionError or OutputError, wherever possible before the work begins. With
-    `replace` an existing prepared corpus is replaced; anything else never is. Several `processes` share the reading
-    and give the same result; the calling module must then be importable without side effects. The findings of the
-    checks are written to `report` (.html or .json), even if `strict` refuses them.
+    `replace` an existing prepared corpus is replaced; anything else never is. Several `processes` share the reading and
+    give the same result; the calling module must then be importable without side effects. The findings of the checks
+    are written to `report` (.html or .json), even if `strict` refuses them.
     """
     started = time.monotonic()
     report_progress = report_progress or (lambda stage, done, total: None)
     inputs = check_request(source, directory, config, replace=replace, report=report)
     more_text = open_all_monolingual(config)
     refuse_shared_stdin([inputs, *more_text.values()])
-    # 1. Read all inputs, and examine each pair by itself: normalise it, repair it, measure it.
+    # 1. Read all inputs, and examine each pair by itself: normalise it, mend it, measure it.
     pairs = read_pairs(inputs, config, report_progress, processes=processes)
     pictures = None
     if config.source_type != "text":
@@ -114,7 +114,7 @@ def check_request(
     replace: bool,
     report: Path | None,
 ) -> CorpusInputs:
-    """Opens the inputs, and refuses before the work what could only fail after it.
+    """Opens the inputs, and refuses in advance any request that could only fail later.
 
     Raises NotFoundError, DataError, OptionError or OutputError.
     """
@@ -138,19 +138,19 @@ def check_request(
 
 
 def open_all_monolingual(config: PrepareConfig) -> dict[Side, CorpusInputs]:
-    """Opens the text without translations, by its side. Raises NotFoundError, OptionError or DataError."""
+    """Opens the text without translations, by side. Raises NotFoundError, OptionError or DataError."""
     names: dict[Side, tuple[str, ...]] = {"source": config.monolingual_source, "target": config.monolingual_target}
     return {side: open_monolingual(files, config) for side, files in names.items() if files}
 
 
 def refuse_shared_stdin(inputs: Sequence[CorpusInputs]) -> None:
-    """Raises OptionError if several inputs are to be read from standard input."""
+    """Raises OptionError if several inputs are standard input."""
     if sum(not corpus_input.is_file for part in inputs for corpus_input in part.inputs) > 1:
         raise OptionError("standard input cannot be two inputs", hint="give one of them as a file")
 
 
 def check_pairs(pairs: Pairs, config: PrepareConfig, report_progress: PrepareProgress) -> tuple[Finding, ...]:
-    """Runs all checks that apply, the search for near-duplicates of dev and test pairs last; returns their findings."""
+    """Runs all applicable checks, near-duplicates of dev and test pairs last; returns their findings."""
     only_checks = None if config.source_type == "text" else CAPTION_CHECKS
     findings = run_checks(pairs, config, lambda done: report_progress("checking", done, len(CHECKS)), only_checks)
     return findings + drop_near_held_out(pairs, config)
@@ -159,7 +159,7 @@ def check_pairs(pairs: Pairs, config: PrepareConfig, report_progress: PreparePro
 def group_inputs_by_role(
     source: Path | CorpusFile | Sequence[CorpusFile], config: PrepareConfig
 ) -> dict[Role, list[CorpusFile]]:
-    """Returns the inputs of the corpus ("train"), and the files that `--dev` and `--test` name."""
+    """Returns the inputs of the corpus ("train"), and the files named by `--dev` and `--test`."""
     if isinstance(source, Path):
         source = CorpusFile(source)
     inputs: dict[Role, list[CorpusFile]] = {"train": [source] if isinstance(source, CorpusFile) else list(source)}
@@ -189,7 +189,7 @@ def require_writable(source: Path, directory: Path, *, replace: bool) -> None:
 
 
 def list_foreign_files(directory: Path) -> list[str]:
-    """Returns what else is in a prepared directory, hidden files apart; nothing if its manifest is damaged."""
+    """Returns the other files in a prepared directory, except hidden ones; empty if its manifest is damaged."""
     try:
         known = {MANIFEST_NAME, *(Path(name).parts[0] for name in Manifest.read(directory).outputs)}
     except NmtError:

@@ -21,7 +21,7 @@ td.place { white-space: nowrap; color: #666; } h2 { margin-bottom: 0; } p { marg
 
 
 def check_report_name(path: Path | None) -> None:
-    """Raises OptionError or OutputError for a report that would be neither HTML nor JSON, or cannot be written."""
+    """Raises OptionError or OutputError for a report that is neither HTML nor JSON, or cannot be written."""
     if path is None:
         return
     if path.suffix.lower() not in (".html", ".json"):
@@ -30,7 +30,7 @@ def check_report_name(path: Path | None) -> None:
 
 
 def write_report(path: Path, findings: tuple[Finding, ...], manifest: Manifest | None) -> None:
-    """Writes the report, atomically. The manifest is None where no corpus was prepared."""
+    """Writes the report, atomically. The manifest is None if no corpus was prepared."""
     text = format_json(findings, manifest) if path.suffix.lower() == ".json" else format_html(findings, manifest)
     with files.stage_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
@@ -59,7 +59,7 @@ def format_html(findings: tuple[Finding, ...], manifest: Manifest | None) -> str
 
 
 def format_summary(manifest: Manifest | None) -> list[str]:
-    """Returns a table that says what became of the pairs."""
+    """Returns a table of how many pairs were kept and dropped."""
     if manifest is None:
         return ["<p>Nothing was prepared: the checks found pairs that --strict does not accept.</p>"]
     counts, leak = manifest.counts, manifest.leak
@@ -89,7 +89,7 @@ def format_summary(manifest: Manifest | None) -> list[str]:
 
 
 def format_finding(finding: Finding) -> list[str]:
-    """Returns the section of one check: how many pairs it found, what was done with them, and its examples."""
+    """Returns the section of one check: the number of pairs found, the action taken, and examples."""
     note = f" ({html.escape(finding.note)})" if finding.note else ""
     heading = f"<h2>{html.escape(finding.check)}: {finding.count:,} {finding.action}</h2>"
     rows = [
@@ -100,7 +100,7 @@ def format_finding(finding: Finding) -> list[str]:
 
 
 def format_table(rows: list[tuple[str, str]]) -> list[str]:
-    """Returns a table of two columns, its cells escaped; line breaks of a cell are kept."""
+    """Returns a table of two columns, with escaped cells; line breaks within a cell are kept."""
     cells = (
         f'<tr><td class="place">{html.escape(name)}</td><td>{html.escape(value).replace(chr(10), "<br>")}</td></tr>'
         for name, value in rows

@@ -1,4 +1,4 @@
-"""A prepared directory read in the other direction: targets are sources, from the same splits and the same files."""
+"""A prepared directory read in the other direction: targets are sources, from the same splits and files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nmt_cli.text.tokenizer import Tokenizer
 
 
 def reverse_corpus(corpus: PreparedCorpus) -> ReversedCorpus:
-    """Returns the other direction of a corpus. Raises OptionError where the sources are pictures."""
+    """Returns the other direction of a corpus. Raises OptionError if the sources are pictures."""
     if corpus.has_pictures:
         raise OptionError(f"the sources in {corpus.directory}/ are pictures, which no network here can write")
     return ReversedCorpus(corpus.directory, corpus.manifest)
@@ -30,8 +30,8 @@ def reverse_corpus(corpus: PreparedCorpus) -> ReversedCorpus:
 class ReversedCorpus(PreparedCorpus):
     """The corpus with its sides swapped.
 
-    Of a joint vocabulary the target has the first pieces alone, and a source all of them. In the other direction both
-    sides have all of them: the new sources are encoded anew, since a network must learn the pieces that it will read.
+    The target of a joint vocabulary has only the first pieces, the source all of them. In the other direction both
+    sides have all: the new sources are re-encoded, since a network must learn the pieces that it will read.
     """
 
     encoded: dict[str, EncodedSplit] = field(default_factory=dict, compare=False, repr=False)  # by split, once read
@@ -103,9 +103,9 @@ class ReversedCorpus(PreparedCorpus):
         return EncodedSplit(Sentences(source.ids, source.offsets), Ragged(encoded.source.ids, encoded.source.offsets))
 
     def encode_anew(self, ids: Ragged) -> Ragged:
-        """Returns sentences in the pieces of the whole joint vocabulary, of which `ids` use the first.
+        """Re-encodes sentences in the whole joint vocabulary, of which `ids` use the first pieces.
 
-        Sentences with unknown tokens keep their ids, which mean the same there.
+        Sentences with unknown tokens keep their ids, whose meaning is unchanged.
         """
         if not self.has_joint_vocabulary:
             return ids

@@ -16,7 +16,7 @@ from nmt_cli.text.words import split_words
 
 @dataclass(frozen=True)
 class LanguageStatistics:
-    """The words and subwords of one language in the training split, and its words that are new in the test split."""
+    """The words and subwords of one language in the training split, and its new words in the test split."""
 
     language: str
     words: NDArray[np.integer]  # (N,) words per sentence
@@ -27,7 +27,7 @@ class LanguageStatistics:
 
     @property
     def once_share(self) -> float:
-        """The share, 0 to 1, of the distinct words that occur only once."""
+        """The share, 0 to 1, of distinct words that occur only once."""
         return float((self.frequencies == 1).mean()) if self.frequencies.size else 0.0
 
 
@@ -41,7 +41,7 @@ class CorpusStatistics:
 
 
 def measure_corpus(corpus: PreparedCorpus) -> CorpusStatistics:
-    """Measures both languages of a corpus. Raises OptionError where the sources are pictures."""
+    """Measures both languages of a corpus. Raises OptionError if the sources are pictures."""
     if corpus.has_pictures:
         raise OptionError(
             f"the sources in {corpus.directory}/ are pictures, which cannot be compared with texts",
@@ -64,7 +64,7 @@ def measure_language(
 ) -> LanguageStatistics:
     """Measures the training sentences of one language; `pieces` (N,) are their lengths in subwords.
 
-    The test sentences only serve to find words that the training sentences lack.
+    The test sentences only serve to find words missing from the training sentences.
     """
     counts: Counter[str] = Counter()
     lengths = []

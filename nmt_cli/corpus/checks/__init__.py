@@ -1,4 +1,4 @@
-"""The checks of `nmt prepare`, in the order in which they run; later checks do not see the pairs that one has dropped.
+"""The checks of `nmt prepare`, in the order in which they run; later checks do not see dropped pairs.
 
 To add a check, write a class in a file here and an entry below.
 """
@@ -43,7 +43,7 @@ SAMPLED_OUT = "weight"  # the reason of pairs that were left out because the wei
 
 
 def check_names(names: tuple[str, ...]) -> frozenset[str]:
-    """Returns the names that `--keep` has. Raises OptionError for an unknown one; the hint names the nearest check."""
+    """Returns the names given to `--keep`. Raises OptionError for an unknown one; the hint names the nearest check."""
     known = {check.name: check for check in CHECKS}
     for name in names:
         if name not in known:

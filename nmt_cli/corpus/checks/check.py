@@ -1,6 +1,6 @@
-"""What a check is. There are three kinds: of a single text, which it repairs; of a pair; of a pair among all others.
+"""The interfaces of checks: of a single text, which they mend; of a pair; of a pair among all others.
 
-A check is a small class in a file beside this one and an entry of `CHECKS` in `checks/__init__.py`.
+A check is a small class in a neighbouring file and an entry of `CHECKS` in `checks/__init__.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from nmt_cli.corpus.pairs import BoolArray, Pairs
 class Check(ABC):
     """A problem of pairs, and how to find it.
 
-    `name` is the value that `--keep` takes, `problem` what messages say of the pairs, `action` the default action.
+    `name` is the value that `--keep` takes, `problem` describes the pairs in messages, `action` is the default action.
     """
 
     name: ClassVar[str]
@@ -28,13 +28,13 @@ class Check(ABC):
 
 
 class TextCheck(Check):
-    """Repairs a single text."""
+    """Mends a single text."""
 
     action = "mended"
     covers_every_role = True
 
     @abstractmethod
-    def repair_text(self, text: str) -> str:
+    def mend_text(self, text: str) -> str:
         """Returns the text without the problem; the same text if it has none."""
 
 
@@ -48,7 +48,7 @@ class PairCheck(Check):
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The pairs with the problem, and what the check learned from the corpus."""
+    """The pairs with the problem, and the facts that the check learned from the corpus."""
 
     rows: BoolArray  # (N,)
     note: str = ""
@@ -59,4 +59,4 @@ class CorpusCheck(Check):
 
     @abstractmethod
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
-        """Returns those of the `candidates` (N,) that have the problem."""
+        """Returns the `candidates` (N,) that have the problem."""

@@ -1,8 +1,8 @@
-"""Checks of language, by a small identifier that is trained on the corpus itself: no download, no list of languages.
+"""Language checks by a small identifier trained on the corpus itself: no download, no list of languages.
 
-Naive Bayes over byte 4-grams. It knows two languages, those of the two columns, and needs no more than a corpus most of
-which is right. If it cannot tell the columns apart, as with paraphrases, these checks report nothing.
-Letters: N pairs, G 4-grams.
+Naive Bayes over byte 4-grams. It knows two languages, those of the two columns, and only needs a corpus that is mostly
+right. If it cannot tell the columns apart, as with paraphrases, these checks report nothing. Letters: N pairs, G
+4-grams.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Evidence:
     ngram_counts: NDArray[np.int64]  # (N,)
 
     def is_foreign(self, threshold: float, threshold_per_ngram: float) -> BoolArray:
-        """Returns (N,) whether the nats for the language of the other side exceed both thresholds."""
+        """Returns (N,) whether the nats for the other side's language exceed both thresholds."""
         enough = (self.nats_against > threshold) & (self.nats_against > threshold_per_ngram * self.ngram_counts)
         return np.asarray(enough & (self.ngram_counts >= SHORTEST))
 
@@ -52,7 +52,7 @@ class Evidence:
 def hash_ngrams(texts: Texts, rows: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Yields for CHUNK texts at a time, n in all: (G,) the buckets of their 4-grams, and (n + 1,) the texts' offsets.
 
-    Text is lower-cased, with a space added before and after it.
+    Text is lower-cased and enclosed in spaces.
     """
     for start in range(0, len(rows), CHUNK):
         parts = [b" %b " % text.lower().encode() for text in texts.select(rows[start : start + CHUNK])]
@@ -101,7 +101,7 @@ class LanguageCheck(CorpusCheck):
     """The base of the three checks, which share the evidence about the same pairs."""
 
     def share_evidence(self, pairs: Pairs, candidates: BoolArray) -> tuple[Evidence, Evidence] | None:
-        """Returns the evidence about `pairs`, which the first check gathers."""
+        """Returns the evidence about `pairs`, gathered by the first check."""
         if "languages" not in pairs.shared_results:
             pairs.shared_results["languages"] = gather_evidence(pairs, candidates)
         evidence: tuple[Evidence, Evidence] | None = pairs.shared_results["languages"]
@@ -146,7 +146,7 @@ class WrongLanguage(LanguageCheck):
 
 
 def find_unlikely(side: Evidence, candidates: BoolArray) -> BoolArray:
-    """Returns (N,) whether a text, if long enough, is far less probable than is typical of its side."""
+    """Returns (N,) whether a text, if long enough, is far less probable than typical for its side."""
     long_enough = side.ngram_counts >= 2 * SHORTEST
     typical = side.likelihood[candidates & long_enough]
     if len(typical) < MINIMUM_PAIRS // 2:

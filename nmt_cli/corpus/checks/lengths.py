@@ -1,6 +1,6 @@
-"""Checks of length: sides that are far longer than is typical of the corpus, and pairs whose lengths do not match.
+"""Length checks: sides far longer than typical of the corpus, and pairs whose lengths do not match.
 
-What is typical is learned from the pairs themselves; `--max-length` and `--max-ratio` set fixed limits instead.
+The pairs themselves show what is typical; `--max-length` and `--max-ratio` set fixed limits instead.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class Ratio(CorpusCheck):
 def find_unusual(ratios: NDArray[np.float64], sizes: NDArray[np.float64], candidates: BoolArray) -> BoolArray:
     """Returns (N,) whether a log ratio is far from those of pairs of about the same size.
 
-    The ratios of short sentences vary more than those of long ones. So pairs are sorted into up to twenty bins of equal
-    numbers of pairs, and each bin has a median and a spread of its own.
+    The ratios of short sentences vary more than those of long ones. Pairs are therefore sorted into up to twenty bins
+    with equal numbers of pairs, each with its own median and spread.
     """
     # 1. The size of a pair is the mean of both sides, so that a pair with one long side is compared with pairs like it.
     sizes = sizes * np.exp(ratios / 2)

@@ -1,4 +1,4 @@
-"""The check of scripts, for example a Russian sentence in an English column. It learns the scripts of each column."""
+"""The script check, for example for a Russian sentence in an English column. It learns the scripts of each column."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def build_script_table() -> NDArray[np.uint8]:
 
 
 def find_main_scripts(texts: list[str]) -> NDArray[np.uint8]:
-    """Returns (N,) the index in SCRIPTS of the script of more than half of the letters of each text; 0 for none."""
+    """Returns (N,) the index in SCRIPTS of the script of more than half of each text's letters; 0 if there is none."""
     points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
     sizes = np.fromiter(map(len, texts), np.int64, count=len(texts))
     owner = np.repeat(np.arange(len(texts)) * len(SCRIPTS), sizes)
@@ -60,7 +60,7 @@ def find_main_scripts(texts: list[str]) -> NDArray[np.uint8]:
 
 
 def measure_script_shares(texts: list[str]) -> NDArray[np.float64]:
-    """Returns the share, 0 to 1, that each of SCRIPTS has of the letters of all texts; zeros if there are no letters.
+    """Returns the share, 0 to 1, of each of SCRIPTS among the letters of all texts; zeros if there are no letters.
 
     The share of NONE is 0.
     """

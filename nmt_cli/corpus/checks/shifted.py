@@ -1,7 +1,7 @@
-"""The check of shifted lines: one side lost or gained a line, and from there on no pair belongs together.
+"""The check of shifted lines: one side lost or gained a line, and from there on no pair matches.
 
-The length of a translation correlates with that of its source. Where the lengths correlate only after one side has been
-moved by a few lines, the lines are shifted.
+The length of a translation correlates with that of its source. If the lengths correlate only after one side is moved by
+a few lines, the lines are shifted.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def find_shifts(source: Sequence[int] | NDArray[np.int32], target: Sequence[int]
 
 
 def find_best_offsets(source: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.int8]:
-    """Returns (N - WINDOW + 1,) by how many lines each window is shifted: 0 unless another offset fits far better."""
+    """Returns (N - WINDOW + 1,) the lines by which each window is shifted: 0 unless another offset fits far better."""
     unshifted = correlate_windows(source, target, 0)
     highest, best = unshifted.copy(), np.zeros(len(unshifted), np.int8)
     for offset in (sign * lines for lines in range(1, LARGEST_OFFSET + 1) for sign in (1, -1)):
@@ -100,7 +100,7 @@ def find_runs(best: NDArray[np.int8]) -> list[tuple[int, int]]:
 def refine_shift(
     source: NDArray[np.float64], target: NDArray[np.float64], offset: int, first: int, end: int
 ) -> tuple[int, int]:
-    """Returns where a shift begins and ends, within a few lines: where moved lengths begin and cease to fit better."""
+    """Returns the bounds of a shift, within a few lines: where moved lengths start and stop fitting better."""
     moved = np.roll(target, -offset)
     gain = np.abs(source - target) - np.abs(source - moved)  # positive where the moved length fits better
     low, high = max(first - WINDOW, 0), min(first + WINDOW, len(source))

@@ -70,7 +70,7 @@ def convert_digit(character: str) -> str:
 
 
 class Unfinished(PairCheck):
-    """Known from the file alone: `steps/examine.py` flags the pairs, whatever their text."""
+    """Known only from the file: `steps/examine.py` flags the pairs, whatever their text."""
 
     name = "unfinished"
     problem = "a translation marked fuzzy, new or unfinished in its file"

@@ -1,4 +1,4 @@
-"""Checks that repair a text: characters decoded wrongly, control characters, HTML."""
+"""Checks that mend a text: wrongly decoded characters, control characters, HTML."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Mojibake(TextCheck):
     name = "mojibake"
     problem = "UTF-8 read as cp1252 (“fÃ¼r” for “für”)"
 
-    def repair_text(self, text: str) -> str:
+    def mend_text(self, text: str) -> str:
         return text if text.isascii() or not MISREAD.search(text) else MISREAD.sub(decode_misread, text)
 
 
 def decode_misread(misread: re.Match[str]) -> str:
-    """Returns the text that was decoded wrongly; unchanged characters if their bytes are invalid UTF-8."""
+    """Returns wrongly decoded text as it should read; unchanged if its bytes are invalid UTF-8."""
     try:
         data = bytes(CP1252.get(character, ord(character)) for character in misread[0])
         return data.decode("utf-8")
@@ -46,7 +46,7 @@ class Markup(TextCheck):
     name = "markup"
     problem = "HTML entities or tags"
 
-    def repair_text(self, text: str) -> str:
+    def mend_text(self, text: str) -> str:
         if "&" in text:
             text = ENTITY.sub(lambda match: html.unescape(match[0]), text)
         if "<" in text:
@@ -58,5 +58,5 @@ class Control(TextCheck):
     name = "control"
     problem = "control or invisible characters"
 
-    def repair_text(self, text: str) -> str:
+    def mend_text(self, text: str) -> str:
         return drop_invisible(text)

@@ -44,9 +44,9 @@ LINES = (TEXT, BY_NAME["tsv"])  # what one of two parallel files may be
 
 
 def open_reader(file: CorpusFile, options: ReadOptions) -> Reader:
-    """Returns the reader of an input: by `--format`, otherwise by its content and its name.
+    """Returns the reader of an input: by `--format`, else by its content and its name.
 
-    Raises DataError for files that hold no pairs, OptionError for a `--format` that does not exist.
+    Raises DataError for files without pairs, OptionError for an unknown `--format`.
     """
     if options.source_column is not None and options.source_column == options.target_column:
         raise OptionError(
@@ -65,7 +65,7 @@ def open_reader(file: CorpusFile, options: ReadOptions) -> Reader:
 
 
 def open_two(file: CorpusFile, options: ReadOptions) -> Reader:
-    """Returns the reader of two files, or folders, that are the sides of the pairs."""
+    """Returns the reader of two files, or folders, one per side."""
     sides = [list_books(path) or [path] for path in file.files]
     streams = [[InputStream(path, options.encoding) for path in paths] for paths in sides]
     names = {options.format}
@@ -84,7 +84,7 @@ def open_two(file: CorpusFile, options: ReadOptions) -> Reader:
 
 
 def refuse_columns(options: ReadOptions, name: str) -> None:
-    """Raises OptionError for columns that are named of a format without columns."""
+    """Raises OptionError for named columns in a format without columns."""
     for option, value in (("--source-column", options.source_column), ("--target-column", options.target_column)):
         if value is not None:
             raise OptionError(f"{option}: {name} has no columns", hint="leave it out")

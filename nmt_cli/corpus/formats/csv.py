@@ -1,4 +1,4 @@
-"""CSV as spreadsheets write it: quoted fields, separated by `,`, `;` or a tab, perhaps with a header."""
+"""CSV as written by spreadsheets: quoted fields, separated by `,`, `;` or a tab, possibly with a header."""
 
 from __future__ import annotations
 

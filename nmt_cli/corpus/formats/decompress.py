@@ -38,7 +38,7 @@ DECOMPRESSION_ERRORS = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, 
 
 
 class CountingReader(io.RawIOBase):
-    """A raw file that counts and hashes what is read from it, after the bytes that were `peeked` at."""
+    """A raw file that counts and hashes the bytes read from it, after the `peeked` ones."""
 
     def __init__(self, file: BinaryIO, peeked: bytes = b"") -> None:
         self.file = file
@@ -82,8 +82,8 @@ class ChunkReader(io.RawIOBase):
 class InputStream:
     """A file or standard input as UTF-8 text, which can be read once, from the first line to the last.
 
-    Raises NotFoundError for a missing file or a directory, DataError for what is not text.
-    `bytes_read` grows up to `size` while the file is read; both count the bytes on disk, before decompression.
+    Raises NotFoundError for a missing file or a directory, DataError for anything but text. `bytes_read` grows up to
+    `size` while the file is read; both count the bytes on disk, before decompression.
     """
 
     def __init__(self, path: Path, encoding: str | None = None) -> None:
@@ -111,8 +111,8 @@ class InputStream:
     def open(self, *, keep_encoding: bool = False) -> Iterator[BinaryIO]:
         """Yields the decompressed bytes as a file, in UTF-8 without a byte order mark.
 
-        `keep_encoding` leaves them as they are, for formats that declare their encoding. Afterwards the rest of the
-        file is read, so that the checksum is that of the whole file.
+        `keep_encoding` leaves them unchanged, for formats that declare their encoding. Afterwards the rest of the file
+        is read, so that the checksum covers the whole file.
         """
         with self._raw or self.open_raw() as raw:
             self._raw, self._counter = raw, CountingReader(raw, self._peeked)
@@ -130,7 +130,7 @@ class InputStream:
 
     @contextmanager
     def open_binary(self) -> Iterator[BinaryIO]:
-        """Yields the bytes of the file as they are."""
+        """Yields the unchanged bytes of the file."""
         with self._raw or self.open_raw() as raw:
             self._raw, self._counter = raw, CountingReader(raw, self._peeked)
             yield io.BufferedReader(self._counter, CHUNK)
@@ -139,7 +139,7 @@ class InputStream:
         return open(0 if self.path == STDIN else self.path, "rb", buffering=0, closefd=self.path != STDIN)
 
     def read_head(self) -> bytes:
-        """Returns the first bytes of the content, decompressed as far as they can be. They are not lost."""
+        """Returns the first bytes of the content, decompressed as far as possible, without consuming them."""
         if self.path != STDIN and self.path.is_file():
             with self.open_raw() as raw:
                 return decompress_head(raw.read(PEEKED))
@@ -148,12 +148,12 @@ class InputStream:
         return decompress_head(self._peeked)
 
     def close(self) -> None:
-        """Closes the file, if it is open: after an error, a reader may never have reached its end."""
+        """Closes the file if it is open: after an error, a reader may never have reached its end."""
         if self._raw is not None:
             self._raw.close()
 
     def decompress(self, file: Any) -> Any:
-        """Returns the file itself, or a file of its content if it is compressed, which its first bytes say."""
+        """Returns the file itself or, if its first bytes show that it is compressed, a file of its content."""
         start = file.peek(6)[:6]
         if start.startswith(b"PK\x03\x04"):
             raise DataError(f"{self.name} is a zip archive, not text", hint=f"extract it first: unzip {self.name}")
@@ -168,7 +168,7 @@ class InputStream:
         return file
 
     def guard_expansion(self, content: Any, file: Any) -> Any:
-        """Returns the decompressed content as a file that refuses to become far larger than text ever is."""
+        """Wraps the decompressed content in a file that refuses to become far larger than text ever is."""
         if content is file:
             return file
 
@@ -186,7 +186,7 @@ class InputStream:
         return ChunkReader(read_chunks())
 
     def convert_to_utf8(self, content: io.BufferedReader) -> BinaryIO:
-        """Returns a file of the content in UTF-8, without a byte order mark; UTF-16 is recognised."""
+        """Returns a file of the content in UTF-8, without a byte order mark; recognises UTF-16."""
         start = content.peek(CHUNK)[:64]
         encoding = find_utf16(start) if self.encoding is None else self.encoding
         if encoding not in (None, "utf-8"):
@@ -196,7 +196,7 @@ class InputStream:
         return content
 
     def transcode_chunks(self, file: BinaryIO, encoding: str) -> Iterator[bytes]:
-        """Yields the content of `file`, which is in `encoding`, in UTF-8, chunk by chunk."""
+        """Yields the content of `file` recoded from `encoding` to UTF-8, chunk by chunk."""
         decoder = codecs.getincrementaldecoder(encoding)()
         try:
             while chunk := file.read(CHUNK):
@@ -237,9 +237,10 @@ class InputStream:
         return text
 
     def guess_line(self, data: bytes, error: UnicodeDecodeError) -> str:
-        """Decodes the first line that is not UTF-8 as cp1252, and all after it, where that may be guessed.
+        """Decodes the first line that is not UTF-8, and all after it, as cp1252 where guessing is allowed.
 
-        Raises DataError if it may not, if lines before it are UTF-8, and if no Western language is written like this.
+        Raises DataError if guessing is not allowed, if earlier lines are UTF-8, or if the bytes suit no Western
+        language.
         """
         if not self.guesses_encoding or self.encoding is not None or self.has_utf8 or not is_western(data):
             self.refuse_encoding(data, error)
@@ -253,7 +254,7 @@ class InputStream:
         )
 
     def refuse_encoding(self, data: bytes, error: UnicodeDecodeError) -> NoReturn:
-        """Raises the DataError that says which encoding is likely."""
+        """Raises a DataError that names the likely encoding."""
         likely = "cp1252" if is_decodable(data, "cp1252") else "iso-8859-1"
         hint = f"if it is {likely}, say so: --encoding {likely}"
         if self.guesses_encoding and not is_western(data):
@@ -280,7 +281,7 @@ class InputStream:
 
 
 def decompress_head(data: bytes) -> bytes:
-    """Returns the beginning of what is compressed in the first bytes of a file; themselves if nothing is."""
+    """Decompresses the first bytes of a file as far as possible; unchanged if they are not compressed."""
     decompressors: dict[bytes, Callable[[], bytes]] = {
         b"\x1f\x8b": lambda: zlib.decompressobj(31).decompress(data, PEEKED),
         b"\xfd7zXZ": lambda: lzma.LZMADecompressor(memlimit=MAXIMUM_MEMORY).decompress(data, PEEKED),
@@ -295,7 +296,7 @@ def decompress_head(data: bytes) -> bytes:
 
 
 def find_utf16(start: bytes) -> str | None:
-    """Returns the encoding if `start` begins a text in UTF-16: it has the byte order mark, or every other byte is 0."""
+    """Returns the encoding if `start` begins a UTF-16 text: it has the byte order mark, or every other byte is 0."""
     if start.startswith(UTF_16_MARKS):
         return "utf-16"
     return find_wide_encoding(start)
@@ -311,7 +312,7 @@ def is_decodable(data: bytes, encoding: str) -> bool:
 
 
 def is_western(data: bytes) -> bool:
-    """Whether bytes are cp1252 as Western languages use it: letters with accents stand among plain ones."""
+    """Whether bytes are cp1252 as Western languages use it: accented letters among plain ones."""
     if data.isascii():
         return True
     letters = re.findall(rb"[\xc0-\xff]+", data)

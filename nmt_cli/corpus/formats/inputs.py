@@ -1,4 +1,4 @@
-"""What is read (a file, two parallel files or standard input, with a weight) and how.
+"""The inputs (a file, two parallel files or standard input, with a weight) and how to read them.
 
 Knows no format. Standard library only.
 """
@@ -37,7 +37,7 @@ class CorpusFile:
 
     @property
     def name(self) -> str:
-        """The name in messages, as the user wrote it."""
+        """The name in messages, as typed by the user."""
         return " + ".join("standard input" if path == STDIN else str(path) for path in self.files)
 
     @property
@@ -62,8 +62,8 @@ class ReadOptions:
 def parse_input(text: str) -> CorpusFile:
     """Parses `corpus.tsv`, `corpus.tsv=2` (with a weight), `corpus.tsv=train` (for training only), or `-`.
 
-    `train.en,train.de` are parallel files. If a file has the whole text as its name, it is that file. Raises
-    OptionError for a weight out of range.
+    `train.en,train.de` are parallel files. A file whose name is the whole text takes precedence. Raises OptionError for
+    a weight out of range.
     """
     match = None if Path(text).exists() else INPUT_SUFFIX.fullmatch(text)
     name, weight, training_only = text, 1.0, False
@@ -78,7 +78,7 @@ def parse_input(text: str) -> CorpusFile:
 
 
 def require_input(file: CorpusFile) -> None:
-    """Raises NotFoundError for a file that does not exist, OptionError if both sides are standard input."""
+    """Raises NotFoundError for a missing file, OptionError if both sides are standard input."""
     if file.target == STDIN and file.path == STDIN:
         raise OptionError("standard input cannot be both sides", hint="give one of them as a file")
     for path in file.files:
@@ -87,7 +87,7 @@ def require_input(file: CorpusFile) -> None:
 
 
 def list_books(folder: Path) -> list[Path]:
-    """Returns the files of a Bible in USFM in a folder, in the order of their names; none for anything else."""
+    """Returns the USFM files of a Bible in a folder, by name; empty for anything else."""
     if not folder.is_dir():
         return []
     extensions = BY_NAME["usfm"].extensions

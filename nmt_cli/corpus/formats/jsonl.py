@@ -1,8 +1,8 @@
 """JSON Lines: one object or array per line.
 
 The keys of the two texts are `--source-column` and `--target-column`, or "source" and "target" (or "src" and "tgt"), or
-the codes of the two languages, which are known from the options or from the file's name. The texts are in the object
-itself or in its "translation".
+the codes of the two languages, known from the options or the file's name. The texts are in the object itself or in its
+"translation".
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class JsonLinesReader(Reader):
             yield Row(line, source, target)
 
     def parse_line(self, line: int, text: str) -> Any:
-        """Returns the value of a line. Raises DataError with its number if it is not JSON."""
+        """Returns the value of a line. Raises DataError, naming the line, if it is not JSON."""
         try:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -49,7 +49,7 @@ class JsonLinesReader(Reader):
     def find_text(self, line: int, value: Any, column: str | None, keys: tuple[str, ...], position: int) -> str:
         """Returns the text of one side: under `column` or one of `keys`; in an array, at `column` or `position`.
 
-        A null is an empty side, as an export writes it of what is not translated yet.
+        Null is an empty side, as exports write untranslated text.
         """
         if isinstance(value, dict) and isinstance(value.get("translation"), dict) and column not in value:
             value = value["translation"]

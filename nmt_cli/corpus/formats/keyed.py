@@ -1,6 +1,6 @@
-"""Two files, or folders of files, whose texts have keys: the number of a segment, a verse of the Bible.
+"""Two files, or folders of files, whose texts have keys: a segment number, a Bible verse.
 
-Texts with the same key are a pair, whatever their order; a key that stands on one side alone is counted.
+Texts with the same key are a pair, whatever their order; keys on only one side are counted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MAXIMUM_SIDE = 1 << 28  # characters of the texts of one side, which are held in
 
 
 class KeyedText(NamedTuple):
-    """A text, its key, and the line on which it begins."""
+    """A text, its key, and its first line number."""
 
     line: int
     key: str
@@ -55,7 +55,7 @@ class KeyedReader(Reader):
         return list(self.streams[: self.split]), list(self.streams[self.split :])
 
     def collect_side(self, streams: list[InputStream], side: int) -> dict[str, KeyedText]:
-        """Returns the texts of one side by their keys; texts of the same key are joined."""
+        """Returns the texts of one side by key, joining texts with the same key."""
         texts: dict[str, KeyedText] = {}
         size = 0
         for stream in streams:
@@ -70,5 +70,5 @@ class KeyedReader(Reader):
     def align(
         self, source: dict[str, KeyedText], target: dict[str, KeyedText]
     ) -> tuple[dict[str, KeyedText], dict[str, KeyedText]]:
-        """Returns both sides with keys that can be equal."""
+        """Returns both sides with comparable keys."""
         return source, target

@@ -1,6 +1,6 @@
-"""Text of one language: a sentence a line, the only column of a table, or one side of pairs.
+"""Text of one language: a sentence per line, the only column of a table, or one side of pairs.
 
-Each text stands on both sides of its row, except in files of pairs, of which the caller takes the side that it wants.
+Each text is on both sides of its row, except in files of pairs, from which the caller takes the side it wants.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TABLE_SHARE = 0.5  # of the lines with a tab, above which they are pairs: in run
 
 
 class PlainTextReader(Reader):
-    """Reads plain text with a sentence a line."""
+    """Reads plain text with a sentence per line."""
 
     guesses_encoding = True
     expects = "one sentence per line"
@@ -32,7 +32,7 @@ class PlainTextReader(Reader):
 
 
 def list_text_files(names: Sequence[str]) -> list[CorpusFile]:
-    """Returns the files of text of one language; a folder of a Bible in USFM stands for its books."""
+    """Returns the files of text of one language; a folder with a Bible in USFM is expanded to its books."""
     paths = [Path(name) for name in names]
     return [CorpusFile(file) for path in paths for file in list_books(path) or [path]]
 
@@ -40,8 +40,8 @@ def list_text_files(names: Sequence[str]) -> list[CorpusFile]:
 def open_text_reader(file: CorpusFile, options: ReadOptions) -> Reader:
     """Returns the reader of text of one language, by its content and its name.
 
-    `--format` is that of the corpus, and so are the columns, unless this is a table, too. Raises DataError for files
-    that hold neither text nor pairs.
+    `--format` describes the corpus, as do the columns, unless this is a table, too. Raises DataError for files without
+    text or pairs.
     """
     stream = InputStream(file.path, options.encoding)
     head = stream.read_head()
@@ -54,6 +54,6 @@ def open_text_reader(file: CorpusFile, options: ReadOptions) -> Reader:
 
 
 def has_columns(head: bytes) -> bool:
-    """Whether most of the lines that a file begins with are cells separated by tabs."""
+    """Whether most of the first lines of a file are tab-separated cells."""
     lines = [line for line in (decode_head(head) or "").splitlines() if line.strip()]
     return sum("\t" in line.strip() for line in lines) > TABLE_SHARE * len(lines)

@@ -1,4 +1,4 @@
-"""Parallel files: one per language, in which lines with the same number are translations of each other."""
+"""Parallel files: one per language; lines with the same number are translations of each other."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ParallelReader(Reader):
     def refuse_unequal(
         self, lengths: tuple[array[int], array[int]], sides: list[Iterator[tuple[int, str]]]
     ) -> NoReturn:
-        """Raises the DataError that says how many lines each file has, and from which line on they diverge."""
+        """Raises a DataError that says how many lines each file has, and where they diverge."""
         from nmt_cli.corpus.checks.shifted import find_shifts  # numpy, which reading does not need
 
         for lines in sides:

@@ -1,4 +1,4 @@
-"""Catalogues of gettext: `msgid` and `msgstr`, plurals, `#, fuzzy`; one entry at a time.
+"""Gettext catalogues: `msgid` and `msgstr`, plurals, `#, fuzzy`; one entry at a time.
 
 polib, in contrast, reads a whole catalogue into memory. The header and obsolete entries (`#~`) are not pairs; the
 header names the language and the encoding.
@@ -23,7 +23,7 @@ HEADER_FIELD = re.compile(r"^(X-Source-Language|Language):[ \t]*(\S+)[ \t]*$", r
 
 @dataclass
 class Entry:
-    """An entry as far as it has been read; `texts` holds the strings of each keyword."""
+    """An entry as far as read; `texts` holds the strings of each keyword."""
 
     line: int = 0
     is_fuzzy: bool = False
@@ -77,7 +77,7 @@ class PoReader(Reader):
         yield from self.finish_entry(entry)
 
     def finish_entry(self, entry: Entry) -> Iterator[Row]:
-        """Yields the pairs of an entry; the header is none, and names the languages."""
+        """Yields the pairs of an entry; the header has none, but names the languages."""
         if entry.is_header:
             fields = dict(HEADER_FIELD.findall("".join(entry.texts.get("msgstr", []))))
             if self.languages is None and fields.get("Language"):

@@ -1,6 +1,6 @@
 """The base of the readers of all formats: an iterable of rows that counts the bytes read.
 
-Knows no format. A format is a subclass in a file beside this one and an entry of `READERS` in `formats/__init__.py`.
+Knows no format. A format is a subclass in a neighbouring file and an entry of `READERS` in `formats/__init__.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAXIMUM_EMPTY = 100_000  # lines one after the other, of which each would be kep
 
 
 class Row(NamedTuple):
-    """A pair as its file has it. It begins on `line`, counted from 1. A blank line is a row with empty sides."""
+    """A pair as in its file. It begins on `line`, counted from 1. A blank line is a row with empty sides."""
 
     line: int
     source: str
@@ -77,23 +77,23 @@ class Reader(ABC):
             raise DataError(f"{self.file.name} is empty", hint=f"it should contain {self.expects}")
 
     def add_note(self, note: str) -> None:
-        """Notes what a person should know about how the file was read."""
+        """Records a note for the user about how the file was read."""
         name = " + ".join(path.name if path != STDIN else "standard input" for path in self.file.files)
         self.notes.append(f"{name}: {note}")
 
     def refuse(self, line: int, problem: str, hint: str = "") -> NoReturn:
-        """Raises DataError with the file and the line; by default the hint says what the file should contain."""
+        """Raises DataError with the file and the line; by default the hint describes the expected content."""
         raise DataError(f"{self.file.name}, line {line}: {problem}", hint=hint or f"it should contain {self.expects}")
 
     def refuse_missing_column(self, line: int, columns: int, needed: int) -> NoReturn:
-        """Raises DataError for a line of `columns` columns that does not have the column `needed`, from 1."""
+        """Raises DataError for a line whose `columns` columns do not include the column `needed`, from 1."""
         self.refuse(line, f"{columns} column{'' if columns == 1 else 's'}, but column {needed} is needed")
 
 
 def find_columns(options: ReadOptions, header: list[str] | None, where: str) -> tuple[int, int]:
-    """Returns the columns of source and target, counted from 0: those of the options, by default the first two.
+    """Returns the 0-based columns of source and target: those of the options, by default the first two.
 
-    Raises DataError for a name that is not in the header, and for the same column twice.
+    Raises DataError for a name missing from the header, and for the same column twice.
     """
     source = find_column(options.source_column, header, 0, where)
     target = find_column(options.target_column, header, 1, where)

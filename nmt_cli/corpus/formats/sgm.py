@@ -1,6 +1,6 @@
-"""Test sets of WMT and NIST in SGML: segments with numbers in documents, one file per side.
+"""WMT and NIST test sets in SGML: numbered segments in documents, one file per side.
 
-It is no XML (a bare & is usual), and of its tags only <srcset>, <refset>, <tstset>, <doc> and <seg> matter here.
+Not XML (a bare & is common); of its tags only <srcset>, <refset>, <tstset>, <doc> and <seg> matter here.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class SgmReader(KeyedReader):
 def read_segments(
     lines: Iterable[tuple[int, str]], name: str, attributes: dict[str, str] | None = None
 ) -> Iterator[KeyedText]:
-    """Yields the segments; those of a document that occurs again, by another system, are left out.
+    """Yields the segments, skipping documents that recur, by another system.
 
     `attributes` receives those of the set. Raises DataError for a segment that is too long or never ends.
     """
@@ -53,7 +53,7 @@ def read_segments(
 
 
 class SegmentParser:
-    """Reads the segments out of the lines of a test set."""
+    """Extracts segments from the lines of a test set."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -104,5 +104,5 @@ class SegmentParser:
 
 
 def clean_segment(text: str) -> str:
-    """Returns the text of a segment: without tags inside it, with entities as characters, on one line."""
+    """Returns the text of a segment on one line, without inner tags and with entities decoded."""
     return " ".join(html.unescape(MARKUP.sub("", text)).split())

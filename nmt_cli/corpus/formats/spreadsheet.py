@@ -1,6 +1,6 @@
-"""Spreadsheets (.xlsx, .ods), read by python-calamine: the first sheet that has cells.
+"""Spreadsheets (.xlsx, .ods), read by python-calamine: the first sheet with cells.
 
-Nothing in them is run or fetched. What would not fit into memory once it is unpacked is refused before.
+Nothing in them is run or fetched. Files that would not fit in memory once unpacked are refused beforehand.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class SpreadsheetReader(TableReader):
         return data
 
     def check_archive(self, data: bytes) -> None:
-        """Raises DataError for an archive that is damaged or encrypted, or larger inside than memory allows."""
+        """Raises DataError for an archive that is damaged, encrypted, or larger inside than memory allows."""
         try:
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 size = 0

@@ -1,4 +1,4 @@
-"""What all tables have in common: rows of cells, of which two columns are the pairs.
+"""Shared by all tables: rows of cells, two columns of which are the pairs.
 
 The columns and the header are found in the first records (`table_columns.py`).
 """
@@ -50,7 +50,7 @@ class TableReader(Reader):
         return self.options.source_column is not None or self.options.target_column is not None
 
     def choose_layout(self, records: Sequence[Sequence[str]]) -> Layout:
-        """Returns the layout of the table; the languages that its header names become those of the file."""
+        """Returns the layout of the table; languages named in its header become those of the file."""
         options = self.options
         if options.one_side and max(map(count_filled, records), default=0) == 1:
             return find_single_column(records)
@@ -67,7 +67,7 @@ class TableReader(Reader):
 
 
 def take_sample(records: Iterator[TableRecord]) -> list[TableRecord]:
-    """Takes the first records: SAMPLE of them, or fewer if they are long."""
+    """Consumes the first records: SAMPLE of them, or fewer if they are long."""
     sample: list[TableRecord] = []
     size = 0
     for record in records:

@@ -1,7 +1,7 @@
-"""Finds the two columns of a table that hold the texts of pairs, by their content, and its header.
+"""Finds the header of a table, and the two columns that hold the texts of pairs, by their content.
 
-A column holds no text if most of its cells are numbers, identifiers, addresses, dates or attributions, or if all of
-them are the same. Knows no file format.
+A column holds no text if most of its cells are numbers, identifiers, addresses, dates or attributions, or if all are
+equal. Knows no file format.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ OTHER_HEADINGS = frozenset(
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of a table, from 0; whether its first row is a header, and the languages that this names."""
+    """The 0-based columns of a table; whether its first row is a header, and the languages named in it."""
 
     source: int
     target: int
@@ -58,9 +58,9 @@ class Layout:
 
 
 def find_layout(records: Records, options: ReadOptions, where: str, languages: Sequence[str]) -> Layout:
-    """Returns the layout of a table that begins with these records; `languages` are those that its name tells.
+    """Returns the layout of a table that begins with these records; `languages` are those implied by its name.
 
-    Raises DataError if the two columns cannot be told, or are the same.
+    Raises DataError if the two columns cannot be told apart from others, or are the same.
     """
     filled = [fields for fields in records if any(cell.strip() for cell in fields)]
     first = list(filled[0]) if filled else []
@@ -87,14 +87,16 @@ def count_filled(cells: Sequence[str]) -> int:
 
 
 def find_single_column(records: Records) -> Layout:
-    """Returns the layout of a table with text in one column, which stands for both sides."""
+    """Returns the layout of a table with one text column, used for both sides."""
     filled = [cells for cells in records if count_filled(cells)]
     column = next(number for number, cell in enumerate(filled[0]) if cell.strip())
     return Layout(column, column, has_header=len(filled) > 1 and is_heading(filled[0][column], ()))
 
 
 def has_headings(first: Sequence[str], width: int, languages: Sequence[str]) -> bool:
-    """Whether the first row of a table of three columns or more names them: all are short, most are usual names."""
+    """Whether the first row of a table with three or more columns names them: all cells are short, most are common
+    names.
+    """
     if width < 3 or len(first) < width or len({cell.strip().lower() for cell in first}) < len(first):
         return False
     usual = [cell for cell in first if is_heading(cell, languages) or cell.strip().lower() in OTHER_HEADINGS]
@@ -102,7 +104,7 @@ def has_headings(first: Sequence[str], width: int, languages: Sequence[str]) -> 
 
 
 def is_heading(cell: str, languages: Sequence[str]) -> bool:
-    """Whether a cell is the usual name of a column of texts: "source", "Target text", "German", "en", "text_de"."""
+    """Whether a cell is a common name for a text column: "source", "Target text", "German", "en", "text_de"."""
     name = cell.strip().lower()
     if name and name in (language.lower() for language in languages):
         return True
@@ -113,7 +115,7 @@ def is_heading(cell: str, languages: Sequence[str]) -> bool:
 
 
 def are_headings(cells: Sequence[str], languages: Sequence[str]) -> bool:
-    """Whether both cells name columns of texts. Of two words that are codes of rare languages ("the", "das"), no."""
+    """Whether both cells name columns of text; not if both are also codes of rare languages ("the", "das")."""
     codes = [cell.strip() for cell in cells if is_language_code(cell.strip())]
     if len(codes) == len(cells) and not any(is_common_code(code) or code in languages for code in codes):
         return False
@@ -149,7 +151,7 @@ def has_sentences(body: Records, column: int) -> bool:
 
 
 def name_content(body: Records, column: int, width: int) -> str:
-    """Returns what a column holds where that is no text; empty if it is text."""
+    """Names the content of a column that is not text; empty if it is text."""
     cells = [fields[column].strip() for fields in body if column < len(fields)]
     cells = [cell for cell in cells if cell]
     if not cells:
@@ -177,7 +179,7 @@ def name_kind(cell: str) -> str:
 def refuse_columns(
     body: Records, kinds: Sequence[str], texts: Sequence[int], where: str, header: Sequence[str] | None
 ) -> None:
-    """Raises the DataError that shows the first row with the numbers of its columns, and the options to type."""
+    """Raises a DataError that shows the first row with its column numbers, and the options to type."""
     row = [*(header or body[0])][:SHOWN]
     shown = "  ".join(f"{number}: {shorten_cell(cell)}" for number, cell in enumerate(row, start=1))
     more = " ..." if len(kinds) > SHOWN else ""

@@ -1,4 +1,4 @@
-"""Records of text in which cells may be in quotes, as spreadsheets write them. Knows nothing of columns."""
+"""Records of text whose cells may be quoted, as written by spreadsheets. Knows nothing of columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ QUOTED_CELL = re.compile(r'(?:^|(?<=\t)|(?<=\n))"((?:[^"]|"")*)"(?=[\t\r\n]|$)')
 
 
 def take_head(lines: Iterator[NumberedLine], count: int, size: int = 1 << 22) -> list[NumberedLine]:
-    """Takes the first `count` lines, or fewer if they are long."""
+    """Consumes the first `count` lines, or fewer if they are long."""
     head: list[NumberedLine] = []
     for line in islice(lines, count):
         head.append(line)
@@ -27,7 +27,7 @@ def take_head(lines: Iterator[NumberedLine], count: int, size: int = 1 << 22) ->
 
 
 def take_separator(head: list[NumberedLine]) -> str | None:
-    """Takes the line `sep=;` from the beginning, and returns the delimiter; None if there is no such line."""
+    """Removes a line `sep=;` from the beginning and returns its delimiter; None if there is no such line."""
     match = SEPARATOR.fullmatch(head[0][1].removeprefix("\ufeff")) if head else None
     if match is None:
         return None
@@ -38,7 +38,7 @@ def take_separator(head: list[NumberedLine]) -> str | None:
 def read_csv_records(
     reader: Reader, head: Sequence[NumberedLine], lines: Iterator[NumberedLine], delimiter: str
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yields the line on which each record begins, and its fields; `csv.field_size_limit()` limits their length."""
+    """Yields the first line number of each record, and its fields; `csv.field_size_limit()` limits their length."""
     skipped = head[0][0] - 1 if head else 0
     records = csv.reader((text for _, text in chain(head, lines)), delimiter=delimiter)
     while True:
@@ -52,10 +52,10 @@ def read_csv_records(
 
 
 def is_quoted(head: Sequence[str]) -> bool:
-    """Whether a spreadsheet has put quotes around the cells of tab-separated lines: around all, or those that need it.
+    """Whether a spreadsheet has quoted the cells of tab-separated lines: all of them, or those that need it.
 
-    A cell needs quotes for a quote, a tab, a line break or, as Excel has it, a comma. In running text, sentences in
-    quotes stand beside others with a comma or a quote within, which no spreadsheet would have left bare.
+    A cell needs quotes for a quote, a tab, a line break or, in Excel, a comma. In running text, quoted sentences occur
+    beside others with a comma or an inner quote, which no spreadsheet would have left bare.
     """
     text = "".join(head)
     try:

@@ -1,7 +1,7 @@
-"""TMX, the industry's format of translation memories: units with one variant per language, with inline tags.
+"""TMX, the industry's translation memory format: units with one variant per language, with inline tags.
 
 `--source-language` and `--target-language` choose the two languages to read; a file of two languages needs neither.
-Regional varieties are one language, unless an option names one of them.
+Regional varieties count as one language, unless an option names one of them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class TmxReader(XmlReader):
             self.add_note(f"further variants of a language in one unit, which were left out: {self.further:,}")
 
     def note_codes(self, codes: Iterable[str]) -> None:
-        """Notes the codes of a unit. Raises DataError for a third language that no option excludes."""
+        """Records the codes of a unit. Raises DataError for a third language that no option excludes."""
         for code in codes:
             if code in self.codes:
                 continue
@@ -56,9 +56,9 @@ class TmxReader(XmlReader):
                 self.refuse_languages()
 
     def choose_languages(self, declared: str) -> tuple[str, str] | None:
-        """Returns the two languages to read: those of the options, otherwise those of the first unit that has two.
+        """Returns the two languages to read: those of the options, else those of the first unit with two languages.
 
-        Returns None while all units have been in one language, which are not translated.
+        Returns None while all units so far have had only one language, and so no translation.
         """
         source, target = self.options.source_language, self.options.target_language
         if source is None:
@@ -76,7 +76,7 @@ class TmxReader(XmlReader):
         return None
 
     def choose_variant(self, variants: Variants, language: str) -> str | None:
-        """Returns the text in a language, preferably in the very variety; None if there is none. Counts the others."""
+        """Returns the text in a language, preferably in that exact variety, or None. Counts the unused variants."""
         codes = tuple([code for code, _ in variants])
         if (codes, language) not in self.indices:
             self.indices[codes, language] = self.find_variants(codes, language)

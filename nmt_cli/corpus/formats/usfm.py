@@ -1,7 +1,7 @@
 """USFM, the markup of Bible translations: verse by verse, with book, chapter and verse as the key.
 
-Headings, introductions, notes, cross-references and figures are left out; marks of characters and the attributes of
-words go. Verses that one side has joined ("1-2") are joined on the other side, too.
+Headings, introductions, notes, cross-references and figures are left out, as are character markers and word attributes.
+Verses joined on one side ("1-2") are joined on the other, too.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class UsfmReader(KeyedReader):
     def align(
         self, source: dict[str, KeyedText], target: dict[str, KeyedText]
     ) -> tuple[dict[str, KeyedText], dict[str, KeyedText]]:
-        """Returns both sides with verses joined where the other side has joined them."""
+        """Returns both sides with verses joined wherever either side joins them."""
         ranges = join_ranges([*source, *target])
         return join_verses(source, ranges), join_verses(target, ranges)
 
 
 class VerseParser:
-    """Reads the verses out of the lines of a book."""
+    """Extracts verses from the lines of a book."""
 
     def __init__(self) -> None:
         self.book, self.chapter, self.verse = "", "", ""
@@ -87,7 +87,7 @@ class VerseParser:
             self.parts.append(" ")
 
     def read_argument(self, line: int, text: str) -> None:
-        """Reads the name of a book, or the number of a chapter or verse, and what follows it."""
+        """Reads the name of a book, or the number of a chapter or verse, and the text after it."""
         kind, self.expected = self.expected, ""
         if kind == "id":
             match = BOOK.match(text)
@@ -102,7 +102,7 @@ class VerseParser:
         self.parts.append(text[match.end() :] if match else "")
 
     def finish_verse(self) -> Iterator[KeyedText]:
-        """Yields the verse that has been read, unless it is empty."""
+        """Yields the verse read so far, unless it is empty."""
         text = " ".join("".join(self.parts).replace("//", " ").replace("~", " ").split())
         self.parts.clear()
         if self.verse and self.chapter and not EMPTY.fullmatch(text):
@@ -118,7 +118,7 @@ def split_key(key: str) -> tuple[str, int, int]:
 
 
 def join_ranges(keys: list[str]) -> dict[str, list[tuple[int, int]]]:
-    """Returns for each chapter the ranges of verses that overlap on either side, joined, in order."""
+    """Returns for each chapter, in order, the verse ranges of either side, merging those that overlap."""
     chapters: dict[str, list[tuple[int, int]]] = {}
     for chapter, first, last in sorted(map(split_key, keys)):
         ranges = chapters.setdefault(chapter, [])
@@ -130,7 +130,7 @@ def join_ranges(keys: list[str]) -> dict[str, list[tuple[int, int]]]:
 
 
 def join_verses(verses: dict[str, KeyedText], ranges: dict[str, list[tuple[int, int]]]) -> dict[str, KeyedText]:
-    """Returns the verses by the ranges that they are part of."""
+    """Returns the verses joined by these ranges."""
     by_first = {
         (chapter, verse): f"{chapter}:{first}-{last}"
         for chapter, spans in ranges.items()

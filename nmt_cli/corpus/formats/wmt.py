@@ -1,4 +1,4 @@
-"""Test sets of WMT in XML (from 2021 on): documents with a source and references by several translators.
+"""WMT test sets in XML (from 2021 on): documents with a source and references by several translators.
 
 Each reference of a segment is a pair with its source.
 """
@@ -29,6 +29,6 @@ class WmtReader(XmlReader):
 
 
 def read_sides(side: Element | None) -> dict[str, str]:
-    """Returns the segments of a source, reference or hypothesis by their numbers."""
+    """Returns the segments of a source, reference or hypothesis by number."""
     segments = [] if side is None else side.iter("seg")
     return {segment.get("id", str(number)): extract_text(segment) for number, segment in enumerate(segments, start=1)}

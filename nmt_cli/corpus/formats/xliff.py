@@ -1,6 +1,6 @@
-"""XLIFF 1.2 (`trans-unit`) and 2 (`segment`), in which translators exchange texts; also those of SDL and memoQ.
+"""XLIFF 1.2 (`trans-unit`) and 2 (`segment`), the exchange format of translators, including SDL's and memoQ's.
 
-A unit that is divided into segments (`<mrk mtype="seg">`) is one pair per segment. Of files in several languages,
+A unit divided into segments (`<mrk mtype="seg">`) is one pair per segment. In files with several languages,
 `--source-language` and `--target-language` choose.
 """
 
@@ -43,7 +43,10 @@ class XliffReader(XmlReader):
             self.add_note(f"{format_count(count, 'unit')} in {' -> '.join(languages)} left out")
 
     def accept_languages(self, languages: Languages) -> bool:
-        """Whether units in these languages are read. Raises DataError for a second pair if no option chooses."""
+        """Whether units in these languages are read.
+
+        Raises DataError for a second language pair if no option chooses.
+        """
         requested = (self.options.source_language, self.options.target_language)
         for code, option in zip(languages, requested, strict=True):
             if option is not None and not is_same_variety(code, option):
@@ -63,7 +66,7 @@ class XliffReader(XmlReader):
 
 
 def read_languages(context: Mapping[str, Mapping[str, str]]) -> Languages | None:
-    """Returns the languages of the <file> (1.2) or of the root (2) in which a unit stands."""
+    """Returns the languages of the <file> (1.2) or root (2) that contains a unit."""
     attributes = {**context.get("xliff", {}), **context.get("file", {})}
     source = attributes.get("source-language", attributes.get("srcLang"))
     target = attributes.get("target-language", attributes.get("trgLang"))
@@ -71,7 +74,7 @@ def read_languages(context: Mapping[str, Mapping[str, str]]) -> Languages | None
 
 
 def read_segments(line: int, unit: Element) -> Iterator[Row]:
-    """Yields the pairs of a unit: of each of its segments, or of the whole."""
+    """Yields the pairs of a unit: one per segment, or the whole."""
     source, target = unit.find("source"), unit.find("target")
     seg_source = unit.find("seg-source")
     source_segments, target_segments = find_segments(seg_source), find_segments(target)
@@ -88,7 +91,7 @@ def read_segments(line: int, unit: Element) -> Iterator[Row]:
 
 
 def find_segments(side: Element | None) -> dict[str, Element]:
-    """Returns the segments of a source or target by their numbers, in order; none if it is not divided."""
+    """Returns the segments of a source or target by number, in order; empty if it is not divided."""
     marks = [] if side is None else [mark for mark in side.iter("mrk") if mark.get("mtype") == "seg"]
     return {mark.get("mid", str(number)): mark for number, mark in enumerate(marks)}
 
@@ -99,6 +102,6 @@ def read_side(side: Element | None) -> str:
 
 
 def is_unfinished(unit: Element, target: Element | None) -> bool:
-    """Whether a translation is not done: XLIFF 2 says so at the segment, 1.2 at the target, memoQ at the unit."""
+    """Whether a translation is unfinished: XLIFF 2 says so at the segment, 1.2 at the target, memoQ at the unit."""
     state = unit.get("state") or (None if target is None else target.get("state"))
     return state in UNFINISHED or unit.get("mq:status", "").lower() in NOT_STARTED

@@ -1,8 +1,8 @@
-"""What formats in XML share: XML read in chunks, never as a whole tree, and safe against hostile files.
+"""Shared by XML formats: XML read in chunks, never as a whole tree, and safe against hostile files.
 
 Uses expat itself, not a tree parser: declared entities are refused (they can expand without end), nothing outside the
 file is read (expat fetches nothing unless told how), and depth and size of a unit, of a tag and of a comment are
-limited. What tools write although XML forbids it is repaired and counted (`xml_repair.py`).
+limited. Invalid XML that tools commonly write is mended and counted (`xml_mending.py`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from nmt_cli.corpus.formats.reader import Reader
-from nmt_cli.corpus.formats.xml_repair import XmlRepair
+from nmt_cli.corpus.formats.xml_mending import XmlMending
 from nmt_cli.errors import DataError
 from nmt_cli.text.characters import SPACED_FINAL_MARKS, SPACED_PAUSES
 
@@ -30,7 +30,7 @@ UNSPACED, HANGUL = "\u2e80", ("\uac00", "\ud7a3")  # scripts without blanks begi
 
 
 class XmlUnit(NamedTuple):
-    """A unit, the line on which it begins, and the attributes of the last element of each name before it."""
+    """A unit, its first line number, and the attributes of the last element of each name before it."""
 
     line: int
     element: Element
@@ -38,7 +38,7 @@ class XmlUnit(NamedTuple):
 
 
 class UnitCollector:
-    """Handlers of expat, which collect the elements named in `unit_names`, whole, and the line on which each begins."""
+    """Handlers for expat that collect whole elements named in `unit_names`, with their line numbers."""
 
     def __init__(self, unit_names: frozenset[str]) -> None:
         self.unit_names = unit_names
@@ -93,10 +93,10 @@ class XmlReader(Reader):
     def read_units(self) -> Iterator[XmlUnit]:
         """Yields the units in order."""
         self.collector = UnitCollector(self.unit_names)
-        parser, repair = self.make_parser(self.collector), XmlRepair()
+        parser, mending = self.make_parser(self.collector), XmlMending()
         with self.stream.open(keep_encoding=self.stream.encoding is None) as file:
             bytes_fed = bytes_since_unit = 0
-            for chunk in repair.repair_chunks(iter(lambda: file.read(CHUNK), b"")):
+            for chunk in mending.mend_chunks(iter(lambda: file.read(CHUNK), b"")):
                 self.feed_parser(parser, chunk, final=False)
                 bytes_fed += len(chunk)
                 bytes_since_unit = 0 if self.collector.units else bytes_since_unit + len(chunk)
@@ -105,7 +105,7 @@ class XmlReader(Reader):
                 self.collector.units.clear()
         self.feed_parser(parser, b"", final=True)
         yield from self.collector.units
-        for note in repair.notes:
+        for note in mending.notes:
             self.add_note(note)
 
     def make_parser(self, collector: UnitCollector) -> Any:
@@ -117,7 +117,7 @@ class XmlReader(Reader):
         return parser
 
     def feed_parser(self, parser: Any, chunk: bytes, *, final: bool) -> None:
-        """Parses a chunk. Raises DataError for what is not XML, and for what exceeds our limits."""
+        """Parses a chunk. Raises DataError for invalid XML, and for anything that exceeds our limits."""
         try:
             parser.Parse(chunk, final)
         except expat.ExpatError as error:
@@ -127,9 +127,9 @@ class XmlReader(Reader):
             self.refuse_xml(str(error))
 
     def check_progress(self, bytes_since_unit: int, bytes_pending: int) -> None:
-        """Raises DataError for another root than the format has, a file without units, and a tag without end.
+        """Raises DataError for an unexpected root, a file without units, and a tag without end.
 
-        `bytes_pending` were fed to the parser and not understood yet; it looks at all of them again with each chunk.
+        `bytes_pending` were fed to the parser but not understood yet; it rescans all of them with each chunk.
         """
         if bytes_pending > MAXIMUM_UNIT:
             self.refuse_xml(f"a tag or comment of more than {MAXIMUM_UNIT:,} bytes")
@@ -143,10 +143,9 @@ class XmlReader(Reader):
 
 
 def extract_text(element: Element) -> str:
-    """Returns the text in an element and in its inline elements, without those that hold code.
+    """Returns the text of an element and its inline elements, except those that hold code.
 
-    A blank takes the place of a code that stands between two words and parted them where they were shown, as a line
-    break does.
+    A code that separated two words as displayed, such as a line break, becomes a blank.
     """
     marked = mark_codes(element)
     return GLUED.sub(part_words, marked).replace(MARK, "") if MARK in marked else marked
@@ -162,5 +161,5 @@ def mark_codes(element: Element) -> str:
 
 
 def part_words(match: re.Match[str]) -> str:
-    """Returns the end of a word and the beginning of the next with a blank between, if their script has blanks."""
+    """Returns the end of a word and the beginning of the next, separated by a blank if their script has blanks."""
     return f"{match[1]} " if min(match[1], match[2]) < UNSPACED or HANGUL[0] <= match[2] <= HANGUL[1] else match[1]

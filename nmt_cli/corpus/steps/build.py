@@ -1,7 +1,6 @@
 """The last steps of `prepare`: split the checked pairs, obtain subwords, encode all splits, write the directory.
 
-Knows how the files of a prepared directory are written; `dataset.py` knows how they are read.
-Letters: N pairs.
+Knows how the files of a prepared directory are written; `dataset.py` knows how they are read. Letters: N pairs.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ DROP_REASONS = (*(check.name for check in CHECKS if check.action == "dropped"), 
 
 @dataclass(frozen=True)
 class Division:
-    """The rows of each split, what a random split would have leaked, and how many rows are repetitions by weight."""
+    """The rows of each split, the leak of a random split, and the number of rows repeated by weight."""
 
     splits: Splits
     leak: LeakReport
@@ -70,7 +69,7 @@ class Division:
 
 @dataclass(frozen=True)
 class CheckedCorpus:
-    """A corpus that was read, checked and split, and now only needs its subwords."""
+    """A corpus that has been read, checked and split, and only lacks its subwords."""
 
     pairs: Pairs
     inputs: CorpusInputs
@@ -113,7 +112,7 @@ def build(corpus: CheckedCorpus, directory: Path, config: PrepareConfig, report_
 
 
 def refuse_empty(splits: Splits) -> None:
-    """Raises DataError for a split without pairs, which the checks may leave of dev or test data from files."""
+    """Raises DataError for a split without pairs, which can happen when the checks drop dev or test data from files."""
     for name, rows in splits.by_name.items():
         if not len(rows):
             hint = "they are empty or share sentences with the test data; see --strict --report report.html"
@@ -121,7 +120,7 @@ def refuse_empty(splits: Splits) -> None:
 
 
 def report_truncation(pairs: Pairs, rows: IntArray, config: PrepareConfig) -> tuple[Finding, ...]:
-    """Returns the finding about sources that were truncated to `--max-source-length`; none if no source was."""
+    """Returns the finding about sources truncated to `--max-source-length`; empty if there are none."""
     problem = f"sources longer than --max-source-length {config.max_source_length}"
     return describe_rows(pairs, rows, check=TRUNCATION, problem=problem, action="cut")
 
@@ -129,8 +128,8 @@ def report_truncation(pairs: Pairs, rows: IntArray, config: PrepareConfig) -> tu
 def split_pairs(pairs: Pairs, config: PrepareConfig, report_progress: PrepareProgress) -> Division:
     """Splits the pairs by connected groups; dev and test pairs from files keep their role.
 
-    Pairs are first left out, and in the end repeated, by the weights of their inputs. Raises DataError if there are
-    too few pairs.
+    Pairs are first left out, and finally repeated, by the weights of their inputs. Raises DataError if there are too
+    few pairs.
     """
     report_progress("splitting", 0, 3)
     leave_out_by_weight(pairs, config.seed)
@@ -173,7 +172,7 @@ def split_pairs(pairs: Pairs, config: PrepareConfig, report_progress: PreparePro
 
 
 def select_training_only(pairs: Pairs, held_out: IntArray) -> IntArray:
-    """Returns the rows of inputs that are for training only, and drops those that share a sentence with `held_out`."""
+    """Returns the rows of training-only inputs, dropping those that share a sentence with `held_out`."""
     rows = np.flatnonzero(pairs.is_kept & pairs.has_role("train") & ~pairs.may_be_held_out)
     is_leak = np.zeros(len(rows), dtype=np.bool_)
     for keys in pairs.connecting_keys:
@@ -183,7 +182,7 @@ def select_training_only(pairs: Pairs, held_out: IntArray) -> IntArray:
 
 
 def list_losses(pairs: Pairs) -> dict[str, int]:
-    """Returns how many training pairs each check has dropped, most first."""
+    """Returns the number of training pairs dropped by each check, largest first."""
     reasons = pairs.reasons[pairs.has_role("train")]
     counts = np.bincount(reasons, minlength=len(REASONS)).tolist()
     losses = {name: count for name, count in zip(REASONS[1:], counts[1:], strict=True) if count}
@@ -191,7 +190,7 @@ def list_losses(pairs: Pairs) -> dict[str, int]:
 
 
 def choose_held_out(pairs: Pairs, role: Role, drawn_rows: IntArray) -> IntArray:
-    """Returns the rows of dev or test: those from files with this role if there are any, else those that were drawn."""
+    """Returns the rows of dev or test: those from files with this role if there are any, else the drawn ones."""
     return np.flatnonzero(pairs.is_kept & pairs.has_role(role)) if role in pairs.input_roles else drawn_rows
 
 
@@ -207,8 +206,7 @@ def number_near_duplicates(pairs: Pairs, rows: IntArray) -> list[IntArray]:
 def drop_near_held_out(pairs: Pairs, config: PrepareConfig) -> tuple[Finding, ...]:
     """With `--near-duplicates`, drops training pairs with a near-duplicate in the dev or test data from files.
 
-    Returns the finding about them. This is not one of the regular checks, because it is slow and must look only at the
-    pairs that those have kept.
+    Returns the finding about them. Not a regular check, because it is slow and must see only the pairs kept by those.
     """
     if not config.near_duplicates or len(set(pairs.input_roles)) == 1:
         return ()
@@ -224,7 +222,7 @@ def drop_near_held_out(pairs: Pairs, config: PrepareConfig) -> tuple[Finding, ..
 
 
 def describe_rows(pairs: Pairs, rows: IntArray, *, check: str, problem: str, action: Action) -> tuple[Finding, ...]:
-    """Returns a finding about these rows; none if there are no rows."""
+    """Returns a finding about these rows; empty without rows."""
     examples = tuple(make_example(pairs, row, as_it_was=False) for row in rows[:EXAMPLES].tolist())
     finding = Finding(check=check, problem=problem, count=len(rows), action=action, note="", examples=examples)
     return (finding,) if len(rows) else ()
@@ -241,9 +239,9 @@ def leave_out_by_weight(pairs: Pairs, seed: int) -> None:
 
 
 def repeat_by_weight(pairs: Pairs, train: IntArray, seed: int) -> IntArray:
-    """Returns the rows of train in random order, those of inputs with a weight of more than 1 repeated accordingly.
+    """Returns the rows of train in random order, repeating those of inputs with a weight above 1.
 
-    The fraction of a weight repeats that share of the rows once more: with 1.5 every other row stands there twice.
+    The fraction of a weight repeats that share of the rows once more: with 1.5, every other row occurs twice.
     """
     weights = np.array(pairs.input_weights)[pairs.facts.input_numbers[train]]
     if (weights <= 1).all():
@@ -256,7 +254,7 @@ def repeat_by_weight(pairs: Pairs, train: IntArray, seed: int) -> IntArray:
 
 
 def write_rejected(path: Path, pairs: Pairs) -> None:
-    """Writes reason, source, target, line and file of each dropped pair, without a time in the header of the gzip."""
+    """Writes reason, source, target, line and file of each dropped pair, without a time in the gzip header."""
     rows = np.flatnonzero(~pairs.is_kept)
     facts = pairs.facts
     reasons = [REASONS[number] for number in pairs.reasons[rows].tolist()]
@@ -281,7 +279,7 @@ def write_pairs(path: Path, pairs: Pairs, rows: IntArray) -> None:
 
 
 def write_profile(path: Path, pairs: Pairs, rows: IntArray, *, has_pictures: bool) -> None:
-    """Writes what the training text looks like."""
+    """Writes the profile of the training text."""
     texts = zip(pairs.source.select(rows), pairs.target.select(rows), strict=True)
     path.write_text(build_profile(texts, has_pictures=has_pictures), encoding="utf-8", newline="\n")
 
@@ -295,7 +293,7 @@ def describe_corpus(
     directory: Path,
     config: PrepareConfig,
 ) -> Manifest:
-    """Returns the manifest of what was written to `directory`, with the checksums of all its files."""
+    """Returns the manifest of `directory`, with the checksums of all its files."""
     source_language, target_language = corpus.languages
     return Manifest(
         format=FORMAT,
@@ -320,7 +318,7 @@ def describe_corpus(
 
 
 def count_pairs(pairs: Pairs, division: Division) -> PairCounts:
-    """Counts the pairs that were read, kept, dropped by reason, and put into each split."""
+    """Counts the pairs read, kept, dropped by reason, and put into each split."""
     by_reason = dict(zip(REASONS, np.bincount(pairs.reasons, minlength=len(REASONS)).tolist(), strict=True))
     return PairCounts(
         read=len(pairs),

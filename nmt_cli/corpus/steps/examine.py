@@ -1,6 +1,6 @@
-"""Examines each pair by itself, without knowing the others: chunk by chunk, so that all cores can share the work.
+"""Examines each pair by itself, chunk by chunk, so that all cores can share the work.
 
-Normalises, repairs and measures; decides nothing. Letters: N pairs of a chunk.
+Normalises, mends and measures; decides nothing. Letters: N pairs of a chunk.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nmt_cli.corpus.pairs import PairFacts, Pairs
 from nmt_cli.text.normalise import count_words, hash_text, make_sentence_key, normalise
 
 CHECK_BITS = {check.name: 1 << number for number, check in enumerate(CHECKS)}
-ORIGINALS = 3  # per chunk and repair: pairs whose text before the repair is remembered for the report
+ORIGINALS = 3  # per chunk and check: pairs whose text before mending is remembered for the report
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class ExaminedChunk:
     source_sizes: list[int]  # (N,) bytes
     target_sizes: list[int]
     facts: PairFacts
-    originals: dict[int, tuple[str, str]]  # by row: some texts before their repair
+    originals: dict[int, tuple[str, str]]  # by row: some texts before mending
     more_columns: int  # lines with a third column
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Rows of one input; `keep` names the checks that must not repair."""
+    """Rows of one input; `keep` names the checks that must not mend."""
 
     number: int  # of the input
     rows: list[Row]
@@ -44,35 +44,35 @@ class Chunk:
 
 
 def examine(chunk: Chunk) -> ExaminedChunk:
-    """Normalises, repairs and measures each pair of a chunk."""
-    repairs = [(CHECK_BITS[check.name], check.repair_text, check.name not in chunk.keep) for check in TEXT_CHECKS]
+    """Normalises, mends and measures each pair of a chunk."""
+    menders = [(CHECK_BITS[check.name], check.mend_text, check.name not in chunk.keep) for check in TEXT_CHECKS]
     pair_checks = [(CHECK_BITS[check.name], check.has_problem) for check in PAIR_CHECKS]
     texts: tuple[list[str], list[str]] = ([], [])
     flags: list[int] = []
     originals: dict[int, tuple[str, str]] = {}
-    remembered: dict[int, int] = {}  # by the bits of the repairs: how many originals there are
+    remembered: dict[int, int] = {}  # by the bits of the checks: how many originals there are
     for row in chunk.rows:
-        # 1. Repair and normalise the texts. Plain ASCII without "&" and "<" never needs a repair.
-        repair_bits = 0
+        # 1. Mend and normalise the texts. Plain ASCII without "&" and "<" never needs mending.
+        mended_bits = 0
         for side, text in zip(texts, (row.source, row.target), strict=True):
             if not text.isprintable() or "&" in text or "<" in text or not text.isascii():
-                for bit, mend, may_repair in repairs:
+                for bit, mend, may_mend in menders:
                     mended = mend(text)
-                    repair_bits |= bit if mended != text else 0
-                    text = mended if may_repair else text
+                    mended_bits |= bit if mended != text else 0
+                    text = mended if may_mend else text
             side.append(normalise(text))
         # 2. Remember some texts as they were.
-        if repair_bits and remembered.setdefault(repair_bits, 0) < ORIGINALS:
-            remembered[repair_bits] += 1
+        if mended_bits and remembered.setdefault(mended_bits, 0) < ORIGINALS:
+            remembered[mended_bits] += 1
             originals[len(flags)] = (row.source, row.target)
         # 3. Note which checks apply to the pair.
         check_bits = judge_pair(texts[0][-1], texts[1][-1], pair_checks)
-        flags.append(repair_bits | check_bits | (row.is_unfinished * CHECK_BITS["unfinished"]))
+        flags.append(mended_bits | check_bits | (row.is_unfinished * CHECK_BITS["unfinished"]))
     return measure_pairs(chunk, texts, flags, originals)
 
 
 def judge_pair(source: str, target: str, checks: Sequence[tuple[int, Callable[[str, str], bool]]]) -> int:
-    """Returns the bits of those checks that hold for a pair."""
+    """Returns the bits of the checks that a pair fails."""
     bits = 0
     for bit, holds in checks:
         if holds(source, target):

@@ -1,4 +1,4 @@
-"""What the two languages of a corpus are called: by the options, the file itself, its name, or else by its text.
+"""The names of a corpus's two languages: from the options, the file itself, its name, or else its text.
 
 The text decides only if it leaves no doubt; nothing is downloaded for it.
 """
@@ -25,7 +25,7 @@ CERTAIN = 0.97
 
 
 def choose_languages(inputs: CorpusInputs, config: PrepareConfig, pairs: Pairs, notes: list[str]) -> tuple[str, str]:
-    """Returns the names of both languages. Adds a note about those that the text decided, or that stay unknown."""
+    """Returns the names of both languages. Adds a note about those decided by the text, or left unknown."""
     declared = inputs.readers[0].languages or UNKNOWN
     by_name = guess_languages(*(path.name for path in inputs.inputs[0].files))
     options = (config.source_language, config.target_language)
@@ -50,7 +50,7 @@ NAMED_BY = "--source-language, --target-language"
 
 
 def recognise_language(pairs: Pairs, texts: Texts) -> str | None:
-    """Returns the code of the language that nearly all of some lines are in; None if there is any doubt."""
+    """Returns the code of the language of nearly all lines in a sample; None if in doubt."""
     if find_spec("py3langid") is None:  # of the extra `formats`
         return None
     rows = np.flatnonzero(pairs.is_kept)

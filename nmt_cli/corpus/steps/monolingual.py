@@ -1,6 +1,6 @@
 """Text of one language without translations: read, cleaned, and audited against the development and test sets.
 
-Knows how such text is selected and stored; nothing of what a training makes of it. Letters: N texts, H held-out ones.
+Knows how such text is selected and stored; nothing of how training uses it. Letters: N texts, H held-out ones.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FIRST_AUDIT = len(CHECKS) + 1  # the numbers in `Pairs.reasons` from here on are
 
 @dataclass(frozen=True)
 class MonolingualSide:
-    """The text of one side before it is written: each text stands on both sides of its pair."""
+    """The text of one side before it is written: each text is on both sides of its pair."""
 
     side: Side
     pairs: Pairs
@@ -49,7 +49,7 @@ class MonolingualSide:
 def open_monolingual(names: Sequence[str], config: PrepareConfig) -> CorpusInputs:
     """Opens the files with text of one side. Raises NotFoundError, OptionError or DataError.
 
-    A file of pairs gives the sentences of that side; any other file is text of one language.
+    A file of pairs provides the sentences of that side; any other file is text of one language.
     """
     return CorpusInputs({"train": list_text_files(names)}, config, open_text_reader)
 
@@ -57,14 +57,14 @@ def open_monolingual(names: Sequence[str], config: PrepareConfig) -> CorpusInput
 def read_monolingual(
     side: Side, inputs: CorpusInputs, config: PrepareConfig, report_progress: PrepareProgress, *, processes: int
 ) -> MonolingualSide:
-    """Reads the text of one side, normalises and repairs it, and drops what its own checks find."""
+    """Reads the text of one side, normalises and mends it, and drops what its own checks find."""
     pairs = copy_side(read_pairs(inputs, config, report_progress, processes=processes), side)
     run_checks(pairs, config, lambda done: None, MONOLINGUAL_CHECKS)
     return MonolingualSide(side, pairs, inputs)
 
 
 def copy_side(pairs: Pairs, side: Side) -> Pairs:
-    """Returns the pairs with the texts of one side, and the facts about them, on both sides."""
+    """Returns the pairs with the texts of one side, and their facts, on both sides."""
     other: Side = "target" if side == "source" else "source"
     copied = {f"{other}_{name}": getattr(pairs.facts, f"{side}_{name}") for name in MEASURES}
     pairs.facts = replace(pairs.facts, **copied)
@@ -73,9 +73,9 @@ def copy_side(pairs: Pairs, side: Side) -> Pairs:
 
 
 def drop_held_out(text: MonolingualSide, corpus: Pairs, splits: Splits) -> None:
-    """Drops the texts that equal, or nearly equal, a held-out sentence of their side, or equal a training sentence.
+    """Drops texts that equal, or nearly equal, a held-out sentence of their side, or equal a training sentence.
 
-    Held-out sentences are those of the development and test sets. Without this a synthetic pair would teach the network
+    Held-out sentences are those of the development and test sets. Otherwise a synthetic pair would teach the network
     what it is measured by.
     """
     keys = corpus.facts.source_keys if text.side == "source" else corpus.facts.target_keys
@@ -94,7 +94,7 @@ def mark_dropped(pairs: Pairs, rows: BoolArray, reason: str) -> None:
 
 
 def write_monolingual(text: MonolingualSide, directory: Path) -> MonolingualText:
-    """Writes the texts that are kept, one a line, and returns their counts. Raises DataError if none is kept."""
+    """Writes the kept texts, one per line, and returns their counts. Raises DataError if none is kept."""
     pairs = text.pairs
     rows = np.flatnonzero(pairs.is_kept)
     reasons = ("", *(check.name for check in CHECKS), *AUDITS)

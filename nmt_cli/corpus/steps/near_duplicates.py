@@ -1,7 +1,7 @@
 """Finds near-duplicate sentences, such as "Tom likes tea." and "Tom likes tea!", by MinHash.
 
-Vectorised over all sentences, which is several times as fast as a library that takes them one by one.
-Letters: N sentences, G shingles (groups of bytes) of all sentences, H hash functions, E edges.
+Vectorised over all sentences, which is several times as fast as a library that takes them one by one. Letters: N
+sentences, G shingles (groups of bytes) of all sentences, H hash functions, E edges.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ UIntArray = NDArray[np.uint32]
 def number_near_equal(texts: Texts, rows: IntArray, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
     """Returns (N,) numbers for these `rows`, equal where texts have equal `keys` or are near-duplicates.
 
-    The relation is transitive: texts that are connected by others have equal numbers, too.
+    The relation is transitive: indirectly connected texts have equal numbers, too.
     """
     if not len(rows):
         return np.zeros(0, np.int32)
@@ -42,7 +42,7 @@ def number_near_equal(texts: Texts, rows: IntArray, keys: NDArray[np.uint64]) ->
 def find_near_held_out(texts: Texts, rows: IntArray, held_out: Texts, held_out_rows: IntArray) -> NDArray[np.bool_]:
     """Returns (N,) whether each text of `rows` is a near-duplicate of one of the H held-out texts.
 
-    Each text is compared with all held-out texts that it meets in a band, and with no other text.
+    Each text is compared with all held-out texts that share a band with it, and with no others.
     """
     if not len(rows) or not len(held_out_rows):
         return np.zeros(len(rows), np.bool_)
@@ -73,7 +73,7 @@ def join_equal(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> tuple[Int
 def find_near_edges(texts: Texts, rows: IntArray) -> NDArray[np.int64]:
     """Returns (E, 2) pairs of indices into `rows` whose sentences are near-duplicates.
 
-    The edges connect each group of near-duplicates, but do not join every two of its members.
+    The edges connect each group of near-duplicates, but not every two of its members.
     """
     signatures = np.concatenate(
         [compute_signatures(texts, rows[start : start + BATCH]) for start in range(0, len(rows), BATCH)]
@@ -106,7 +106,7 @@ def compute_signatures(texts: Texts, rows: IntArray) -> UIntArray:
 
 
 def hash_values(values: UIntArray, factor: np.uint32, shift: np.uint32) -> UIntArray:
-    """Hashes to 32 bits. Multiplies and folds twice, since products alone would keep the order of the low bits."""
+    """Hashes to 32 bits. Multiplies and xors twice, since products would preserve the order of the low bits."""
     hashed = (values ^ shift) * factor
     hashed ^= hashed >> np.uint32(15)
     hashed *= np.uint32(0x2C1B3C6D)
@@ -126,8 +126,7 @@ def hash_band(signatures: UIntArray, first: int, width: int) -> NDArray[np.uint6
 def find_band_edges(signatures: UIntArray, first: int, width: int) -> NDArray[np.int64]:
     """Returns (E, 2) sentences whose hashes in the band are equal and whose signatures are alike.
 
-    Sentences with equal hashes in the band stand beside one another once sorted; each is compared with the REACH
-    before it.
+    Sentences with equal hashes in the band are adjacent once sorted; each is compared with the REACH before it.
     """
     keys = hash_band(signatures, first, width)
     order = np.argsort(keys, kind="stable")

@@ -32,7 +32,7 @@ CAPTION_CHECKS = frozenset({"mojibake", "markup", "control", "empty", "damaged",
 
 @dataclass(frozen=True)
 class Pictures:
-    """The M pictures that the pairs name, and the reader of their features."""
+    """The M pictures named by the pairs, and the reader of their features."""
 
     paths: tuple[Path, ...]
     picture_numbers: IntArray  # (N,) the picture of each pair; -1 for a pair that names none
@@ -66,7 +66,7 @@ class Pictures:
         return len(numbers)
 
     def write_features(self, path: Path, numbers: IntArray, offsets: IntArray, advance: Callable[[int], None]) -> None:
-        """Writes the features of these pictures one after the other, (sum of R, D), with the type of the first."""
+        """Writes the concatenated features of these pictures, (sum of R, D), with the type of the first."""
         first_grids = self.reader.read([self.paths[number] for number in numbers[:1]])
         dtype = first_grids[0].dtype if first_grids else np.dtype(np.float32)
         features = open_memmap(path, mode="w+", dtype=dtype, shape=(int(offsets[-1]), self.depth))
@@ -81,10 +81,10 @@ class Pictures:
 def find_pictures(
     pairs: Pairs, inputs: CorpusInputs, reader: PictureReader, report_progress: PrepareProgress
 ) -> Pictures:
-    """Finds the pictures that the sources of `pairs` name, relative to the file that names them.
+    """Finds the pictures named by the sources of `pairs`, relative to the file that names them.
 
     Changes `pairs`: from then on only equal pictures, whatever their names, connect pairs, since many pictures share a
-    caption. Raises NotFoundError or DataError, naming the line, for a picture that is missing or cannot be read.
+    caption. Raises NotFoundError or DataError, naming the line, for a picture that is missing or unreadable.
     """
     numbers: dict[str, int] = {}
     paths: list[Path] = []
@@ -116,7 +116,7 @@ def find_pictures(
 
 
 def read_shape(path: Path, pairs: Pairs, row: int, reader: PictureReader) -> tuple[int, int]:
-    """Returns (regions, depth) of a picture. Raises NotFoundError, naming the line of the pair, if there is none."""
+    """Returns (regions, depth) of a picture. Raises NotFoundError, naming the line of the pair, if it is missing."""
     where = f"{pairs.input_names[int(pairs.facts.input_numbers[row])]}, line {int(pairs.facts.line_numbers[row]):,}"
     if not path.is_file():
         raise NotFoundError(

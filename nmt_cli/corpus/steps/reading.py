@@ -1,4 +1,4 @@
-"""Reads and examines all inputs into one table of pairs, on several cores where there is enough to do.
+"""Reads and examines all inputs into one table of pairs, on several cores for large inputs.
 
 Knows nothing of what the checks decide.
 """
@@ -33,7 +33,9 @@ CHUNKS_ALONE = 5  # are examined in this process; only for more it pays to start
 
 
 class CorpusInputs:
-    """The files of the corpus and of its dev and test data, opened at once, so that missing ones are reported first."""
+    """The files of the corpus and of its dev and test data, all opened at once, so that missing ones are reported
+    first.
+    """
 
     def __init__(
         self,
@@ -58,7 +60,7 @@ class CorpusInputs:
 
     @property
     def records(self) -> dict[str, FileRecord]:
-        """The size and checksum of each file, by its name without folder: equal input gives equal output anywhere."""
+        """The size and checksum of each file, by name without folder: equal input gives equal output anywhere."""
         records: dict[str, FileRecord] = {}
         for stream in self.list_streams():
             base_name = format_name(stream.path)
@@ -70,7 +72,7 @@ class CorpusInputs:
         return records
 
     def list_streams(self) -> list[InputStream]:
-        """Returns the streams of all inputs; a file that is read as both sides of its pairs counts once."""
+        """Returns the streams of all inputs; a file read as both sides of its pairs counts once."""
         return [
             stream
             for corpus_input, reader in zip(self.inputs, self.readers, strict=True)
@@ -79,24 +81,24 @@ class CorpusInputs:
 
     @property
     def notes(self) -> list[str]:
-        """What a person should know about how the files were read."""
+        """Notes for the user about how the files were read."""
         return [note for reader in self.readers for note in reader.notes]
 
     @property
     def short_names(self) -> list[str]:
-        """The names that messages and reports use for the inputs: those of their files, without folders."""
+        """The names of the inputs in messages and reports: their file names, without folders."""
         return [" + ".join(map(format_name, dict.fromkeys(corpus_input.files))) for corpus_input in self.inputs]
 
 
 def format_name(path: Path) -> str:
-    """Returns a file's name without its folder, with characters that UTF-8 cannot write replaced."""
+    """Returns a file's name without its folder, replacing characters that UTF-8 cannot encode."""
     return "standard input" if path == STDIN else os.fsencode(path.name).decode(errors="replace")
 
 
 def read_pairs(
     inputs: CorpusInputs, config: PrepareConfig, report_progress: PrepareProgress, *, processes: int = 1
 ) -> Pairs:
-    """Reads the pairs of all inputs, in their order; they are normalised, repaired and measured.
+    """Reads, normalises, mends and measures the pairs of all inputs, in their order.
 
     The result does not depend on the number of `processes`. Raises DataError naming the line, or WorkerError.
     """
@@ -116,7 +118,7 @@ def read_pairs(
 
 
 def read_chunks(readers: list[Reader], config: PrepareConfig) -> Iterator[Chunk]:
-    """Yields the rows of all inputs in chunks, none of which has rows of two inputs."""
+    """Yields the rows of all inputs in chunks that never mix inputs."""
     for number, reader in enumerate(readers):
         rows = map(swap_sides, reader) if config.reverse else iter(reader)
         while chunk := list(islice(rows, CHUNK)):
@@ -128,7 +130,7 @@ def swap_sides(row: Row) -> Row:
 
 
 def examine_chunks(chunks: Iterator[Chunk], processes: int) -> Iterator[ExaminedChunk]:
-    """Examines the chunks and yields them in their order: the first few in this process, more in several processes."""
+    """Examines the chunks and yields them in order: the first few in this process, more in several processes."""
     yield from map(examine, islice(chunks, CHUNKS_ALONE))
     first = next(chunks, None)
     if first is None:
@@ -157,7 +159,7 @@ def examine_chunks(chunks: Iterator[Chunk], processes: int) -> Iterator[Examined
 
 
 def follow_parent() -> None:
-    """Sets up a worker process: it leaves Ctrl-C to its parent, and ends when the parent ends, however that happens."""
+    """Sets up a worker process: it leaves Ctrl-C to its parent, and ends when the parent ends, for any reason."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=exit_with_parent, daemon=True).start()
 

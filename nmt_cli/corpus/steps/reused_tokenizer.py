@@ -1,6 +1,6 @@
 """Finds the subwords of another model, prepared corpus or SentencePiece file, for `--tokenizer-from`.
 
-Reads the names of its files from the card of a model directory; knows nothing else about models.
+Reads file names from the card of a model directory; knows nothing else about models.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CARDS = ("model.json", "dataset.json")
 
 @dataclass(frozen=True)
 class ReusedSubwords:
-    """The files of a source and a target vocabulary, which may be the same, and the settings to use them with."""
+    """The files of a source and a target vocabulary, which may be the same, and their settings."""
 
     settings: TokenizerSettings
     source: Path
@@ -29,7 +29,7 @@ class ReusedSubwords:
 
     @property
     def files(self) -> dict[str, Path]:
-        """The subword models by role: "joint", perhaps with "target" beside it, or "source" and "target"."""
+        """The subword models by role: "joint", optionally with "target", or "source" and "target"."""
         if self.source == self.target:
             return {"joint": self.source}
         return {"joint" if self.source.name == JOINT_NAME else "source": self.source, "target": self.target}
@@ -40,7 +40,7 @@ class ReusedSubwords:
         return self.source != self.target and self.source.name != JOINT_NAME
 
     def refuse_conflicts(self, config: PrepareConfig) -> None:
-        """Raises OptionError for options that contradict these subwords; an option at its default never does."""
+        """Raises OptionError for options that contradict these subwords; options at their defaults never do."""
         defaults = PrepareConfig()
         for name, option, default, reused in (
             ("tokenizer", config.tokenizer, defaults.tokenizer, self.settings.kind),
@@ -56,7 +56,7 @@ class ReusedSubwords:
     def select_files(self, sides: Sequence[str]) -> dict[str, Path]:
         """Returns the files of these sides, by role.
 
-        Raises OptionError if both sides are to use the target's part of a joint vocabulary.
+        Raises OptionError if both sides would use the target's part of a joint vocabulary.
         """
         if len(sides) == 1:
             return {side: getattr(self, side) for side in sides}
@@ -68,9 +68,9 @@ class ReusedSubwords:
 def find_reused_subwords(path: Path, settings: TokenizerSettings) -> ReusedSubwords:
     """Returns the subwords of a model directory, a prepared directory, or a single file.
 
-    A single file is used with the settings of the card beside it, if that names it, else with `settings`.
+    A single file is used with the settings of a card in its folder that names it, else with `settings`.
 
-    Raises NotFoundError, DamagedError, or DataError for a subword model that nmt did not make.
+    Raises NotFoundError, DamagedError, or DataError for a subword model not made by nmt.
     """
     if not path.exists():
         raise NotFoundError(
@@ -101,12 +101,12 @@ def use_single_file(file: Path, settings: TokenizerSettings) -> ReusedSubwords:
 
 
 def find_card(directory: Path) -> Path | None:
-    """Returns the file that describes a model or prepared directory; None if the directory is neither."""
+    """Returns the file that describes a model or prepared directory; None for any other directory."""
     return next((directory / name for name in CARDS if (directory / name).is_file()), None)
 
 
 def refuse_target_part(file: Path) -> None:
-    """Raises OptionError if the card beside `file` says that it is the target's part of a joint vocabulary."""
+    """Raises OptionError if the neighbouring card says that `file` is the target's part of a joint vocabulary."""
     card = find_card(file.parent)
     joint = read_subword_card(card) if card is not None else None
     if joint is not None and joint.source.name == JOINT_NAME and file == joint.target != joint.source:
@@ -117,7 +117,7 @@ def refuse_target_part(file: Path) -> None:
 
 
 def read_subword_card(card: Path) -> ReusedSubwords:
-    """Reads the subwords that model.json or dataset.json describes. Raises DamagedError if it does not."""
+    """Reads the subwords described by model.json or dataset.json. Raises DamagedError if there are none."""
     try:
         values = build(dict, parse_json(card.read_text(encoding="utf-8")))
         if card.name == "model.json":

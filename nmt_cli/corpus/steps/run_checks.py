@@ -1,6 +1,6 @@
 """Runs the checks over all pairs: decides which pairs are dropped and why, and makes the findings of the report.
 
-Knows neither how pairs are read nor what becomes of those that are kept.
+Knows neither how pairs are read nor what happens to kept ones.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ LONGEST_EXAMPLE = 200  # characters of a side
 def run_checks(
     pairs: Pairs, config: PrepareConfig, advance: Callable[[int], None], only_checks: frozenset[str] | None = None
 ) -> tuple[Finding, ...]:
-    """Runs every check in turn, or only those with these names, and sets `pairs.reasons` of the pairs that they drop.
+    """Runs every check in turn, or only those with these names, and sets `pairs.reasons` of the dropped pairs.
 
-    Returns the findings of the checks that found something; `advance` receives the number of checks that are done.
+    Returns the non-empty findings; `advance` receives the number of finished checks.
 
-    Dev and test pairs from files are only dropped if they are empty or share a sentence with each other, since others
+    Dev and test pairs from files are dropped only if they are empty or share a sentence with each other, since others
     measure with the same data.
     """
     keep = check_names(config.keep)
@@ -59,7 +59,7 @@ def run_check(check: Check, pairs: Pairs, among: BoolArray, config: PrepareConfi
 def make_finding(check: Check, result: CheckResult, pairs: Pairs, action: Action) -> Finding:
     """Returns the finding about the pairs that a check found."""
     rows = np.flatnonzero(result.rows)
-    # For a repair, prefer examples whose text before the repair is remembered.
+    # For a mended text, prefer examples whose original is remembered.
     remembered = [row for row in pairs.originals if result.rows[row]] if check.action == "mended" else []
     example_rows = sorted(remembered)[:EXAMPLES] or rows[:EXAMPLES].tolist()
     return Finding(
@@ -73,7 +73,7 @@ def make_finding(check: Check, result: CheckResult, pairs: Pairs, action: Action
 
 
 def make_example(pairs: Pairs, row: int, *, as_it_was: bool) -> FindingExample:
-    """Returns a pair with its file and line; with `as_it_was`, the text before its repair, where known."""
+    """Returns a pair with its file and line; with `as_it_was`, the text before mending, where known."""
     facts, texts = pairs.facts, (pairs.source[row], pairs.target[row])
     source, target = pairs.originals.get(row, texts) if as_it_was else texts
     name = pairs.input_names[int(facts.input_numbers[row])]
@@ -83,13 +83,13 @@ def make_example(pairs: Pairs, row: int, *, as_it_was: bool) -> FindingExample:
 
 
 def clean_text(text: str) -> str:
-    """Returns a text that can be shown and written: shortened, and without unpaired surrogates."""
+    """Shortens a text and drops unpaired surrogates, so that it can be shown and written."""
     text = text.encode("utf-8", "replace").decode()
     return shorten_text(text, LONGEST_EXAMPLE)
 
 
 def refuse_findings(findings: tuple[Finding, ...]) -> None:
-    """Raises DataError, as `--strict` demands, if there are findings that `--keep` does not accept; names them all."""
+    """Raises the DataError of `--strict`, naming all findings that `--keep` does not accept, if there are any."""
     refused = [finding for finding in findings if finding.action != "kept"]
     if refused:
         first = refused[0].examples[0]

@@ -1,9 +1,8 @@
 """Splits a corpus into train, dev and test so that no sentence of either side appears in two of them.
 
-Two rows are connected if their sources or their targets have equal normal forms. Rows that are connected, directly or
-through others, form a group, and each group goes into one split as a whole. Dev and test are drawn so that short and
-long sentences are as frequent in them as in the corpus. Knows nothing of files or subwords.
-Letters: N rows, E edges.
+Two rows are connected if their sources or their targets have equal normal forms. Rows connected directly or indirectly
+form a group, and each group goes into one split as a whole. Dev and test are drawn so that short and long sentences are
+as frequent in them as in the corpus. Knows nothing of files or subwords. Letters: N rows, E edges.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ DEFAULT_SHARE = 10  # ... but at most one in this many
 
 @dataclass(frozen=True)
 class Leak:
-    """What a random split would have leaked: the shares, 0 to 1, of test rows whose sentence is in train, too."""
+    """The leak of a random split: the shares, 0 to 1, of test rows whose sentence is in train, too."""
 
     sources: float
     targets: float
@@ -39,7 +38,7 @@ class Leak:
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many pairs dev and test are to have."""
+    """The requested numbers of dev and test pairs."""
 
     dev: int
     test: int
@@ -47,7 +46,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Splits:
-    """The row numbers of each split, in random order; together the splits have every row once."""
+    """The row numbers of each split, in random order; together the splits contain every row once."""
 
     train: IntArray
     dev: IntArray
@@ -65,7 +64,7 @@ def number_keys(keys: NDArray[np.uint64]) -> NDArray[np.int32]:
 
 
 def find_connected_groups(*numbers: IntArray) -> NDArray[np.int32]:
-    """Returns (N,) the smallest row of the group of each row; rows that share a number of any kind share a group.
+    """Returns (N,) the smallest row of each row's group; rows that share a number of any kind share a group.
 
     `numbers` are several kinds of numbers, (N,) each: those of the sources, those of the targets, ...
     """
@@ -86,7 +85,7 @@ def find_connected_groups(*numbers: IntArray) -> NDArray[np.int32]:
 
 
 def number_components(count: int, edges: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Returns (count,) numbers that are equal for what the edges (E, 2) connect, directly or through others."""
+    """Returns (count,) numbers that are equal for nodes connected by the edges (E, 2), directly or indirectly."""
     parents = list(range(count))
     for row, other in edges.tolist():
         merge_trees(parents, row, other)
@@ -105,14 +104,14 @@ def find_roots(parents: list[int]) -> NDArray[np.int32]:
 
 
 def find_root(parents: list[int], row: int) -> int:
-    """Returns the root of the tree of `row`, and halves the path to it on the way."""
+    """Returns the root of the tree of `row`, halving the path to it on the way."""
     while parents[row] != row:
         parents[row] = row = parents[parents[row]]
     return row
 
 
 def parse_size(value: str, pairs: int, flag: str) -> int:
-    """Returns how many of the pairs "1000", "0.05" or "5%" stands for. Raises OptionError for none, or for a whole."""
+    """Returns the number of pairs meant by "1000", "0.05" or "5%". Raises OptionError for zero and for all pairs."""
     if COUNT.fullmatch(value):
         size = int(value.replace(",", ""))
     else:
@@ -129,7 +128,7 @@ def parse_size(value: str, pairs: int, flag: str) -> int:
 
 
 def check_sizes(dev: str | None, test: str | None) -> None:
-    """Raises OptionError for sizes that no corpus can have, before it is read."""
+    """Raises OptionError for sizes that no corpus can have, before the corpus is read."""
     sizes = {"--dev": dev, "--test": test}
     shares = [
         parse_size(value, 1_000_000, flag) / 1_000_000
@@ -154,7 +153,7 @@ def choose_sizes(
 
     They are drawn from `pairs`; `training_only` counts the others. Raises DataError if more pairs would be held out
     than remain for training. It names the number of pairs that would suffice, unless the held-out pairs grow with that
-    number; `where` names the corpus in the message, and `losses` how many pairs each check has dropped.
+    number; `where` names the corpus in the message, and `losses` the number of pairs that each check dropped.
     """
     default = min(DEFAULT_SIZE, pairs // DEFAULT_SHARE)
     options = {"dev": dev, "test": test}
@@ -189,7 +188,7 @@ def choose_sizes(
 
 
 def describe_loss(losses: Mapping[str, int], hint: str) -> str:
-    """Returns how the pairs that the checks dropped can be kept, if they can be."""
+    """Explains how to keep the pairs dropped by the checks, if possible."""
     known = {check.name: check for check in CHECKS}
     worst = next(iter(losses))
     if worst not in known or not known[worst].can_be_kept or worst.startswith("duplicate"):
@@ -199,10 +198,10 @@ def describe_loss(losses: Mapping[str, int], hint: str) -> str:
 
 
 def split_by_groups(groups: IntArray, lengths: IntArray, sizes: Sizes, *, seed: int, where: str) -> Splits:
-    """Splits the rows by whole groups, which are drawn at random from each stratum of length.
+    """Splits the rows by whole groups, drawn at random from each stratum of length.
 
-    A group that is larger than what a split still lacks is passed over, so that dev and test have exactly the requested
-    sizes unless the groups do not allow it. Raises DataError if a requested split would be empty.
+    Skips groups larger than a split's remaining room, so that dev and test have exactly the requested sizes whenever
+    the groups allow it. Raises DataError if a requested split would be empty.
     """
     generator = default_rng([seed, 0])
     # 1. Put the groups into random order, and each into the stratum of its mean length.
@@ -233,9 +232,9 @@ def assign_strata(lengths: NDArray[np.float64], group_sizes: IntArray) -> NDArra
 
 
 def draw_groups(candidates: IntArray, strata: NDArray[np.int64], group_sizes: IntArray, size: int) -> list[int]:
-    """Draws groups with `size` rows together, or as many as possible, in the order of the candidates.
+    """Draws groups that total `size` rows, or as many as possible, in the order of the candidates.
 
-    Each stratum gives its share first; other groups then fill what is still missing.
+    Each stratum gives its share first; other groups then fill the remainder.
     """
     candidate_strata = strata[candidates]
     shares = np.bincount(candidate_strata, weights=group_sizes[candidates], minlength=STRATA)
@@ -250,7 +249,7 @@ def draw_groups(candidates: IntArray, strata: NDArray[np.int64], group_sizes: In
 
 
 def fill_quota(candidates: IntArray, group_sizes: IntArray, size: int) -> list[int]:
-    """Returns groups with `size` rows together, or as many as possible: in order, each candidate that still fits."""
+    """Returns groups that total `size` rows, or as many as possible: in order, each candidate that still fits."""
     chosen, missing = [], size
     for group, rows in zip(candidates.tolist(), group_sizes[candidates].tolist(), strict=True):
         if missing == 0:
@@ -272,14 +271,14 @@ def refuse_connected(where: str, pairs: int, groups: int) -> NoReturn:
 
 
 def measure_leak(sources: IntArray, targets: IntArray, sizes: Sizes, *, seed: int) -> Leak:
-    """Measures what a random split of the rows, of the same sizes, would have leaked."""
+    """Measures the leak of a random split of the rows with the same sizes."""
     rows = default_rng([seed, 1]).permutation(len(sources))
     test, train = rows[: sizes.test], rows[sizes.test + sizes.dev :]
     return Leak(sources=measure_known_share(sources, train, test), targets=measure_known_share(targets, train, test))
 
 
 def measure_known_share(numbers: IntArray, train: IntArray, test: IntArray) -> float:
-    """Returns the share, 0 to 1, of the `test` rows whose number a `train` row has, too."""
+    """Returns the share, 0 to 1, of `test` rows that share a number with a `train` row."""
     if not len(test):
         return 0.0
     is_known = np.zeros(int(numbers.max()) + 1, dtype=bool)

@@ -40,7 +40,7 @@ MAIN_SCRIPT = 0.1  # share of letters from which a script is named
 
 @dataclass(frozen=True)
 class LearnedSubwords:
-    """The subword models of both sides and their files; the same for both if the target needs most of a joint one."""
+    """The subword models of both sides and their files; identical if the target needs most of a joint model."""
 
     source: Tokenizer
     target: Tokenizer
@@ -59,7 +59,7 @@ class LearnedSubwords:
 
 
 def obtain_subwords(pairs: Pairs, train: IntArray, directory: Path, config: PrepareConfig) -> LearnedSubwords:
-    """Writes and returns the subword models: those of `--tokenizer-from`, else models trained on train alone."""
+    """Writes and returns the subword models: those of `--tokenizer-from`, else models trained only on train."""
     settings = config.tokenizer_settings
     if config.tokenizer_from is not None:
         reused = find_reused_subwords(Path(config.tokenizer_from), settings)
@@ -76,10 +76,10 @@ def obtain_subwords(pairs: Pairs, train: IntArray, directory: Path, config: Prep
 
 
 def choose_separation(pairs: Pairs, train: IntArray, config: PrepareConfig, notes: list[str]) -> PrepareConfig:
-    """Returns the settings with a decision on separate vocabularies: by default, if the sides share no script.
+    """Returns the settings with separate vocabularies decided: by default, if the sides share no script.
 
-    Pieces of one script are of no use to the other side, and take room from the pieces that it needs. A decision that
-    the user did not make is added to `notes`.
+    Pieces of one script are useless to the other side, and take room from the pieces it needs. A decision not made by
+    the user is added to `notes`.
     """
     separate = config.separate_vocabularies
     if separate is None and len(config.text_sides) == 2 and config.tokenizer_from is None:
@@ -98,7 +98,7 @@ def choose_separation(pairs: Pairs, train: IntArray, config: PrepareConfig, note
 def learn_subwords(pairs: Pairs, train: IntArray, config: PrepareConfig) -> dict[str, bytes]:
     """Learns subword models from a sample of train.
 
-    Returns them by role: "joint", perhaps with "target" beside it, or "source" and "target".
+    Returns them by role: "joint", optionally with "target", or "source" and "target".
     """
     generator = np.random.default_rng([config.seed, 2])
     rows = np.sort(generator.permutation(train)[:SAMPLE])
@@ -126,7 +126,7 @@ def encode_splits(
     report_progress: PrepareProgress,
     config: PrepareConfig,
 ) -> IntArray:
-    """Writes the ids of each side of each split, with placeholders for protected spans that are on both sides.
+    """Writes the ids of each side of each split, with placeholders for protected spans shared by both sides.
 
     Returns the rows whose source was truncated to `max_source_length`.
     """
@@ -149,9 +149,9 @@ def encode_splits(
 
 
 def mask_rows(pairs: Pairs, rows: IntArray, config: PrepareConfig) -> dict[Side, dict[int, str]]:
-    """Returns for each side the sentences that masking changes, by their index in `rows`.
+    """Returns for each side the sentences changed by masking, by their index in `rows`.
 
-    There are none where only one side is text.
+    Empty if only one side is text.
     """
     if len(config.text_sides) < 2:
         return {}
@@ -164,7 +164,7 @@ def mask_rows(pairs: Pairs, rows: IntArray, config: PrepareConfig) -> dict[Side,
 
 
 def read_masked(pairs: Pairs, side: Side, rows: IntArray, changed: Mapping[int, str]) -> Iterator[str]:
-    """Returns the sentences of these rows, those that masking has `changed` with their placeholders."""
+    """Yields the sentences of these rows, with placeholders in those that masking has `changed`."""
     return (changed.get(index, sentence) for index, sentence in enumerate(pairs.get_texts(side).select(rows)))
 
 
@@ -177,7 +177,7 @@ def encode_chunks(sentences: Iterator[str], tokenizer: Tokenizer) -> Iterator[li
 def report_encoding(
     chunks: Iterable[list[list[int]]], done: int, total: int, report_progress: PrepareProgress
 ) -> Iterator[list[list[int]]]:
-    """Passes the chunks on, and reports how many sentences were encoded, counting from `done`."""
+    """Passes the chunks on, reporting the number of sentences encoded, counted from `done`."""
     for chunk in chunks:
         yield chunk
         done += len(chunk)
@@ -187,7 +187,7 @@ def report_encoding(
 def measure_subwords(
     side: Side, pairs: Pairs, splits: Splits, subwords: LearnedSubwords, directory: Path
 ) -> SubwordStatistics:
-    """Measures the vocabulary of one side, and how well it fits, from the ids that were written."""
+    """Measures the vocabulary of one side, and how well it fits, from the written ids."""
     tokenizer = subwords.get_tokenizer(side)
     words = pairs.facts.source_words if side == "source" else pairs.facts.target_words
     train = Ragged.load(directory / f"train.{side}")
@@ -204,12 +204,12 @@ def measure_subwords(
 
 
 def find_99th_percentile(lengths: NDArray[np.int64]) -> int:
-    """Returns the greatest length of all but the longest 1 % of the sentences; 0 without sentences."""
+    """Returns the greatest length after excluding the longest 1 % of the sentences; 0 without sentences."""
     return int(np.quantile(lengths, 0.99, method="lower")) if len(lengths) else 0
 
 
 def measure_coverage(texts: Texts, splits: Splits, tokenizer: Tokenizer) -> float:
-    """Returns the share, 0 to 1, of the characters of dev and test that the pieces of the vocabulary cover."""
+    """Returns the share, 0 to 1, of the characters of dev and test that the vocabulary's pieces cover."""
     counts = Counter[str]()
     for text in texts.select(np.concatenate([splits.dev, splits.test])):
         counts.update(text)

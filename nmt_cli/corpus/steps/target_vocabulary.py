@@ -1,8 +1,8 @@
-"""Orders a joint vocabulary so that it begins with the pieces that targets are written with.
+"""Orders a joint vocabulary so that the pieces used by targets come first.
 
-Many pieces that are learned from two languages together occur in only one of them. With the target's pieces in front,
-an id stands for the same piece on both sides, one embedding matrix serves both, and the network chooses among the first
-ids only: its output layer, the most expensive of all, becomes a third smaller. The target's subword model has no other
+Many pieces learned from two languages together occur in only one of them. With the target's pieces first, an id
+represents the same piece on both sides, one embedding matrix serves both, and the network chooses only among the first
+ids: its output layer, the most expensive of all, becomes a third smaller. The target's subword model has no other
 pieces, so that any target is segmented into these. Source of the restriction: Sennrich, Haddow, Birch (2016), "Neural
 Machine Translation of Rare Words with Subword Units", section 3.2, available as `--vocabulary` in their program.
 """
@@ -23,7 +23,7 @@ LARGEST_SHARE = 0.9  # of the joint vocabulary: a target that needs more shares 
 
 
 def extract_target_vocabulary(joint: bytes, settings: TokenizerSettings, targets: Iterable[str]) -> tuple[bytes, bytes]:
-    """Returns the joint model with its pieces reordered, and its beginning, which has all that `targets` need.
+    """Returns the joint model with its pieces reordered, and its beginning, which holds all pieces that `targets` need.
 
     Returns `joint` twice if the targets need most of it. Both models segment these targets as `joint` does.
     """
@@ -39,7 +39,7 @@ def extract_target_vocabulary(joint: bytes, settings: TokenizerSettings, targets
 def collect_needed_pieces(
     model: proto.ModelProto, settings: TokenizerSettings, sentences: Iterable[Iterable[int]]
 ) -> set[int]:
-    """Returns the ids of the pieces in `sentences`, of the basic pieces, and of those that BPE merges them from."""
+    """Returns the ids of the pieces in `sentences`, of the basic pieces, and of those from which BPE merges them."""
     needed = {piece_id for ids in sentences for piece_id in ids}
     needed |= {piece_id for piece_id, piece in enumerate(model.pieces) if is_basic(piece)}
     if settings.kind == "bpe":
@@ -51,17 +51,17 @@ def collect_needed_pieces(
 
 
 def is_normal(piece: proto.ModelProto.SentencePiece) -> bool:
-    """Whether a piece was learned from text, and is not a special symbol, a placeholder or a byte."""
+    """Whether a piece was learned from text, rather than a special symbol, a placeholder or a byte."""
     return bool(piece.type == proto.ModelProto.SentencePiece.NORMAL)
 
 
 def is_basic(piece: proto.ModelProto.SentencePiece) -> bool:
-    """Whether a piece is a symbol, a placeholder, a byte or a single character; with these any text can be spelled."""
+    """Whether a piece is a symbol, a placeholder, a byte or a single character, which suffice to spell any text."""
     return not is_normal(piece) or len(piece.piece) == 1
 
 
 def list_intermediate_merges(piece: str, scores: dict[str, float]) -> list[str]:
-    """Returns the pieces that BPE merges, in order, on the way from the characters of a piece to the piece itself."""
+    """Returns the pieces that BPE merges, in order, from the characters of a piece to the piece itself."""
     parts, merges = list(piece), list[str]()
     while len(parts) > 2:
         candidates = [(scores[text], -i) for i in range(len(parts) - 1) if (text := parts[i] + parts[i + 1]) in scores]
@@ -74,7 +74,7 @@ def list_intermediate_merges(piece: str, scores: dict[str, float]) -> list[str]:
 
 
 def select_pieces(model: proto.ModelProto, order: list[int]) -> bytes:
-    """Returns the model, serialized, with only these of its pieces, in this order."""
+    """Returns the serialized model with only these pieces, in this order."""
     selection = proto.ModelProto()
     selection.CopyFrom(model)
     del selection.pieces[:]

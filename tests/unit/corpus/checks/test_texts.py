@@ -1,4 +1,4 @@
-"""The checks of a single text: what they repair, and what they leave alone."""
+"""The checks of a single text: what they mend, and what they leave alone."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from nmt_cli.corpus.checks.texts import Control, Markup, Mojibake
 @pytest.mark.parametrize("text", ["für", "naïve – “ja”", "Привет", "日本語", "😀 café", "Ñandú", "l’été"])
 def test_text_that_was_read_in_the_wrong_encoding_is_mended(text: str) -> None:
     misread = "".join(bytes([b]).decode("cp1252", "ignore") or chr(b) for b in text.encode())
-    assert Mojibake().repair_text(misread) == text
-    assert Mojibake().repair_text(text) == text
+    assert Mojibake().mend_text(misread) == text
+    assert Mojibake().mend_text(text) == text
 
 
 @pytest.mark.parametrize("text", ["„Ich vergaß“, sagte er.", "»SPÄ«", "là »", "«À»", "AÇÃO", "größer…", "Ä“", "100 Â"])
 def test_good_text_that_looks_alike_is_left_alone(text: str) -> None:
-    assert Mojibake().repair_text(text) == text
+    assert Mojibake().mend_text(text) == text
 
 
 @given(st.text(max_size=40))
 def test_menders_take_any_text_and_leave_nothing_to_mend_twice(text: str) -> None:
     for check in TEXT_CHECKS:
         if not isinstance(check, Mojibake | Markup):  # what was escaped twice is mended twice
-            assert check.repair_text(check.repair_text(text)) == check.repair_text(text)
-        assert isinstance(check.repair_text(text), str)
+            assert check.mend_text(check.mend_text(text)) == check.mend_text(text)
+        assert isinstance(check.mend_text(text), str)
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def test_menders_take_any_text_and_leave_nothing_to_mend_twice(text: str) -> Non
     ],
 )
 def test_entities_and_known_tags_become_text(text: str, mended: str) -> None:
-    assert Markup().repair_text(text) == mended
+    assert Markup().mend_text(text) == mended
 
 
 def test_control_characters_go() -> None:
-    assert Control().repair_text("a\0b\u200bc\x1b") == "abc"
+    assert Control().mend_text("a\0b\u200bc\x1b") == "abc"

@@ -93,7 +93,7 @@ def test_characters_that_xml_forbids_become_blanks_and_are_counted(tmp_path: Pat
     ]
 
 
-def test_a_reference_that_two_chunks_share_is_repaired(tmp_path: Path) -> None:
+def test_a_reference_that_two_chunks_share_is_mended(tmp_path: Path) -> None:
     for length in range(65_400, 65_420):
         data = TMX.format(UNIT.format("x", "y" * length + "&#x1F;z"))
         assert texts(tmp_path / "a.tmx", data) == [("y" * length + " z", "x")]

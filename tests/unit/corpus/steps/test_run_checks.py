@@ -1,4 +1,4 @@
-"""Running the checks: what is dropped, kept, repaired and reported, and what `--strict` refuses."""
+"""Running the checks: what is dropped, kept, mended and reported, and what `--strict` refuses."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Repairs what programs write although XML forbids it: blank lines before the declaration, and control characters.
+"""Mends invalid XML that programs commonly write: blank lines before the declaration, and control characters.
 
-Works on the bytes of encodings that contain ASCII; anything else passes as it is. Knows no format.
+Works on the bytes of encodings that contain ASCII; anything else passes unchanged. Knows no format.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ BLANKS = b" \t\r\n"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-class XmlRepair:
-    """Repairs the chunks of a file, and counts what was repaired."""
+class XmlMending:
+    """Mends the chunks of a file, and counts the changes."""
 
     def __init__(self) -> None:
         self.characters = 0
@@ -26,15 +26,15 @@ class XmlRepair:
 
     @property
     def notes(self) -> list[str]:
-        """What was repaired, in words."""
+        """Descriptions of the changes."""
         notes = ["blanks before the XML declaration were left out"] if self.blank_start else []
         if self.characters:
             characters = format_count(self.characters, "character")
             notes.append(f"{characters} that XML forbids: read as blanks")
         return notes
 
-    def repair_chunks(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
-        """Yields the repaired chunks; a reference that a chunk divides is held back."""
+    def mend_chunks(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        """Yields the mended chunks, holding back a reference divided between two chunks."""
         held = b""
         is_first, is_wide = True, False
         for chunk in chunks:
@@ -49,19 +49,19 @@ class XmlRepair:
             cut = chunk.rfind(b"&", max(0, len(chunk) - LONGEST_REFERENCE))
             cut = len(chunk) if cut < 0 or b";" in chunk[cut:] else cut
             chunk, held = chunk[:cut], chunk[cut:]
-            yield self.repair_characters(chunk)
+            yield self.mend_characters(chunk)
         if held:
-            yield self.repair_characters(held)
+            yield self.mend_characters(held)
 
     def trim_start(self, chunk: bytes) -> bytes:
-        """Returns the first chunk without blanks before the declaration, which must stand at the very beginning."""
+        """Removes blanks before the declaration, which must come first, from the first chunk."""
         bare = chunk.removeprefix(BYTE_ORDER_MARK).lstrip(BLANKS)
         if not bare.startswith(b"<?xml") or len(bare) == len(chunk.removeprefix(BYTE_ORDER_MARK)):
             return chunk
         self.blank_start = True
         return bare
 
-    def repair_characters(self, chunk: bytes) -> bytes:
+    def mend_characters(self, chunk: bytes) -> bytes:
         if b"&#" in chunk:
             chunk = REFERENCE.sub(self.replace_reference, chunk)
         chunk, count = CONTROLS.subn(b" ", chunk)
@@ -69,7 +69,7 @@ class XmlRepair:
         return chunk
 
     def replace_reference(self, match: re.Match[bytes]) -> bytes:
-        """Returns a reference to a character as it is, or a blank where XML has no such character."""
+        """Returns a character reference unchanged, or a blank if XML forbids the character."""
         code = int(match[1], 16) if match[1] else int(match[2])
         is_allowed = code in (9, 10, 13) or 32 <= code < 0xD800 or 0xE000 <= code < 0xFFFE or 0x10000 <= code < 0x110000
         if is_allowed:
