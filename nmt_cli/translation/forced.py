@@ -18,8 +18,7 @@ from nmt_cli.text.symbols import UNKNOWN_PIECE
 from nmt_cli.text.tokenizer import TokenizerPair
 from nmt_cli.translation.decoding import decode_results
 from nmt_cli.translation.placement.joining import join_parts, restore_piece
-from nmt_cli.translation.placement.restoring import replace_placeholders
-from nmt_cli.translation.placement.span_alignment import link_masked_sides, map_words
+from nmt_cli.translation.placement.restoring import link_sides, replace_placeholders
 from nmt_cli.translation.repair.equal_spans import force_likeliest, group_equal_ids, renumber_target
 from nmt_cli.translation.result import Placed, Translation, WordLinks
 from nmt_cli.translation.segmentation.matched_pieces import MatchedPiece, match_pieces
@@ -244,9 +243,7 @@ def unmask_translation(
 def unmask_piece(translation: Translation, source: Piece, target: Piece, tokenizers: TokenizerPair) -> Translation:
     """Returns the translation of one piece by another with the spans of both put back."""
     (best,) = translation.hypotheses
-    source_words = map_words(source, translation.source_pieces, tokenizers.source)
-    target_words = map_words(target, best.pieces, tokenizers.target)
-    links = link_masked_sides(source, target, (source_words, target_words), best.attention)
+    links = link_sides(source, target, tokenizers, best.attention)
     hypothesis = best._replace(
         text=target.source_text,
         pieces=tuple(replace_placeholders(best.pieces, target)),

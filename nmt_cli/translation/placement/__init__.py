@@ -1,1 +1,1 @@
-"""Places protected spans in a translation: units, slots for placeholders, gaps by attention, spacing."""
+"""Places protected spans in a translation: units, slots for placeholders, marks by attention, spacing."""

@@ -22,6 +22,7 @@ from nmt_cli.translation.placement.traced_text import Position, TextRange, Trace
 
 DEEPEST = 100  # maximum depth of nested pairs; a deeper pair counts as two points
 MarkForm = Literal["point", "open", "close", "word", "cut"]
+Binding = Literal["right", "both"]  # which words a point stays with: that after it; that before it and that after it
 
 
 class Mark(NamedTuple):
@@ -32,6 +33,7 @@ class Mark(NamedTuple):
     end: int
     name: str = ""  # by which an opening and a closing mark are a pair
     keeps_order: bool = False  # of a point: whether it stays behind those before it that keep their order
+    binding: Binding | None = None
 
 
 class MarkNode(NamedTuple):
@@ -96,9 +98,11 @@ class MarkPlacer:
             positions = traced.list_targets(node.start, node.end)
             if len(positions) == node.end - node.start:
                 return Position(positions[0], positions[-1] + 1)
-            return traced.find_point(node.start)._replace(is_guess=True)
+            return traced.leave_final_mark(traced.find_point(node.start))._replace(is_guess=True)
         if node.start == node.end:
-            return traced.find_point(node.start)
+            binding = self.marks[node.first].binding
+            point = traced.find_point(node.start, binds_right=True if binding == "right" else None)
+            return traced.find_between(point) if binding == "both" else traced.find_before(point) if binding else point
         outside = traced.source[around.start : node.start] + traced.source[node.end : around.end]
         if node.last > node.first and not outside.strip():
             return self.fill(node, around, target)
@@ -118,7 +122,7 @@ class MarkPlacer:
         starts = [*(inner.start for inner in node.inside), node.end]
         if not any(source[end:start].strip() for end, start in zip(ends, starts, strict=True)):
             return point
-        words = [word for word in self.traced.words if word.start >= max(point.start, target.start)]
+        words = [word for word in self.traced.spoken if word.start >= max(point.start, target.start)]
         within = [word for word in words if word.end <= target.end]
         return Position(*(within[0] if within else point[:2]), is_guess=True)
 

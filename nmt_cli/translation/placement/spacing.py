@@ -2,33 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from nmt_cli.carrying.spans import Span, SpanKind
 from nmt_cli.text.characters import OPENING
 from nmt_cli.text.normalise import find_unspaced
-from nmt_cli.translation.placement.gaps import GapChooser, fill_gaps
-from nmt_cli.translation.placement.tag_tree import Node, PlacedItem
+from nmt_cli.translation.placement.marks import Mark, PlacedMark
+from nmt_cli.translation.placement.traced_text import TextRange
 from nmt_cli.translation.placement.units import Unit
+from nmt_cli.translation.result import Placed
+
+
+class RestoredText(NamedTuple):
+    """A translation with its protected spans."""
+
+    text: str
+    placed: tuple[Placed, ...] = ()  # in the order of the source, masked before extracted
+    units: tuple[Unit, ...] = ()  # of the hypothesis, with masked spans in place of their placeholders
+    words: tuple[int, ...] = ()  # the index of the word in which each unit begins
+
+
+class PlacedItem(NamedTuple):
+    """A span to be put into a translation, and the blanks beside it in the source."""
+
+    span: Span
+    mark: Mark
+    blank_before: bool
+    blank_after: bool
+
+
+def join_units(units: Sequence[Unit]) -> tuple[str, list[TextRange]]:
+    """Returns the text of `units`, and where in it each stands."""
+    text = ""
+    ranges = []
+    for index, unit in enumerate(units):
+        text += " " if unit.blank_before and index else ""
+        ranges.append(TextRange(len(text), len(text) + len(unit.text)))
+        text += unit.text
+    return text, ranges
 
 
 def assemble_text(
-    units: Sequence[Unit], nodes: Sequence[Node], width: int, *, flat: bool
-) -> tuple[str, tuple[int, ...]]:
-    """Returns the text of `units` with the items of `nodes` in their gaps, and the index of the word of each unit.
-
-    `width` is the number of source positions, without the end.
-    """
-    gaps: list[list[PlacedItem]] = [[] for _ in range(len(units) + 1)]
-    fill_gaps(gaps, GapChooser(units, width, flat), nodes, 0, len(units), (0, width))
+    units: Sequence[Unit], ranges: Sequence[TextRange], items: Sequence[PlacedItem], placed: Sequence[PlacedMark]
+) -> RestoredText:
+    """Returns the text of `units` with the items where their marks are `placed`."""
+    waiting = deque(list_positions(placed))
+    parts = cut_units(units, ranges, [position for position, _ in waiting])
     text, words = "", []
-    for left, items, right in zip((None, *units), gaps, (*units, None), strict=True):
-        text += join_items(left, items, right)
-        if right is not None:
-            text += "" if is_doubled_stop(left, items, right) else right.text
-            words.append(len(text.split()) - len(right.text.split()))
-    return text, tuple(words)
+    for left, (start, right) in zip((None, *(part for _, part in parts)), parts, strict=False):
+        gap = [items[waiting.popleft()[1]] for position, _ in tuple(waiting) if position <= start]
+        text += join_items(left, gap, right)
+        text += "" if is_doubled_stop(left, gap, right) else right.text
+        words.append(len(text.split()) - len(right.text.split()))
+    text += join_items(parts[-1][1] if parts else None, [items[number] for _, number in waiting], None)
+    return RestoredText(text, (), tuple(part for _, part in parts), tuple(words))
+
+
+def cut_units(units: Sequence[Unit], ranges: Sequence[TextRange], positions: Sequence[int]) -> list[tuple[int, Unit]]:
+    """Returns the units with their positions, those within which a mark stands in parts."""
+    parts = []
+    for unit, (start, end) in zip(units, ranges, strict=True):
+        bounds = [start, *sorted({position for position in positions if start < position < end}), end]
+        for first, last in pairwise(bounds):
+            text, blank = unit.text[first - start : last - start], unit.blank_before and first == start
+            parts.append((first, unit._replace(text=text, blank_before=blank)))
+    return parts
+
+
+def list_positions(placed: Sequence[PlacedMark]) -> Iterator[tuple[int, int]]:
+    """Yields the position of each mark, in order, with its number."""
+    for node, (start, end, _), inside in placed:
+        yield start, node.first
+        yield from list_positions(inside)
+        if node.last > node.first:
+            yield end, node.last
 
 
 def is_doubled_stop(left: Unit | None, items: Sequence[PlacedItem], right: Unit) -> bool:

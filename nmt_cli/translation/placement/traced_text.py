@@ -14,10 +14,11 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from nmt_cli.arrays.runs import find_heaviest_run
-from nmt_cli.text.characters import PAUSES
+from nmt_cli.text.characters import CLOSING, END_MARKS, PAUSES, TURNED_QUOTES
 from nmt_cli.text.normalise import find_unspaced
 
 UNALIGNED = -1
+BEHIND_FINAL_MARK = CLOSING + TURNED_QUOTES + " "
 
 
 class TextRange(NamedTuple):
@@ -42,7 +43,8 @@ class TracedText:
     sources: Sequence[int]  # of each character, the index in the source; UNALIGNED if it has none
     source_words: Sequence[TextRange]
     words: Sequence[TextRange]
-    is_linked: Sequence[bool]  # of each word, whether it has a source word
+    weights: Sequence[float]  # of each word, how sure its source word is; 0 without any
+    attracted: Sequence[int | None] = ()  # the word that each source word attracts most, if that is known
 
     @cached_property
     def targets(self) -> dict[int, list[int]]:
@@ -54,13 +56,24 @@ class TracedText:
         return dict(result)
 
     @cached_property
-    def linked_before(self) -> list[int]:
-        """The number of linked words before each word."""
-        return list(accumulate(self.is_linked, initial=0))
+    def spoken(self) -> list[TextRange]:
+        """The words that have letters or digits."""
+        return [word for word in self.words if any(map(str.isalnum, self.text[slice(*word)]))]
+
+    @cached_property
+    def weights_before(self) -> list[float]:
+        """The sum of the weights of the words before each word."""
+        return list(accumulate(self.weights, initial=0.0))
 
     def list_targets(self, start: int, end: int) -> list[int]:
         """Returns the characters that come from the source characters [start, end), in order."""
         return sorted(index for source in range(start, end) for index in self.targets.get(source, ()))
+
+    def list_attracted(self, start: int, end: int) -> list[int]:
+        """Returns the characters of the words that the source words in [start, end) attract most."""
+        pairs = zip(self.source_words, self.attracted, strict=False)
+        words = sorted({index for word, index in pairs if index is not None and word.start < end and word.end > start})
+        return [position for index in words for position in range(*self.words[index])]
 
     def extend_to_words(self, start: int, end: int) -> tuple[int, int]:
         """Returns the source characters [start, end), extended to whole words."""
@@ -76,27 +89,33 @@ class TracedText:
         if not inked and self.source[start:end].strip():
             start, end = self.extend_to_words(start, end)
             inked = [index for index in self.list_targets(start, end) if not self.text[index].isspace()]
+            inked = inked or self.list_attracted(start, end)
         if not inked:
             return (
                 None if self.source[start:end].strip() or not positions else Position(positions[0], positions[-1] + 1)
             )
-        first, last = self.find_densest_words(sorted({find_word(self.words, position) for position in inked}))
-        within = [index for index in inked if self.words[first].start <= index < self.words[last].end]
+        within = self.keep_densest(inked)
         low, high = within[0], within[-1] + 1
-        while low > self.words[first].start and self.sources[low - 1] == UNALIGNED:
+        first, last = (self.words[find_word(self.words, index)] for index in (within[0], within[-1]))
+        while low > first.start and self.sources[low - 1] == UNALIGNED:
             low -= 1
-        while high < self.words[last].end and self.sources[high] == UNALIGNED:
+        while high < last.end and self.sources[high] == UNALIGNED:
             high += 1
         return self.take_blanks(low, high, start, end)
 
-    def find_densest_words(self, inside: Sequence[int]) -> tuple[int, int]:
-        """Returns the first and the last word of the run with the most words inside minus linked words outside.
+    def keep_densest(self, positions: list[int]) -> list[int]:
+        """Returns those characters that stand in the densest run of the words with any; all, if they are blanks."""
+        inside = sorted({find_word(self.words, index) for index in positions if not self.text[index].isspace()})
+        if not inside:
+            return positions
+        first, last = self.find_densest_words(inside)
+        return [index for index in positions if self.words[first].start <= index < self.words[last].end]
 
-        Words without a link count nothing.
-        """
-        weights = [1]  # of the words inside, and between them of those outside
+    def find_densest_words(self, inside: Sequence[int]) -> tuple[int, int]:
+        """Returns the first and the last word of the run that weighs most: words inside minus words outside."""
+        weights = [self.weights[inside[0]]]  # of the words inside, and between them of those outside
         for word, following in pairwise(inside):
-            weights += [self.linked_before[word + 1] - self.linked_before[following], 1]
+            weights += [self.weights_before[word + 1] - self.weights_before[following], self.weights[following]]
         start, end = find_heaviest_run(weights)
         return inside[start // 2], inside[(end - 1) // 2]
 
@@ -129,10 +148,12 @@ class TracedText:
             binds_right = self.source[point - 1].isspace() and not self.source[point].isspace()
         exact = self.targets.get(point if binds_right else point - 1)
         if exact:
+            exact = self.keep_densest(exact)
             return self.leave_word(exact[0] if binds_right else exact[-1] + 1, point)
         for number, (word, is_right) in enumerate(self.list_neighbours(point, binds_right=binds_right)):
-            positions = self.list_targets(*word)
+            positions = self.list_targets(*word) or (self.list_attracted(*word) if number == 0 else [])
             if positions:
+                positions = self.keep_densest(positions)
                 position = self.leave_word(positions[0] if is_right else positions[-1] + 1, point)
                 return position._replace(is_guess=number > 0)
         return Position(0, 0, is_guess=True)
@@ -155,6 +176,25 @@ class TracedText:
             word = self.words[find_word(self.words, index)]
             index = next((i for i in range(index, word.end) if not self.text[i].isalnum()), word.end)
         return Position(index, index)
+
+    def leave_final_mark(self, point: Position) -> Position:
+        """Returns the point, but before the mark that ends the sentence and what closes behind it."""
+        bare = self.text.rstrip(BEHIND_FINAL_MARK)
+        end = len(bare.rstrip(END_MARKS))
+        return point._replace(start=end, end=end) if end < len(bare) and point.start > end else point
+
+    def find_before(self, point: Position) -> Position:
+        """Returns the point before the next word, else before the last one; the same if there is no word."""
+        starts = [word.start for word in self.spoken]
+        start = next((start for start in starts if start >= point.start), starts[-1] if starts else point.start)
+        return point._replace(start=start, end=start)
+
+    def find_between(self, point: Position) -> Position:
+        """Returns the nearest point between two words; the same if there is none."""
+        pairs = pairwise(self.words)
+        ends = [word.end for word, following in pairs if word in self.spoken and following in self.spoken]
+        end = min(ends, key=lambda end: abs(end - point.start), default=point.start)
+        return point._replace(start=end, end=end)
 
     def find_cut(self, point: int, low: int) -> Position:
         """Returns the blank after `low` at which the translation is divided where its source is, at the blank `point`.

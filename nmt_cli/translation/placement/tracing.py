@@ -83,8 +83,14 @@ def trace_words(
     target: str,
     target_words: Sequence[TextRange],
     links: Sequence[int | None],
+    weights: Sequence[float] = (),
+    attracted: Sequence[int | None] = (),
 ) -> TracedText:
-    """Returns a target traced to its source, by the source word that each of its words is linked to."""
+    """Returns a target traced to its source, by the source word that each of its words is linked to.
+
+    `weights` are how sure these links are, and `attracted` the target words that each source word attracts most, if
+    that is known.
+    """
     links = link_equal_words(source, source_words, target, target_words, links)
     source_gaps, target_gaps = find_gaps(source, source_words), find_gaps(target, target_words)
     text = ""
@@ -100,7 +106,8 @@ def trace_words(
             words.append(TextRange(len(text), len(text) + len(word)))
             text += word
             sources += [UNALIGNED] * len(word) if right is None else trace_word(source, source_words[right], word)
-    return TracedText(source, text, sources, source_words, words, [link is not None for link in links])
+    sure = [float(link is not None) * weight for link, weight in zip(links, weights or [1.0] * len(links), strict=True)]
+    return TracedText(source, text, sources, source_words, words, sure, attracted)
 
 
 def find_gaps(text: str, words: Sequence[TextRange]) -> list[TextRange]:
@@ -122,11 +129,13 @@ def trace_word(source: str, source_word: TextRange, word: str) -> list[int]:
 
 
 def find_unchanged(before: str, after: str) -> int | None:
-    """Returns where `before` stands in `after`, in any case of letters; None if it does not."""
-    offset = after.find(before)
-    if offset < 0 and len(before) == len(after) and before.casefold() == after.casefold():
+    """Returns where `before` stands in `after` as a word of its own, or is all of it in other letters; else None."""
+    if len(before) == len(after) and before.casefold() == after.casefold():
         return 0
-    return offset if offset >= 0 else None
+    offset = after.find(before)
+    end = offset + len(before)
+    parts = ((after[max(0, offset - 1) : offset], before[:1]), (before[-1:], after[end : end + 1]))
+    return None if offset < 0 or any(left.isalnum() and right.isalnum() for left, right in parts) else offset
 
 
 def trace_changed(before: str, after: str) -> list[int | None]:

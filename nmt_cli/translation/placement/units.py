@@ -26,10 +26,12 @@ class Unit(NamedTuple):
     blank_before: bool
     attention: FloatArray  # (S,)
     masked_span: int | None = None  # the number of the masked span that it stands for
+    source: int = 0  # the source unit to which it attends most
+    weight: float = 0.0  # how sure it is that it comes from that; 0 if it does not
 
     @property
     def has_letters(self) -> bool:
-        return any(map(str.isalnum, self.text))
+        return is_alphanumeric(self.text)
 
     @property
     def is_word(self) -> bool:
@@ -65,6 +67,10 @@ class Spelling(NamedTuple):
         """Whether all that reads like a placeholder is a placeholder token: other tokens can spell the same."""
         pieces = self.target.spell_pieces(self.tokens)
         return [piece for piece in pieces if piece in PLACEHOLDERS] == PLACEHOLDER_PATTERN.findall(self.text)
+
+
+def is_alphanumeric(text: str) -> bool:
+    return any(map(str.isalnum, text))
 
 
 def measure_units(spelling: Spelling, attention: FloatArray) -> list[Unit]:

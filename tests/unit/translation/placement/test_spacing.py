@@ -7,19 +7,22 @@ import pytest
 
 from nmt_cli.carrying.kinds import find_spans
 from nmt_cli.carrying.spans import Pair, Span, SpanKind
-from nmt_cli.translation.placement.spacing import assemble_text, is_apart, join_items
-from nmt_cli.translation.placement.tag_tree import PlacedItem, build_tree
+from nmt_cli.translation.placement.marks import Mark, MarkNode, PlacedMark
+from nmt_cli.translation.placement.spacing import PlacedItem, assemble_text, is_apart, join_items, join_units
+from nmt_cli.translation.placement.traced_text import Position
 from nmt_cli.translation.placement.units import Unit
+
+POINT = Mark("point", 1, 1)
 
 
 def unit(text: str, *, blank: bool) -> Unit:
     return Unit(text, blank, np.eye(3)[0])
 
 
-def item(text: str, *, before: bool, after: bool, markup: bool = True, order: int = 0) -> PlacedItem:
+def item(text: str, *, before: bool, after: bool, markup: bool = True) -> PlacedItem:
     (span,) = find_spans(text)
     assert span.is_markup is markup
-    return PlacedItem(span, 1, 1, before, after, order)
+    return PlacedItem(span, POINT, before, after)
 
 
 @pytest.mark.parametrize(
@@ -48,13 +51,18 @@ def test_two_spans_that_stand_for_words_are_always_apart() -> None:
 
 def test_a_text_is_assembled_from_units_and_items_and_knows_their_words() -> None:
     units = [Unit("geh", False, np.eye(3)[0]), Unit("jetzt", True, np.eye(3)[1])]
-    text, words = assemble_text(units, build_tree([item("☺", before=True, after=True)]), 2, flat=False)
-    assert text == "geh ☺ jetzt"
-    assert words == (0, 2)
+    text, ranges = join_units(units)
+    assert text == "geh jetzt"
+    items, node = [item("☺", before=True, after=True)], MarkNode(0, 0, 1, 1)
+    for position, written in ((3, "geh ☺ jetzt"), (4, "geh ☺ jetzt"), (6, "geh je☺tzt"), (9, "geh jetzt ☺")):
+        spaced = items if written != "geh je☺tzt" else [item("☺", before=False, after=False)]
+        restored = assemble_text(units, ranges, spaced, [PlacedMark(node, Position(position, position))])
+        assert restored.text == written
+        assert next(written.split()[word] for word in restored.words) == "geh"
 
 
 def test_a_word_is_apart_from_the_bracket_that_closes_before_it() -> None:
-    bracket = PlacedItem(Span(0, 1, ")", SpanKind.BRACKET, True, Pair(")", closes=True)), 1, 1, False, False, 0)
+    bracket = PlacedItem(Span(0, 1, ")", SpanKind.BRACKET, True, Pair(")", closes=True)), POINT, False, False)
     opening = bracket._replace(span=bracket.span._replace(text="(", pair=Pair(")", closes=False)), blank_before=True)
     assert join_items(unit("geh", blank=False), [opening, bracket], unit("jetzt", blank=True)) == " () "
     assert join_items(unit("geh", blank=False), [opening, bracket], unit(".", blank=False)) == " ()"

@@ -17,7 +17,9 @@ from nmt_cli.text.tokenizer import Tokenizer, TokenizerPair
 from nmt_cli.text.tokenizer_settings import TokenizerKind, TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
 from nmt_cli.translation.config import RepairConfig
-from nmt_cli.translation.placement.span_placement import RestoredText, restore_spans, verify_spans
+from nmt_cli.translation.placement.source_units import SourceUnits
+from nmt_cli.translation.placement.spacing import RestoredText
+from nmt_cli.translation.placement.span_placement import restore_spans, verify_spans
 from nmt_cli.translation.placement.units import Spelling
 from nmt_cli.translation.translator import Translator
 from support.adversary import Parrot, PlanState
@@ -47,7 +49,8 @@ def placed(tokenizers: TokenizerPair, source: str, target: str, attended: list[i
     for row, position in enumerate(attended):
         attention[row] = 1 / len(ids) if position is None else np.eye(len(ids))[position]
     spelling = Spelling(tokenizers.target.decode(tokens), tokens, tokenizers.target)
-    return restore_spans(masked, spelling, tokenizers.source.spell_pieces(ids), attention, tokenizers.source)
+    units = SourceUnits.from_text(masked.text, tokenizers.source, len(ids))
+    return restore_spans(masked, spelling, tokenizers.source.spell_pieces(ids), attention, units)
 
 
 def test_a_placeholder_that_was_carried_is_the_span(tokenizers: TokenizerPair) -> None:
@@ -131,7 +134,11 @@ def test_without_attention_the_relative_position_decides(tokenizers: TokenizerPa
     tokens = [*tokenizers.target.encode("geh zu das haus"), END]
     spelling = Spelling(tokenizers.target.decode(tokens), tokens, tokenizers.target)
     flat = restore_spans(
-        masked, spelling, tokenizers.source.spell_pieces(ids), np.full((5, len(ids)), 1 / len(ids)), tokenizers.source
+        masked,
+        spelling,
+        tokenizers.source.spell_pieces(ids),
+        np.full((5, len(ids)), 1 / len(ids)),
+        SourceUnits.from_text(masked.text, tokenizers.source, len(ids)),
     )
     assert flat.text == "geh zu <br/> das haus"
     assert flat.placed[0].how == "position" and flat.placed[0].doubtful
@@ -151,8 +158,8 @@ def test_what_is_not_there_after_all_is_appended_and_told() -> None:
     from nmt_cli.translation.result import Placed
 
     restored = verify_spans("geh", [Placed("{x}", "network", dropped=False)])
-    assert restored == RestoredText("geh {x}", (Placed("{x}", "position", dropped=True),))
-    assert verify_spans("15 € 5 €", [Placed(text, "network", False) for text in ("5 €", "15 €")]).text == "15 € 5 €"
+    assert restored == ("geh {x}", [Placed("{x}", "position", dropped=True)])
+    assert verify_spans("15 € 5 €", [Placed(text, "network", False) for text in ("5 €", "15 €")])[0] == "15 € 5 €"
 
 
 SEEN = ["i saw the red house yesterday at home", "go to now home red house"] * 3

@@ -1,0 +1,151 @@
+"""Where marks go in a translation whose words come from certain words of its source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.translation.placement.marks import Mark, PlacedMark, find_partners, nest_marks, place_marks
+from nmt_cli.translation.placement.traced_text import TracedText
+from nmt_cli.translation.placement.tracing import find_word_ranges, trace_words
+
+
+def trace(source: str, target: str, links: Sequence[int | None], attracted: Sequence[int] = ()) -> TracedText:
+    """A translation of which word t comes from source word `links[t]`; each mark of it is a word."""
+    ranges = [find_word_ranges(text) for text in (source, target)]
+    return trace_words(source, ranges[0], target, ranges[1], links, attracted=attracted)
+
+
+def write(text: str, placed: Sequence[PlacedMark], names: Sequence[str]) -> str:
+    """A translation with the names of marks where they are placed."""
+    positions = [pair for mark in placed for pair in list_names(mark, names)]
+    for _position, name in sorted(enumerate(positions), key=lambda pair: (-pair[1][0], -pair[0])):
+        text = text[: name[0]] + name[1] + text[name[0] :]
+    return text
+
+
+def list_names(mark: PlacedMark, names: Sequence[str]) -> list[tuple[int, str]]:
+    inside = [pair for inner in mark.inside for pair in list_names(inner, names)]
+    closing = [(mark.position.end, names[mark.node.last])] * (mark.node.last > mark.node.first)
+    return [(mark.position.start, names[mark.node.first]), *inside, *closing]
+
+
+def place_point(traced: TracedText, start: int, **options: str) -> str:
+    mark = Mark("point", start, start, **options)  # type: ignore[arg-type]
+    return write(traced.text, place_marks([mark], traced), "☺")
+
+
+def place_pair(traced: TracedText, start: int, end: int) -> str:
+    marks = [Mark("open", start, start, "b"), Mark("close", end, end, "b")]
+    return write(traced.text, place_marks(marks, traced), "[]")
+
+
+@pytest.mark.parametrize(
+    ("point", "expected"),
+    [
+        (0, "☺A C B"),
+        (2, "A C ☺B"),  # before the word after it
+        (4, "A ☺C B"),
+        (1, "A☺ C B"),  # behind the word that it touches
+        (3, "A C B☺"),
+        (5, "A C B☺"),
+    ],
+)
+def test_a_point_stays_with_the_word_that_it_touches(point: int, expected: str) -> None:
+    assert place_point(trace("a b c", "A C B", [0, 2, 1]), point) == expected
+
+
+def test_a_point_whose_word_nothing_comes_from_goes_to_the_nearest_word() -> None:
+    assert place_point(trace("a b c d", "D A", [3, 0]), 3) == "D A☺"
+    assert place_point(trace("a b c d", "D A", [3, 0]), 5) == "☺D A"
+    attracted = trace("a b c d", "D A X", [3, 0, None], attracted=[1, 2, 1, 0])
+    assert place_point(attracted, 3) == "D A X☺"
+
+
+def test_a_point_goes_to_the_densest_of_the_words_that_come_from_its_own() -> None:
+    assert place_point(trace("a b c", "A A C B A", [0, 0, 2, 1, 0]), 1) == "A A☺ C B A"
+    assert place_point(trace("a b c", "B A C B B", [1, 0, 2, 1, 1]), 2) == "B A C ☺B B"
+
+
+def test_a_point_does_not_divide_a_word_that_it_did_not_divide() -> None:
+    assert place_point(trace("a Tom b", "A Toms B", [0, 1, 2]), 5) == "A Toms☺ B"
+    assert place_point(trace("a x-y b", "A x-y B", [0, 1, 2]), 4) == "A x-☺y B"
+    assert place_point(trace("a H2O b", "A H2O B", [0, 1, 2]), 3) == "A H☺2O B"
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"), [("A B ?", "A ☺B ?"), ("A … B", "A … ☺B"), (". B", ". ☺B"), ("A .", "☺A ."), ("?", "☺?")]
+)
+def test_an_accelerator_stands_before_a_word(target: str, expected: str) -> None:
+    words = target.split()
+    links = [{"A": 0, "B": 1}.get(word) for word in words]
+    assert place_point(trace("a b", target, links), 2, binding="right") == expected
+
+
+@pytest.mark.parametrize(
+    ("target", "links", "expected"),
+    [("A B C", [0, 1, 2], "A☺ B C"), ("A , B C", [0, None, 1, 2], "A , B☺ C"), (". A", [None, 0], ". A☺")],
+)
+def test_a_slash_stands_between_two_words_if_there_are_any(target: str, links: list[int | None], expected: str) -> None:
+    assert place_point(trace("a b c", target, links), 1, binding="both") == expected
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [("siehe bild .", "siehe bild☺ ."), ("er sah “ bild . ”", "er sah “ bild☺ . ”"), ("siehe bild", "siehe bild☺")],
+)
+def test_a_lost_word_never_follows_the_final_mark(target: str, expected: str) -> None:
+    links = [0 if word == "bild" else None for word in target.split()]
+    mark = Mark("word", 8, 11)
+    assert write(target, place_marks([mark], trace("picture ⟦0⟧", target, links)), "☺") == expected
+
+
+def test_a_pair_goes_around_the_words_that_come_from_its_own() -> None:
+    assert place_pair(trace("a b c d", "A D C B", [0, 3, 2, 1]), 2, 5) == "A D [C B]"
+    assert place_pair(trace("a b c d", "A D C B", [0, 3, 2, 1]), 2, 3) == "A D C [B]"
+
+
+def test_a_pair_around_everything_stays_around_everything() -> None:
+    assert place_pair(trace("a b c", "X A B Y", [None, 0, 1, None]), 0, 5) == "[X A B Y]"
+    traced = trace("a b c d", "X C Y D", [None, 2, None, 3])
+    marks = [Mark("open", 2, 2, "a"), Mark("open", 2, 2, "b"), Mark("close", 5, 5, "b"), Mark("close", 5, 5, "a")]
+    assert write(traced.text, place_marks(marks, traced), "[()]") == "X [(C)] Y D"
+
+
+def test_a_pair_from_which_no_word_comes_takes_the_word_that_it_attracts() -> None:
+    assert place_pair(trace("a b c", "A C X", [0, 2, None], attracted=[0, 2, 1]), 2, 3) == "A C [X]"
+    traced = trace("a b c", "A C", [0, 2])
+    marks = [Mark("open", 2, 2, "b"), Mark("close", 3, 3, "b")]
+    (placed,) = place_marks(marks, traced)
+    assert placed.position == (2, 3, True)
+
+
+def test_a_final_mark_does_not_draw_a_pair() -> None:
+    assert place_pair(trace("a b c", "A C B .", [0, 2, 1, None]), 2, 3) == "A C [B] ."
+
+
+def test_half_a_pair_is_a_point_and_names_tell_pairs_apart() -> None:
+    marks = [Mark("open", 0, 0, "a"), Mark("open", 0, 0, "b"), Mark("close", 1, 1, "a"), Mark("close", 1, 1, "b")]
+    assert find_partners(marks) == {0: 2, 2: 0}
+    assert [(node.first, node.last) for node in nest_marks(marks)] == [(0, 2), (3, 3)]
+    assert [(node.first, node.last) for node in nest_marks(marks)[0].inside] == [(1, 1)]
+
+
+MARKS = st.lists(
+    st.tuples(st.sampled_from(["open", "close", "point", "word"]), st.integers(0, 9), st.sampled_from("ab"))
+)
+
+
+@given(MARKS, st.lists(st.none() | st.integers(0, 4), min_size=1, max_size=8))
+def test_every_mark_is_placed_once_and_pairs_nest(marks: list[tuple[str, int, str]], links: list[int | None]) -> None:
+    ordered = sorted(marks, key=lambda mark: mark[1])
+    source = "ab cd ef gh ij"
+    traced = trace(source, " ".join(f"w{index}" for index in range(len(links))), links)
+    made = [Mark(form, start, start + 2 * (form == "word"), name) for form, start, name in ordered]  # type: ignore[arg-type]
+    placed = place_marks(made, traced)
+    positions = [pair for mark in placed for pair in list_names(mark, [str(index) for index in range(len(made))])]
+    assert sorted(int(name) for _, name in positions) == list(range(len(made)))
+    assert [position for position, _ in positions] == sorted(position for position, _ in positions)
