@@ -1,6 +1,6 @@
 """Searches the rows of a source side: in batches of similar length, several batches at a time.
 
-Translation, beam traces and forced scoring share it. Knows ids and rows; knows no spans, pieces or lines.
+Shared by translation, beam traces and forced scoring. Knows ids and rows; knows no spans, pieces or lines.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class BatchSearch(NamedTuple):
         text_ids: Sequence[TextId],
         progress: CountReporter | None = None,
     ) -> list[list[SearchResult]]:
-        """Returns the results of each row, best first; none for a blank row.
+        """Returns the results of each row, best first; empty for a blank row.
 
         The random numbers of samples follow from `text_ids`. Raises OptionError for a prefix that the model cannot
         write.
@@ -153,7 +153,7 @@ class BatchSearch(NamedTuple):
         )
 
     def limit_placeholders(self, sources: SourceArray) -> CopyLimit | None:
-        """Returns the limit by which each placeholder is written only as often as its source has it."""
+        """Returns the limit by which each placeholder is written at most as often as its source contains it."""
         subwords = self.source.tokenizer if isinstance(self.source, TextSource) else None
         if subwords is None or not (subwords.has_placeholders and self.target.has_placeholders):
             return None
@@ -176,7 +176,7 @@ class BatchSearch(NamedTuple):
         return ids
 
     def limit_rows(self, config: SearchConfig) -> int:
-        """Returns the maximum number of rows of a step: fewer where it returns the whole vocabulary."""
+        """Returns the maximum number of rows of a step: fewer if it returns the whole vocabulary."""
         draws_from_all = config.sampling.sample and not config.sampling.top_k
         if config.prefix or draws_from_all or isinstance(self.engine, Ensemble):
             return self.rows_of_whole_vocabulary
@@ -189,7 +189,7 @@ class BatchSearch(NamedTuple):
 
 
 def batch_by_length(lengths: Sequence[int], config: SearchConfig, rows: int = MAXIMUM_ROWS) -> list[list[int]]:
-    """Returns the indices of the texts with any tokens, longest first, in batches that bound the work of a step.
+    """Returns the indices of the non-empty texts, longest first, in batches that bound the work of a step.
 
     A batch ends before its padding costs more than the steps of another batch would.
     """

@@ -13,7 +13,7 @@ from nmt_cli.translation.translator import Translator
 
 
 class TracedBeam(NamedTuple):
-    """The tree of one sentence, with the text of the token of each node."""
+    """The tree of one sentence, with the text of each node's token."""
 
     nodes: tuple[BeamNode, ...]
     pieces: tuple[str, ...]  # one per node
@@ -22,9 +22,9 @@ class TracedBeam(NamedTuple):
 
 
 def trace_beam(translator: Translator, line: str, config: SearchConfig) -> TracedBeam:
-    """Translates the first piece of a line, as search reads it, and returns the tree.
+    """Translates the first piece of a line, as read by search, and returns the tree.
 
-    Masked spans have their own text in the tree; extracted spans are not in it.
+    Masked spans have their own text in the tree; extracted spans do not appear.
     """
     pieces = translator.reader.split_line(line)
     piece = next((piece for piece in pieces if piece.is_translated), make_plain_piece(normalise(line)))

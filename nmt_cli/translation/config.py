@@ -1,4 +1,4 @@
-"""Settings of how lines are read and how faulty translations are repaired."""
+"""Settings for reading lines and for repairing faulty translations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LowConfidence = Literal["blank", "source", "mark"]
 
 @dataclass(frozen=True, kw_only=True)
 class RepairConfig(Settings):
-    """What is done about faulty translations."""
+    """How faulty translations are repaired."""
 
     repair: bool = setting(
         True,
@@ -29,7 +29,7 @@ class RepairConfig(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class CheckConfig(Settings):
-    """How translations are checked, and what follows from it."""
+    """How translations are checked, and the consequences."""
 
     check: bool = setting(
         True,
@@ -92,7 +92,7 @@ class LineConfig(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryConfig(Settings):
-    """Earlier translations, which are used again."""
+    """The use of earlier translations."""
 
     tm: tuple[str, ...] = setting(
         (),
@@ -102,7 +102,7 @@ class MemoryConfig(Settings):
 
 
 class ModelRequest(NamedTuple):
-    """Which model, or ensemble of models, to load, and how to run it."""
+    """The model, or ensemble of models, to load, and how to run it."""
 
     model: Path
     ensemble: tuple[Path, ...] = ()  # further models; the probabilities of all are averaged
@@ -115,14 +115,14 @@ SPARE_HYPOTHESES = 3  # searched beside those that are asked for, since differen
 
 
 def widen_for_distinct(config: SearchConfig) -> SearchConfig:
-    """Returns the settings of a search that finds enough hypotheses of different texts, if several are asked for."""
+    """Widens a search so that it finds enough hypotheses with distinct texts, if several are requested."""
     if config.n_best < 2 or config.sampling.sample:
         return config
     return replace(config, n_best=min(config.n_best + SPARE_HYPOTHESES, config.beam_size))
 
 
 def widen_for_confidence(config: SearchConfig, checks: CheckConfig | None) -> SearchConfig:
-    """Returns the settings of a search that returns what confidence is computed from, if it is asked for."""
+    """Makes a search return the data from which confidence is computed, if requested."""
     if checks is None or not checks.rates:
         return config
     return replace(config, n_best=max(config.n_best, min(CANDIDATES, config.beam_size)), scored=True)

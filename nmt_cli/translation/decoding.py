@@ -1,4 +1,4 @@
-"""Decodes search results to text: makes hypotheses and translations of them. Knows no spans."""
+"""Decodes search results to text: builds hypotheses and translations. Knows no spans."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def decode_results(
 
 
 def make_translation(line: str, row: SourceRow, hypotheses: Sequence[Hypothesis], source: Source) -> Translation:
-    """Returns the translation of one line; a blank one has no hypotheses."""
+    """Returns the translation of one line; a blank line has no hypotheses."""
     if row.is_blank:
         return Translation(source=line, source_pieces=(), hypotheses=(), unseen=frozenset())
     labels = source.label_positions(row)

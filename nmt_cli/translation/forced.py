@@ -38,10 +38,10 @@ def force_lines(
     *,
     limit: int | None = None,
 ) -> list[ForcedTarget]:
-    """Scores each of `targets` as the translation of its line of `sources`; `progress` receives how many are done.
+    """Scores each of `targets` as the translation of its line of `sources`; `progress` receives the number done.
 
-    Attention is trimmed to the length of each source. Unknown text counts as the unknown token of the model. `limit` is
-    the maximum number of source tokens, by default as in training.
+    Attention is trimmed to the length of each source. Unknown text counts as the model's unknown token. `limit` is the
+    maximum number of source tokens, by default as in training.
     """
     rows, ids = encode_pairs(translator, mask_pairs(translator, sources, targets), limit)
     return translator.batch_search.force(rows, ids, progress)
@@ -53,7 +53,7 @@ def force_translations(
     """Returns given targets in the form of the model's own translations, with probabilities and attention.
 
     A pair is read as translation reads its source, piece by piece; if its target does not fit the pieces, as a whole.
-    Equal spans are in their likeliest order (`placement.equal_spans`).
+    Equal spans are in their likeliest order (`repair.equal_spans`).
     """
     # 1. Split the sources, and match the targets with their pieces.
     matches = [match_line(translator, source, target) for source, target in zip(sources, targets, strict=True)]
@@ -88,7 +88,7 @@ def match_line(translator: Translator, source: str, target: str) -> list[Matched
 
 
 def force_pieces(translator: Translator, pairs: Sequence[MatchedPiece], limit: int | None) -> list[ForcedSide]:
-    """Returns the scored translations of the pieces that are translated, in order."""
+    """Scores the translated pieces, in order."""
     translated = [(piece, target) for piece, target in pairs if target is not None]
     texts = [piece.text for piece, _ in translated]
     rows = translator.source.make_rows(texts, limit)
@@ -109,9 +109,9 @@ def force_orders(
     encoded: tuple[list[SourceRow], list[list[int]]],
     pairs: Sequence[tuple[MaskedText, MaskedSide]],
 ) -> list[ForcedSide]:
-    """Returns the targets of `pairs`, scored as if search had found them, each in the likeliest order of equal spans.
+    """Scores the targets of `pairs` as if found by search, each in the likeliest order of equal spans.
 
-    `encoded` are the rows of the sources, whose `texts` these are, and the ids of the targets.
+    `encoded` holds the rows of the sources `texts` and the ids of the targets.
     """
     rows, ids = encoded
     groups = [group_equal_ids(source, translator.target) for source, _ in pairs]
@@ -127,7 +127,7 @@ def force_orders(
 def join_match(
     translator: Translator, source: str, match: Sequence[MatchedPiece], parts: Iterator[ForcedSide]
 ) -> Translation:
-    """Returns the pieces of a line joined as translation joins them; `parts` yields those that are translated."""
+    """Joins the pieces of a line as translation does; `parts` yields the translated ones."""
     tokenizers = translator.tokenizers
     restored = [
         restore_piece(piece, None, tokenizers, "")
@@ -141,7 +141,7 @@ def join_match(
 def restore_target(
     translation: Translation, target: MaskedSide, piece: Piece, tokenizers: TokenizerPair | None
 ) -> Translation:
-    """Returns the scored translation of a piece with the spans where the given text has them."""
+    """Returns the scored translation of a piece with its spans where the given text has them."""
     moves_words = piece.rewritten is not None and not piece.rewritten.keeps_words
     is_plain = not piece.masked.spans and not has_unknown(translation) and not moves_words
     if tokenizers is None or is_plain:
@@ -174,7 +174,7 @@ def force_wholes(
 
 
 def mask_pairs(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> list[MaskedPair]:
-    """Returns the pairs as training saw them: protected spans that stand on both sides are masked.
+    """Returns the pairs as training saw them: protected spans on both sides are masked.
 
     Without protection, nothing is masked.
     """
@@ -192,7 +192,7 @@ def encode_pairs(
 ) -> tuple[list[SourceRow], list[list[int]]]:
     """Returns the rows of the sources, rewritten as for translation, and the targets in ids that end with END.
 
-    A target in capitals stands for one in usual case, where its source does.
+    A target in capitals is lowered to usual case if its source was.
     """
     rewritten = [rewrite_source(translator, source) for source, _ in pairs]
     sources = [new.text if new else old.masked.text for new, (old, _) in zip(rewritten, pairs, strict=True)]
@@ -205,7 +205,7 @@ def encode_pairs(
 
 
 def rewrite_source(translator: Translator, source: MaskedSide) -> RewrittenText | None:
-    """Returns a source as translation reads it; None if that is as it is."""
+    """Returns a source rewritten as for translation; None if nothing changes."""
     return translator.reader.rewriter.read(source.masked, has_capitals=not source.text.islower())
 
 
@@ -217,7 +217,7 @@ def lower_target(text: str, translator: Translator) -> str:
 
 
 def has_unknown(translation: Translation) -> bool:
-    """Whether a side has an unknown token, which may stand for several words."""
+    """Whether a side has an unknown token, which may replace several words."""
     sides = (translation.source_pieces, *(hypothesis.pieces for hypothesis in translation.hypotheses))
     return any(UNKNOWN_PIECE in pieces for pieces in sides)
 
@@ -231,7 +231,7 @@ def moves_words(translator: Translator, source: MaskedSide) -> bool:
 def unmask_translation(
     translation: Translation, pair: MaskedPair, tokenizers: TokenizerPair, rewritten: RewrittenText | None
 ) -> Translation:
-    """Returns the translation with its masked spans put back, and the links between the words of both sides."""
+    """Puts masked spans back into a translation and its source, and links the words of both sides."""
     source, target = (
         Piece(Segment(side.text, side.spans, blank_before=False, ends_sentence=True), side.masked) for side in pair
     )
@@ -241,7 +241,7 @@ def unmask_translation(
 
 
 def unmask_piece(translation: Translation, source: Piece, target: Piece, tokenizers: TokenizerPair) -> Translation:
-    """Returns the translation of one piece by another with the spans of both put back."""
+    """Puts the spans of both sides back into the translation of one piece by another."""
     (best,) = translation.hypotheses
     links = link_sides(source, target, tokenizers, best.attention)
     hypothesis = best._replace(

@@ -1,4 +1,4 @@
-"""The translation of a line, with one or several hypotheses. Values alone: knows no network and no tokenizer."""
+"""The translation of a line, with one or several hypotheses. Only values: knows no network and no tokenizer."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DOUBT_MARK = "[?]"  # stands before a translation of too little confidence, wher
 
 
 class Placed(NamedTuple):
-    """A span in a translation, and what put it there."""
+    """A span in a translation, and how it was placed."""
 
     text: str
     how: How
@@ -48,7 +48,7 @@ class Placed(NamedTuple):
 
     @property
     def doubtful(self) -> bool:
-        """Whether a person should check its place: the network lost the span, or the relative position decided."""
+        """Whether a person should check its position: the network lost the span, or the relative position decided."""
         return self.dropped or self.how == "position"
 
 
@@ -61,12 +61,12 @@ class WordLinks(NamedTuple):
 
     @classmethod
     def from_texts(cls, source: str, target: str, links: tuple[Link, ...] | None = None) -> Self:
-        """Returns the words of a piece that is a whole line."""
+        """Returns the word ranges of a piece that is a whole line."""
         return cls(range(len(source.split())), range(len(target.split())), links)
 
 
 class Repair(NamedTuple):
-    """The fault of a translation, and the remedy that helped; None if none did."""
+    """The fault of a translation, and the remedy that helped, if any."""
 
     fault: Fault
     remedy: str | None
@@ -80,7 +80,7 @@ class FailedCheck(NamedTuple):
 
 
 class Hypothesis(NamedTuple):
-    """One translation of a line. T: target tokens, with the end-of-sentence token."""
+    """One translation of a line. T: target tokens, including the end-of-sentence token."""
 
     text: str
     tokens: tuple[int, ...]  # T
@@ -142,7 +142,7 @@ class Translation(NamedTuple):
 
     @property
     def placed(self) -> tuple[Placed, ...]:
-        """The protected spans of the best hypothesis, each with what put it in its place."""
+        """The protected spans of the best hypothesis, each with how it was placed."""
         return self.hypotheses[0].placed_spans if self.hypotheses else ()
 
     @property
@@ -162,7 +162,7 @@ class Translation(NamedTuple):
 
 
 def drop_doubt_mark(translation: Translation) -> Translation:
-    """Returns the translation without `DOUBT_MARK`, for a document that says in its own way what to look at."""
+    """Returns the translation without `DOUBT_MARK`, for a document with its own way to flag doubts."""
     is_marked = translation.replacement is not None and translation.replacement.startswith(f"{DOUBT_MARK} ")
     return translation._replace(replacement=None) if is_marked else translation
 

@@ -1,4 +1,4 @@
-"""Searches the sentences of lines, and searches those again that are faulty. Knows no lines and no spans."""
+"""Searches the sentences of lines, and searches faulty ones again. Knows no lines and no spans."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SentenceSearch(NamedTuple):
     def search(
         self, texts: Mapping[TextId, str], config: SearchConfig, progress: CountReporter | None = None
     ) -> PieceTranslations:
-        """Returns the translation of each text; a prefix is forced on those that begin a line."""
+        """Returns the translation of each text; a prefix is forced on texts that begin a line."""
         translations: PieceTranslations = {}
         for text_ids, own_config in group_by_prefix(texts, config):
             done = len(translations)
@@ -41,7 +41,7 @@ class SentenceSearch(NamedTuple):
     def repair(
         self, translations: PieceTranslations, config: SearchConfig, repair: RepairConfig | None
     ) -> PieceTranslations:
-        """Returns the translations; faulty ones are searched again, and unknown words replaced, as `repair` says.
+        """Repairs translations as `repair` says: searches faulty ones again, and replaces unknown words.
 
         Samples stay as drawn.
         """
@@ -67,7 +67,7 @@ class SentenceSearch(NamedTuple):
         progress: CountReporter | None = None,
         text_ids: Sequence[TextId] | None = None,
     ) -> list[Translation]:
-        """Returns the translations of texts that the network reads as they are; `text_ids` are for sampling."""
+        """Translates texts that the network reads unchanged; `text_ids` are for sampling."""
         source, target = self.batch_search.source, self.batch_search.target
         text_ids = text_ids or [TextId(number, 0) for number in range(len(lines))]
         rows = source.make_rows(lines, config.max_source_length)

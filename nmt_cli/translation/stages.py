@@ -1,4 +1,4 @@
-"""The stages of a translation, in order: what each does with a batch of lines, what it needs, and what it gives.
+"""The stages of a translation, in order: what each does with a batch of lines, what it needs, and what it provides.
 
 Every stage works on all lines of the batch together, since search is fast in batches. Knows no network and no file
 format.
@@ -31,7 +31,7 @@ from nmt_cli.translation.sentence_search import PieceTranslations, SentenceSearc
 
 
 class Tools(Protocol):
-    """What stages use of a translator."""
+    """The parts of a translator that stages use."""
 
     reader: LineReader
     sentences: SentenceSearch
@@ -46,7 +46,7 @@ class Tools(Protocol):
 
 @dataclass
 class TranslationBatch:
-    """Lines on their way through translation; the fields without a default are what was asked for."""
+    """Lines on their way through translation; the fields without a default are the request."""
 
     lines: Sequence[str]
     config: SearchConfig
@@ -70,24 +70,24 @@ class TranslationBatch:
         return self.repair is not None and self.repair.repair and not self.config.sampling.sample
 
     def list_ids(self, index: int) -> list[TextId]:
-        """Returns the pieces of a line."""
+        """Returns the ids of a line's pieces."""
         return [TextId(self.first_line + index, piece) for piece in range(len(self.segments[index]))]
 
 
 def rewrite_lines(tools: Tools, batch: TranslationBatch) -> None:
-    """Reads the references of HTML in a whole line as the characters they stand for."""
+    """Decodes the HTML references of a whole line."""
     batch.rewritten_lines = [tools.reader.rewriter.read_line(line) for line in batch.lines]
 
 
 def split(tools: Tools, batch: TranslationBatch) -> None:
-    """Cuts lines into sentences, takes off their frames, and masks what must arrive unchanged."""
+    """Cuts lines into sentences, separates their frames, and masks what must arrive unchanged."""
     whole = bool(batch.config.prefix)
     texts = [new.text if new else line for line, new in zip(batch.lines, batch.rewritten_lines, strict=True)]
     batch.segments = [tools.reader.split(text, whole=whole) for text in texts]
 
 
 def recall(tools: Tools, batch: TranslationBatch) -> None:
-    """Takes pieces from the translation memory, if it has them."""
+    """Recalls pieces from the translation memory."""
     if batch.memory is not None:
         texts = [new.text if new else line for line, new in zip(batch.lines, batch.rewritten_lines, strict=True)]
         pairs = zip(texts, batch.segments, strict=True)
@@ -95,7 +95,7 @@ def recall(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def rewrite(tools: Tools, batch: TranslationBatch) -> None:
-    """Rewrites the pieces as the network is to read them."""
+    """Rewrites the pieces for the network."""
     lines = zip(batch.lines, batch.segments, strict=True)
     batch.pieces = number_pieces([tools.reader.rewrite(pieces, line) for line, pieces in lines], batch.first_line)
 
@@ -113,7 +113,7 @@ def repair(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def carry_lost(tools: Tools, batch: TranslationBatch) -> None:
-    """Searches again where a date, a number, a bracket or a slash got lost, now with that protected."""
+    """Searches again where a date, a number, a bracket or a slash was lost, now protecting it."""
     if not batch.repairs_faults:
         return
     from nmt_cli.translation.repair.carry_lost import repair_losses  # training needs none
@@ -200,7 +200,7 @@ STAGES = (
 
 
 def scale_progress(progress: CountReporter | None, texts: int, lines: int) -> CountReporter | None:
-    """Returns a function that takes the number of finished texts and reports that of finished lines.
+    """Converts a count of finished texts to one of finished lines for `progress`.
 
     Without any text, all lines are finished at once.
     """

@@ -63,8 +63,8 @@ class Translator:
     ) -> None:
         """`languages` are the codes of source and target, by default those of the card.
 
-        `carries` says whether the network has learned to carry placeholders over, `carries_numbers` whether these stood
-        for plain numbers too; `profile` is for checks.
+        `carries` says whether the network has learned to copy placeholders, `carries_numbers` whether these replaced
+        plain numbers too; `profile` is for checks.
 
         Raises NotFoundError and DataError for a glossary that cannot be read.
         """
@@ -87,7 +87,7 @@ class Translator:
 
     @classmethod
     def load(cls, request: ModelRequest) -> Translator:
-        """Loads the model, or the ensemble of models, that is requested.
+        """Loads the requested model or ensemble of models.
 
         Raises NotFoundError and DamagedError (see `runtime.model_directory`), OptionError for models that read or write
         different subwords, and DataError for an invalid glossary.
@@ -198,10 +198,10 @@ class Translator:
         first_line: int = 0,
         memory: PieceMemory | None = None,
     ) -> list[Translation]:
-        """Returns one translation per line, in order; `progress` receives how many lines are done.
+        """Returns one translation per line, in order; `progress` receives the number of finished lines.
 
         Without `repair`, translations stay as search found them; without `checks`, none is checked. `first_line` is the
-        number of the first of `lines`, from which the random numbers of samples follow. What `memory` knows is not
+        number of the first of `lines`, from which the random numbers of samples follow. Text known to `memory` is not
         searched.
         """
         n_best, config = config.n_best, widen_for_confidence(config, checks)
@@ -214,7 +214,7 @@ class Translator:
     def judge(
         self, translations: list[Translation], checks: CheckConfig, n_best: int, *, repaired: bool
     ) -> list[Translation]:
-        """Returns the translations with the checks that they fail and, if asked for, how far they can be trusted."""
+        """Returns the translations with the checks they fail and, if requested, their confidence."""
         if not checks.check:
             return translations
         checked = self.check_translations(translations, repaired=repaired)
@@ -233,14 +233,14 @@ class Translator:
 
     @cached_property
     def check_context(self) -> CheckContext:
-        """What checks know beside the texts."""
+        """The facts that checks use besides the texts."""
         from nmt_cli.translation.checks.context import CheckContext
 
         return CheckContext.from_profile(self.languages, self.profile, reads_text=self.reads_text)
 
 
 def make_rewriter(card: ModelCard, profile: CorpusProfile | None) -> Rewriter | None:
-    """Returns how the input of a model is rewritten; None for a model without a profile, or of pictures."""
+    """Returns the rewriter of a model's input; None for a model without a profile, or of pictures."""
     if profile is None or profile.source is None:
         return None
     lowercase = bool(card.tokenizer.get("lowercase", False))
@@ -249,7 +249,7 @@ def make_rewriter(card: ModelCard, profile: CorpusProfile | None) -> Rewriter | 
 
 
 def load_glossary(config: LineConfig) -> Glossary | None:
-    """Returns the glossary that `config` names, if any. Raises NotFoundError and DataError."""
+    """Returns the glossary named by `config`, if any. Raises NotFoundError and DataError."""
     if config.glossary is None:
         return None
     from nmt_cli.carrying.glossary import Glossary  # which few translations need

@@ -1,4 +1,4 @@
-"""Counts the texts with a sentence that was truncated, for reports. Uses the standard library alone."""
+"""Counts the texts with a truncated sentence, for reports. Standard library only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def describe_limits(max_length: int) -> str:
-    """Returns the limits that may have cut a translation before its end."""
+    """Returns the limits that may have cut a translation short."""
     return f"--max-length {max_length} or the lower limit for a short source"
 
 
@@ -37,7 +37,7 @@ class SourceCuts:
         return cuts
 
     def add(self, translation: Translation) -> None:
-        """Counts the translation of the next text."""
+        """Counts the next translation."""
         self.texts += 1
         if translation.source_cut_from is None:
             return

@@ -1,7 +1,7 @@
-"""Checks a translation against its source: what a person should look at, and why. Knows text alone.
+"""Checks a translation against its source: what a person should look at, and why. Knows only text.
 
-Each check is precise rather than complete, since one that cries wolf is worth nothing: `benchmarks/checks.py` measures
-how often each raises an alarm on translations that people made.
+Checks favour precision over recall, since false alarms make them worthless: `benchmarks/checks.py` measures how often
+each is raised on human translations.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def check_translation(
 ) -> Translation:
     """Returns the translation with the checks that its best hypothesis fails in `checks`.
 
-    `repaired` says that faults were looked for before: those that are left stand in its repairs.
+    `repaired` says that faults were already searched for: the remaining ones are in its repairs.
     """
     if not translation.hypotheses:
         return translation
@@ -42,13 +42,13 @@ def check_translation(
 
 
 def check_pair(source: str, target: str, context: CheckContext = DEFAULT_CONTEXT) -> list[FailedCheck]:
-    """Returns the checks that `target` fails as a translation of `source`, at most one of a kind."""
+    """Returns the checks that `target` fails as a translation of `source`, at most one per kind."""
     compared = (check.compare(source, target, context) for check in COMPARISONS if check.compare is not None)
     return [failed for failed in compared if failed is not None]
 
 
 def read_source_as_known(translation: Translation) -> str:
-    """Returns the source with the known words as which mistyped ones were read."""
+    """Returns the source with its mistyped words replaced by the known words they were read as."""
     if not translation.read_as:
         return translation.source
     known = dict(translation.read_as)
@@ -57,7 +57,7 @@ def read_source_as_known(translation: Translation) -> str:
 
 
 def find_faults(translation: Translation, context: CheckContext) -> Iterator[FailedCheck]:
-    """Yields the faults that no remedy helped against, and if none was tried, the fault that shows."""
+    """Yields the faults that no remedy repaired or, if none was tried, the visible fault."""
     failed = [repair.fault for repair in translation.repairs if repair.remedy is None]
     if not translation.repairs:
         source = translation.source if context.reads_text else "?"

@@ -1,4 +1,4 @@
-"""The probability that a translation is good, from what is known of it without a reference. Knows no network.
+"""The probability that a translation is good, estimated without a reference. Knows no network.
 
 A translation is *good* if its chrF against a reference is at least `GOOD_CHRF`. Features of the search, the attention,
 the lengths, the words and the failed checks go into a logistic model, which is fitted to the development set when a
@@ -64,7 +64,7 @@ class ConfidenceModel(NamedTuple):
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> ConfidenceModel:
-        """Returns the model in an entry of a card. Raises KeyError or ValueError for one with other features."""
+        """Returns the model in an entry of a card. Raises KeyError or ValueError if its features differ."""
         if tuple(values["features"]) != FEATURES:
             raise ValueError("the features are those of another version")
         return cls(tuple(values["means"]), tuple(values["scales"]), tuple(values["weights"]), float(values["bias"]))
@@ -76,7 +76,7 @@ class ConfidenceModel(NamedTuple):
 
 
 def load_confidence(card: ModelCard) -> ConfidenceModel:
-    """Returns the model of confidence of a card. Raises OptionError, with the reason, if it has none."""
+    """Returns a card's confidence model. Raises OptionError, with the reason, if it has none."""
     entry = card.confidence
     again = "train it again with this nmt, with --dev 1000 or more when it is prepared"
     if not entry:
@@ -92,9 +92,9 @@ def load_confidence(card: ModelCard) -> ConfidenceModel:
 def judge_translations(
     translations: Sequence[Translation], card: ModelCard, context: CheckContext, checks: CheckConfig, n_best: int
 ) -> list[Translation]:
-    """Returns the translations with their confidence, replaced where it is too low, with `n_best` hypotheses.
+    """Rates translations, replaces those of too little confidence, and keeps `n_best` hypotheses.
 
-    Raises OptionError for a model that cannot tell.
+    Raises OptionError for a model without confidence.
     """
     rated = [
         translation._replace(hypotheses=translation.hypotheses[:n_best])
@@ -108,7 +108,7 @@ def judge_translations(
 def rate_translations(
     translations: Sequence[Translation], model: ConfidenceModel, context: CheckContext
 ) -> list[Translation]:
-    """Returns the translations with their confidence; a blank line has none, and what was only kept is certain."""
+    """Returns the translations with their confidence: None for a blank line, 1 for text that was only kept."""
     rated = [index for index, translation in enumerate(translations) if translation.hypotheses]
     result = list(translations)
     if not rated:
@@ -121,7 +121,7 @@ def rate_translations(
 
 
 def apply_threshold(translation: Translation, least: float, on_low_confidence: LowConfidence) -> Translation:
-    """Returns the translation; below the confidence `least`, with a failed check and another text in its place."""
+    """Below the confidence `least`, adds a failed check and replaces the text; else changes nothing."""
     confidence = translation.confidence
     if confidence is None or confidence >= least:
         return translation
@@ -131,12 +131,12 @@ def apply_threshold(translation: Translation, least: float, on_low_confidence: L
 
 
 def is_kept(translation: Translation) -> bool:
-    """Whether nothing of a line was translated by the network."""
+    """Whether the network translated nothing of a line."""
     return translation.is_recalled or not any(translation.hypotheses[0].token_log_probabilities)
 
 
 def extract_features(translation: Translation, context: CheckContext) -> list[float]:
-    """Returns the features (F,) of a translation that was scored and checked; NaN for what is unknown."""
+    """Returns the features (F,) of a scored and checked translation; NaN where unknown."""
     best = drop_kept_pieces(translation.hypotheses[0])
     positions = sum(block.shape[1] for block in best.attentions) or len(translation.source_pieces)
     values = [
@@ -156,9 +156,9 @@ def extract_features(translation: Translation, context: CheckContext) -> list[fl
 
 
 def drop_kept_pieces(hypothesis: Hypothesis) -> Hypothesis:
-    """Returns a hypothesis without the pieces that were only kept, such as list marks: these are certain.
+    """Returns a hypothesis without pieces that were only kept, such as list marks, since these are certain.
 
-    A hypothesis of nothing else stays as it is.
+    A hypothesis that consists only of kept pieces is unchanged.
     """
     lengths = [len(block) for block in hypothesis.attentions]
     values = hypothesis.token_log_probabilities
@@ -176,19 +176,16 @@ def drop_kept_pieces(hypothesis: Hypothesis) -> Hypothesis:
 
 
 def measure_probabilities(hypothesis: Hypothesis) -> list[float]:
-    """Returns of the log-probabilities of the tokens the mean, the lowest, the share of unlikely ones and the sum.
-
-    The last value is the mean probability.
-    """
+    """Returns the log-probabilities' mean, minimum, share of unlikely tokens and sum, and the mean probability."""
     values = np.array(hypothesis.token_log_probabilities or (0.0,))
     shares = (values < UNLIKELY).mean(), values.sum(), np.exp(values).mean()
     return [float(values.mean()), float(values.min()), *map(float, shares)]
 
 
 def measure_rivals(hypotheses: Sequence[Hypothesis]) -> list[float]:
-    """Returns by how much the best score exceeds the next, the entropy of the candidates in nats, and their agreement.
+    """Returns the best score's lead over the next, the candidates' entropy in nats, and their agreement.
 
-    The agreement is how much of the best one's character trigrams the others share, on average.
+    The agreement is the mean share of the best one's character trigrams that the others contain.
     """
     if len(hypotheses) < 2:
         return [math.nan] * 3
@@ -202,7 +199,7 @@ def measure_rivals(hypotheses: Sequence[Hypothesis]) -> list[float]:
 
 
 def count_trigrams(text: str) -> Counter[str]:
-    """Returns the counts of the runs of three characters, blanks left out; a shorter text is one run."""
+    """Counts runs of three characters, ignoring blanks; a shorter text is one run."""
     letters = text.replace(" ", "")
     return Counter(letters[index : index + 3] for index in range(max(1, len(letters) - 2)))
 
@@ -213,7 +210,7 @@ def compare_counts(counts: Counter[str], others: Counter[str]) -> float:
 
 
 def measure_attention(hypothesis: Hypothesis) -> list[float]:
-    """Returns the mean entropy of attention in nats, and the share of the source positions that it left out."""
+    """Returns the mean entropy of attention in nats, and the share of source positions without attention."""
     blocks = [block for block in hypothesis.attentions if block.size and block.any()]
     if not blocks:
         return [math.nan, math.nan]
@@ -223,7 +220,7 @@ def measure_attention(hypothesis: Hypothesis) -> list[float]:
 
 
 def measure_length(translation: Translation, context: CheckContext) -> float:
-    """Returns how unusual the ratio of the lengths is: its distance from the mean, in standard deviations."""
+    """Returns the deviation of the length ratio from its mean, in standard deviations."""
     length, target_length = len(translation.source), len(translation.text)
     ratio = context.profile.find_ratio(length) if context.profile is not None and context.reads_text else None
     if ratio is None or not length or not ratio.spread:
@@ -232,7 +229,7 @@ def measure_length(translation: Translation, context: CheckContext) -> float:
 
 
 def measure_words(text: str, profile: TextProfile) -> list[float]:
-    """Returns the shares of the words that training never had, and that it seldom had."""
+    """Returns the shares of words that are unseen, and rare, in training."""
     counts = [profile.count_word(word) for word in list_words(text)]
     if not counts:
         return [0.0, 0.0]

@@ -1,4 +1,4 @@
-"""What checks know beside a source and its translation. Knows text alone."""
+"""The facts that checks use besides a source and its translation. Knows only text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAMED = 3  # words, numbers or spans that a message names
 
 
 class CheckContext(NamedTuple):
-    """What the checks know beside the two texts."""
+    """The facts that checks use besides the two texts."""
 
     source_language: str = ""  # a code of two or three letters, by which number words are known
     target_language: str = ""
@@ -31,7 +31,7 @@ class CheckContext(NamedTuple):
         return cls(*languages, reads_text, profile, {})
 
     def find_ratio(self, length: int) -> LengthRatio | None:
-        """Returns the ratio of the lengths in training for a source of so many characters; None if it is not known."""
+        """Returns the length ratio in training for sources of `length` characters; None if unknown."""
         if length not in self.ratios:
             self.ratios[length] = self.profile.find_ratio(length) if self.profile is not None and length else None
         return self.ratios[length]
@@ -45,6 +45,6 @@ TextComparison = Callable[[str, str, CheckContext], FailedCheck | None]  # of a 
 
 
 def join_named(parts: Iterable[str]) -> str:
-    """Returns the first parts, each once, with "..." for the others."""
+    """Joins the first distinct parts, with "..." for the others."""
     distinct = list(dict.fromkeys(parts))
     return ", ".join(distinct[:NAMED]) + (" ..." if len(distinct) > NAMED else "")

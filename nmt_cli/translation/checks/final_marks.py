@@ -1,4 +1,4 @@
-"""The mark that ends a text: which it is, and that a heading or an entry of a menu gets none. Knows text alone."""
+"""The mark that ends a text, and removing one that a heading or a menu entry should not get. Knows only text."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ ADDED = tuple(FULL_STOPS + EXCLAMATION_MARKS)  # that a network adds to what is 
 
 
 def find_final_mark(text: str) -> str:
-    """Returns the last character before closing quotation marks, brackets and tags; empty without any other."""
+    """Returns the last character before closing quotation marks, brackets and tags; empty if there is none."""
     if text.endswith(">"):
         text = re.sub(r"(?:<[^<>]*>\s*)+$", "", text)
     return text.rstrip(BEHIND_MARK)[-1:]
 
 
 def drop_added_mark(translation: Translation) -> Translation:
-    """Returns the translation without the full stop or the exclamation mark that its source does not have.
+    """Returns the translation without a full stop or exclamation mark that its source lacks.
 
-    For texts that stand without a mark on purpose, such as headings, cells of tables and entries of menus; a network
-    that knows sentences alone adds one.
+    For texts that deliberately lack a final mark, such as headings, table cells and menu entries; a network that knows
+    only sentences adds one.
     """
     text = translation.text
     if not text.endswith(ADDED) or translation.replacement is not None or translation.origin != "network":
@@ -52,9 +52,9 @@ def drop_added_mark(translation: Translation) -> Translation:
 
 
 def owns_mark(text: str, source: str) -> bool:
-    """Whether the full stop at the end of a translation belongs to its last word: an abbreviation or an ordinal.
+    """Whether the final full stop of a translation belongs to its last word: an abbreviation or an ordinal.
 
-    A number at the end of the source too is no ordinal.
+    A number that also ends the source is no ordinal.
     """
     is_ordinal = text[-2:-1].isdigit() and not source.rstrip(BEHIND_MARK)[-1:].isdigit()
     return is_ordinal or re.search(rf"(?<![^\s(]){ABBREVIATED}", text) is not None

@@ -1,4 +1,4 @@
-"""Compares the lengths of a source and its translation. Knows text alone."""
+"""Compares the lengths of a source and its translation. Knows only text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MARGIN = 1.25  # by which a length may exceed the range of all but two thousandt
 
 
 def check_length(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Compares the ratio of the lengths with the range of the training data."""
+    """Compares the length ratio with its range in the training data."""
     ratio = context.find_ratio(len(source)) if context.profile is not None else None
     if ratio is None or not target or ratio.lowest / MARGIN <= len(target) / len(source) <= ratio.highest * MARGIN:
         return None

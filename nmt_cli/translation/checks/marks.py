@@ -1,4 +1,4 @@
-"""Compares the brackets, slashes, quotation marks and final marks of two texts. Knows text alone."""
+"""Compares the brackets, slashes, quotation marks and final marks of two texts. Knows only text."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ MARK_TOLERANCE = 0.01  # by which the shares of a final mark on both sides may d
 
 
 def check_brackets(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Compares the brackets of each kind, and looks for the slashes between words.
+    """Compares the brackets of each kind, and looks for slashes between words.
 
-    The repair looks for what a network wrote otherwise than it read it, and only for brackets in pairs; here every
-    bracket of the texts counts, also one that was added, or that no search can put back.
+    The repair compares only paired brackets, between what a network read and what it wrote; here every bracket of the
+    texts counts, including added ones and those that no search can put back.
     """
     if BRACKET_SET.isdisjoint(source) and BRACKET_SET.isdisjoint(target) and "/" not in source:
         return None
@@ -42,8 +42,8 @@ def check_brackets(source: str, target: str, context: CheckContext) -> FailedChe
 def check_quotes(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Compares whether there are quotation marks, and whether they pair up.
 
-    Single ones count where they surely are no apostrophes: around a word or more. Of a translation that has other
-    brackets, too, these say enough.
+    Single quotes count only where they cannot be apostrophes: around a word or more. Quotes need not match exactly
+    where a translation uses other brackets.
     """
     is_quoted = not SINGLE_OPENING.isdisjoint(source) and re.search(QUOTED, source) is not None
     if DOUBLE_QUOTE_SET.isdisjoint(source) and DOUBLE_QUOTE_SET.isdisjoint(target) and not is_quoted:
@@ -56,7 +56,7 @@ def check_quotes(source: str, target: str, context: CheckContext) -> FailedCheck
 
 
 def compare_quotes(source: str, target: str, *, is_quoted: bool) -> str:
-    """Returns what is wrong with the quotation marks; `is_quoted` says that the source has single ones."""
+    """Describes a mismatch of quotation marks; `is_quoted` says that the source has single ones."""
     count, target_count = (sum(map(text.count, DOUBLE_QUOTES)) for text in (source, target))
     if (count or is_quoted) and not target_count and not re.search(QUOTED, target):
         return "quotation marks missing"
@@ -76,7 +76,7 @@ def drop_marks_of_words(source: str, target: str, context: CheckContext) -> tupl
 
 
 def check_final_mark(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Compares the kinds of the final marks: of a question, another sentence, or none."""
+    """Compares the kinds of final mark: of a question, of another sentence, or none."""
     mark, target_mark = find_final_mark(source), find_final_mark(target)
     kind, target_kind = MARK_KINDS.get(mark, ""), MARK_KINDS.get(target_mark, "")
     if kind == target_kind or not target or not has_same_marks(context, kind, target_kind):
@@ -88,7 +88,7 @@ def check_final_mark(source: str, target: str, context: CheckContext) -> FailedC
 
 
 def has_same_marks(context: CheckContext, *kinds: str) -> bool:
-    """Whether texts of both sides end as often with marks of these kinds, as far as that is known.
+    """Whether texts of both sides end with marks of these kinds equally often, as far as known.
 
     Japanese, for instance, often ends a question with a full stop.
     """
@@ -99,7 +99,7 @@ def has_same_marks(context: CheckContext, *kinds: str) -> bool:
 
 
 def share_kind(final_marks: Mapping[str, float], kind: str) -> float:
-    """Returns the share of the texts that end with a mark of a kind; the kind "" is any other end."""
+    """Returns the share of texts that end with a mark of a kind; "" is any other ending."""
     if not kind:
         return 1 - sum(share for mark, share in final_marks.items() if mark in MARK_KINDS)
     return sum(share for mark, share in final_marks.items() if MARK_KINDS.get(mark) == kind)

@@ -1,4 +1,4 @@
-"""Compares the numbers and dates of a source and its translation. Knows text alone."""
+"""Compares the numbers and dates of a source and its translation. Knows only text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nmt_cli.translation.result import FailedCheck
 def check_numbers(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Compares the values of all numbers, in any notation, in the digits of any script or in words of 87 languages.
 
-    The repair of lost numbers makes the same comparison, of what the network read and wrote.
+    The repair of lost numbers makes the same comparison, between what the network read and wrote.
     """
     if not (DIGIT.search(source) or DIGIT.search(target)):
         return None
@@ -27,9 +27,9 @@ def check_numbers(source: str, target: str, context: CheckContext) -> FailedChec
 
 
 def check_dates(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for the months of the dates of the source.
+    """Looks for the months of the source's dates.
 
-    Their numbers are compared by `check_numbers`. The repair of lost dates finds dates and months in the same way.
+    `check_numbers` compares their numbers. The repair of lost dates finds dates and months in the same way.
     """
     if not DIGIT.search(source):
         return None

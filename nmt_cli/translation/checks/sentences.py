@@ -1,4 +1,4 @@
-"""Compares how many sentences a source and its translation have. Knows text alone."""
+"""Compares the numbers of sentences of a source and its translation. Knows only text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check_sentences(source: str, target: str, context: CheckContext) -> FailedCh
 
 
 def count_sentences(text: str, language: str = "") -> int:
-    """Returns the number of sentences that have words; a line break and a tag such as <br> end one."""
+    """Counts the sentences that contain words; a line break and a tag such as <br> end one."""
     lines = re.split(BREAK, text) if "<" in text or "\n" in text else [text]
     lines = [line for line in lines if any(map(str.isalnum, re.sub(r"<[^>]*>", "", line) if "<" in line else line))]
     return sum(len(find_sentence_starts(line.strip(), (), language)) for line in lines)

@@ -1,4 +1,4 @@
-"""Looks for the protected spans and the glossary terms of a translation. Knows text alone."""
+"""Looks for protected spans and glossary terms in a translation. Knows only text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_spans(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for protected spans that are missing, or whose place is a guess."""
+    """Looks for protected spans that are missing or whose position is a guess."""
     if context.placed is None:
         missing = [span.text for span in find_spans(source) if not span.is_number and span.text not in target]
         return FailedCheck("spans", f"{join_named(missing)} missing") if missing else None
@@ -25,12 +25,12 @@ def check_spans(source: str, target: str, context: CheckContext) -> FailedCheck 
 
 
 def check_terms(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for terms of a glossary that are missing, or whose place is a guess."""
+    """Looks for glossary terms that are missing or whose position is a guess."""
     return check_placed("terms", [span for span in context.placed or () if is_term(span.text, source)], target)
 
 
 def check_placed(kind: CheckKind, spans: Sequence[Placed], target: str) -> FailedCheck | None:
-    """Returns the failed check of spans of which some are missing or may stand at a wrong place."""
+    """Returns the failed check about spans that are missing or may be misplaced."""
     counts = Counter(span.text for span in spans)
     missing = [text for text, count in counts.items() if target.count(text) < count]
     if missing:
@@ -40,7 +40,7 @@ def check_placed(kind: CheckKind, spans: Sequence[Placed], target: str) -> Faile
 
 
 def is_term(text: str, source: str) -> bool:
-    """Whether a span is a term: the source has neither its text nor its number, in the notation of the target."""
+    """Whether a span is a term: the source contains neither its text nor its number in the target's notation."""
     if text in source:
         return False
     digits = re.sub(r"\D", "", text)

@@ -1,6 +1,6 @@
-"""The table of checks: what is looked for in every translation, and what is said of it. Knows text alone.
+"""The table of checks: what is compared in every translation, and the messages about it. Knows only text.
 
-A fault that search finds may be repaired; the summary counts what was repaired. To add a check, name a comparison here.
+A fault found by search may be repaired; the summary counts the repairs. To add a check, name a comparison here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class CheckRow(NamedTuple):
-    """A kind of check: what it compares, and the words of its messages."""
+    """A kind of check: its comparison, and the words of its messages."""
 
     name: CheckKind
     summary: str  # what is wrong with the lines that fail it

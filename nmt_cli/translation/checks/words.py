@@ -1,4 +1,4 @@
-"""Looks for words that are new, copied or repeated in a translation. Knows text alone."""
+"""Looks for unseen, copied and repeated words in a translation. Knows only text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_REMEMBERED = 200_000  # words that are known to be in the training text
 
 
 def check_copy(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for three ordinary words of the source in a row that were not translated."""
+    """Looks for three consecutive ordinary source words that were not translated."""
     if context.same_language:
         return None
     if len(set(source.split()) & set(target.split())) < COPIED_WORDS and not find_unspaced(source):
@@ -42,7 +42,7 @@ def check_copy(source: str, target: str, context: CheckContext) -> FailedCheck |
 
 
 def check_repeats(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for a word or phrase that is twice in a row, and not in the source."""
+    """Looks for a word or phrase that occurs twice in a row, but not in the source."""
     words = target.casefold().split()
     repeated = len(words) - len({*words})
     # A phrase of two words that stands twice in a row repeats two words; a single one stands beside itself.
@@ -52,12 +52,12 @@ def check_repeats(source: str, target: str, context: CheckContext) -> FailedChec
 
 
 def has_neighbours(words: Sequence[str]) -> bool:
-    """Whether a word stands beside itself, whatever punctuation is between."""
+    """Whether a word is repeated at once, ignoring punctuation between."""
     return any(word.strip(EDGES) == following.strip(EDGES) for word, following in pairwise(words))
 
 
 def find_repeated_phrase(words: Sequence[str]) -> str:
-    """Returns the shortest phrase that stands twice in a row; empty without any."""
+    """Returns the shortest phrase that occurs twice in a row; empty if there is none."""
     for size in range(1, len(words) // 2 + 1):
         for index in range(len(words) - 2 * size + 1):
             if words[index : index + size] == words[index + size : index + 2 * size]:
@@ -66,10 +66,10 @@ def find_repeated_phrase(words: Sequence[str]) -> str:
 
 
 def check_words(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for words that training never had: half of a text, or two words that are a third of the source.
+    """Looks for words unseen in training: half of a text, or two words that make up a third of the source.
 
-    A word that stands in both texts is a name or was copied, and does not count. A side of which the training text is
-    so small that new words are common in any text is not looked at.
+    A word in both texts is a name or was copied, and does not count. A side whose training text is so small that any
+    text has unseen words is ignored.
     """
     if context.profile is None or context.profile.source is None:
         return None
@@ -83,7 +83,7 @@ def check_words(source: str, target: str, context: CheckContext) -> FailedCheck 
 
 
 def find_unseen_words(text: str, other: str, profile: TextProfile) -> tuple[list[str], int]:
-    """Returns the words that are neither in the `other` text nor in the training text, and the number of all words."""
+    """Returns the words in neither the `other` text nor the training text, and the number of all words."""
     parts, familiar = text.split(), profile.words.familiar
     if profile.unseen_share > UNSEEN_OFTEN or familiar.issuperset(parts):
         return [], len(parts)  # fast for most texts
@@ -102,12 +102,12 @@ def has_known_words(part: str, profile: TextProfile) -> bool:
 
 
 def is_seen(word: str, profile: TextProfile) -> bool:
-    """Whether training had a word, perhaps in the forms of letters that are read as they are: Ｈｅｌｌｏ, ﬁne."""
+    """Whether training had a word, possibly in a compatible form of its letters: Ｈｅｌｌｏ, ﬁne."""
     return profile.has_word(word) or (not word.isascii() and profile.has_word(unicodedata.normalize("NFKC", word)))
 
 
 def list_words(text: str) -> list[str]:
-    """Returns the words in lower case; of a script without blanks between words, the characters."""
+    """Returns the words in lower case; in a script without blanks between words, the characters."""
     lower = text.lower()
     bare = lower.strip(EDGES)
     if bare.isascii() and bare.isalpha():

@@ -1,1 +1,1 @@
-"""Translation memories: what was translated before is taken from there. Knows no network and no file format."""
+"""Translation memories: reuses earlier translations. Knows no network and no file format."""

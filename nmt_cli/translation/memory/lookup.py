@@ -1,7 +1,7 @@
-"""Finds the translation of a text in a translation memory: of the same text, or of one that differs in numbers alone.
+"""Finds the translation of a text in a translation memory: of the same text, or of one with other numbers.
 
-Texts are the same if they are so in their normal form (Unicode, blanks, invisible marks); case and marks count. Of
-several translations of one text the last counts, so that a correction at the end of a file overrules what is before it.
+Texts are the same if their normal forms are (Unicode, blanks, invisible marks); case and marks count. The last of
+several translations wins, so that a correction at the end of a file overrules earlier lines.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class RecalledTranslation(NamedTuple):
 
 
 class TranslationMemory:
-    """The translations of texts to one language. `links_words` says whether the words of both sides must be linked."""
+    """Translations of texts into one language. `links_words` says whether the words of both sides must be linked."""
 
     def __init__(self, target_language: str = "", *, links_words: bool = True) -> None:
         self.target_language = target_language
@@ -43,7 +43,7 @@ class TranslationMemory:
         return len(self.targets)
 
     def add(self, source: str, target: str) -> None:
-        """Adds a pair, which overrules an earlier one of the same source; nothing if a side has no text."""
+        """Adds a pair, overruling an earlier one of the same source; ignores a pair with an empty side."""
         key, target = make_memory_key(source), target.strip()
         if not (key and target):
             return
@@ -56,9 +56,9 @@ class TranslationMemory:
         self.targets.update(other.targets)
 
     def find(self, text: str, convert: Callable[[str], str] = str) -> RecalledTranslation | None:
-        """Returns the translation of a text; None if the memory has none.
+        """Returns the translation of a text, or None.
 
-        `convert` writes a number as the target does, where the memory does not show how.
+        `convert` writes a number in the target's notation if the memory does not show it.
         """
         key = make_memory_key(text)
         target = self.targets.get(key)
@@ -77,13 +77,13 @@ class TranslationMemory:
 
     @cached_property
     def sources_by_template(self) -> dict[str, str]:
-        """The last source of each template, of those that have numbers; made when it is first needed."""
+        """The last source of each template with numbers; built on first use."""
         templates = ((make_template(source), source) for source in self.targets)
         return {template: source for template, source in templates if template is not None}
 
 
 def make_memory_key(text: str) -> str:
-    """Returns the form in which texts are compared: as `normalise` has it, without marks of direction."""
+    """Returns the form in which texts are compared: normalised, and without direction marks."""
     if text.isascii() and text.isprintable() and "  " not in text:
         return text.strip()  # most texts, and a memory may have a million
     text = normalise(text)
@@ -91,11 +91,11 @@ def make_memory_key(text: str) -> str:
 
 
 def make_template(key: str) -> str | None:
-    """Returns a text with a sign for each number; None if it has no number, or nothing else."""
+    """Returns a text with its numbers replaced by a sign; None if it has no number, or nothing else."""
     template = NUMBER.sub(NUMBER_SIGN, key)
     return template if template != key and has_letters(template) else None
 
 
 def fit_breaks(target: str, text: str) -> str:
-    """Returns a translation without its line breaks, unless the text that it translates has some too."""
+    """Returns a translation without its line breaks, unless the text to translate has some too."""
     return target if "\n" in text.strip() else " ".join(target.split())

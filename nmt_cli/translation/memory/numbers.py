@@ -1,7 +1,7 @@
-"""Puts the numbers of one text into the translation of another that differs from it in its numbers alone.
+"""Puts the numbers of one text into the translation of another that differs only in its numbers.
 
-Nothing is guessed: each number must stand once in both texts, with the same value, and the new number must need the
-same form of the words beside it. Knows text alone.
+Nothing is guessed: each number must occur once in both texts, with the same value, and the new number must require the
+same form of the words beside it. Knows only text.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ MARK = re.compile(r"[^\d]")
 def replace_numbers(
     old_source: str, old_target: str, new_source: str, language: str, convert: Callable[[str], str] = str
 ) -> str | None:
-    """Returns the translation `old_target` of `old_source` with the numbers of `new_source`; None if that is not safe.
+    """Returns the translation `old_target` of `old_source` with the numbers of `new_source`; None if that is unsafe.
 
-    Both sources are the same but for their numbers. `convert` writes a number as the target language does; it is asked
-    where the old numbers do not show it.
+    Both sources are equal except for their numbers. `convert` writes a number in the target's notation, and is asked if
+    the old numbers do not show it.
     """
     old, new = NUMBER.findall(old_source), NUMBER.findall(new_source)
     written = {make_number_key(number): number for number in NUMBER.findall(old_target)}
@@ -43,7 +43,7 @@ def replace_numbers(
 
 
 def copy_notation(old_source: str, old_target: str, new: str, convert: Callable[[str], str]) -> str:
-    """Returns a number with the marks by which the old number was translated, if it has the same; else converted."""
+    """Writes a number with the marks of the old number's translation, if both have the same marks; else converts it."""
     marks, old_marks, target_marks = MARK.findall(new), MARK.findall(old_source), MARK.findall(old_target)
     if not marks:
         return new
@@ -54,7 +54,7 @@ def copy_notation(old_source: str, old_target: str, new: str, convert: Callable[
 
 
 def find_form(number: str, language: str) -> tuple[bool, ...]:
-    """Returns what is equal for numbers that need the same form of a noun beside them; careful rather than exact."""
+    """Returns a key shared by numbers that require the same form of a noun beside them; conservative."""
     plural = find_rules(language).plural
     if plural in ("one", "below two"):  # where 1.5 and 0 may go with the singular
         return (number == "1", plural == "below two" and number[0] in "01" and not number[1:2].isdecimal())

@@ -1,7 +1,7 @@
-"""Takes the pieces of a line from a translation memory: the line as a whole, or its sentences.
+"""Recalls the pieces of a line from a translation memory: the line as a whole, or its sentences.
 
-What is taken is no longer searched. Where words must be linked (marks of a document, `--alignments`), the network reads
-the given translation, and its attention links them. Knows no file format.
+Recalled pieces are not searched. If words must be linked (marks of a document, `--alignments`), the network reads the
+given translation, and its attention links them. Knows no file format.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ LONGEST_LINKED = 4_000  # characters of a translation that the network reads
 
 
 class RecallingMemory(NamedTuple):
-    """A translation memory as a translator uses it."""
+    """A translation memory as used by a translator."""
 
     memory: TranslationMemory
 
     def recall_pieces(self, line: str, pieces: Sequence[Piece], reader: LineReader) -> list[Piece]:
-        """Returns the pieces of a line, with those that the memory has; one piece if it has the line as a whole."""
+        """Returns the pieces of a line, recalled where possible; a single piece if the memory has the whole line."""
         if not line.strip():
             return list(pieces)
         convert = reader.context.notation.convert if reader.context.notation is not None else str
@@ -46,9 +46,9 @@ class RecallingMemory(NamedTuple):
         return result
 
     def link_pieces(self, translator: Translator, pieces: Mapping[TextId, Piece]) -> dict[TextId, Translation]:
-        """Returns the recalled translations with the attention of the network to their sources, if words are linked.
+        """Returns the recalled translations with the network's attention to their sources, if words are linked.
 
-        What it cannot read as one piece is left out: its words are linked by their order.
+        Pieces that the network cannot read are left out: their words are linked by order.
         """
         recalled = {text_id: piece for text_id, piece in pieces.items() if is_readable(piece)}
         if not (recalled and self.memory.links_words):
@@ -71,7 +71,7 @@ class RecallingMemory(NamedTuple):
 
 
 def is_sentence(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether a piece is a whole sentence, and not a part of one that is too long."""
+    """Whether a piece is a whole sentence rather than a part of a long one."""
     before = pieces[index - 1].segment if index else None
     after = pieces[index + 1].segment if index + 1 < len(pieces) else None
     begins = before is None or before.is_frame or before.ends_sentence
@@ -79,17 +79,17 @@ def is_sentence(pieces: Sequence[Piece], index: int) -> bool:
 
 
 def make_recalled_piece(piece: Piece, recalled: RecalledTranslation) -> Piece:
-    """Returns a piece that has its translation already; nothing in it is masked or folded."""
+    """Returns a piece with its translation; nothing in it is masked or rewritten."""
     segment = piece.segment._replace(spans=())
     return replace(piece, segment=segment, masked=mask(segment.text, ()), rewritten=None, recalled=recalled)
 
 
 def make_certain(hypothesis: Hypothesis) -> Hypothesis:
-    """Returns a hypothesis whose probability is not in question: how likely the network finds it says nothing of it."""
+    """Returns a hypothesis as certain: the network's probability of a recalled translation means nothing."""
     certain = (0.0,) * len(hypothesis.token_log_probabilities)
     return hypothesis._replace(log_probability=0.0, score=0.0, token_log_probabilities=certain)
 
 
 def is_readable(piece: Piece) -> bool:
-    """Whether the network can read a piece with its given translation: it has words, and is not very long."""
+    """Whether the network can read a piece with its given translation: it has words and is not too long."""
     return piece.recalled is not None and piece.masked.has_words and len(piece.recalled.text) <= LONGEST_LINKED

@@ -30,7 +30,7 @@ def join_parts(
     *,
     sampled: bool = False,
 ) -> Translation:
-    """Joins the translations of the `pieces` of a line, in which the spans are back already.
+    """Joins the translations of the `pieces` of a line, which already contain the spans.
 
     Samples (`sampled`) are joined first to first, second to second: the best combination would not be a sample.
     `tokenizers` is None if the source is not text.
@@ -63,7 +63,7 @@ def join_parts(
 
 
 def keep_distinct(translation: Translation, most: int) -> Translation:
-    """Returns the translation with at most so many hypotheses, of those with one text only the best."""
+    """Returns the translation with at most `most` hypotheses, only the best of each text."""
     if len(translation.hypotheses) < 2:
         return translation
     distinct: dict[str, Hypothesis] = {}
@@ -81,7 +81,7 @@ def pair_by_rank(lists: Sequence[Sequence[Hypothesis]]) -> list[Parts]:
 def combine_best(lists: Sequence[Sequence[Hypothesis]]) -> list[Parts]:
     """Returns the best combinations of one hypothesis from each list, as many as the longest list has.
 
-    Repair may rank a hypothesis before one of a higher score, which then counts no more than the former.
+    Repair may rank a hypothesis before one with a higher score, which then counts no more than the former.
     """
     number = max(map(len, lists), default=0)
     sums: list[tuple[float, Parts]] = [(0.0, ())] if lists else []
@@ -102,7 +102,7 @@ def restore_piece(
 ) -> Translation:
     """Returns the translation of a piece with its spans.
 
-    With nothing to translate, it is `prefix` and the piece itself.
+    A piece with nothing to translate becomes `prefix` and itself.
     """
     if translation is None:
         return Translation(piece.text, (piece.unchanged, SENTENCE_END), (keep_piece(piece, prefix),), frozenset())
@@ -117,7 +117,7 @@ def restore_piece(
 
 
 def write_piece_back(translation: Translation, piece: Piece, rewritten: RewrittenText) -> Translation:
-    """Returns the translation of a piece with all that rewriting changed in the piece put back."""
+    """Undoes a piece's rewrites in its translation."""
 
     def write(hypothesis: Hypothesis) -> Hypothesis:
         spans = [span.text for span in hypothesis.placed_spans]
@@ -130,7 +130,7 @@ def write_piece_back(translation: Translation, piece: Piece, rewritten: Rewritte
 
 
 def find_read_links(translation: Translation, hypothesis: Hypothesis, piece: Piece) -> tuple[Link, ...]:
-    """Returns the links from the words that the network read to those of a hypothesis; none without attention."""
+    """Returns the links from the words read by the network to those of a hypothesis; empty without attention."""
     from nmt_cli.translation.placement.word_alignment import link_words  # which few lines need
 
     if not hypothesis.attention.any():
@@ -147,7 +147,7 @@ def is_complete(piece: Piece, translation: Translation) -> bool:
     """Whether a translation needs no restoring.
 
     It has no spans to put back, its hypotheses no placeholders to remove, and every source subword belongs to one word
-    (an unknown one may stand for several), which rewriting left where it was.
+    (an unknown one may cover several), which rewriting did not move.
     """
     if piece.masked.spans or (piece.rewritten is not None and not piece.rewritten.keeps_words):
         return False
@@ -193,7 +193,7 @@ def join_hypotheses(pieces: Sequence[Piece], parts: Sequence[Hypothesis], source
 
 
 def write_line_back(translation: Translation, rewritten: RewrittenText) -> Translation:
-    """Returns the translation of a line with all that rewriting changed in the line put back."""
+    """Undoes a line's rewrites in its translation."""
 
     def write(hypothesis: Hypothesis) -> Hypothesis:
         spans = [placed.text for placed in hypothesis.placed_spans]

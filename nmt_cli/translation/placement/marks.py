@@ -1,12 +1,12 @@
 """Places marks of a source (tags, emphasis, links, code, emoji, lost spans) in its translation: the one engine for all.
 
-It works on a translation whose characters are traced to those of the source (`traced_text`), not on attention itself,
-since documents have word links alone, and their marks stand at characters. Lines of text bring the links of their words
+It works on a translation whose characters are traced to those of the source (`traced_text`) rather than on attention,
+since documents have only word links, and their marks are at characters. Lines of text provide the links of their words
 and marks (`span_placement`), documents those of a whole line (`tracing`).
 
 1. Opening and closing marks of one name are pairs, which nest; a mark without a partner is a point.
 2. A pair goes around the densest run of words that come from its own; one around all that its pair encloses stays so.
-3. A point goes behind the word before it, or before the one after it; a word goes to where its own characters stand.
+3. A point goes behind the word before it, or before the one after it; a word goes to where its own characters are.
 4. Marks in a pair are placed within it in the same way; two that would overlap follow each other.
 
 Each mark is placed exactly once. Must not know how anything is written.
@@ -26,7 +26,7 @@ Binding = Literal["right", "both"]  # which words a point stays with: that after
 
 
 class Mark(NamedTuple):
-    """A mark before the character `start` of a source, or a word or cut that is the characters [start, end)."""
+    """A mark before the character `start` of a source, or a word or cut at the characters [start, end)."""
 
     form: MarkForm
     start: int
@@ -37,7 +37,7 @@ class Mark(NamedTuple):
 
 
 class MarkNode(NamedTuple):
-    """A single mark, or a pair with what it encloses, over the characters [start, end) of a source."""
+    """A single mark, or a pair with its content, over the characters [start, end) of a source."""
 
     first: int  # index of its mark, or of the opening one
     last: int  # index of the closing mark; `first` if there is none
@@ -47,7 +47,7 @@ class MarkNode(NamedTuple):
 
 
 class PlacedMark(NamedTuple):
-    """A mark or pair, and the characters of the translation that it goes around, with what is placed within them."""
+    """A mark or pair, the characters of the translation that it encloses, and the marks placed within them."""
 
     node: MarkNode
     position: Position
@@ -79,7 +79,7 @@ class MarkPlacer:
         return placed
 
     def keep_order(self, nodes: Sequence[MarkNode], positions: Sequence[Position]) -> Iterator[Position]:
-        """Yields the positions, with the points that keep their order moved behind each other."""
+        """Yields the positions, moving points behind each other to keep their order."""
         last = 0
         for node, position in zip(nodes, positions, strict=True):
             mark = self.marks[node.first]
@@ -89,7 +89,7 @@ class MarkPlacer:
             yield position._replace(end=max(position.start, position.end))
 
     def find_position(self, node: MarkNode, around: TextRange, target: TextRange) -> Position:
-        """Returns the characters that a mark or pair goes around, before those of others are known."""
+        """Returns the characters that a mark or pair encloses, before the positions of others are known."""
         traced = self.traced
         if self.marks[node.first].form == "cut":
             self.cut = traced.find_cut(node.start, self.cut.end)
@@ -109,14 +109,14 @@ class MarkPlacer:
         return traced.find_part(node.start, node.end) or self.guess_position(node, target)
 
     def fill(self, node: MarkNode, around: TextRange, target: TextRange) -> Position:
-        """Returns all of `target` but for the blanks around it that the source has outside of the pair too."""
+        """Returns all of `target`, except surrounding blanks that are outside the pair in the source, too."""
         text = self.traced.text[target.start : target.end]
         lead = min(node.start - around.start, len(text) - len(text.lstrip()))
         tail = min(around.end - node.end, len(text.lstrip()) - len(text.strip()))
         return Position(target.start + lead, target.end - tail)
 
     def guess_position(self, node: MarkNode, target: TextRange) -> Position:
-        """Returns the word at the position of a pair whose words nothing comes from; one without words has no word."""
+        """Returns the word at the relative position of a pair without translated words; empty for an empty pair."""
         source, point = self.traced.source, self.traced.find_point(node.start)
         ends = [node.start, *(inner.end for inner in node.inside)]
         starts = [*(inner.start for inner in node.inside), node.end]
@@ -128,7 +128,7 @@ class MarkPlacer:
 
 
 def nest_marks(marks: Sequence[Mark]) -> list[MarkNode]:
-    """Returns the marks as a forest: a pair encloses what is between its marks."""
+    """Returns the marks as a forest: a pair encloses everything between its marks."""
     partners = find_partners(marks)
     levels: list[list[MarkNode]] = [[]]
     for index, mark in enumerate(marks):
@@ -144,7 +144,7 @@ def nest_marks(marks: Sequence[Mark]) -> list[MarkNode]:
 
 
 def find_partners(marks: Sequence[Mark]) -> dict[int, int]:
-    """Returns the index of the partner of each mark that has one; pairs are properly nested, and not too deep."""
+    """Returns the index of each paired mark's partner; pairs are properly nested, to a limited depth."""
     partners: dict[int, int] = {}
     open_marks: list[int] = []
     waiting: Counter[str] = Counter()

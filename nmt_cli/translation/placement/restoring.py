@@ -1,4 +1,7 @@
-"""Puts the protected spans of a piece back into its translation. Apart from `joining`, since few lines have spans."""
+"""Puts the protected spans of a piece back into its translation.
+
+Separate from `joining`, since few lines have spans.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from nmt_cli.translation.segmentation.pieces import Piece
 
 
 def restore_translation(piece: Piece, translation: Translation, tokenizers: TokenizerPair) -> Translation:
-    """Returns the translation of a piece with its spans in all hypotheses, and instead of the names of placeholders."""
+    """Returns the translation of a piece with its spans in all hypotheses and in the source pieces."""
     labels = translation.source_pieces
     source = SourceUnits.from_text(piece.masked.text, tokenizers.source, len(labels))
     words = find_line_words(piece, source)
@@ -37,7 +40,7 @@ def restore_translation(piece: Piece, translation: Translation, tokenizers: Toke
 
 
 def replace_placeholders(pieces: Sequence[str], piece: Piece) -> list[str]:
-    """Returns `pieces` with the text of the masked spans instead of their placeholders."""
+    """Replaces the placeholders in `pieces` by the text of the masked spans."""
     texts = {name: span.text for name, span in zip(piece.masked.placeholders, piece.masked.masked, strict=True)}
     return [texts.get(name, name) for name in pieces]
 

@@ -1,4 +1,4 @@
-"""Decides which placeholder of a translation stands for which masked span. Knows attention, but no tokenizer."""
+"""Decides which placeholder of a translation represents which masked span. Knows attention, but no tokenizer."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ TRUST = 0.3  # minimum attention to a span from which a wrong placeholder is tak
 
 
 def find_placeholder_positions(masked: MaskedText, labels: Sequence[str]) -> list[int]:
-    """Returns the source position of each placeholder; the end for one that truncation removed."""
+    """Returns the source position of each placeholder; the end for one lost to truncation."""
     positions = {piece: position for position, piece in enumerate(labels)}
     return [positions.get(name, len(labels) - 1) for name in masked.placeholders]
 
 
 def choose_slots(units: Sequence[Unit], positions: Sequence[int]) -> dict[int, int]:
-    """Returns the index of the unit that stands for each masked span, by the number of the span.
+    """Returns the index of the unit that represents each masked span, by the number of the span.
 
-    `positions` are the source positions of the spans. A span without any such unit is left out.
+    `positions` are the source positions of the spans. A span without such a unit is left out.
     """
     # 1. Slots: the units that are placeholders, with the number that each has.
     slots = {index: PLACEHOLDERS.index(unit.text) for index, unit in enumerate(units) if unit.text in PLACEHOLDERS}

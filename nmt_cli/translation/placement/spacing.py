@@ -1,4 +1,4 @@
-"""Sets the blanks around spans that are put into a translation: as in the source, where the target allows them."""
+"""Sets the blanks around spans put into a translation: as in the source, where the target allows them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def list_positions(placed: Sequence[PlacedMark]) -> Iterator[tuple[int, int]]:
 
 
 def is_doubled_stop(left: Unit | None, items: Sequence[PlacedItem], right: Unit) -> bool:
-    """Whether a full stop follows that of a masked span, such as an ordinal: one stands for both."""
+    """Whether a full stop follows a masked span's own, such as an ordinal's: one serves both."""
     is_masked = left is not None and left.masked_span is not None and left.text.endswith(".")
     return is_masked and not items and right.text == "."
 
@@ -105,18 +105,18 @@ def join_items(left: Unit | None, items: Sequence[PlacedItem], right: Unit | Non
 
 
 def replaces_blank(item: PlacedItem) -> bool:
-    """Whether no blank is needed where an item stands."""
+    """Whether an item needs no blank beside it."""
     return item.span.is_blank or item.span.kind is SpanKind.SLASH
 
 
 def is_apart(item: PlacedItem, other: PlacedItem) -> bool:
-    """Whether a blank stands between two items."""
+    """Whether a blank separates two items."""
     are_words = not item.span.is_markup and not other.span.is_markup
     return are_words or (item.blank_after and other.blank_before)
 
 
 def needs_left_blank(left: Unit, item: PlacedItem) -> bool:
-    """Whether a blank stands between a unit and the item after it."""
+    """Whether a blank separates a unit from the item after it."""
     if not item.span.is_markup and left.is_word:
         return True
     return item.blank_before and left.text not in OPENING and not find_unspaced(left.text)
@@ -128,7 +128,7 @@ def is_closing_mark(span: Span) -> bool:
 
 
 def needs_right_blank(item: PlacedItem, right: Unit, blank: bool) -> bool:
-    """Whether a blank stands between an item and the unit after it, which had a `blank` before it or not."""
+    """Whether a blank separates an item from the unit after it, which had a `blank` before it or not."""
     if right.is_word and (not item.span.is_markup or (is_closing_mark(item.span) and blank)):
         return True
     return item.blank_after and (blank or right.is_word)

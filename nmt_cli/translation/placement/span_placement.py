@@ -71,7 +71,7 @@ def verify_spans(text: str, placed: Sequence[Placed]) -> tuple[str, list[Placed]
 
 
 def list_items(masked: MaskedText, missing: Sequence[int]) -> list[PlacedItem]:
-    """Returns the spans that attention must place, in the order of the source."""
+    """Returns the spans to place by attention, in source order."""
     items = []
     for number in missing:
         name = masked.placeholders[number]

@@ -1,4 +1,4 @@
-"""A translation whose characters are traced to those of its source, and where a part or a point of that went.
+"""A translation whose characters are traced to those of its source; locates parts and points of the source in it.
 
 Knows no marks and no formats.
 """
@@ -29,7 +29,7 @@ class TextRange(NamedTuple):
 
 
 class Position(NamedTuple):
-    """The characters [start, end) of a translation to which a part of the source went, or the point between two."""
+    """The characters [start, end) of a translation for a part of the source, or the point between two."""
 
     start: int
     end: int
@@ -76,14 +76,14 @@ class TracedText:
         return [position for index in words for position in range(*self.words[index])]
 
     def extend_to_words(self, start: int, end: int) -> tuple[int, int]:
-        """Returns the source characters [start, end), extended to whole words."""
+        """Extends the source characters [start, end) to whole words."""
         first = bisect_right(self.source_words, start, key=lambda word: word.end)
         last = bisect_left(self.source_words, end, key=lambda word: word.start)
         touched = self.source_words[first:last]
         return (min(start, touched[0].start), max(end, touched[-1].end)) if touched else (start, end)
 
     def find_part(self, start: int, end: int) -> Position | None:
-        """Returns the densest run of words that come from the source characters [start, end); None if none does."""
+        """Returns the densest run of words that come from the source characters [start, end), or None."""
         positions = self.list_targets(start, end)
         inked = [position for position in positions if not self.text[position].isspace()]
         if not inked and self.source[start:end].strip():
@@ -120,7 +120,7 @@ class TracedText:
         return inside[start // 2], inside[(end - 1) // 2]
 
     def take_blanks(self, low: int, high: int, start: int, end: int) -> Position:
-        """Returns the range with the blanks around it that the source characters [start, end) have too."""
+        """Extends the range by surrounding blanks that the source characters [start, end) have too."""
         while low > 0 and self.text[low - 1].isspace() and self.is_blank_from(low - 1, start, end, self.source[start]):
             low -= 1
         last = self.source[end - 1]
@@ -129,15 +129,15 @@ class TracedText:
         return Position(low, high)
 
     def is_blank_from(self, index: int, start: int, end: int, edge: str) -> bool:
-        """Whether the blank at `index` comes from [start, end), or from nowhere while the `edge` of that is blank."""
+        """Whether the blank at `index` comes from [start, end), or from nowhere while that `edge` is blank."""
         source = self.sources[index]
         return start <= source < end if source != UNALIGNED else edge.isspace()
 
     def find_point(self, point: int, *, binds_right: bool | None = None) -> Position:
-        """Returns where a point goes that stands before the source character `point`.
+        """Returns the position of a point that precedes the source character `point`.
 
-        It stays with what comes from the word that it touches, the one before it first, or from the nearest word from
-        which anything comes; `binds_right` says that the word after it comes first.
+        It stays with the translation of the word it touches, first the word before it, or else of the nearest
+        translated word; `binds_right` puts the word after it first.
         """
         if not self.source[:point].strip():
             return Position(min(point, len(self.text)), min(point, len(self.text)))
@@ -159,7 +159,7 @@ class TracedText:
         return Position(0, 0, is_guess=True)
 
     def list_neighbours(self, point: int, *, binds_right: bool) -> Iterator[tuple[TextRange, bool]]:
-        """Yields the words beside a point of the source, the nearest first, each with whether it is on the right."""
+        """Yields the words beside a point of the source, nearest first, each with whether it is on the right."""
         left = bisect_right(self.source_words, point - 1, key=lambda word: word.start) - 1
         right = left if left >= 0 and self.source_words[left].end > point else left + 1
         for distance in range(len(self.source_words)):
@@ -169,7 +169,7 @@ class TracedText:
                     yield self.source_words[index], is_right
 
     def leave_word(self, index: int, point: int) -> Position:
-        """Returns the point before a character; behind the word that it divides, unless the source has it there too."""
+        """Returns the point before a character; behind the word that it divides, unless the source divides it too."""
         before, after = self.text[index - 1 : index], self.text[index : index + 1]
         is_exact = index < len(self.text) and self.sources[index] == point
         if not is_exact and before.isalnum() and after.isalnum() and not find_unspaced(before + after):
@@ -197,10 +197,10 @@ class TracedText:
         return point._replace(start=end, end=end)
 
     def find_cut(self, point: int, low: int) -> Position:
-        """Returns the blank after `low` at which the translation is divided where its source is, at the blank `point`.
+        """Returns the blank after `low` that divides the translation where the blank `point` divides its source.
 
-        The words on each side come from the words of the source on that side, as far as these are known; a pause, and
-        the same proportion, decide between blanks. Where there is none, a script without blanks is divided anywhere.
+        The words on each side come from the source words on that side, as far as known; a pause, and the same
+        proportion, decide between blanks. Without blanks, a script without blanks is divided anywhere.
         """
         ends = [word.end for word in self.words[:-1] if word.end > low]
         if not ends:
@@ -223,5 +223,5 @@ class TracedText:
 
 
 def find_word(words: Sequence[TextRange], position: int) -> int:
-    """Returns the index of the word that the character at `position` belongs to, or that is the last before it."""
+    """Returns the index of the word that contains the character at `position`, or of the last word before it."""
     return bisect_right(words, position, key=lambda word: word.start) - 1

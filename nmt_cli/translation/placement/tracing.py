@@ -1,13 +1,13 @@
-"""Traces each character of a translation to the character of the source that it stands for.
+"""Traces each character of a translation to its source character.
 
-Attention links words; marks begin and end at characters, also inside words (`H<sub>2</sub>O`). So:
+Attention links words; marks begin and end at characters, also inside words (`H<sub>2</sub>O`). Therefore:
 
-1. Each word of the translation is linked to a source word: by attention, or because the same word stands once in both.
-2. In a linked pair, a word that stands unchanged in the other is traced character by character; of two different words,
+1. Each word of the translation is linked to a source word: by attention, or because the same word occurs once in both.
+2. In a linked pair, a word that occurs unchanged in the other is traced character by character; of two different words,
    punctuation is traced to punctuation, and the rest to the middle of the source word.
-3. The blanks between two words whose source words are neighbours too become those between the latter.
+3. The blanks between two words whose source words are adjacent too come from those between the latter.
 
-A translation that equals its source, but for its blanks, becomes its source. Knows no marks and no formats.
+A translation that equals its source, except for its blanks, becomes its source. Knows no marks and no formats.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ def trace_translation(source: str, translation: Translation) -> TracedText:
 
 
 def find_word_ranges(text: str) -> list[TextRange]:
-    """Returns the words of a text; what has no visible character counts as blank."""
+    """Returns the words of a text; anything without a visible character counts as blank."""
     return [TextRange(*match.span()) for match in NOT_BLANK.finditer(text) if drop_invisible(match[0])]
 
 
 def find_word_links(translation: Translation, count: int) -> list[int | None]:
-    """Returns the source word of each target word by attention; without any, that at the same relative position."""
+    """Returns the source word of each target word by attention or, without attention, by relative position."""
     words = len(translation.text.split())
     links: list[int | None] = [None] * words
     if translation.hypotheses:
@@ -62,7 +62,7 @@ def link_equal_words(
     target_words: Sequence[TextRange],
     links: Sequence[int | None],
 ) -> list[int | None]:
-    """Returns the links, in which a word that stands exactly once in both texts is linked to itself alone."""
+    """Returns the links, linking a word that occurs exactly once in both texts only to itself."""
     source_texts = [source[word.start : word.end] for word in source_words]
     target_texts = [target[word.start : word.end] for word in target_words]
     source_counts, target_counts = Counter(source_texts), Counter(target_texts)
@@ -111,7 +111,7 @@ def trace_words(
 
 
 def find_gaps(text: str, words: Sequence[TextRange]) -> list[TextRange]:
-    """Returns what stands before the first word, between two words, and after the last one."""
+    """Returns the ranges before the first word, between words, and after the last one."""
     return [
         TextRange(*gap)
         for gap in zip([0, *(word.end for word in words)], [*(word.start for word in words), len(text)], strict=True)
@@ -152,7 +152,9 @@ def trace_changed(before: str, after: str) -> list[int | None]:
 
 
 def trace_marks(before: str, after: str) -> list[int | None]:
-    """Returns the index in `before` of each mark of `after`: in order if they are as many, else of the equal mark."""
+    """Returns the index in `before` of each mark of `after`: in order if there are equally many, else of the equal
+    mark.
+    """
     if len(before) == len(after):
         return list(range(len(after)))
     return [before.find(mark) if mark in before else None for mark in after]

@@ -1,6 +1,6 @@
 """Splits a translation into units: words, marks and placeholders, each with the attention of its tokens.
 
-Letters: T target tokens, S source positions, the end among them.
+Letters: T target tokens, S source positions, including the end.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Spelling(NamedTuple):
 
     @property
     def ends(self) -> list[int]:
-        """The position in the text at which each token ends; that of the token before for a part of a character."""
+        """The end of each token in the text; for a part of a character, the previous token's."""
         prefixes = (self.tokens[:count] for count in range(1, len(self.tokens) + 1))
         if self.unknown:
             texts = [self.target.decode_with_unknown(prefix, self.unknown) for prefix in prefixes]
@@ -64,7 +64,7 @@ class Spelling(NamedTuple):
 
     @property
     def is_trusted(self) -> bool:
-        """Whether all that reads like a placeholder is a placeholder token: other tokens can spell the same."""
+        """Whether everything that looks like a placeholder is a placeholder token: other tokens can spell the same."""
         pieces = self.target.spell_pieces(self.tokens)
         return [piece for piece in pieces if piece in PLACEHOLDERS] == PLACEHOLDER_PATTERN.findall(self.text)
 

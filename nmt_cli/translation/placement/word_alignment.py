@@ -1,4 +1,4 @@
-"""Merges the attention of subwords to that of words, and links words by it. Knows no tokenizer.
+"""Merges subword attention into word attention, and links words by it. Knows no tokenizer.
 
 Words are separated by blanks, as in the Pharaoh format. Letters: T target and S source subwords.
 """
@@ -22,7 +22,7 @@ Groups = list[list[int]]  # the indices of the subwords of each word
 
 
 def split_ranges(parts: Iterable[str]) -> Iterator[range]:
-    """Yields the word range of each part in the whole text; without a blank between them, two parts share a word."""
+    """Yields the word range of each part in the whole text; parts without a blank between them share a word."""
     end, is_apart = 0, True
     for part in parts:
         start = end - (not is_apart and bool(part) and not part[0].isspace())
@@ -34,7 +34,7 @@ def split_ranges(parts: Iterable[str]) -> Iterator[range]:
 def find_links(translation: Translation, hypothesis: Hypothesis) -> tuple[Link, ...]:
     """Returns the word links of a hypothesis, piece by piece of its line.
 
-    There are none for a network without attention, or for a source that is not text.
+    Empty for a network without attention, or for a source that is not text.
     """
     if translation.source_pieces[-1:] != (SENTENCE_END,):
         return ()
@@ -54,9 +54,9 @@ def find_links(translation: Translation, hypothesis: Hypothesis) -> tuple[Link, 
 
 
 def link_words(source: Sequence[str], target: Sequence[str], attention: FloatArray) -> tuple[Link, ...]:
-    """Links each target word to the source word that it attended to most, in the order of the target.
+    """Links each target word to the source word that it attended to most, in target order.
 
-    `attention` (T, S) is that of the subwords. The ends of the sentences are not words and have no links.
+    `attention` (T, S) is between subwords. The ends of the sentences are not words and have no links.
     """
     source_words, target_words = (drop_silent(pieces, group_by_blanks(pieces)) for pieces in (source, target))
     if not (source_words and target_words):
@@ -66,7 +66,7 @@ def link_words(source: Sequence[str], target: Sequence[str], attention: FloatArr
 
 
 def drop_silent(pieces: Sequence[str], groups: Groups) -> Groups:
-    """Returns the groups without the start and the end of the sentence, and without those that spell a blank alone."""
+    """Returns the groups without the start and end of the sentence, and without those that spell only a blank."""
     return [
         group
         for group in groups
@@ -83,7 +83,7 @@ def merge_attention(attention: FloatArray, source: Groups, target: Groups) -> Fl
 
 
 def group_by_blanks(pieces: Sequence[str]) -> Groups:
-    """Groups subwords to words, which blanks separate; the end of the sentence is a group of its own."""
+    """Groups subwords into blank-separated words; the end of the sentence is a group of its own."""
     marked = any(piece.startswith(BLANK) for piece in pieces)
     starts: Callable[[str], bool] = (
         (lambda piece: piece.startswith(BLANK)) if marked else (lambda piece: not piece.startswith(JOINER))

@@ -1,1 +1,1 @@
-"""Repairs translations: searches again what is faulty, or lost a number or a bracket."""
+"""Repairs translations: searches again if one is faulty, or lost a number or a bracket."""

@@ -1,6 +1,6 @@
-"""Searches sentences again in which the network lost what it was to write itself, now with that carried.
+"""Searches sentences again in which the network lost something it should have written, now carrying that.
 
-Dates, small numbers, brackets and slashes are left to the network, which usually writes them as its language does
+Dates, small numbers, brackets and slashes are left to the network, which usually writes them in its language's way
 (`IF_LOST` of `carrying.kinds`). The translation with fewer faults is kept. Knows no network.
 """
 
@@ -30,7 +30,7 @@ def repair_losses(
     search: PieceSearch,
     kinds: Sequence[LostKind],
 ) -> None:
-    """Carries what the network lost; changes the pieces and translations of which that leaves fewer faults."""
+    """Carries what the network lost; changes the pieces and translations that thereby have fewer faults."""
     # 1. Find what each translation lost.
     guard = compile_guard(kinds)
     losses = {
@@ -60,7 +60,7 @@ def repair_losses(
 
 
 def find_loss(piece: Piece, translation: Translation, context: Context, kinds: Sequence[LostKind]) -> Loss:
-    """Returns what a translation lost of a piece; of spans that overlap, those of the first kind."""
+    """Returns what a translation lost of a piece; of overlapping spans, the first kind's."""
     loss: dict[LostKind, list[Span]] = {}
     attempt = make_attempt(piece, translation)
     for kind in kinds:
@@ -72,7 +72,7 @@ def find_loss(piece: Piece, translation: Translation, context: Context, kinds: S
 
 
 def make_attempt(piece: Piece, translation: Translation) -> Attempt:
-    """Returns a piece with what the network made of it."""
+    """Returns a piece with the network's translation of it."""
 
     def finds_place(span: Span) -> bool:
         offset = next(extracted.offset for extracted in piece.masked.extracted if extracted.span == span)
@@ -82,7 +82,7 @@ def make_attempt(piece: Piece, translation: Translation) -> Attempt:
 
 
 def carry_more(piece: Piece, loss: Loss, reader: LineReader) -> Piece:
-    """Returns a piece that carries what was lost, instead of spans that are parts of it, as far as there is room."""
+    """Returns a piece that carries the lost spans, as far as there is room, instead of spans within them."""
     lost = [span for spans in loss.values() for span in spans]
     kept = [span for span in piece.segment.spans if not any(is_overlapping(span, other) for other in lost)]
     room = len(PLACEHOLDERS) - sum(not span.is_extracted for span in kept)
@@ -96,9 +96,9 @@ def is_overlapping(span: Span, other: Span) -> bool:
 
 
 def attends_to_neighbours(text: str, offset: int, translation: Translation) -> bool:
-    """Whether two neighbours in a translation attend to the words on the left and on the right of an offset in a text.
+    """Whether two adjacent words of a translation attend to the words left and right of an offset in a text.
 
-    The word on its left may attend to an article before it.
+    An article may precede the word attended to on the left.
     """
     if not translation.hypotheses:
         return True
@@ -113,5 +113,5 @@ def attends_to_neighbours(text: str, offset: int, translation: Translation) -> b
 
 
 def number_words(pieces: Sequence[str]) -> list[int]:
-    """Returns the number of the word to which each piece belongs; the first may or may not begin with a blank."""
+    """Returns the word number of each piece; the first may or may not begin with a blank."""
     return list(accumulate(index > 0 and piece.startswith(BLANK) for index, piece in enumerate(pieces)))

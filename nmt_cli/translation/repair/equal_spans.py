@@ -1,7 +1,7 @@
-"""Gives a text the likeliest of the paths that write it, if spans of its source are equal. Knows ids and placeholders.
+"""Chooses the likeliest path that writes a text if spans of its source are equal. Knows ids and placeholders.
 
-Each of two equal spans has a placeholder of its own, so a network can write one text in several orders of them. The
-text does not tell which order it was: its score is that of the likeliest, for search and for given translations alike.
+Two equal spans have different placeholders, so a network can write one text with several orders of them, which the text
+does not reveal: its score is that of the likeliest order, for search and for given translations alike.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ IdGroups = Sequence[Sequence[int]]  # the ids of placeholders that stand for equ
 
 
 def group_equal_ids(masked: MaskedText, target: Tokenizer) -> IdGroups:
-    """Returns the ids of the placeholders of a source that stand for equal spans, for each such group of spans."""
+    """Returns the ids of the placeholders for each group of equal spans of a source."""
     groups: dict[str, list[int]] = {}
     for number, span in zip(masked.numbers or range(len(masked.masked)), masked.masked, strict=True):
         groups.setdefault(span.text, []).append(target.placeholder_ids[number])
@@ -37,9 +37,9 @@ def group_equal_ids(masked: MaskedText, target: Tokenizer) -> IdGroups:
 
 
 def list_orders(ids: Sequence[int], groups: IdGroups) -> list[list[int]]:
-    """Returns `ids` in all orders of the placeholders of each group, the given one first; at most MOST_ORDERS.
+    """Returns `ids` with the placeholders of each group in all orders, the given one first; at most MOST_ORDERS.
 
-    A group of which one placeholder is missing or stands twice stays as it is.
+    A group with a missing or repeated placeholder is unchanged.
     """
     places = [[index for index, token in enumerate(ids) if token in group] for group in groups]
     complete = [
@@ -69,7 +69,7 @@ def force_likeliest(
 
 
 def renumber_target(masked: MaskedText, forced: ForcedTarget, target: Tokenizer) -> MaskedText:
-    """Returns a masked target with its placeholders in the order that was scored."""
+    """Returns a masked target with its placeholders in the scored order."""
     if not masked.masked:
         return masked
     number_by_id = {token: number for number, token in enumerate(target.placeholder_ids)}
@@ -83,9 +83,9 @@ def prefer_likeliest(
     translations: Mapping[TextId, Translation],
     config: SearchConfig,
 ) -> dict[TextId, Translation]:
-    """Returns the translations of pieces with equal spans, each hypothesis in the likeliest order of these spans.
+    """Returns the translations of pieces with equal spans, each hypothesis in their likeliest order.
 
-    Samples stay as drawn, and so does a search without scores, in which no order is better.
+    Samples stay as drawn, as do the results of a search without scores, in which no order is better.
     """
     if config.sampling.sample or not config.scored:
         return {}
@@ -109,12 +109,12 @@ def prefer_likeliest(
 
 
 def can_change_order(hypothesis: Hypothesis) -> bool:
-    """Whether a hypothesis is what search found: not the halves of a repair, and without replaced words."""
+    """Whether a hypothesis is an unchanged search result: not joined from halves, and without replaced words."""
     return len(hypothesis.attentions) == 1 and not hypothesis.unknown
 
 
 def change_order(hypothesis: Hypothesis, forced: ForcedTarget, target: Tokenizer, config: SearchConfig) -> Hypothesis:
-    """Returns a hypothesis in another order of its equal spans, which was scored."""
+    """Returns a hypothesis in another, scored order of its equal spans."""
     ranking = Ranking.from_config(config)
     gain = forced.log_probability - hypothesis.log_probability
     return hypothesis._replace(

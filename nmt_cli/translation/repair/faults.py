@@ -1,6 +1,6 @@
-"""Finds faults of translations that show without a reference. Knows text alone.
+"""Finds faults of translations that are visible without a reference. Knows only text.
 
-Precise rather than complete: real text repeats words and copies names, so a translation is compared with its own
+Favours precision over recall: real text repeats words and copies names, so a translation is compared with its own
 source. A faulty translation is searched again, which must not happen to a good one.
 """
 
@@ -32,7 +32,8 @@ PUNCTUATION = re.compile(r"^\W+|\W+$")
 
 
 def find_fault(source: str, target: str, *, finished: bool, same_language: bool = False) -> Fault | None:
-    """Returns the fault of `target` as a translation of `source`; `finished` is false if the length limit cut it.
+    """Returns the fault of `target` as a translation of `source`, or None; `finished` is false if the length limit cut
+    it.
 
     If both sides are in the `same_language`, a copy of the source is no fault.
     """
@@ -49,20 +50,20 @@ def find_fault(source: str, target: str, *, finished: bool, same_language: bool 
 
 
 def has_invented_placeholder(source: str, target: str) -> bool:
-    """Whether `target` has a placeholder more often than `source`: it stands for a word that would be lost."""
+    """Whether `target` has a placeholder more often than `source`, in place of a word that would be lost."""
     counts = Counter(PLACEHOLDER_PATTERN.findall(target))
     counts.subtract(PLACEHOLDER_PATTERN.findall(source))
     return any(count > 0 for count in counts.values())
 
 
 def has_stutter(source: str, target: str) -> bool:
-    """Whether `target` repeats words in a row more often than `source`: seldom a fault, but suspect after a remedy."""
+    """Whether `target` repeats words in a row more often than `source`: rarely a fault, but suspect after a remedy."""
     repeats = count_any_word_repeats(strip_words(target))
     return repeats > 1 and repeats > count_any_repeats(source)
 
 
 def has_loop(source: str, target: str) -> bool:
-    """Whether `target` repeats something in a row, and clearly more often than `source` does."""
+    """Whether `target` repeats something in a row, and clearly more often than `source`."""
     words = strip_words(target)
     repeats = max(count_word_repeats(words), count_character_repeats(target))
     if repeats > 1:
@@ -86,7 +87,7 @@ def is_rarely_repeated(words: Sequence[str], times: int) -> bool:
 
 
 def count_word_repeats(words: Sequence[str]) -> int:
-    """Returns how often the most repeated word or phrase occurs in a row; 1 if that is not often."""
+    """Returns the longest run of a repeated word or phrase; 1 if it is short."""
     if is_rarely_repeated(words, PHRASE_REPEATS):
         return 1
     most = 1
@@ -98,7 +99,7 @@ def count_word_repeats(words: Sequence[str]) -> int:
 
 
 def count_character_repeats(text: str) -> int:
-    """Returns how often the most repeated run of characters occurs in a row; 1 if that is not often."""
+    """Returns the longest run of a repeated character sequence; 1 if it is short."""
     folded, most = text.casefold(), 1
     words = folded.split()
     # A run of several words repeats a word between two of its blanks; any other run is inside a word.
@@ -113,24 +114,24 @@ def count_character_repeats(text: str) -> int:
 
 @lru_cache(WORD_FORMS_REMEMBERED)
 def has_run(word: str) -> bool:
-    """Whether a run of characters occurs six times in a row in a word. Cached: most words come again and again."""
+    """Whether a character sequence occurs six times in a row in a word. Cached, since most words recur."""
     return LONG_RUN.search(word) is not None
 
 
 def count_any_repeats(text: str) -> int:
-    """Returns how often anything occurs in a row at most: a word, a phrase, a letter; at least 1."""
+    """Returns the longest run of anything repeated, a word, a phrase or a letter; at least 1."""
     runs = re.finditer(r"(.{1,20}?)\1+", text.casefold())
     return max(count_any_word_repeats(strip_words(text)), *(len(match[0]) // len(match[1]) for match in runs), 1)
 
 
 def count_any_word_repeats(words: Sequence[str]) -> int:
-    """Returns how often any word or phrase occurs in a row at most; at least 1."""
+    """Returns the longest run of any repeated word or phrase; at least 1."""
     longest = min(len(words) // 2, LONGEST_PHRASE)
     return max((count_block_repeats(words, period) for period in range(1, longest + 1)), default=1)
 
 
 def count_block_repeats(items: Sequence[str], period: int) -> int:
-    """Returns how often a block of `period` items occurs in a row at most; at least 1."""
+    """Returns the longest run of a repeated block of `period` items; at least 1."""
     longest = run = 0
     for item, next_item in zip(items, items[period:], strict=False):
         run = run + 1 if item == next_item else 0
@@ -139,21 +140,21 @@ def count_block_repeats(items: Sequence[str], period: int) -> int:
 
 
 def strip_words(text: str) -> list[str]:
-    """Returns the words in lower case, without the punctuation around them; a sign on its own counts as a word."""
+    """Returns the words in lower case, without surrounding punctuation; a sign on its own counts as a word."""
     return list(map(strip_word, text.casefold().split()))
 
 
 @lru_cache(WORD_FORMS_REMEMBERED)
 def strip_word(word: str) -> str:
-    """Returns a word without the punctuation around it; a sign as it is. Cached: most words come again and again."""
+    """Returns a word without surrounding punctuation; a sign is unchanged. Cached, since most words recur."""
     return word if word.isalnum() else PUNCTUATION.sub("", word) or word
 
 
 def is_copy(source: str, target: str) -> bool:
-    """Whether `target` is `source` word for word, apart from case and punctuation, and not because of names.
+    """Whether `target` equals `source` word for word, ignoring case and punctuation, and not because of names.
 
-    Names, numbers and addresses are rightly copied: only words of small letters count. There must be at least four,
-    which two languages seldom share in a row.
+    Names, numbers and addresses are rightly copied: only lower-case words count. At least four are required, which two
+    languages seldom share in a row.
     """
     if len(set(source.casefold().split()) & set(target.casefold().split())) < min(ORDINARY_WORDS, len(source.split())):
         return False  # fast for nearly all translations
@@ -165,6 +166,6 @@ def is_copy(source: str, target: str) -> bool:
 
 
 def split_units(text: str) -> list[str]:
-    """Returns the words without the punctuation around them, in pairs of characters where a script has no blanks."""
+    """Returns the words without surrounding punctuation, split into pairs of characters in scripts without blanks."""
     bare = [word for word in (PUNCTUATION.sub("", word) for word in text.split()) if word]
     return [part for word in bare for part in ([word] if not find_unspaced(word) else re.findall("..?", word))]

@@ -1,6 +1,6 @@
 """Searches faulty translations again, in other ways; never changes a translation without a fault.
 
-The remedies form a ladder: each is tried on what those before it could not repair. Knows no network.
+The remedies form a ladder: each is tried on what the previous ones could not repair. Knows no network.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Search = Callable[[Sequence[str], SearchConfig], list[Translation]]
 
 
 class Remedy(NamedTuple):
-    """One step of the ladder: other settings of search for certain faults."""
+    """One rung of the ladder: other search settings for certain faults."""
 
     name: str
     faults: frozenset[Fault]  # that it may repair
@@ -37,12 +37,12 @@ ALL_FAULTS: frozenset[Fault] = frozenset(get_args(Fault)) - FAULTS_IF_LOST
 
 
 def keep_settings(config: SearchConfig, size: int) -> SearchConfig:
-    """Changes nothing: with every remedy, search bars the placeholders that the source does not have."""
+    """Changes nothing: with every remedy, search bars placeholders that the source lacks."""
     return config
 
 
 def ban_repeats(config: SearchConfig, size: int) -> SearchConfig:
-    """Forbids repeated n-grams of `size` tokens, or shorter ones if the user did."""
+    """Forbids repeated n-grams of `size` tokens, or shorter ones if the user does."""
     return replace(config, no_repeat_ngram=min(config.no_repeat_ngram or size, size))
 
 
@@ -68,7 +68,7 @@ LADDER = (
 
 
 class Repairer(NamedTuple):
-    """Searches faulty translations again. A translation without a fault is returned as the same object."""
+    """Searches faulty translations again. Returns a faultless translation as the same object."""
 
     search: Search
     ngram_size: int  # number of tokens of the n-grams that must not occur twice
@@ -76,7 +76,7 @@ class Repairer(NamedTuple):
     can_split: bool = True  # whether a source is text, which can be split
 
     def repair(self, translations: Sequence[Translation], config: SearchConfig) -> list[Translation]:
-        """Returns the translations; a faulty one has its fault, and the remedy that helped, in `repairs`.
+        """Returns the translations; `repairs` of a faulty one holds its fault and the remedy that helped.
 
         A result that stutters is kept in case no later remedy gives a better one.
         """
@@ -112,14 +112,14 @@ class Repairer(NamedTuple):
         return self.judge_hypothesis(translation.source, hypotheses[0], config) if hypotheses else None
 
     def judge_hypothesis(self, source: str, hypothesis: Hypothesis, config: SearchConfig) -> Fault | None:
-        """Returns the fault of a hypothesis; being cut at the limit that the user set is none."""
+        """Returns the fault of a hypothesis; being cut at the user's own limit is not a fault."""
         finished = hypothesis.finished or len(hypothesis.pieces) >= config.max_length
         return find_fault(source, hypothesis.text, finished=finished, same_language=self.same_language)
 
     def try_remedy(
         self, remedy: Remedy, translations: Sequence[Translation], config: SearchConfig
     ) -> list[Translation | None]:
-        """Returns the result of the remedy for each translation; None if that is faulty too."""
+        """Returns the remedy's result for each translation; None if it is faulty too."""
         if not translations:
             return []
         changed = replace(remedy.change(config, self.ngram_size), limit_placeholders=True)
@@ -132,9 +132,9 @@ class Repairer(NamedTuple):
         return [None if result is None else self.keep_faultless(result, config) for result in results]
 
     def keep_faultless(self, translation: Translation, config: SearchConfig) -> Translation | None:
-        """Returns the translation with its faultless hypotheses, at most `n_best`, those that stutter last; else None.
+        """Returns the translation with its faultless hypotheses, at most `n_best`, stuttering ones last; else None.
 
-        Two halves together must keep the length limit, too.
+        Two joined halves must respect the length limit, too.
         """
         short = [hypothesis for hypothesis in translation.hypotheses if len(hypothesis.tokens) <= config.max_length]
         faultless = [h for h in short if self.judge_hypothesis(translation.source, h, config) is None]
@@ -142,7 +142,7 @@ class Repairer(NamedTuple):
         return translation._replace(hypotheses=tuple(faultless[: config.n_best])) if faultless else None
 
     def translate_halves(self, translations: Sequence[Translation], config: SearchConfig) -> list[Translation | None]:
-        """Translates each source in two halves; returns None for one that cannot be split, or with a forced prefix."""
+        """Translates each source in two halves; None for one that cannot be split, or with a forced prefix."""
         can_split = self.can_split and not config.prefix
         halves = [split_in_half(translation.source) if can_split else None for translation in translations]
         texts = [text for pair in halves if pair for text in pair]
@@ -154,7 +154,7 @@ class Repairer(NamedTuple):
 
 
 def split_in_half(text: str) -> tuple[str, str] | None:
-    """Splits `text` at the blank nearest to its middle, preferably one after punctuation; None without a blank."""
+    """Splits `text` at the blank nearest to its middle, preferably after punctuation; None without a blank."""
     blanks = [index for index, character in enumerate(text) if character == " " and text[:index].strip()]
     blanks = [index for index in blanks if text[index:].strip()]
     if not blanks:
@@ -167,7 +167,7 @@ def split_in_half(text: str) -> tuple[str, str] | None:
 def join_halves(whole: Translation, first: Translation, second: Translation) -> Translation | None:
     """Joins the translations of both halves of a source.
 
-    Returns None if a half has no translation, or if its subwords are not those of the whole.
+    Returns None if a half has no translation, or if its subwords differ from those of the whole.
     """
     if not (first.hypotheses and second.hypotheses):
         return None

@@ -13,7 +13,7 @@ from nmt_cli.translation.result import Hypothesis, Translation
 
 
 def replace_unknown(translation: Translation, source: Source, target: Tokenizer) -> Translation:
-    """Returns the translation with each unknown token replaced by the source word that it attended to most.
+    """Replaces each unknown token of a translation by the source word that it attended to most.
 
     Returns it unchanged if the source side has no unknown words.
     """
@@ -25,7 +25,7 @@ def replace_unknown(translation: Translation, source: Source, target: Tokenizer)
 
 
 def replace_in_hypothesis(hypothesis: Hypothesis, surfaces: list[str], target: Tokenizer) -> Hypothesis:
-    """Does so in one hypothesis; `surfaces` are the source words as they stand in the text."""
+    """Replaces unknown tokens in one hypothesis; `surfaces` are the source words as written."""
     unknown = [index for index, token in enumerate(hypothesis.tokens) if token == UNKNOWN]
     # Leave out the end of the sentence, and placeholders: each stands for one span, which must not occur twice.
     words = [index for index, surface in enumerate(surfaces) if not PLACEHOLDER_PATTERN.search(surface)]

@@ -1,1 +1,1 @@
-"""Where sentences end, and what frames them: list marks, brackets, tags."""
+"""Finds the ends of sentences and their frames: list marks, brackets, tags."""

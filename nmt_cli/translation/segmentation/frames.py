@@ -1,6 +1,6 @@
-"""Frames the words of a segment: list marks, indentation, brackets, tags around it and a final colon stay outside.
+"""Separates the words of a segment from its frame: list marks, indentation, enclosing brackets and tags, a final colon.
 
-The network never sees what is outside; it is put back exactly as it was. Knows text and spans, but no networks.
+The network never sees the frame; it is put back exactly. Knows text and spans, but no networks.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ WRAPPING = r"(\*{1,3}|_{1,2}|~{1,2}|={1,3})(?=\S)"
 
 
 def frame_segment(segment: Segment) -> list[Segment]:
-    """Returns the segment in up to three parts: what is before its words, the words, and what is after them."""
+    """Splits a segment into up to three parts: the text before its words, the words, and the text after them."""
     start, end = find_core(segment)
     if (start, end) == (0, len(segment.text)) or not any(map(str.isalpha, segment.text[start:end])):
         return [segment]
@@ -48,7 +48,7 @@ def frame_segment(segment: Segment) -> list[Segment]:
 
 
 def find_core(segment: Segment) -> tuple[int, int]:
-    """Returns where the words of a segment begin and end."""
+    """Returns the range of a segment's words."""
     text, spans = segment.text, segment.spans
     partners = pair_tags(spans)
     start, end = 0, len(text)
@@ -64,7 +64,7 @@ def find_core(segment: Segment) -> tuple[int, int]:
 
 
 def skip_before(text: str, spans: Sequence[Span], start: int, end: int) -> int:
-    """Returns the end of all that may stand before the words."""
+    """Returns the end of everything that may precede the words."""
     pattern = re.compile(BEFORE_CORE)
     covered = {span.start: span for span in spans}
     while start < end:
@@ -80,7 +80,7 @@ def skip_before(text: str, spans: Sequence[Span], start: int, end: int) -> int:
 
 
 def skip_after(text: str, spans: Sequence[Span], start: int, end: int) -> int:
-    """Returns the start of all that may stand after the words; `start` is where they begin."""
+    """Returns the start of everything that may follow the words, which begin at `start`."""
     ends = {span.end: span for span in spans}
     pattern = re.compile(f"(?:{AFTER_CORE})$")
     while end > start:
@@ -96,7 +96,7 @@ def skip_after(text: str, spans: Sequence[Span], start: int, end: int) -> int:
 
 
 def crosses_span(match: re.Match[str], spans: Sequence[Span]) -> bool:
-    """Whether a match shares characters with a span; the numbers of lists may be spans themselves (1.2.3)."""
+    """Whether a match shares characters with a span; list numbers may be spans themselves (1.2.3)."""
     start, end = match.span()
     return any(
         span.start < end
@@ -107,7 +107,7 @@ def crosses_span(match: re.Match[str], spans: Sequence[Span]) -> bool:
 
 
 def skip_brackets(text: str, spans: Sequence[Span], start: int, end: int) -> tuple[int, int]:
-    """Leaves out brackets or marks of emphasis around the words, and a bracket at an end that has no partner."""
+    """Excludes enclosing brackets or emphasis marks, and an unpaired bracket at either end."""
     first, last = text[start : start + 1], text[end - 1 : end]
     span_edges = {span.start for span in spans} | {span.end - 1 for span in spans}
     if end - start < 2 or start in span_edges or end - 1 in span_edges:
@@ -127,7 +127,7 @@ def skip_brackets(text: str, spans: Sequence[Span], start: int, end: int) -> tup
 
 
 def find_partner(text: str, start: int, end: int) -> int | None:
-    """Returns the position of the bracket that closes the one at `start`; None if it is never closed."""
+    """Returns the position of the bracket that closes the one at `start`, or None."""
     opening, depth = text[start], 0
     closing = CLOSED_BY[opening]
     for index in range(start, end):
@@ -138,7 +138,7 @@ def find_partner(text: str, start: int, end: int) -> int | None:
 
 
 def pair_tags(spans: Sequence[Span]) -> dict[int, int]:
-    """Returns for the index of each tag that has a partner the index of its partner."""
+    """Maps the index of each paired tag to that of its partner."""
     partners: dict[int, int] = {}
     open_tags: list[int] = []
     for index, span in enumerate(spans):
@@ -160,7 +160,7 @@ def pair_tags(spans: Sequence[Span]) -> dict[int, int]:
 def keep_pairs(
     spans: Sequence[Span], partners: dict[int, int], start: int, end: int, new_start: int, new_end: int
 ) -> tuple[int, int]:
-    """Narrows a frame so that no tag outside has its partner inside."""
+    """Narrows a frame so that no tag in it has its partner among the words."""
     changed = True
     while changed:
         changed = False
@@ -176,7 +176,7 @@ def keep_pairs(
 
 
 def split_frame(segment: Segment, start: int, end: int) -> Iterator[Segment]:
-    """Yields the parts of a segment whose words stand from `start` to `end`."""
+    """Yields the parts of a segment whose words range from `start` to `end`."""
     before, words, after = (cut_segment(segment, *ends) for ends in ((0, start), (start, end), (end, None)))
     if before.text:
         yield before._replace(blank_before=segment.blank_before, ends_sentence=False, is_frame=True)
@@ -189,7 +189,7 @@ def split_frame(segment: Segment, start: int, end: int) -> Iterator[Segment]:
 
 
 def cut_segment(segment: Segment, start: int, end: int | None) -> Segment:
-    """Returns the text of a segment from `start` to `end`, with its spans; None is the end without blanks."""
+    """Returns the text of a segment from `start` to `end`, with its spans; None: the end, without blanks."""
     end = max(start, len(segment.text.rstrip())) if end is None else end
     inside = (span for span in segment.spans if start <= span.start and span.end <= end)
     spans = tuple(span._replace(start=span.start - start, end=span.end - start) for span in inside)

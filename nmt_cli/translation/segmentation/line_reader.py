@@ -1,4 +1,4 @@
-"""Splits lines into pieces: finds their protected spans, cuts between them, masks and rewrites what is left."""
+"""Splits lines into pieces: finds protected spans, cuts between them, masks them and rewrites the rest."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class LineReader:
     """Splits lines into pieces and masks their protected spans.
 
-    `carries` says whether the network has learned to carry placeholders over; else spans are extracted, but plain
+    `carries` says whether the network has learned to copy placeholders; otherwise spans are extracted, and plain
     numbers stay in the text. They stay there too for a network that has learned placeholders, but not for numbers.
     """
 
@@ -53,9 +53,9 @@ class LineReader:
         notation: NumberNotation | None = None,
         languages: tuple[str, str] = ("", ""),
     ) -> None:
-        """`notation` says how the target writes numbers; without it, they stay as they are.
+        """`notation` writes numbers in the target's way; without it, they are unchanged.
 
-        `languages` are the codes of source and target, empty where they are not known.
+        `languages` are the codes of source and target, empty if unknown.
         """
         self.config = config
         self.carries = carries
@@ -74,14 +74,14 @@ class LineReader:
         )
 
     def split_line(self, line: str) -> list[Piece]:
-        """Returns the pieces of a line as the network is to read them."""
+        """Returns the pieces of a line, rewritten for the network."""
         rewritten = self.rewriter.read_line(line)
         return self.rewrite(self.split(rewritten.text if rewritten else line), line)
 
     def split(self, line: str, *, whole: bool = False) -> list[Piece]:
-        """Returns the pieces of a line; none for a blank line, and with `whole` only one if it fits.
+        """Returns the pieces of a line: empty for a blank line, a single one with `whole` if it fits.
 
-        A line without a letter outside its spans is one piece, which stays byte for byte.
+        A line without a letter outside its spans is one piece, kept byte for byte.
         """
         if not has_letters(line) and self.context.glossary is None:
             return [self.make_frame(line)] if normalise(line) else []
@@ -96,11 +96,11 @@ class LineReader:
         return pieces
 
     def rewrite(self, pieces: Sequence[Piece], line: str) -> list[Piece]:
-        """Returns the pieces of a line as the network is to read them."""
+        """Rewrites the pieces of a line for the network."""
         return list(rewrite_pieces(pieces, line, self.rewriter))
 
     def with_spans(self, piece: Piece, spans: Sequence[Span]) -> Piece:
-        """Returns a piece with other protected spans, rewritten as it was."""
+        """Returns a piece with other protected spans, rewritten as before."""
         added = [span._replace(is_extracted=span.is_extracted or not self.carries) for span in spans]
         text = piece.segment.text
         old = [span for span in added if span in piece.segment.spans]
@@ -110,12 +110,12 @@ class LineReader:
         return next(rewrite_pieces([changed], text, self.rewriter))
 
     def make_frame(self, line: str) -> Piece:
-        """Returns a line as one piece that stays byte for byte."""
+        """Returns a line as one piece that is kept byte for byte."""
         spans = tuple(find_spans(line)) if self.config.protect else ()
         return make_frame_piece(Segment(line, spans, blank_before=False, ends_sentence=True, is_frame=True))
 
     def split_segments(self, text: str, *, whole: bool = False, in_choice: bool = False) -> list[Segment]:
-        """Returns the segments of a text: its sentences, what frames them, and the tags that divide them."""
+        """Returns the segments of a text: its sentences, their frames, and the tags that divide them."""
         spans = self.find_spans(text, in_choice=in_choice)
         choice = next((span for span in spans if span.kind is SpanKind.CHOICE), None) if not whole else None
         if choice is not None and (in_texts := self.split_around_choice(text, choice)):
@@ -143,7 +143,7 @@ class LineReader:
         return cut(text, spans, self.config.max_words, self.context.languages[0], by_sentence=by_sentence)
 
     def split_around_choice(self, text: str, choice: Span) -> list[Segment]:
-        """Returns the segments of a message of ICU; the words around a choice go into each of its texts."""
+        """Returns the segments of an ICU message; the words around a choice go into each of its texts."""
         from nmt_cli.carrying.choices import split_choice  # which few lines need
 
         parts = split_choice(text[choice.start : choice.end])
@@ -167,7 +167,7 @@ class LineReader:
         return [first._replace(text=before + first.text), *rest, *last]
 
     def find_spans(self, line: str, *, in_choice: bool = False) -> list[Span]:
-        """Returns the protected spans and the glossary terms of a line, in order; `#` is a number in a choice."""
+        """Returns the protected spans and glossary terms of a line, in order; in a choice, `#` is a number."""
         context = self.context._replace(in_choice=in_choice)
         spans = write_spans(find_spans(line, context, self.kinds), line, context)
         if self.carries_numbers:
@@ -177,7 +177,7 @@ class LineReader:
 
 
 class PictureLines(LineReader):
-    """Reads lines that name pictures: each is one piece, whatever its name; nothing of it is carried or rewritten."""
+    """Reads lines that name pictures: each is one piece, whatever its name; nothing is carried or rewritten."""
 
     if_lost = ()
 
@@ -193,7 +193,7 @@ class PictureLines(LineReader):
 
 
 def take_frame_off(segment: Segment) -> list[Segment]:
-    """Returns the segment, and what frames its words as segments of their own."""
+    """Separates a segment from its frame, which becomes segments of its own."""
     if is_plain(segment):
         return [segment]
     from nmt_cli.translation.segmentation.frames import frame_segment  # which few lines need
@@ -202,7 +202,7 @@ def take_frame_off(segment: Segment) -> list[Segment]:
 
 
 def split_at_dividers(text: str, spans: Sequence[Span]) -> Iterator[Segment]:
-    """Yields the parts of a text between line breaks, tabs and tags of blocks, such as `<br>`, and these as frames."""
+    """Yields the parts of a text between line breaks, tabs and block tags such as `<br>`, and these as frames."""
     dividers = [(span.start, span.end) for span in spans if is_block_tag(span)]
     if "\t" in text or "\n" in text or "\r" in text:
         dividers = sorted([*dividers, *(match.span() for match in re.finditer(r"[\t\r\n]+", text))])
@@ -231,18 +231,18 @@ def split_at_dividers(text: str, spans: Sequence[Span]) -> Iterator[Segment]:
 
 
 def is_plain_number(span: Span) -> bool:
-    """Whether a span is a number that a network without placeholders had better read: digits and marks alone."""
+    """Whether a span is a number of only digits and marks, which a network without placeholders should read."""
     return re.fullmatch(rf"[\d\s.,:/'’()+±~≈−{re.escape(HYPHENS + DASHES)}]+", span.text) is not None
 
 
 def choose_rewrites(rewriter: Rewriter | None, config: LineConfig) -> Rewriter:
-    """Returns the rewriter with what `config` allows; references of HTML need no knowledge of a model."""
+    """Returns the rewriter with the rewrites that `config` allows; HTML references need no model."""
     rewriter = rewriter or Rewriter([Entities()])
     return rewriter.select(lambda rewrite: config.protect if rewrite.scope == "line" else config.fold)
 
 
 def make_name_finder(rewriter: Rewriter) -> NameFinder | None:
-    """Returns what finds names and codes; None where nothing is known of the training text."""
+    """Returns the finder of names and codes; None if nothing is known of the training text."""
     slips, characters, forms = map(rewriter.find, (Slips, Characters, GenderForms))
     if rewriter.model is None or slips is None:
         return None
@@ -250,7 +250,7 @@ def make_name_finder(rewriter: Rewriter) -> NameFinder | None:
 
 
 def rewrite_pieces(pieces: Sequence[Piece], line: str, rewriter: Rewriter) -> Iterator[Piece]:
-    """Yields the pieces of a line as the network is to read them."""
+    """Yields the pieces of a line, rewritten for the network."""
     has_capitals, begins_sentence = not line.islower(), True
     for piece in pieces:
         rewritten = None
@@ -266,9 +266,9 @@ class PieceMemory(Protocol):
     """Knows translations of lines and sentences, which are then not searched."""
 
     def recall_pieces(self, line: str, pieces: Sequence[Piece], reader: LineReader) -> list[Piece]:
-        """Returns the pieces of a line, those that the memory knows with their translation."""
+        """Returns the pieces of a line, with translations where known."""
         ...
 
     def link_pieces(self, tools: Any, pieces: Mapping[TextId, Piece]) -> dict[TextId, Translation]:
-        """Returns those of the known translations whose words could be linked to their sources."""
+        """Returns the known translations whose words could be linked to their sources."""
         ...

@@ -1,6 +1,6 @@
-"""Matches given translations with the pieces of their sources, so that scoring reads a pair as translation reads it.
+"""Matches given translations with the pieces of their sources, so that scoring reads a pair as translation does.
 
-Search masks, folds and splits a line; its own output must get the score that search gave it. A pair that cannot be
+Search masks, rewrites and splits a line; its own output must get the score that search gave it. A pair that cannot be
 matched, such as one sentence for two, is scored as a whole (`forced`).
 """
 
@@ -18,14 +18,14 @@ from nmt_cli.translation.segmentation.segments import cut
 
 
 class MatchedPiece(NamedTuple):
-    """A piece and its given translation, masked; None for a piece that translation keeps."""
+    """A piece and its given translation, masked; None for a kept piece."""
 
     piece: Piece
     target: MaskedSide | None
 
 
 def match_pieces(pieces: Sequence[Piece], target: str, reader: LineReader) -> list[MatchedPiece] | None:
-    """Returns each piece with its part of the normalised `target`, whose spans are masked; None if one is missing."""
+    """Returns each piece with its part of the normalised `target`, with masked spans; None if one is missing."""
     parts = split_target(pieces, target, reader)
     if parts is None:
         return None
@@ -39,9 +39,9 @@ def match_pieces(pieces: Sequence[Piece], target: str, reader: LineReader) -> li
 
 
 def split_target(pieces: Sequence[Piece], target: str, reader: LineReader) -> list[str] | None:
-    """Returns the part of `target` for each piece, in their order; None if it does not have as many.
+    """Returns the part of `target` for each piece, in order; None if their numbers differ.
 
-    Pieces that are kept stand in the target as they are. Between two of them it has as many sentences as the source.
+    Kept pieces occur unchanged in the target. Between two of them, it has as many sentences as the source.
     """
     parts: list[str] = []
     waiting, position = 0, 0  # the number of translated pieces before, and where their translation begins
@@ -63,7 +63,7 @@ def split_target(pieces: Sequence[Piece], target: str, reader: LineReader) -> li
 
 
 def split_sentences(text: str, count: int, reader: LineReader) -> list[str] | None:
-    """Returns the sentences of a text; None if there are not so many."""
+    """Returns the sentences of a text; None if there are not `count`."""
     text = text.strip()
     if count < 2:
         sentences = [text] if text else []
@@ -75,9 +75,9 @@ def split_sentences(text: str, count: int, reader: LineReader) -> list[str] | No
 
 
 def mask_target(piece: Piece, text: str) -> MaskedSide | None:
-    """Returns the translation of a piece with the spans of the piece masked or taken out; None if one is missing.
+    """Masks or takes out the piece's spans in its translation; None if one is missing.
 
-    Equal spans have the numbers of the source in their order; scoring tries the others (`placement.equal_spans`).
+    Equal spans are numbered as in the source, in order; scoring tries the other orders (`repair.equal_spans`).
     """
     if piece.rewritten is not None and piece.rewritten.was_quoted:
         return None

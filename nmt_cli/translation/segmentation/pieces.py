@@ -1,4 +1,4 @@
-"""Splits lines into pieces that are translated on their own, with their protected spans masked.
+"""Splits lines into independently translated pieces, with their protected spans masked.
 
 Knows text, spans and segments, but no networks.
 """
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 
 
 class SegmentLayout(NamedTuple):
-    """The text of a segment with its spans, normalised, and where in it the masked text stands."""
+    """The normalised text of a segment with its spans, and the positions of the masked text in it."""
 
     text: str
     read: AlignedText  # what the network reads, with `text` as its source
     masked: tuple[range, ...]  # the characters of each masked span in `text`
 
     def find_word(self, position: int) -> int:
-        """Returns the index of the word to which the character at `position` belongs."""
+        """Returns the index of the word that contains the character at `position`."""
         return len(self.text[: position + 1].split()) - 1
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A segment of a line, masked and folded as the network reads it."""
+    """A segment of a line, masked and rewritten for the network."""
 
     segment: Segment
     masked: MaskedText
@@ -53,12 +53,12 @@ class Piece:
 
     @property
     def is_translated(self) -> bool:
-        """Whether there is anything to translate; a piece of spans, digits and marks alone stays as it is."""
+        """Whether there is anything to translate; a piece of only spans, digits and marks is kept."""
         return self.recalled is None and (self.is_name or self.masked.has_words)
 
     @property
     def source_text(self) -> str:
-        """The segment as it stands in the source, normalised; a frame with the blanks at its ends."""
+        """The normalised segment of the source; a frame includes the blanks at its ends."""
         if self.segment.is_frame:
             return normalise_between(self.segment.text)
         if self.segment.spans:
@@ -72,12 +72,12 @@ class Piece:
 
     @property
     def changes_spans(self) -> bool:
-        """Whether a span is written differently in the translation, such as a term of a glossary."""
+        """Whether a span is written differently in the translation, such as a glossary term."""
         return any(self.segment.text[span.start : span.end] != span.text for span in self.segment.spans)
 
     @cached_property
     def layout(self) -> SegmentLayout:
-        """The segment with its spans, and where in it the masked text stands."""
+        """The segment with its spans, and the positions of the masked text in it."""
         text, position = "", 0
         positions: list[int] = []
         masked: list[range] = []
@@ -99,16 +99,16 @@ class Piece:
 
     @property
     def source_words(self) -> dict[int, int]:
-        """For each word that the network reads, the word of the segment that it is."""
+        """Maps each word that the network reads to the segment's word."""
         layout = self.layout
         starts = (match.start() for match in re.finditer(r"\S+", self.text))
         return {word: layout.find_word(layout.read.origins[start]) for word, start in enumerate(starts)}
 
     @property
     def unchanged(self) -> str:
-        """The segment itself, normalised between its spans; the spans are as they are to stand in the translation.
+        """The segment itself, normalised between its spans, which are written as in the translation.
 
-        A frame stays exactly as it is; what a memory has translated is its translation there.
+        A frame is exactly itself; a piece recalled from a memory is its translation.
         """
         if self.recalled is not None:
             return self.recalled.text
@@ -122,7 +122,7 @@ class Piece:
 
 
 def align_letters(text: str, positions: Sequence[int]) -> AlignedText:
-    """Returns a text whose characters but blanks come from `positions` in another; a blank from that before it."""
+    """Aligns the non-blank characters of a text with `positions` in another; blanks with the previous character's."""
     remaining, origin = iter(positions), 0
     characters: list[tuple[str, int]] = []
     for character in text:
@@ -132,12 +132,12 @@ def align_letters(text: str, positions: Sequence[int]) -> AlignedText:
 
 
 def normalise_between(text: str) -> str:
-    """Returns the text between two spans normalised, with a single blank at each end that had any."""
+    """Normalises the text between two spans, reducing blanks at each end to one."""
     return normalise(f"|{text}|")[1:-1]
 
 
 def make_frame_piece(segment: Segment) -> Piece:
-    """Returns a segment that stays as it is, and so do its numbers."""
+    """Returns a segment as a piece that is kept, including its numbers."""
     spans = tuple(span._replace(text=segment.text[span.start : span.end]) for span in segment.spans)
     return Piece(segment._replace(spans=spans), MaskedText("", (), ()))
 
@@ -148,12 +148,12 @@ def make_plain_piece(text: str) -> Piece:
 
 
 def keep_verbatim(line: str) -> list[Piece]:
-    """Returns a line that names a picture as one piece, unchanged; none for a blank line."""
+    """Returns a line that names a picture as one unchanged piece; empty for a blank line."""
     return [replace(make_plain_piece(line), is_name=True)] if line.strip() else []
 
 
 def number_pieces(split_lines: Sequence[Sequence[Piece]], first_line: int) -> dict[TextId, Piece]:
-    """Returns the pieces by line and place in it; `first_line` is the number of the first line."""
+    """Returns the pieces by line and position in it; `first_line` is the number of the first line."""
     return {
         TextId(number, index): piece
         for number, pieces in enumerate(split_lines, start=first_line)
@@ -162,7 +162,7 @@ def number_pieces(split_lines: Sequence[Sequence[Piece]], first_line: int) -> di
 
 
 def find_origin(pieces: Sequence[Piece]) -> Origin:
-    """Returns where the translation of a line comes from."""
+    """Returns the origin of a line's translation."""
     origins = {piece.recalled.origin for piece in pieces if piece.recalled is not None}
     if not origins:
         return "network"

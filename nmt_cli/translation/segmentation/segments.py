@@ -38,7 +38,7 @@ PLAIN_ENDS = frozenset(characters.FINAL_MARKS)
 
 
 class Segment(NamedTuple):
-    """A part of a line that is translated on its own, or kept exactly as it is."""
+    """A part of a line, either translated independently or kept exactly."""
 
     text: str
     spans: tuple[Span, ...]  # with their positions in `text`
@@ -49,7 +49,7 @@ class Segment(NamedTuple):
 
 
 def is_plain(segment: Segment) -> bool:
-    """Whether a segment surely has nothing that frames its words: fast, since nearly all sentences have not."""
+    """Whether a segment surely has no frame: fast, since nearly all sentences have none."""
     text = segment.text.rstrip()
     first_letters = text[:1].isalpha() and text[1:2] not in MARK_ENDS
     first_letters = first_letters and (text[0] not in ROMAN or text[:7].lstrip(ROMAN)[:1] not in MARK_ENDS)
@@ -58,7 +58,7 @@ def is_plain(segment: Segment) -> bool:
 
 
 class SegmentedLine(NamedTuple):
-    """A line whose spans are covered, so that no cut falls inside them."""
+    """A line with its spans covered, so that no cut falls inside them."""
 
     text: str
     covered: str
@@ -71,13 +71,15 @@ class SegmentedLine(NamedTuple):
         return cls(text, cover_spans(text, spans), tuple(spans), [span.start for span in spans], language)
 
     def fits_within(self, start: int, end: int, max_words: int) -> bool:
-        """Whether the text from `start` to `end` has at most `max_words` words and no more masked spans than names."""
+        """Whether the text from `start` to `end` has at most `max_words` words and enough placeholders for its masked
+        spans.
+        """
         return self.count_masked(start, end) <= len(PLACEHOLDERS) and (
             end - start <= max_words or self.count_words(start, end) <= max_words
         )
 
     def count_words(self, start: int, end: int) -> float:
-        """Returns the number of words from `start` to `end`; a span counts as one.
+        """Counts the words from `start` to `end`; a span counts as one.
 
         In a script without blanks, two characters count as one word.
         """
@@ -85,7 +87,7 @@ class SegmentedLine(NamedTuple):
         return max(len(text.split()) + len(find_unspaced(text)) / 2, len(text) / MAX_WORD_LETTERS)
 
     def count_masked(self, start: int, end: int) -> int:
-        """Returns the number of spans from `start` to `end` that a placeholder stands for."""
+        """Counts the masked spans from `start` to `end`."""
         return sum(not span.is_extracted for span in self.list_spans(start, end))
 
     def list_spans(self, start: int, end: int) -> tuple[Span, ...]:
@@ -95,7 +97,7 @@ class SegmentedLine(NamedTuple):
 def cut(
     text: str, spans: Sequence[Span], max_words: int, language: str = "", *, by_sentence: bool = True
 ) -> list[Segment]:
-    """Returns a segment for each sentence of `text`; without `by_sentence`, a single one for a text that fits.
+    """Returns a segment per sentence of `text`; without `by_sentence`, a single one if the text fits.
 
     A sentence of more than `max_words` is cut after clauses, then words, then characters, into as few segments as
     possible.
@@ -158,7 +160,7 @@ def split_at(line: SegmentedLine, start: int, end: int, level: int) -> Iterator[
 
 
 def merge_parts(line: SegmentedLine, parts: Sequence[tuple[int, int]], max_words: int) -> Iterator[tuple[int, int]]:
-    """Yields the parts, with neighbours merged as long as they fit together."""
+    """Merges neighbouring parts as long as they fit together."""
     first, last = parts[0]
     words, spans = line.count_words(first, last), line.count_masked(first, last)
     for start, end in parts[1:]:
@@ -171,7 +173,7 @@ def merge_parts(line: SegmentedLine, parts: Sequence[tuple[int, int]], max_words
 
 
 def make_segment(line: SegmentedLine, start: int, end: int, previous_end: int) -> Segment | None:
-    """Returns the text from `start` to `end` as a segment; None for blanks alone."""
+    """Returns the text from `start` to `end` as a segment; None if it is blank."""
     text = line.text[start:end]
     if not text.strip():
         return None
@@ -181,7 +183,7 @@ def make_segment(line: SegmentedLine, start: int, end: int, previous_end: int) -
 
 
 def join_segments(segments: Sequence[Segment], translations: Sequence[str]) -> Iterator[str]:
-    """Yields what each translation adds to the line: its text, after a blank if the source or the script needs one."""
+    """Yields each translation's addition to the line: its text, after a blank if the source or the script needs one."""
     left = ""  # the last text that is not empty
     for number, (segment, translation) in enumerate(zip(segments, translations, strict=True)):
         inside = number < len(segments) - 1 and not segment.ends_sentence and not segment.is_frame
@@ -193,25 +195,25 @@ def join_segments(segments: Sequence[Segment], translations: Sequence[str]) -> I
 
 
 def wants_blank(left: str, right: str, blank: bool) -> bool:
-    """Whether a blank goes between two segments; none goes between characters of scripts without blanks."""
+    """Whether a blank goes between two segments; never between characters of scripts without blanks."""
     solid = [bool(find_unspaced(text)) or is_wide_mark(text) for text in (left[-1], right[0])]
     return not all(solid) and (blank or left[-1] in characters.END_MARKS or solid[0] != solid[1])
 
 
 def is_wide_mark(character: str) -> bool:
-    """Whether a character is a mark of East Asia, which is as wide as another mark and its blank."""
+    """Whether a character is an East Asian mark, as wide as another mark and its blank."""
     return unicodedata.category(character)[0] == "P" and unicodedata.east_asian_width(character) in ("W", "F", "H")
 
 
 def has_frame_after(segments: Sequence[Segment], number: int) -> bool:
-    """Whether a colon, an ellipsis or the like was taken from the end of a segment."""
+    """Whether a colon, an ellipsis or the like was removed from the end of a segment."""
     return number + 1 < len(segments) and segments[number + 1].is_frame and segments[number + 1].is_glued
 
 
 def drop_full_stop(source: str, translation: str, marks: str = characters.FULL_STOPS) -> str:
-    """Returns the translation of a part of a sentence without a full stop; it may end in the pause of its source.
+    """Removes a full stop from the translation of a part of a sentence; it may end in its source's pause.
 
-    `marks` are all that count as a full stop.
+    `marks` are all characters that count as a full stop.
     """
     last = source.rstrip()[-1:]
     if translation[-1:] not in marks or last in marks or not translation:

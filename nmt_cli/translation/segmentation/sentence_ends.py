@@ -1,6 +1,6 @@
-"""Where the sentences of a line end: marks of many scripts, what closes after them, and dots that end nothing.
+"""Finds sentence ends: marks of many scripts, closing marks after them, and full stops that end nothing.
 
-Which words are abbreviations, the rules of the language say. Knows text alone.
+The rules of the language list the abbreviations. Knows only text.
 """
 
 from __future__ import annotations
@@ -34,13 +34,16 @@ UNIT = rf"[\d{COVERS}]\s?[mglhtsмлт]\.$"
 
 
 def has_mark_inside(text: str) -> bool:
-    """Whether a text has a mark before its last character. Fast: nearly all texts are one sentence without any."""
+    """Whether a text has a mark before its last character.
+
+    Fast, since nearly all texts are one sentence without one.
+    """
     match = re.compile(ANY_MARK).search(text)
     return match is not None and match.end() < len(text.rstrip())
 
 
 def find_sentence_ends(covered: str, start: int, end: int, language: str) -> Iterator[int]:
-    """Yields the positions after the marks, and the blanks after these, that end a sentence from `start` to `end`.
+    """Yields the positions after each mark, and the blanks after it, that ends a sentence from `start` to `end`.
 
     `covered` is a text whose spans are covered, `language` its code.
     """
@@ -63,7 +66,8 @@ def ends_with_mark(covered: str) -> bool:
 
 
 def ends_sentence(covered: str, match: re.Match[str], start: int, rules: LanguageRules, *, is_cased: bool) -> bool:
-    """Whether a new sentence begins after `match`; in a text without capitals, a small letter there says nothing.
+    """Whether a new sentence begins after `match`; in a text without capitals, a lower-case letter there proves
+    nothing.
 
     `start` is where the sentence begins.
     """
@@ -94,7 +98,7 @@ def ends_sentence(covered: str, match: re.Match[str], start: int, rules: Languag
 
 
 def begins_without_blank(covered: str, match: re.Match[str], rules: LanguageRules) -> bool:
-    """Whether a sentence begins right after the mark, as in "I like tea.I like coffee."; not in a name."""
+    """Whether a sentence begins right after the mark, as in "I like tea.I like coffee.", but not in a name."""
     position = match.start()
     if not (covered[position - 1].islower() and covered[position - 2 : position - 1].isalpha()):
         return False
@@ -126,5 +130,5 @@ def is_abbreviation(covered: str, end: int, following: str, rules: LanguageRules
 
 
 def is_among_words(word: str, words: Collection[str]) -> bool:
-    """Whether a word is one of `words`, of which those in small letters stand for their capitals too."""
+    """Whether a word is one of `words`, whose lower-case entries also match capitalised words."""
     return word in words or word.lower() in words
