@@ -94,6 +94,16 @@ FORMATS = (
         "android", "strings of an Android app", uses=("translate",), roots=("resources",), file_names=("strings.xml",)
     ),
     FileFormat("apple", "strings of an Apple app", (".strings",), ("translate",)),
+    FileFormat("ftl", "strings of Project Fluent", (".ftl",), ("translate",)),
+    FileFormat("ini", "an INI file", (".ini", ".cfg", ".conf", ".lng"), ("translate",)),
+    FileFormat("toml", "a TOML file", (".toml",), ("translate",)),
+    FileFormat("php", "arrays of PHP", (".php",), ("translate",), starts=(b"<?php",)),
+    FileFormat("dtd", "entities of a DTD", (".dtd", ".ent"), ("translate",), starts=(b"<!ENTITY",)),
+    FileFormat("rc", "a resource script of Windows", (".rc", ".rc2"), ("translate",)),
+    FileFormat(
+        *("ics", "a calendar or a contact", (".ics", ".ical", ".ifb", ".vcf", ".vcard"), ("translate",)),
+        starts=(b"BEGIN:VCALENDAR", b"BEGIN:VCARD"),
+    ),
     # What no command reads.
     FileFormat("rst", "reStructuredText", (".rst", ".rest"), advice=CONVERT),
     FileFormat("tex", "LaTeX", (".tex", ".latex", ".ltx"), advice=CONVERT),

@@ -87,11 +87,11 @@ def find_wide_encoding(head: bytes) -> str | None:
 def recognise_text(text: str, by_name: FileFormat | None) -> FileFormat | None:
     """Returns the format of a text with an unmistakable form."""
     start = text.lstrip()[:200]
-    if start.startswith("<"):
-        return recognise_markup(text, by_name)
     for format in FORMATS:
         if not format.is_binary and any(start.startswith(mark.decode()) for mark in format.starts):
             return format
+    if start.startswith("<"):
+        return recognise_markup(text, by_name)
     if start[:1].isdigit() and re.match(CUE_TIMES, text):
         return BY_NAME["srt"]
     if start[:1] in ("#", "m") and re.match(PO_START, text):

@@ -29,7 +29,7 @@ MARKUP = re.compile(r"</[A-Za-z]|<br\b")  # tells tags from what merely stands i
 TAG_IN_STRING = re.compile(r"</?[A-Za-z][^<>]*>")
 NAMES_OF_NO_TEXT = frozenset(
     "id ids uuid url uri href src lang locale language version icon color colour class type format date mime key slug"
-    " path file filename image img email".split()
+    " path file filename image img email accesskey accelerator shortcut".split()
 )
 
 

@@ -1,0 +1,178 @@
+r"""Files of entries, by one mechanism: a pattern finds the values, and everything else stays byte for byte.
+
+Each class at the end is a row of the table. Its `entry` matches a `value` and, if there is one, its `key`. A match
+without a value is kept (a comment, the header of a section); its key is that of the next value. `quote`, if the pattern
+has it, opens the value and selects one of the `syntaxes`.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import ClassVar
+
+from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_unit
+from nmt_cli.documents.encodings import decode_document
+from nmt_cli.documents.marks.paragraph import Paragraph, make_units
+from nmt_cli.documents.marks.spelling import TextSyntax
+from nmt_cli.documents.strings.properties import find_encoding
+from nmt_cli.documents.strings.syntax import decode_units, is_text, read_string
+from nmt_cli.documents.xml.scanner import ENTITY
+
+C_ESCAPES = r"(?:\\u[0-9a-fA-F]{4})+|\\U[0-9a-fA-F]{8}|\\x[0-9a-fA-F]{2}|\\\r?\n\s*|\\.|\r?\n[ \t]*"
+ESCAPED_CONTROLS = {"n": "\n", "N": "\n", "t": " ", "r": "", "f": " ", "b": ""}
+STRING_VALUE = (  # in double quotes, in which a backslash escapes, or in single ones, in which `%s` does
+    r"(?:(?P<quote>\"(?:\"\")?)|(?P<literal>'(?:'')?))"
+    r"(?P<value>(?(quote)(?:\\.|(?!(?P=quote))[^\\])*+|(?:%s(?!(?P=literal)).)*+))(?(quote)(?P=quote)|(?P=literal))"
+)
+TOML_STRING, PHP_STRING = STRING_VALUE % "", STRING_VALUE % r"\\.|"
+
+
+def decode_escape(written: str) -> str:
+    """Returns what an escape as in C, a doubled quote, a line break or a run of blanks spells."""
+    if not written.startswith("\\"):
+        return "\n" if "\n" in written else " " if written.isspace() else written[0]
+    if written[1] == "u" and len(written) > 2:
+        return decode_units(written)
+    if written[1] in "Ux" and len(written) > 2:
+        return chr(min(int(written[2:], 16), 0x10FFFF))
+    return "" if written[1:].isspace() else ESCAPED_CONTROLS.get(written[1], written[1])
+
+
+def decode_folded(written: str) -> str:
+    """Returns what an escape spells in a format that folds long lines."""
+    return "" if written[0] in "\r\n" else decode_escape(written)
+
+
+def decode_entity(written: str) -> str:
+    """Returns what a reference, or a run of blanks and line breaks, spells."""
+    return " " if written.isspace() else html.unescape(written)
+
+
+def escape_entity(text: str) -> str:
+    """Escapes plain text for the value of an entity: its tags and its references stay."""
+    ampersands = re.sub(r"&(?!#?\w+;)", "&amp;", text)
+    return ampersands.replace('"', "&quot;").replace("'", "&#39;").replace("%", "&#37;")
+
+
+def build_syntax(
+    escapes: str, spellings: Mapping[str, str], decode: Callable[[str], str] = decode_escape
+) -> TextSyntax:
+    """Returns the syntax in which `escapes` and runs of blanks are decoded, and characters have these spellings."""
+    table = {ord(character): spelling for character, spelling in spellings.items()}
+    return TextSyntax(re.compile(rf"{escapes}|\t+|  +", re.DOTALL), decode, lambda text: text.translate(table))
+
+
+class EntryDocument(Document):
+    """A file of entries; its subclasses are the table."""
+
+    entry: ClassVar[re.Pattern[str]]
+    syntaxes: ClassVar[Mapping[str | None, TextSyntax]]  # by the quote that opens a value; None for any other
+
+    def read_units(self) -> Iterator[TranslationUnit]:
+        decoded = decode_document(self.source, find_encoding)
+        yield make_verbatim_unit(decoded.mark)
+        yield from make_units(self.read_parts(decoded.text), self.notes, decoded.encode)
+
+    def read_parts(self, text: str) -> Iterator[str | Paragraph]:
+        """Yields values as paragraphs, and everything else as it stands."""
+        position, key = 0, ""
+        for match in self.entry.finditer(text):
+            groups = match.groupdict()
+            key = (groups["key"] or key).strip("'\"")
+            if not groups["value"]:
+                continue
+            syntax = self.syntaxes.get(groups.get("quote")) or self.syntaxes[None]
+            paragraph = read_string(groups["value"], syntax)
+            if is_text("".join(item.text for item in paragraph.items) or groups["value"], key):
+                yield text[position : match.start("value")]
+                yield paragraph
+                position = match.end("value")
+        yield text[position:]
+
+
+DOUBLE_QUOTED = build_syntax(C_ESCAPES, {"\\": "\\\\", '"': '\\"', "\n": "\\n"})
+RAW_STRING = build_syntax(r"\r?\n[ \t]*", {"'": "\u2019"})  # which has no escapes
+
+
+class IniDocument(EntryDocument):
+    """INI: `key=value`, with quotes or without; comments begin with `;` or `#`."""
+
+    entry = re.compile(
+        r"^[ \t]*(?:[;#\[].*|(?P<key>[^\s=;#\[][^=\r\n]*?)[ \t]*=[ \t]*(?:(?P<quote>\")(?=.*\"[ \t]*\r?$))?"
+        r"(?P<value>(?(quote).*(?=\")|[^\r\n]*?))\"?[ \t]*\r?$)",
+        re.MULTILINE,
+    )
+    syntaxes: ClassVar = {'"': DOUBLE_QUOTED, None: build_syntax(r"\\[nrt]", {"\n": "\\n"})}
+
+
+class TomlDocument(EntryDocument):
+    """TOML: strings that are values, also in arrays and of several lines."""
+
+    entry = re.compile(
+        r"#[^\r\n]*|^[ \t]*\[{1,2}[\w.\"' -]+\]{1,2}[ \t]*(?=$|[\r#])"
+        rf"|(?P<key>[\w-]+|\"[^\"\r\n]*\"|'[^'\r\n]*')[ \t]*[=.]|{TOML_STRING}",
+        re.MULTILINE | re.DOTALL,
+    )
+    syntaxes: ClassVar = {'"': DOUBLE_QUOTED, '"""': DOUBLE_QUOTED, None: RAW_STRING}
+
+
+class PhpDocument(EntryDocument):
+    """Arrays of PHP: `'key' => 'value'` and `$texts['key'] = 'value'`."""
+
+    entry = re.compile(
+        r"//[^\r\n]*|#(?!\[)[^\r\n]*|/\*.*?(?:\*/|\Z)"
+        rf"|(?:=>|\]\s*=)\s*{PHP_STRING}(?=\s*[,;)\]])|(?P<key>'(?:\\.|[^'\\])*+'|\"(?:\\.|[^\"\\])*+\")",
+        re.DOTALL,
+    )
+    syntaxes: ClassVar = {
+        '"': build_syntax(C_ESCAPES, {"\\": "\\\\", '"': '\\"', "\n": "\\n"}),
+        None: build_syntax(r"\\[\\']|\r?\n[ \t]*", {"\\": "\\\\", "'": "\\'"}),
+    }
+
+
+class DtdDocument(EntryDocument):
+    """Entities of a DTD, as Mozilla's programs have them: `<!ENTITY name "value">`."""
+
+    entry = re.compile(
+        r"<!--.*?(?:-->|\Z)|<!ENTITY\s+(?P<key>[\w:.-]+)\s+(?P<quote>[\"'])(?P<value>(?:(?!(?P=quote)).)*)(?P=quote)\s*>",
+        re.DOTALL,
+    )
+    syntaxes: ClassVar = {None: TextSyntax(re.compile(rf"{ENTITY}|[ \t\r\n]+"), decode_entity, escape_entity)}
+
+
+class ResourceScriptDocument(EntryDocument):
+    """Resource scripts of Windows: menus, dialogues and tables of strings."""
+
+    entry = re.compile(
+        r"//[^\r\n]*|/\*.*?(?:\*/|\Z)|^[ \t]*(?!(?:BLOCK|VALUE|CLASS|ICON|LANGUAGE)\b)(?P<key>\w+)[ \t]*[, \t][ \t]*"
+        r"\"(?P<value>(?:\"\"|\\.|[^\"\\\r\n])*)\"",
+        re.MULTILINE | re.DOTALL,
+    )
+    syntaxes: ClassVar = {None: build_syntax(rf"\"\"|{C_ESCAPES}", {"\\": "\\\\", '"': '""', "\n": "\\n"})}
+
+
+class CalendarDocument(EntryDocument):
+    """Calendars and contacts (RFC 5545, RFC 6350): summaries, descriptions, notes and titles."""
+
+    entry = re.compile(
+        r"^(?P<key>SUMMARY|DESCRIPTION|COMMENT|NOTE|TITLE|ROLE)(?:;(?:\"[^\"\r\n]*\"|[^\":\r\n])*)?:"
+        r"(?P<value>(?:[^\r\n]|\r?\n[ \t])*)",
+        re.MULTILINE,
+    )
+    syntaxes: ClassVar = {
+        None: build_syntax(r"\\.|\r?\n[ \t]", {"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"}, decode_folded)
+    }
+
+
+class FluentDocument(EntryDocument):
+    """Project Fluent: messages, their attributes and variants; terms (`-brand`) are names."""
+
+    entry = re.compile(
+        r"^(?:#[^\r\n]*|-[A-Za-z][\w-]*[ \t]*=[^\r\n]*|(?:(?P<key>[A-Za-z][\w-]*|[ \t]+\.[A-Za-z][\w-]*)[ \t]*="
+        r"|[ \t]+\*?\[[^\]\r\n]*\]|[ \t]*\})\s*?(?P<value>(?:[^\r\n{}]|\{[^{}\r\n]*\}"
+        r"|\r?\n(?:[ \t]*\r?\n)*[ \t]+(?![ \t.*\[{}]))*))",
+        re.MULTILINE,
+    )
+    syntaxes: ClassVar = {None: build_syntax(r"[ \t]*(?:\r?\n[ \t]*)+", {"{": '{"{"}', "}": '{"}"}'}, lambda _: " ")}
