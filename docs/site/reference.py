@@ -146,7 +146,7 @@ def render_rules() -> str:
         spans=format_table("span", ("rule", "the span is", "what it protects"), spans),
         lost=format_table("lost", ("rule", "what it finds"), lost),
         rewrites=format_table("rewrite", ("rule", "what it does"), rewrites),
-        checks=format_table("", ("check", "what it does"), checks),
+        checks=format_table("check", ("check", "what it does"), checks),
     )
 
 

@@ -30,6 +30,13 @@ MEMORY_NAMES = {
 ENTRIES_SHOWN = 5_000  # of the page; a browser draws no more at ease
 
 
+class CheckTitle(NamedTuple):
+    """The title of a kind of check."""
+
+    summary: str  # what is wrong with the texts that fail it
+    rule: str  # its page and anchor in the documentation
+
+
 class QaEntry(NamedTuple):
     """A text whose translation a person should look at."""
 
@@ -55,7 +62,7 @@ class QaEntry(NamedTuple):
 class QaReport:
     """The texts that failed a check, collected translation by translation."""
 
-    names: Mapping[CheckKind, str]  # the title of a check by its kind, in the order of the report
+    titles: Mapping[CheckKind, CheckTitle]  # in the order of the report
     what: str  # where the texts come from
     languages: tuple[str, str]
     thing: str = "line"  # what a text is called
@@ -88,9 +95,9 @@ class QaReport:
 
     @property
     def counts(self) -> dict[CheckKind, int]:
-        """The number of texts that failed each check, in the order of `names`."""
+        """The number of texts that failed each check, in the order of `titles`."""
         counts = Counter(check.kind for entry in self.entries for check in entry.checks)
-        return {kind: counts[kind] for kind in self.names if counts[kind]}
+        return {kind: counts[kind] for kind in self.titles if counts[kind]}
 
     def write(self, path: Path) -> None:
         """Writes the report to a .html or .json file."""
@@ -109,6 +116,7 @@ def render_json(report: QaReport) -> str:
         "failed": len(report.entries),
         "from_memory": report.recalled,
         "checks": report.counts,
+        "rules": {kind: report.titles[kind].rule for kind in report.counts},
         "mean_confidence": report.confidence_sum / report.rated if report.rated else None,
         "entries": [map_entry(entry) for entry in report.entries],
         "least_sure": [map_entry(entry) for entry in report.least_sure],
@@ -166,8 +174,9 @@ def render_counts(report: QaReport) -> str:
     for kind, count in report.counts.items():
         box = f'<label><input type="checkbox" data-kind="{escape(kind)}" checked disabled> {escape(kind)}</label>'
         bar = f'<span class="bar" style="width:{100 * count / most:.1f}%"></span>'
+        title = report.titles[kind]
         rows.append(
-            f'<tr><th scope="row">{box} <small>{escape(report.names[kind])}</small></th>'
+            f'<tr><th scope="row">{box} <small>{escape(title.summary)} · {escape(title.rule)}</small></th>'
             f'<td class="n">{count:,}</td><td class="chart">{bar}</td></tr>'
         )
     head = f'<tr><th scope="col">check</th><th scope="col" class="n">{report.thing}s</th><th></th></tr>'

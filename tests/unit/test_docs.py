@@ -17,6 +17,7 @@ import pytest
 from nmt_cli.cli.app import NmtCommands, load_command
 from nmt_cli.cli.parsing.configuration import map_settings
 from nmt_cli.cli.parsing.spelling import is_setting
+from nmt_cli.translation.checks.table import CHECKS, RULES_PAGE
 from nmt_cli.translation.result import CheckKind
 
 PROJECT = Path(__file__).parents[2]
@@ -134,7 +135,8 @@ def test_generated_pages_are_what_the_code_says(name: str, text: str) -> None:
 
 def test_every_check_has_its_rule() -> None:
     rules = find_anchors(PROJECT / "docs" / "rules.md")
-    assert {kind.replace(" ", "-") for kind in get_args(CheckKind)} <= rules
+    assert {check.name for check in CHECKS} == set(get_args(CheckKind))
+    assert {check.anchor.removeprefix("#") for check in CHECKS} <= rules and RULES_PAGE == "docs/rules.md"
 
 
 def test_every_command_has_a_page_and_every_page_a_place_in_the_site() -> None:

@@ -108,6 +108,8 @@ class TranslationReport:
             sentences = count_things(self.repairs.total(), "sentence")
             yield Remark(f"  {sentences} searched again and repaired: {kinds}", is_warning=False)
         yield from map(Remark, self.describe_faults())
+        if self.failures:
+            yield Remark(f"  {self.name_rules()}", is_warning=False, is_dim=True)
         yield from (Remark(f"{note}: {count:,}") for note, count in self.notes.items())
         if self.replacements:
             workers = format_count(self.replacements, "worker")
@@ -155,6 +157,13 @@ class TranslationReport:
         """Returns the line about the texts that failed a check: how many, what is wrong, and which are the first."""
         things = format_count(self.failures[check.name], self.source_cuts.thing)
         return f"{things} of {self.texts:,} {check.summary}{self.name_texts(check.name)}"
+
+    def name_rules(self) -> str:
+        """Returns the line that names the rules of the failed checks in the documentation."""
+        from nmt_cli.translation.checks.table import CHECKS, RULES_PAGE  # which `nmt --help` does not need
+
+        anchors = [check.anchor for check in CHECKS if self.failures[check.name]]
+        return f"rules: {RULES_PAGE}{', '.join(anchors)}"
 
     def name_texts(self, kind: CheckKind) -> str:
         """Returns the numbers of the first texts that failed a check, in brackets; empty if none failed it."""
@@ -215,11 +224,12 @@ def open_qa_report(checks: CheckConfig, what: str, card: ModelCard, thing: str) 
     """Returns an empty report of texts that fail a check; None unless one is asked for. `what` names the input."""
     if checks.report is None:
         return None
-    from nmt_cli.translation.checks.table import CHECKS  # which, as templates and html, `nmt --help` does not need
-    from nmt_cli.visuals.qa_report import QaReport
+    # `nmt --help` needs neither the checks nor templates and html.
+    from nmt_cli.translation.checks.table import CHECKS, RULES_PAGE
+    from nmt_cli.visuals.qa_report import CheckTitle, QaReport
 
-    names = {check.name: check.summary for check in CHECKS}
-    return QaReport(names, what, (card.source_language, card.target_language), thing)
+    titles = {check.name: CheckTitle(check.summary, f"{RULES_PAGE}{check.anchor}") for check in CHECKS}
+    return QaReport(titles, what, (card.source_language, card.target_language), thing)
 
 
 def count_faults(fault: Fault, count: int) -> str:

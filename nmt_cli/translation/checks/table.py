@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import CheckKind
 
 
+RULES_PAGE = "docs/rules.md"
+
+
 class CheckRow(NamedTuple):
     """A kind of check: its comparison, and the words of its messages."""
 
@@ -28,6 +31,11 @@ class CheckRow(NamedTuple):
     doc: str = ""  # what it is, where no comparison says so
     repaired: tuple[str, ...] = ()  # what a repaired fault is called, and several if they have no plural in -s
     unrepaired: str = ""  # the message if no remedy helped against the fault
+
+    @property
+    def anchor(self) -> str:
+        """The row's anchor on RULES_PAGE, which messages name: "#check-final-mark"."""
+        return f"#check-{self.name.replace(' ', '-')}"
 
 
 CHECKS = (

@@ -8,17 +8,20 @@ import pytest
 
 from nmt_cli.errors import OptionError
 from nmt_cli.translation.result import FailedCheck, Repair
-from nmt_cli.visuals.qa_report import ENTRIES_SHOWN, UNSURE_SHOWN, QaReport, render_json, render_page
+from nmt_cli.visuals.qa_report import ENTRIES_SHOWN, UNSURE_SHOWN, CheckTitle, QaReport, render_json, render_page
 from nmt_cli.visuals.report_path import SUFFIXES_OF_CHECKS, check_report_path
 from support.translations import same
 
-NAMES = {"numbers": "with other numbers", "length": "of an unusual length"}
+TITLES = {
+    "numbers": CheckTitle("with other numbers", "docs/rules.md#check-numbers"),
+    "length": CheckTitle("of an unusual length", "docs/rules.md#check-length"),
+}
 WRONG = (FailedCheck("length", "too <short>"), FailedCheck("numbers", "number 7 missing"))
 
 
 def report(*texts: str, failed: tuple[FailedCheck, ...] = WRONG) -> QaReport:
     """A report of these texts, of which those with a digit failed checks."""
-    collected = QaReport(NAMES, "a & b.txt", ("eng", "deu"))
+    collected = QaReport(TITLES, "a & b.txt", ("eng", "deu"))
     for text in texts:
         checks = failed if any(map(str.isdigit, text)) else ()
         collected.add(same(text)._replace(checks=checks, repairs=(Repair("loop", "split"), Repair("empty", None))))
@@ -35,6 +38,7 @@ def test_only_what_failed_is_kept_with_its_number() -> None:
 def test_json_has_all_of_it() -> None:
     document = json.loads(render_json(report("good", "bad 7")))
     assert (document["texts"], document["failed"], document["checks"]) == (2, 1, {"numbers": 1, "length": 1})
+    assert document["rules"] == {kind: title.rule for kind, title in TITLES.items()}
     assert document["entries"] == [
         {
             "number": 2,
@@ -54,6 +58,7 @@ def test_json_has_all_of_it() -> None:
 def test_the_page_is_whole_escaped_and_loads_nothing() -> None:
     page = render_page(report("<script>alert(7)</script>"))
     assert "&lt;script&gt;alert(7)&lt;/script&gt;" in page and "<script>alert" not in page
+    assert "with other numbers · docs/rules.md#check-numbers" in page
     assert "too &lt;short&gt;; number 7 missing" in page and "a &amp; b.txt" in page
     assert "default-src 'none'" in page and not re.search(r'(?:src|href)="(?!data:)', page)
     assert "prefers-color-scheme: dark" in page
@@ -84,7 +89,7 @@ def test_another_ending_is_refused_and_a_directory_too(tmp_path: Path) -> None:
 
 
 def test_the_least_sure_of_those_that_failed_no_check_are_shown_too() -> None:
-    collected = QaReport(NAMES, "x", ("eng", "deu"))
+    collected = QaReport(TITLES, "x", ("eng", "deu"))
     for number in range(UNSURE_SHOWN + 10):
         collected.add(same(f"word{'s' * number}")._replace(confidence=(number + 1) / 100))
     collected.add(same("bad 7")._replace(confidence=0.0, checks=WRONG))

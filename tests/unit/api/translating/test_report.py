@@ -8,13 +8,13 @@ import pytest
 from nmt_cli.api.translating.report import TranslationReport
 from nmt_cli.errors import CheckError
 from nmt_cli.rewriting.slips import ReadAs
-from nmt_cli.translation.checks.table import CHECKS
+from nmt_cli.translation.checks.table import CHECK_ROWS, CHECKS
 from nmt_cli.translation.repair.faults import Fault
 from nmt_cli.translation.result import CheckKind, FailedCheck, Hypothesis, Origin, Placed, Repair, Translation
 from nmt_cli.translation.truncation import SourceCuts
-from nmt_cli.visuals.qa_report import QaReport, render_page
+from nmt_cli.visuals.qa_report import CheckTitle, QaReport, render_page
 
-NAMES = {check.name: check.summary for check in CHECKS}
+TITLES = {check.name: CheckTitle(check.summary, check.anchor) for check in CHECKS}
 PLACED = (Placed("7", "attention", dropped=True),)
 HYPOTHESIS = Hypothesis("a", (7, 3), ("▁a", "</s>"), -1, -1, (-1, 0), (), True)
 EVENTS: dict[str, dict[str, object]] = {  # of each kind of translation that the summary counts, what it is
@@ -34,7 +34,7 @@ NO_NOUNS = frozenset("is was has as this".split())
 
 def make_report(event: str, number: int) -> TranslationReport:
     """A report of `number` translations of one kind."""
-    report = TranslationReport(source_cuts=SourceCuts("line"), qa=QaReport(NAMES, "x", ("en", "de"), "line"))
+    report = TranslationReport(source_cuts=SourceCuts("line"), qa=QaReport(TITLES, "x", ("en", "de"), "line"))
     known = {"hypotheses": (HYPOTHESIS,), **EVENTS[event]}
     for _ in range(number):
         report.add(Translation("x", ("▁x", "</s>"), unseen=frozenset(), **known))  # type: ignore[arg-type]
@@ -63,6 +63,12 @@ def test_a_thing_is_counted_in_the_singular_and_several_in_the_plural(event: str
 
 def test_every_fault_has_a_noun() -> None:
     assert {check.name for check in CHECKS if check.repaired and check.unrepaired} == set(get_args(Fault))
+
+
+@pytest.mark.parametrize("kind", get_args(CheckKind))
+def test_the_summary_names_the_rule_of_a_failed_check(kind: CheckKind) -> None:
+    assert "rules:" not in read_summary(make_report("carried", 1))
+    assert f"rules: docs/rules.md{CHECK_ROWS[kind].anchor} " in read_summary(make_report(f"check {kind}", 1))
 
 
 def test_every_kind_of_check_has_one_row() -> None:
