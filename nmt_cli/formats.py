@@ -33,6 +33,7 @@ class FileFormat:
     extensions: tuple[str, ...] = ()
     uses: tuple[Use, ...] = ()
     starts: tuple[bytes, ...] = ()  # the first bytes of such files
+    shape: str = ""  # a pattern of how the text of such files begins, where no first bytes tell
     roots: tuple[str, ...] = ()  # the local names of their root elements, in lower case
     file_names: tuple[str, ...] = ()
     is_binary: bool = False
@@ -43,6 +44,7 @@ TRANSLATED_ALREADY = "its texts are translated already: learn from it with nmt p
 CONVERT = "convert it to text, Markdown or HTML first: pandoc {name} -t markdown -o {stem}.md"
 SAVE_AS_CSV = "save it as .csv first"
 UNPACK = "unpack it first: {tool} {name}"
+TIMES = r"\d\d:\d\d:\d\d[,.]\d{3} +--> +\d\d:\d\d:\d\d[,.]\d{3}"  # of a cue
 BZIP2 = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
 
 FORMATS = (
@@ -62,7 +64,10 @@ FORMATS = (
         ("pairs", "translate", "score"),
         roots=("xliff",),
     ),
-    FileFormat("po", "a gettext catalogue", (".po", ".pot"), ("pairs", "translate")),
+    FileFormat(
+        *("po", "a gettext catalogue", (".po", ".pot"), ("pairs", "translate")),
+        shape=r'(?s)(?:\s|#[^\n]*\n)*(?:msgctxt|msgid)\s+"',
+    ),
     FileFormat(
         "sgm",
         "a test set of WMT in SGML",
@@ -76,10 +81,19 @@ FORMATS = (
         advice="take its segments out first, one per line",
         roots=("dataset",),
     ),
-    FileFormat("usfm", "Bible text in USFM", (".usfm", ".sfm"), ("pairs",)),
+    FileFormat("usfm", "Bible text in USFM", (".usfm", ".sfm"), ("pairs",), shape=r"\s*\\id [A-Z0-9]{3}\b"),
     # Documents.
-    FileFormat("srt", "subtitles (SubRip)", (".srt",), ("translate",)),
+    FileFormat("srt", "subtitles (SubRip)", (".srt",), ("translate",), shape=rf"\s*\d+[ \t]*\r?\n{TIMES}"),
     FileFormat("vtt", "subtitles (WebVTT)", (".vtt",), ("translate",), starts=(b"WEBVTT",)),
+    FileFormat(
+        *("ass", "subtitles (Advanced SubStation)", (".ass", ".ssa"), ("translate",)), starts=(b"[Script Info]",)
+    ),
+    # `.sub` and `.lrc` are also names of languages and of other files.
+    FileFormat("microdvd", "subtitles (MicroDVD)", uses=("translate",), shape=r"\s*\{\d+\}\{\d*\}"),
+    FileFormat(
+        *("lrc", "lyrics with times (LRC)", (), ("translate",)),
+        shape=r"\s*(?:\[[a-z]+:[^\]\n]*\]\s*)*\[\d+:\d\d(?:[.:]\d+)?\][^\t\n]*(?:\n|$)",
+    ),
     FileFormat("md", "a Markdown page", (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd"), ("translate",)),
     FileFormat("html", "a web page", (".html", ".htm", ".xhtml", ".xht"), ("translate",), roots=("html",)),
     FileFormat("docx", "a Word document", (".docx", ".docm"), ("translate",), is_binary=True),
@@ -110,7 +124,6 @@ FORMATS = (
     FileFormat("asciidoc", "AsciiDoc", (".adoc", ".asciidoc")),
     FileFormat("org", "Org mode", (".org",), advice=CONVERT),
     FileFormat("ipynb", "a Jupyter notebook", (".ipynb",), advice=CONVERT),
-    FileFormat("ass", "subtitles (Advanced SubStation)", (".ass", ".ssa"), starts=(b"[Script Info]",)),
     FileFormat("tbx", "a termbase", (".tbx",), roots=("martif", "tbx"), advice="make a --glossary of its terms"),
     FileFormat("ts", "a Qt catalogue", roots=("ts",), advice="convert it: lconvert {name} -o {stem}.po"),
     FileFormat("resx", "a .NET resource file", (".resx", ".resw")),
@@ -120,6 +133,15 @@ FORMATS = (
         advice="export XLIFF from Xcode (Product, Export Localizations) and translate that",
     ),
     FileFormat("xml", "an XML file of an unknown kind", (".xml",)),
+    FileFormat(
+        *("eml", "an e-mail", (".mbox",)),
+        shape=r"(?:[A-Z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*){0,40}?(?:MIME-Version|Message-I[dD]|Received|Return-Path):",
+        advice="take its text out first: sed '1,/^$/d' {name} > {stem}.txt",
+    ),
+    FileFormat(
+        *("code", "the source text of a program", (".js", ".mjs", ".jsx", ".tsx", ".c", ".h", ".cpp", ".java", ".py")),
+        advice="take its texts out first: xgettext -o {stem}.pot {name}",
+    ),
     FileFormat("rtf", "rich text", (".rtf",), starts=(b"{\\rtf",), advice=CONVERT),
     FileFormat(
         *("pdf", "a PDF document", (".pdf",)),

@@ -19,9 +19,6 @@ BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\x
 BINARY_BYTES = rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]"
 PROLOG = r"(?si)\s*(?:<\?[^>]*\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>|\s+)*"
 ROOT_ELEMENT = r"<(?:[\w.-]+:)?([A-Za-z][\w.-]*)[\s/>]"
-CUE_TIMES = r"\s*\d+[ \t]*\r?\n\d\d:\d\d:\d\d[,.]\d{3} +--> +\d\d:\d\d:\d\d[,.]\d{3}"
-PO_START = r'(?s)(?:\s|#[^\n]*\n)*(?:msgctxt|msgid)\s+"'
-BOOK = r"\s*\\id [A-Z0-9]{3}\b"
 LATEX = r"\\documentclass\b|\\begin\{document\}"
 # Parts of zip archives, by which the documents that are such archives are told apart.
 PARTS = {
@@ -92,12 +89,9 @@ def recognise_text(text: str, by_name: FileFormat | None) -> FileFormat | None:
             return format
     if start.startswith("<"):
         return recognise_markup(text, by_name)
-    if start[:1].isdigit() and re.match(CUE_TIMES, text):
-        return BY_NAME["srt"]
-    if start[:1] in ("#", "m") and re.match(PO_START, text):
-        return BY_NAME["po"]
-    if start.startswith("\\") and re.match(BOOK, text):
-        return BY_NAME["usfm"]
+    by_shape = next((format for format in FORMATS if format.shape and re.match(format.shape, text)), None)
+    if by_shape is not None:
+        return by_shape
     if by_name in (None, TEXT) and "\\" in text and re.search(LATEX, text):
         return BY_NAME["tex"]
     is_open = by_name is None or by_name.name in ("text", "tsv", "csv", "json", "jsonl")

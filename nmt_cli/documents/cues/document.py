@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from nmt_cli.documents.cues.turns import LONGEST_SENTENCE, Turn, find_turns
-from nmt_cli.documents.cues.wrapping import fit_lines
+from nmt_cli.documents.cues.wrapping import CUE_LINE_END, fit_lines
 from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import Paragraph
@@ -27,10 +27,11 @@ CUT = "\ufdd1"  # stands where a cue ends and the next begins: no character, and
 
 class CueDocument(Document):
     syntax: TextSyntax
+    line_end = CUE_LINE_END  # within the text of a cue
 
     def translate_cues(self, text: str, cues: Sequence[TextRange]) -> Iterator[TranslationUnit]:
         """Yields the units of a file, given the ranges of its cue texts."""
-        turns = list(find_turns(text, cues, self.syntax))
+        turns = list(find_turns(text, cues, self.syntax, self.line_end))
         is_cased = any(map(str.isupper, "".join(turn.text for turn in turns)))
         position = 0
         for chain in self.chain_turns(turns, is_cased=is_cased):
@@ -60,7 +61,7 @@ class CueDocument(Document):
 
         def write_unit(translations: Sequence[Translation]) -> str:
             texts = paragraph.write(iter(translations), self.notes).split(CUT, len(others))
-            written = [fit_lines(turn.raw, text) for turn, text in zip(turns, texts, strict=True)]
+            written = [fit_lines(turn.raw, text, self.line_end) for turn, text in zip(turns, texts, strict=True)]
             return "".join(text + gap for text, gap in zip(written, [*between, ""], strict=True))
 
         return TranslationUnit(paragraph.texts, write_unit) if paragraph.texts else make_verbatim_unit(first.raw)

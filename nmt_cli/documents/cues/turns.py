@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import pairwise
 
-from nmt_cli.documents.cues.wrapping import CUE_TAG
+from nmt_cli.documents.cues.wrapping import CUE_LINE_END, CUE_TAG
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.spelling import TextSyntax, read_spelled_text
 from nmt_cli.text.characters import DASHES, HYPHENS, PAUSES, ROUND_BRACKETS, SQUARE_BRACKETS
@@ -67,22 +67,25 @@ class Turn:
         return next_text[:1].islower() if is_cased else text[-1:] in PAUSES
 
 
-def find_turns(text: str, cues: Sequence[TextRange], syntax: TextSyntax) -> Iterator[Turn]:
+def find_turns(
+    text: str, cues: Sequence[TextRange], syntax: TextSyntax, line_end: re.Pattern[str] = CUE_LINE_END
+) -> Iterator[Turn]:
     """Yields the turns of the cues of a file."""
-    for number, (start, end) in enumerate(cues):
-        lines = CUE_LINE.findall(text[start:end])
-        starts = [*find_speaker_changes(lines), len(lines)]
-        ends = [0, *accumulate(map(len, lines))]
+    for number, cue in enumerate(cues):
+        raw = text[slice(*cue)]
+        line_ends = [*(match.span() for match in line_end.finditer(raw)), (len(raw), len(raw))]
+        lines = list(map(TextRange, (0, *(end for _, end in line_ends)), (start for start, _ in line_ends)))
+        starts = [*find_speaker_changes([raw[slice(*line)] for line in lines]), len(lines)]
         for first, last in pairwise(starts):
-            turn = TextRange(start + ends[first], start + ends[last])
-            yield make_turn(text[slice(*turn)].rstrip("\r\n"), turn.start, number, syntax)
+            start = lines[first].start
+            yield make_turn(raw[start : lines[last - 1].end].rstrip("\r\n"), cue.start + start, number, syntax)
 
 
 def find_speaker_changes(lines: Sequence[str]) -> Iterator[int]:
     """Yields the numbers of the lines that begin a turn: of other speakers, of sounds, and after sounds."""
     was_sound = True
     for number, line in enumerate(lines):
-        bare = CUE_TAG.sub("", line).rstrip("\r\n")
+        bare = CUE_TAG.sub("", line)
         is_sound = SOUND.fullmatch(bare) is not None
         if is_sound or was_sound or measure_speaker(bare):
             yield number

@@ -6,23 +6,23 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
-CUE_TAG = re.compile(r"</?(?!br\b)[A-Za-z][^<>\n]*>|<[\d:.]+>|\{\\[^{}\n]*\}")  # `<br>` parts sentences
+CUE_TAG = re.compile(r"</?(?!br\b)[A-Za-z][^<>\n]*>|<[\d:.]+>|\{(?:\\|[A-Za-z]:)[^{}\n]*\}")  # `<br>` parts sentences
 CUE_LINE_END = re.compile(r"\r?\n")
 LINE_WIDTH = 42  # characters of a line, which is what most guidelines for subtitles allow
 SLACK = 4  # characters by which a line may be longer than any of the source
 
 
-def fit_lines(raw: str, written: str) -> str:
+def fit_lines(raw: str, written: str, line_end: re.Pattern[str] = CUE_LINE_END) -> str:
     """Fits a translation to the lines of its source `raw`, wrapping it anew if its lines are more, fewer or longer.
 
     In `written`, a line ends where the words on both sides of the break are those of the source.
     """
-    old, new = CUE_LINE_END.split(raw), CUE_LINE_END.split(written)
+    old, new = line_end.split(raw), line_end.split(written)
     widest = max(LINE_WIDTH, *(measure_line(line) + SLACK for line in old))
     if len(old) == len(new) and (len(old) == 1 or max(map(measure_line, new)) <= widest):
         return written
-    line_end = CUE_LINE_END.search(raw)
-    return (line_end[0] if line_end else " ").join(balance_lines(" ".join(line.strip() for line in new), len(old)))
+    first_end = line_end.search(raw)
+    return (first_end[0] if first_end else " ").join(balance_lines(" ".join(line.strip() for line in new), len(old)))
 
 
 def measure_line(line: str) -> int:
