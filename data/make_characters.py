@@ -90,6 +90,7 @@ JOINERS = {joiners}
 BREAK_HINTS = {break_hints}  # where a line may end or not, and the byte order mark
 DIRECTION_MARKS = {direction_marks}
 INVISIBLE = JOINERS + BREAK_HINTS + DIRECTION_MARKS
+VARIATION_SELECTORS = {variation_selectors}  # behind a character, say which of its forms is meant
 '''
 
 
@@ -161,6 +162,7 @@ def find_blanks() -> dict[str, str]:
         "joiners": find_all(r"\p{Join_Control}"),
         "break_hints": find_all(r"[\p{DI}&&[\p{lb=ZW}\p{lb=WJ}\p{Hyphen}]]", r"\p{Join_Control}"),
         "direction_marks": find_all(r"\p{Bidi_Control}"),
+        "variation_selectors": find_all(r"\p{Variation_Selector}"),
     }
 
 

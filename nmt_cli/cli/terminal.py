@@ -69,7 +69,7 @@ def prompt_for_lines(
         except EOFError:
             typer.echo()
             return
-        yield [TranslationUnit((text,), lambda translations: write(translations[0]), may_end=True)]
+        yield [TranslationUnit((text,), lambda translations: write(translations[0]))]
 
 
 def greet(card: ModelCard, screen: Screen) -> None:

@@ -45,7 +45,6 @@ class TranslationUnit(NamedTuple):
 
     texts: tuple[str, ...]
     write: Callable[[Sequence[Translation]], str | bytes]
-    may_end: bool = False  # whether a text without a final mark may get one, as a sentence typed in haste
 
 
 class DocumentSource(NamedTuple):

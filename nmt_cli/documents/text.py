@@ -29,7 +29,7 @@ class TextDocument(Document):
 
     def read_units(self) -> Iterator[TranslationUnit]:
         for text in self.source.decode_lines():
-            yield TranslationUnit((text,), self.write_line, may_end=True)
+            yield TranslationUnit((text,), self.write_line)
 
     def write_line(self, translations: Sequence[Translation]) -> str:
         return self.format_line(translations[0])

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.documents.document import TranslationUnit
 from nmt_cli.jobs.job import Block, Executor
-from nmt_cli.translation.checks.final_marks import drop_added_mark
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -46,21 +45,13 @@ def translate_units(
     # 3. and 4. The texts of each batch become a block; the executor translates the blocks in order.
     for searched in executor.translate_blocks(make_blocks()):
         batch = waiting.popleft()
-        translations = [*finish_texts(batch, searched)]
+        translations = list(searched)
         # 5. Show every translation to the observer.
         for translation in translations:
             observe(translation)
         # 6. Write the batch of which these are the translations.
         yield b"".join(write_units(batch, translations))
         del searched, translations  # else they would take memory until those of the next block are there
-
-
-def finish_texts(batch: list[TranslationUnit], translations: Iterable[Translation]) -> Iterator[Translation]:
-    """Yields the translations, dropping the final mark for texts that deliberately lack one."""
-    remaining = iter(translations)
-    for unit in batch:
-        of_unit = islice(remaining, len(unit.texts))
-        yield from of_unit if unit.may_end else map(drop_added_mark, of_unit)
 
 
 def write_units(batch: list[TranslationUnit], translations: Iterable[Translation]) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ from nmt_cli.carrying.masking import MaskedText
 from nmt_cli.rewriting.case import Case
 from nmt_cli.rewriting.characters import Characters, LetterCase
 from nmt_cli.rewriting.entities import Entities
+from nmt_cli.rewriting.final_marks import FinalMarks
 from nmt_cli.rewriting.gender_forms import GenderForms
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
 from nmt_cli.rewriting.quotes import Quotes
@@ -20,7 +21,16 @@ from nmt_cli.rewriting.recasing import CasePlan
 from nmt_cli.rewriting.slips import ReadAs, Slips
 from nmt_cli.text.aligned import AlignedText
 
-REWRITES: tuple[type[Rewrite], ...] = (Entities, Quotes, GenderForms, Characters, Case, LetterCase, Slips)
+REWRITES: tuple[type[Rewrite], ...] = (
+    Entities,
+    Quotes,
+    FinalMarks,
+    GenderForms,
+    Characters,
+    Case,
+    LetterCase,
+    Slips,
+)
 
 Memos = tuple[tuple[Rewrite, Any], ...]  # of the rewrites that changed a text, in their order
 
@@ -129,4 +139,4 @@ class Rewriter:
             if changed is not None:
                 aligned, memo = changed
                 memos.append((rewrite, memo))
-        return RewrittenText(aligned, text, tuple(memos)) if aligned.text and aligned.text != text else None
+        return RewrittenText(aligned, text, tuple(memos)) if aligned.text and memos else None

@@ -61,3 +61,4 @@ JOINERS = "\u200c\u200d"
 BREAK_HINTS = "\u00ad\u200b\u2060\ufeff"  # where a line may end or not, and the byte order mark
 DIRECTION_MARKS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 INVISIBLE = JOINERS + BREAK_HINTS + DIRECTION_MARKS
+VARIATION_SELECTORS = "᠋᠌᠍᠏︀︁︂︃︄︅︆︇︈︉︊︋︌︍︎️"  # behind a character, say which of its forms is meant

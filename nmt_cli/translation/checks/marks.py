@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
 
 from nmt_cli.carrying.brackets import SLASHES
+from nmt_cli.rewriting.final_marks import MARK_KINDS, find_final_mark, share_kind
 from nmt_cli.text.characters import DOUBLE_QUOTES, PLAIN_BRACKETS, SINGLE_QUOTES
 from nmt_cli.translation.checks.context import CheckContext
-from nmt_cli.translation.checks.final_marks import MARK_KINDS, find_final_mark
 from nmt_cli.translation.result import FailedCheck
 
 BRACKET_SET = frozenset(PLAIN_BRACKETS)
@@ -96,10 +95,3 @@ def has_same_marks(context: CheckContext, *kinds: str) -> bool:
         return True
     sides = (context.profile.source.final_marks, context.profile.target.final_marks)
     return all(abs(share_kind(sides[0], kind) - share_kind(sides[1], kind)) <= MARK_TOLERANCE for kind in kinds)
-
-
-def share_kind(final_marks: Mapping[str, float], kind: str) -> float:
-    """Returns the share of texts that end with a mark of a kind; "" is any other ending."""
-    if not kind:
-        return 1 - sum(share for mark, share in final_marks.items() if mark in MARK_KINDS)
-    return sum(share for mark, share in final_marks.items() if MARK_KINDS.get(mark) == kind)

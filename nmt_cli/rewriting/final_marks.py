@@ -1,0 +1,110 @@
+"""Finds the final mark of a text, and takes it off a translation whose source has none.
+
+A network that learned from sentences ends headings, labels and entries of menus as if they were some. Knows profiles,
+no networks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Self
+
+from nmt_cli.languages.rules import LanguageRules, find_rules
+from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
+from nmt_cli.text.aligned import AlignedText
+from nmt_cli.text.characters import (
+    ANY_CLOSING,
+    ELLIPSES,
+    EXCLAMATION_MARKS,
+    FINAL_MARKS,
+    FULL_STOPS,
+    INVISIBLE,
+    PAUSES,
+    QUESTION_MARKS,
+    THIN_BLANKS,
+    VARIATION_SELECTORS,
+)
+from nmt_cli.text.words import is_mark
+
+BEHIND_MARK = f"{ANY_CLOSING} {THIN_BLANKS}{INVISIBLE}{VARIATION_SELECTORS}"
+FINAL_KINDS = {  # the marks of a kind are exchanged freely between languages
+    "?": f"{QUESTION_MARKS}՞",  # that of Armenian stands in a word, perhaps on its last letter
+    ".": FULL_STOPS + EXCLAMATION_MARKS + ELLIPSES,
+    ":": PAUSES,
+}
+MARK_KINDS = {mark: kind for kind, marks in FINAL_KINDS.items() for mark in marks}
+MARK_SET = frozenset(MARK_KINDS)
+LAST_WORD = re.compile(r"(?<![^\s(])((?:\w{1,2}\.)+\w{1,2}|\w+)\.$")  # p.m., usw.
+FINAL_SET = frozenset(FINAL_MARKS)
+MOSTLY = 0.5  # share of the texts that lack a mark in the source, but not in the target, of a language without marks
+
+
+class FinalMarks(Rewrite):
+    """Takes the final mark off a translation whose source has none: "Settings" becomes no sentence."""
+
+    def __init__(self, rules: LanguageRules) -> None:
+        """`rules` are those of the target."""
+        self.rules = rules
+
+    @classmethod
+    def from_model(cls, model: ModelText) -> Self | None:
+        """Returns None for a source that hardly ever marks ends that the target marks, such as Thai."""
+        bare = [share_kind(side.final_marks, "") for side in (model.source, model.target)]
+        return cls(find_rules(model.languages[1])) if bare[0] - bare[1] < MOSTLY else None
+
+    def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, str] | None:
+        """Returns the text as it is, and its last letter or digit; None if a mark of an end or a pause follows that."""
+        end = next((end for end in range(len(text.text), 0, -1) if text.text[end - 1].isalnum()), 0)
+        return (text, text.text[end - 1 : end]) if MARK_SET.isdisjoint(text.text[end:]) else None
+
+    def write(self, translation: str, memo: str, written: Written) -> str:
+        end = find_last_end(translation, written.spans)
+        bare = translation[: end - 1].rstrip()
+        if translation[end - 1 : end] not in FINAL_SET or not is_letter(bare[-1:]):
+            return translation
+        return translation if self.owns_mark(translation[:end], memo) else bare + translation[end:]
+
+    def owns_mark(self, text: str, last: str) -> bool:
+        """Whether a final mark belongs to the last word: an abbreviation, or an ordinal that the source spells out."""
+        word = LAST_WORD.search(text)
+        if word is None:
+            return False
+        if word[1].isdigit():
+            return self.rules.ordinal_mark == "." and not last.isdigit()
+        return "." in word[1] or word[1].lower() in self.rules.often_last | self.rules.abbreviations
+
+
+def find_final_mark(text: str) -> str:
+    """Returns the last character that is no closing quotation mark, bracket or tag and not invisible; "" for none."""
+    end = len(text)
+    while text.endswith(">", 0, end) and text.rfind(">", 0, end - 1) < (start := text.rfind("<", 0, end)):
+        end = start
+        while text[end - 1 : end].isspace():
+            end -= 1
+    return text[:end].rstrip(BEHIND_MARK)[-1:]
+
+
+def find_last_end(text: str, spans: Iterable[str]) -> int:
+    """Returns where a text ends before the spans, quotation marks and brackets that follow its last word."""
+    end, distinct = len(text), frozenset(spans) - {""}
+    while end:
+        if text[end - 1] in BEHIND_MARK:
+            end -= 1
+        elif span := next((span for span in distinct if text.endswith(span, 0, end)), ""):
+            end -= len(span)
+        else:
+            break
+    return end
+
+
+def is_letter(character: str) -> bool:
+    """Whether a character is part of a word: a letter, a digit or a mark on a letter."""
+    return character.isalnum() or (character != "" and is_mark(character))
+
+
+def share_kind(final_marks: Mapping[str, float], kind: str) -> float:
+    """Returns the share of the texts that end with a mark of a kind; the kind "" is any other end."""
+    if not kind:
+        return 1 - sum(share for mark, share in final_marks.items() if mark in MARK_KINDS)
+    return sum(share for mark, share in final_marks.items() if MARK_KINDS.get(mark) == kind)

@@ -1,0 +1,91 @@
+"""A translation has no final mark where its source has none; sentences keep theirs."""
+
+from __future__ import annotations
+
+import pytest
+
+from nmt_cli.languages.rules import find_rules
+from nmt_cli.rewriting.final_marks import MARK_KINDS, FinalMarks, find_final_mark
+from nmt_cli.rewriting.protocol import Written
+from support.final_marks import ENDED
+from support.rewriting import change, model_text
+
+
+def write(source: str, translation: str, language: str = "de", spans: tuple[str, ...] = ()) -> str:
+    """Returns the translation as it is written behind a source."""
+    rewrite = FinalMarks(find_rules(language))
+    changed = change(rewrite, source)
+    return translation if changed is None else rewrite.write(translation, changed[1], Written(spans))
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "written"),
+    [
+        ("Settings", "Einstellungen.", "Einstellungen"),
+        ("Settings", "Einstellungen !", "Einstellungen"),
+        ("設定 Settings", "Einstellungen。", "Einstellungen"),
+        ("Where", "Wo ist es?", "Wo ist es"),
+        ("Chapter 3: The House", "Kapitel 3: das Haus!", "Kapitel 3: das Haus"),
+        ("Chapter 3", "Kapitel 3.", "Kapitel 3"),
+        ("Chapter ⟦0⟧", "Kapitel 12.", "Kapitel 12"),
+        ("a quotation", "„ein Zitat.“", "„ein Zitat“"),
+    ],
+)
+def test_a_mark_that_the_source_does_not_have_is_dropped(source: str, translation: str, written: str) -> None:
+    assert write(source, translation) == written
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "language"),
+    [
+        ("I am here.", "Ich bin hier.", "de"),
+        ("I am here.\u200b", "Ich bin hier.", "de"),
+        ("I am here.\ufe0f", "Ich bin hier.", "de"),
+        ("\u2067I am here.\u2069", "Ich bin hier.", "de"),
+        ("Where is it?*", "Wo ist es?", "de"),
+        ("So it ended._", "So endete es.", "de"),
+        ("Loading...", "Es lädt...", "de"),
+        ("Wait…", "Warte.", "de"),
+        ("So:", "So.", "de"),
+        ('He said "no."', "Er sagte nein.", "de"),
+        ("Settings", "Einstellungen", "de"),
+        ("Settings", ".", "de"),
+        ("Settings", "", "de"),
+        ("Wait", "Warte...", "de"),
+        ("Cats and so on", "Katzen usw.", "de"),
+        ("Treffen um 17 Uhr", "Meeting at 5 p.m.", "en"),
+        ("May 3rd", "Mai 3.", "de"),
+    ],
+)
+def test_other_ends_stay(source: str, translation: str, language: str) -> None:
+    assert write(source, translation, language) == translation
+
+
+def test_a_mark_is_dropped_before_spans_and_never_out_of_one() -> None:
+    assert write("Hello", "Hallo! 😀", spans=("😀",)) == "Hallo 😀"
+    assert write("Hello", "<b>Hallo!</b>", spans=("<b>", "</b>")) == "<b>Hallo</b>"
+    assert write("Visit ⟦0⟧", "Besuche Yahoo!", spans=("Yahoo!",)) == "Besuche Yahoo!"
+
+
+def test_no_ordinal_is_written_in_a_language_that_writes_none_so() -> None:
+    assert write("May 3rd", "May 3.", "en") == "May 3"
+
+
+@pytest.mark.parametrize(("words", "mark"), ENDED)
+def test_final_marks_of_a_kind_stand_for_each_other_in_any_language(words: str, mark: str) -> None:
+    assert MARK_KINDS[find_final_mark(f"{words}{mark}")] == ("?" if mark in "؟？" else ".")
+    assert (write("Settings", f"{words}{mark}") == words) == (mark != "…")
+
+
+def test_a_source_that_marks_no_ends_leaves_the_marks_of_the_target() -> None:
+    pairs = [("เขาอยู่ที่นี่", "He is here."), ("ใครน่ะ", "Who is it?")]
+    assert FinalMarks.from_model(model_text(pairs, ("th", "en"))) is None
+    assert FinalMarks.from_model(model_text([(target, source) for source, target in pairs], ("en", "th"))) is not None
+
+
+def test_a_semicolon_or_comma_of_any_language_is_a_pause() -> None:
+    assert {MARK_KINDS[mark] for mark in ";؛፤；,،፣、"} == {":"}  # Arabic, Amharic, Chinese
+
+
+def test_the_final_mark_stands_before_quotes_brackets_and_tags() -> None:
+    assert [find_final_mark(text) for text in ('He said "no."', "(Yes!)", "<b>So?</b> </i>", "No", "")] == [*".!?o", ""]
