@@ -48,11 +48,6 @@ class MaskedText(NamedTuple):
         return PLACEHOLDER_PATTERN.sub("", self.text) if self.masked else self.text
 
     @property
-    def has_equal_spans(self) -> bool:
-        """Whether two masked spans are equal. Fast, since every piece of a translation asks."""
-        return len(self.masked) > 1 and len({span.text for span in self.masked}) < len(self.masked)
-
-    @property
     def has_words(self) -> bool:
         """Whether a letter, and thus anything to translate, remains."""
         return has_letters(self.text_without_placeholders)
@@ -184,9 +179,3 @@ def limit_spans(spans: Iterable[Span]) -> list[Span]:
 def escape_placeholders(text: str) -> str:
     """Writes text that looks like a placeholder with ordinary brackets: `[0]` for `⟦0⟧`."""
     return PLACEHOLDER_PATTERN.sub(lambda match: f"[{match[0][1]}]", text)
-
-
-def renumber_placeholders(text: str, numbers: Iterable[int]) -> str:
-    """Returns `text` with its placeholders renumbered by `numbers`, in order."""
-    remaining = iter(numbers)
-    return PLACEHOLDER_PATTERN.sub(lambda match: PLACEHOLDERS[next(remaining)], text)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from nmt_cli.arrays.special_ids import END
-from nmt_cli.carrying.masking import MaskedSide, MaskedText, leave_unmasked, mask_sides
+from nmt_cli.carrying.masking import MaskedSide, leave_unmasked, mask_sides
 from nmt_cli.rewriting.protocol import TextContext
 from nmt_cli.rewriting.rewrite import RewrittenText
 from nmt_cli.search.beam import SearchResult
@@ -19,7 +19,6 @@ from nmt_cli.text.tokenizer import TokenizerPair
 from nmt_cli.translation.decoding import decode_results
 from nmt_cli.translation.placement.joining import join_parts, restore_piece
 from nmt_cli.translation.placement.restoring import link_sides, replace_placeholders
-from nmt_cli.translation.repair.equal_spans import force_likeliest, group_equal_ids, renumber_target
 from nmt_cli.translation.result import Placed, Translation, WordLinks
 from nmt_cli.translation.segmentation.matched_pieces import MatchedPiece, match_pieces
 from nmt_cli.translation.segmentation.pieces import Piece
@@ -27,7 +26,6 @@ from nmt_cli.translation.segmentation.segments import Segment
 from nmt_cli.translation.translator import Translator
 
 MaskedPair = tuple[MaskedSide, MaskedSide]  # source and target
-ForcedSide = tuple[Translation, MaskedSide]  # a target as a translation, and masked in the order that was scored
 
 
 def force_lines(
@@ -53,7 +51,6 @@ def force_translations(
     """Returns given targets in the form of the model's own translations, with probabilities and attention.
 
     A pair is read as translation reads its source, piece by piece; if its target does not fit the pieces, as a whole.
-    Equal spans are in their likeliest order (`repair.equal_spans`).
     """
     # 1. Split the sources, and match the targets with their pieces.
     matches = [match_line(translator, source, target) for source, target in zip(sources, targets, strict=True)]
@@ -87,7 +84,7 @@ def match_line(translator: Translator, source: str, target: str) -> list[Matched
     return match_pieces(pieces, normalise(target), translator.reader) if pieces else None
 
 
-def force_pieces(translator: Translator, pairs: Sequence[MatchedPiece], limit: int | None) -> list[ForcedSide]:
+def force_pieces(translator: Translator, pairs: Sequence[MatchedPiece], limit: int | None) -> list[Translation]:
     """Scores the translated pieces, in order."""
     translated = [(piece, target) for piece, target in pairs if target is not None]
     texts = [piece.text for piece, _ in translated]
@@ -99,40 +96,26 @@ def force_pieces(translator: Translator, pairs: Sequence[MatchedPiece], limit: i
         for piece, target in translated
     ]
     ids = [[*encoded, END] for encoded in translator.target.encode_all(targets)]
-    pairs_of_masks = [(piece.masked, target) for piece, target in translated]
-    return force_orders(translator, texts, (rows, ids), pairs_of_masks)
+    return force_rows(translator, texts, rows, ids)
 
 
-def force_orders(
-    translator: Translator,
-    texts: Sequence[str],
-    encoded: tuple[list[SourceRow], list[list[int]]],
-    pairs: Sequence[tuple[MaskedText, MaskedSide]],
-) -> list[ForcedSide]:
-    """Scores the targets of `pairs` as if found by search, each in the likeliest order of equal spans.
-
-    `encoded` holds the rows of the sources `texts` and the ids of the targets.
-    """
-    rows, ids = encoded
-    groups = [group_equal_ids(source, translator.target) for source, _ in pairs]
-    scored = force_likeliest(translator.batch_search, rows, ids, groups)
-    results = [[make_result(forced)] for forced in scored]
-    translations = decode_results(texts, rows, results, translator.source, translator.target)
-    return [
-        (translation, target._replace(masked=renumber_target(target.masked, forced, translator.target)))
-        for translation, forced, (_, target) in zip(translations, scored, pairs, strict=True)
-    ]
+def force_rows(
+    translator: Translator, texts: Sequence[str], rows: Sequence[SourceRow], ids: Sequence[Sequence[int]]
+) -> list[Translation]:
+    """Scores the targets `ids` of the sources `texts`, encoded as `rows`, as if found by search."""
+    results = [[make_result(forced)] for forced in translator.batch_search.force(rows, ids)]
+    return decode_results(texts, rows, results, translator.source, translator.target)
 
 
 def join_match(
-    translator: Translator, source: str, match: Sequence[MatchedPiece], parts: Iterator[ForcedSide]
+    translator: Translator, source: str, match: Sequence[MatchedPiece], parts: Iterator[Translation]
 ) -> Translation:
     """Joins the pieces of a line as translation does; `parts` yields the translated ones."""
     tokenizers = translator.tokenizers
     restored = [
         restore_piece(piece, None, tokenizers, "")
         if target is None
-        else restore_target(*next(parts), piece, tokenizers)
+        else restore_target(next(parts), target, piece, tokenizers)
         for piece, target in match
     ]
     return join_parts(source, [piece for piece, _ in match], restored, tokenizers)
@@ -158,18 +141,18 @@ def force_wholes(
         return []
     # 1. Mask and encode both sides as in training.
     pairs = mask_pairs(translator, sources, targets)
-    encoded = encode_pairs(translator, pairs, limit)
+    rows, ids = encode_pairs(translator, pairs, limit)
     # 2. Score the targets, and decode them as if search had found them.
-    forced = force_orders(translator, sources, encoded, [(source.masked, target) for source, target in pairs])
+    forced = force_rows(translator, sources, rows, ids)
     tokenizers = translator.tokenizers
     if tokenizers is None:
-        return [translation for translation, _ in forced]
+        return forced
     # 3. Put back masked spans, and words with unknown subwords.
     return [
         unmask_translation(translation, (source, target), tokenizers, rewrite_source(translator, source))
         if source.spans or (has_unknown(translation) and target.masked.text) or moves_words(translator, source)
         else translation
-        for (translation, target), (source, _) in zip(forced, pairs, strict=True)
+        for translation, (source, target) in zip(forced, pairs, strict=True)
     ]
 
 

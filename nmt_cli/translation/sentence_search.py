@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.sampling import TextId
-from nmt_cli.sources.source import TextSource
 from nmt_cli.translation.batch_search import BatchSearch, CountReporter
 from nmt_cli.translation.config import RepairConfig
 from nmt_cli.translation.decoding import decode_results
@@ -77,10 +76,8 @@ class SentenceSearch(NamedTuple):
     @property
     def repairer(self) -> Repairer:
         """Searches faulty translations again."""
-        source, target = self.batch_search.source, self.batch_search.target
-        ngram_size = CHARACTER_NGRAM if target.settings.kind == "char" else SUBWORD_NGRAM
-        can_split = isinstance(source, TextSource)
-        return Repairer(self.translate_texts, ngram_size, same_language=self.same_language, can_split=can_split)
+        ngram_size = CHARACTER_NGRAM if self.batch_search.target.settings.kind == "char" else SUBWORD_NGRAM
+        return Repairer(self.translate_texts, ngram_size, same_language=self.same_language)
 
 
 def group_by_prefix(

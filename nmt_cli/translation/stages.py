@@ -124,16 +124,6 @@ def carry_lost(tools: Tools, batch: TranslationBatch) -> None:
     repair_losses(batch.pieces, batch.translations, tools.reader, search_again, tools.reader.if_lost)
 
 
-def order_equal_spans(tools: Tools, batch: TranslationBatch) -> None:
-    """Chooses the likeliest order of equal spans."""
-    if any(piece.masked.has_equal_spans for piece in batch.pieces.values()):
-        from nmt_cli.translation.repair.equal_spans import prefer_likeliest  # which few lines need
-
-        batch.translations |= prefer_likeliest(
-            tools.sentences.batch_search, batch.pieces, batch.translations, batch.config
-        )
-
-
 def place(tools: Tools, batch: TranslationBatch) -> None:
     """Puts the spans back, and links the words of recalled pieces."""
     if batch.memory is not None:
@@ -191,7 +181,6 @@ STAGES = (
     make_stage(search, "lines pieces", "translations"),
     make_stage(repair, "translations", "translations"),
     make_stage(carry_lost, "pieces translations", "pieces translations"),
-    make_stage(order_equal_spans, "pieces translations", "translations"),
     make_stage(place, "pieces translations", "parts translations"),
     make_stage(write_back, "pieces translations parts", "parts"),
     make_stage(join, "lines rewritten_lines segments pieces parts", "result"),

@@ -62,10 +62,11 @@ def assemble_text(
 
 
 def cut_units(units: Sequence[Unit], ranges: Sequence[TextRange], positions: Sequence[int]) -> list[tuple[int, Unit]]:
-    """Returns the units with their positions, those within which a mark stands in parts."""
+    """Returns the units with their positions, those within which a mark stands in parts; spans stay whole."""
     parts = []
     for unit, (start, end) in zip(units, ranges, strict=True):
-        bounds = [start, *sorted({position for position in positions if start < position < end}), end]
+        inner = {position for position in positions if start < position < end and unit.masked_span is None}
+        bounds = [start, *sorted(inner), end]
         for first, last in pairwise(bounds):
             text, blank = unit.text[first - start : last - start], unit.blank_before and first == start
             parts.append((first, unit._replace(text=text, blank_before=blank)))

@@ -9,11 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple, get_args
 
-import numpy as np
-
 from nmt_cli.carrying.kinds import FAULTS_IF_LOST
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.text.characters import END_MARKS, PAUSES
 from nmt_cli.translation.repair.faults import Fault, find_fault, has_stutter
 from nmt_cli.translation.result import Hypothesis, Repair, Translation
 
@@ -29,7 +26,6 @@ class Remedy(NamedTuple):
     name: str
     faults: frozenset[Fault]  # that it may repair
     change: Callable[[SearchConfig, int], SearchConfig]  # takes the settings and the size of banned n-grams
-    in_halves: bool = False  # whether the source is translated in two halves
 
 
 # `carry_lost` takes care of what is carried if it was lost.
@@ -46,24 +42,16 @@ def ban_repeats(config: SearchConfig, size: int) -> SearchConfig:
     return replace(config, no_repeat_ngram=min(config.no_repeat_ngram or size, size))
 
 
-def require_coverage(config: SearchConfig, size: int) -> SearchConfig:
-    """Penalises uncovered source words, in a beam of at least the default size."""
-    beam = max(config.beam_size, SearchConfig.beam_size)
-    return replace(ban_repeats(config, size), coverage_penalty=max(config.coverage_penalty, COVERAGE), beam_size=beam)
-
-
 def widen_beam(config: SearchConfig, size: int) -> SearchConfig:
-    """Doubles the beam, to at most `WIDEST_BEAM`, with coverage."""
+    """Doubles the beam, to at most `WIDEST_BEAM`, and penalises uncovered source words."""
     beam = max(WIDER_BEAM, config.beam_size, min(2 * config.beam_size, WIDEST_BEAM))
-    return replace(require_coverage(config, size), beam_size=beam)
+    return replace(ban_repeats(config, size), coverage_penalty=max(config.coverage_penalty, COVERAGE), beam_size=beam)
 
 
 LADDER = (
     Remedy("barred placeholder", frozenset({"placeholder"}), keep_settings),
     Remedy("n-gram ban", frozenset({"loop", "runaway"}), ban_repeats),
-    Remedy("coverage", frozenset({"loop", "runaway", "empty"}), require_coverage),
     Remedy("wider beam", ALL_FAULTS, widen_beam),
-    Remedy("split", ALL_FAULTS, require_coverage, in_halves=True),
 )
 
 
@@ -73,7 +61,6 @@ class Repairer(NamedTuple):
     search: Search
     ngram_size: int  # number of tokens of the n-grams that must not occur twice
     same_language: bool = False  # whether both sides are in one language, so that a copy is no fault
-    can_split: bool = True  # whether a source is text, which can be split
 
     def repair(self, translations: Sequence[Translation], config: SearchConfig) -> list[Translation]:
         """Returns the translations; `repairs` of a faulty one holds its fault and the remedy that helped.
@@ -123,73 +110,13 @@ class Repairer(NamedTuple):
         if not translations:
             return []
         changed = replace(remedy.change(config, self.ngram_size), limit_placeholders=True)
-        results: list[Translation | None]
-        if remedy.in_halves:
-            results = self.translate_halves(translations, changed)
-        else:
-            all_hypotheses = replace(changed, n_best=changed.beam_size)
-            results = list(self.search([translation.source for translation in translations], all_hypotheses))
-        return [None if result is None else self.keep_faultless(result, config) for result in results]
+        all_hypotheses = replace(changed, n_best=changed.beam_size)
+        results = self.search([translation.source for translation in translations], all_hypotheses)
+        return [self.keep_faultless(result, config) for result in results]
 
     def keep_faultless(self, translation: Translation, config: SearchConfig) -> Translation | None:
-        """Returns the translation with its faultless hypotheses, at most `n_best`, stuttering ones last; else None.
-
-        Two joined halves must respect the length limit, too.
-        """
-        short = [hypothesis for hypothesis in translation.hypotheses if len(hypothesis.tokens) <= config.max_length]
-        faultless = [h for h in short if self.judge_hypothesis(translation.source, h, config) is None]
+        """Returns the translation with its faultless hypotheses, at most `n_best`, stuttering ones last; else None."""
+        hypotheses = translation.hypotheses
+        faultless = [h for h in hypotheses if self.judge_hypothesis(translation.source, h, config) is None]
         faultless.sort(key=lambda hypothesis: has_stutter(translation.source, hypothesis.text))
         return translation._replace(hypotheses=tuple(faultless[: config.n_best])) if faultless else None
-
-    def translate_halves(self, translations: Sequence[Translation], config: SearchConfig) -> list[Translation | None]:
-        """Translates each source in two halves; None for one that cannot be split, or with a forced prefix."""
-        can_split = self.can_split and not config.prefix
-        halves = [split_in_half(translation.source) if can_split else None for translation in translations]
-        texts = [text for pair in halves if pair for text in pair]
-        results = iter(self.search(texts, replace(config, n_best=1)) if texts else [])
-        return [
-            join_halves(translation, next(results), next(results)) if pair else None
-            for translation, pair in zip(translations, halves, strict=True)
-        ]
-
-
-def split_in_half(text: str) -> tuple[str, str] | None:
-    """Splits `text` at the blank nearest to its middle, preferably after punctuation; None without a blank."""
-    blanks = [index for index, character in enumerate(text) if character == " " and text[:index].strip()]
-    blanks = [index for index in blanks if text[index:].strip()]
-    if not blanks:
-        return None
-    after_clauses = [index for index in blanks if text[index - 1] in END_MARKS + PAUSES]
-    middle = min(after_clauses or blanks, key=lambda index: abs(index - len(text) // 2))
-    return text[:middle], text[middle + 1 :]
-
-
-def join_halves(whole: Translation, first: Translation, second: Translation) -> Translation | None:
-    """Joins the translations of both halves of a source.
-
-    Returns None if a half has no translation, or if its subwords differ from those of the whole.
-    """
-    if not (first.hypotheses and second.hypotheses):
-        return None
-    if first.source_pieces[:-1] + second.source_pieces != whole.source_pieces:
-        return None
-    left, right = drop_end(first.hypotheses[0]), second.hypotheses[0]
-    # Both halves attend to one source, whose end is its last position.
-    attention = np.zeros((len(left.pieces) + len(right.pieces), len(whole.source_pieces)))
-    width = len(first.source_pieces) - 1
-    attention[: len(left.pieces), [*range(width), -1]] = left.attention
-    attention[len(left.pieces) :, width:] = right.attention
-    hypothesis = Hypothesis.from_parts(f"{left.text} {right.text}".strip(), (left, right))
-    return whole._replace(hypotheses=(hypothesis._replace(attentions=(attention,)),))
-
-
-def drop_end(hypothesis: Hypothesis) -> Hypothesis:
-    """Returns a hypothesis without its end-of-sentence token, whose probability still counts."""
-    if not hypothesis.finished:
-        return hypothesis
-    return hypothesis._replace(
-        tokens=hypothesis.tokens[:-1],
-        pieces=hypothesis.pieces[:-1],
-        token_log_probabilities=hypothesis.token_log_probabilities[:-1],
-        attentions=(hypothesis.attention[:-1],),
-    )

@@ -77,7 +77,7 @@ def split_sentences(text: str, count: int, reader: LineReader) -> list[str] | No
 def mask_target(piece: Piece, text: str) -> MaskedSide | None:
     """Masks or takes out the piece's spans in its translation; None if one is missing.
 
-    Equal spans are numbered as in the source, in order; scoring tries the other orders (`repair.equal_spans`).
+    Equal spans are numbered as in the source, in order.
     """
     if piece.rewritten is not None and piece.rewritten.was_quoted:
         return None

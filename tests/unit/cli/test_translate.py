@@ -36,9 +36,9 @@ def line(*hypotheses: Hypothesis, **known: object) -> Translation:
 
 
 def test_every_sentence_that_was_searched_again_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    repairs = (Repair("loop", "coverage"), Repair("empty", None))
+    repairs = (Repair("loop", "wider beam"), Repair("empty", None))
     found = summary(capsys, line(hypothesis(), repairs=repairs))
-    assert "1 sentence was searched again and repaired: 1 loop (coverage)" in found
+    assert "1 sentence was searched again and repaired: 1 loop (wider beam)" in found
     assert "1 sentence was searched again without success, check them: 1 empty" in found
 
 

@@ -24,7 +24,7 @@ def report(*texts: str, failed: tuple[FailedCheck, ...] = WRONG) -> QaReport:
     collected = QaReport(TITLES, "a & b.txt", ("eng", "deu"))
     for text in texts:
         checks = failed if any(map(str.isdigit, text)) else ()
-        collected.add(same(text)._replace(checks=checks, repairs=(Repair("loop", "split"), Repair("empty", None))))
+        collected.add(same(text)._replace(checks=checks, repairs=(Repair("loop", "wider beam"), Repair("empty", None))))
     return collected
 
 
@@ -48,7 +48,7 @@ def test_json_has_all_of_it() -> None:
                 {"kind": "length", "message": "too <short>"},
                 {"kind": "numbers", "message": "number 7 missing"},
             ],
-            "repairs": ["split"],
+            "repairs": ["wider beam"],
             "confidence": None,
             "from": "network",
         }

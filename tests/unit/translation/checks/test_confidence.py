@@ -42,7 +42,7 @@ def features(translated: Translation, context: CheckContext = CONTEXT) -> dict[s
 def test_the_features_are_those_that_a_hand_computes() -> None:
     best, second = hypothesis("abcd", math.log(0.5), math.log(0.2)), hypothesis("abce", math.log(0.1), math.log(0.1))
     values = features(
-        translation(best, second, checks=(FailedCheck("numbers", "x"),), repairs=(Repair("loop", "split"),))
+        translation(best, second, checks=(FailedCheck("numbers", "x"),), repairs=(Repair("loop", "wider beam"),))
     )
     assert values["mean log-probability"] == pytest.approx((math.log(0.5) + math.log(0.2)) / 2)
     assert values["lowest log-probability"] == pytest.approx(math.log(0.2))

@@ -56,7 +56,7 @@ def test_what_repair_preferred_stays_first_whatever_its_score() -> None:
 
 
 def test_what_was_done_for_every_sentence_is_known_of_the_line() -> None:
-    first, second = Repair("loop", "coverage"), Repair("loop", None)
+    first, second = Repair("loop", "wider beam"), Repair("loop", None)
     assert line(sentence(("A", -1), repairs=(first,)), sentence(("B", -1), repairs=(second,))).repairs == (
         first,
         second,
@@ -70,7 +70,7 @@ def test_what_was_read_of_a_sentence_is_no_sum_over_those_of_the_line() -> None:
 
 def test_a_line_of_one_sentence_is_its_translation_under_its_own_name() -> None:
     translation = sentence(
-        ("A", -9), ("B", -1), repairs=(Repair("loop", "coverage"),), source_cut_from=17, source_read=2
+        ("A", -9), ("B", -1), repairs=(Repair("loop", "wider beam"),), source_cut_from=17, source_read=2
     )
     pieces = LineReader(LineConfig(), carries=False).split_line("Go  on. ")
     assert join_parts("Go  on. ", pieces, [translation], None) == translation._replace(source="Go  on. ")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.repair.ladder import Repairer, split_in_half
+from nmt_cli.translation.repair.ladder import Repairer
 from nmt_cli.translation.result import Hypothesis, Repair, Translation
 
 LOOP = "und so und so und so und so"
@@ -36,14 +36,10 @@ class StubSearch:
     def __call__(self, lines: Sequence[str], config: SearchConfig) -> list[Translation]:
         self.configs.append(config)
         self.lines += lines
-        return [translation(line, *self.answer(line, config).split("|")) for line in lines]
+        return [translation(line, *self.answer(config).split("|")) for line in lines]
 
-    def answer(self, line: str, config: SearchConfig) -> str:
-        if " " not in line or len(line.split()) < 3:
-            return self.answers.get("half", LOOP)
-        if config.beam_size > 5:
-            return self.answers.get("wide", LOOP)
-        return self.answers.get("coverage" if config.coverage_penalty else "ban", LOOP)
+    def answer(self, config: SearchConfig) -> str:
+        return self.answers.get("wide" if config.coverage_penalty else "ban", LOOP)
 
 
 FAULTY = translation("eins zwei, drei vier", LOOP)
@@ -53,10 +49,8 @@ FAULTY = translation("eins zwei, drei vier", LOOP)
     ("answers", "text", "remedy"),
     [
         ({"ban": "one two"}, "one two", "n-gram ban"),
-        ({"coverage": "one two"}, "one two", "coverage"),
         ({"wide": "one two"}, "one two", "wider beam"),
         ({"wide": f"{LOOP}|{LOOP} so|one two"}, "one two", "wider beam"),
-        ({"half": "one"}, "one one", "split"),
         ({"ban": "one two one two", "wide": "one two"}, "one two", "wider beam"),
         ({"ban": "one two one two"}, "one two one two", "n-gram ban"),
         ({"wide": "one one|one two"}, "one two", "wider beam"),
@@ -84,10 +78,10 @@ def test_only_the_ill_lines_are_searched_again() -> None:
 
 
 def test_an_empty_translation_is_not_sought_by_a_ban_on_repetition() -> None:
-    search = StubSearch(coverage="one two")
+    search = StubSearch(wide="one two")
     (repaired,) = Repairer(search, ngram_size=3).repair([translation("eins zwei drei", "")], SearchConfig(beam_size=1))
-    assert repaired.repairs == (Repair("empty", "coverage"),)
-    assert [(config.beam_size, config.coverage_penalty > 0) for config in search.configs] == [(5, True)]
+    assert repaired.repairs == (Repair("empty", "wider beam"),)
+    assert [(config.beam_size, config.coverage_penalty > 0) for config in search.configs] == [(10, True)]
 
 
 def test_a_limit_that_the_user_set_is_no_fault() -> None:
@@ -112,35 +106,6 @@ def test_a_users_own_stricter_ban_stays() -> None:
 def test_the_widest_beam_is_healed_without_asking_for_an_impossible_one() -> None:
     (repaired,) = Repairer(StubSearch(), ngram_size=3).repair([FAULTY], SearchConfig(beam_size=1000))
     assert repaired.repairs == (Repair("loop", None),)
-
-
-def test_what_is_put_together_from_halves_belongs_together() -> None:
-    (repaired,) = Repairer(StubSearch(half="one two"), ngram_size=3).repair([FAULTY], SearchConfig())
-    (joined,) = repaired.hypotheses
-    assert joined.pieces == ("one", "two", "one", "two", "</s>")
-    assert len(joined.tokens) == len(joined.token_log_probabilities) == len(joined.attention) == 5
-    assert joined.attention.shape[1] == len(repaired.source_pieces)
-    # The first half looks at the first two words and the end, the second at what follows them.
-    assert joined.attention[:2, 2:4].sum() == 0 and joined.attention[2:, :2].sum() == 0
-    assert joined.attention.sum(axis=1) == pytest.approx(1)
-
-
-def test_halves_are_together_no_longer_than_was_asked_for() -> None:
-    (repaired,) = Repairer(StubSearch(half="one two"), ngram_size=3).repair([FAULTY], SearchConfig(max_length=4))
-    assert repaired.repairs == (Repair("loop", None),)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("eins zwei, drei vier fünf sechs", ("eins zwei,", "drei vier fünf sechs")),
-        ("eins zwei drei vier", ("eins zwei", "drei vier")),
-        ("wort", None),
-        (" wort ", None),
-    ],
-)
-def test_a_line_is_parted_after_a_clause_or_near_its_middle(text: str, expected: tuple[str, str] | None) -> None:
-    assert split_in_half(text) == expected
 
 
 @pytest.mark.parametrize("invented", ["⟦3⟧ zwei", "⟦0⟧ ⟦0⟧ zwei", "eins ⟦0⟧ ⟦7⟧"])
