@@ -61,6 +61,17 @@ def test_a_text_is_assembled_from_units_and_items_and_knows_their_words() -> Non
         assert next(written.split()[word] for word in restored.words) == "geh"
 
 
+def test_a_span_that_stands_for_a_word_is_not_divided() -> None:
+    units = [
+        Unit("am", False, np.eye(3)[0]),
+        Unit("3.", True, np.eye(3)[1], masked_span=0),
+        Unit("?", False, np.eye(3)[2]),
+    ]
+    node, spaced = MarkNode(0, 0, 1, 1), [item("☺", before=True, after=True)]
+    restored = assemble_text(units, join_units(units)[1], spaced, [PlacedMark(node, Position(4, 4))])
+    assert restored.text == "am 3. ☺?"
+
+
 def test_a_word_is_apart_from_the_bracket_that_closes_before_it() -> None:
     bracket = PlacedItem(Span(0, 1, ")", SpanKind.BRACKET, True, Pair(")", closes=True)), POINT, False, False)
     opening = bracket._replace(span=bracket.span._replace(text="(", pair=Pair(")", closes=False)), blank_before=True)
