@@ -1,4 +1,4 @@
-"""Chooses the weights to export: those of the best epoch, or the average of several epochs if it is better.
+"""Chooses the weights to export: the best epoch's, or the average of several epochs if it is better.
 
 Vaswani et al. (2017), section 6.1, average the last checkpoints; here the development set chooses them.
 """
@@ -17,16 +17,16 @@ from nmt_cli.training.watcher import Validation
 
 @dataclass(frozen=True)
 class WeightChoice:
-    """The weights that are exported: those of one epoch, or the average of several."""
+    """The exported weights: of one epoch, or the average of several."""
 
     epochs: tuple[int, ...]  # best first
     validation: Validation
 
 
 def choose_weights(checkpoints: Checkpoints, validator: Validator, last_validated: KeptEpoch | None) -> WeightChoice:
-    """Loads the best weights into the validator's network, and returns which they are.
+    """Loads the best weights into the validator's network, and reports the choice.
 
-    If no weights could be written during training, the network keeps those that it has: the ones `last_validated`.
+    If no weights could be written during training, the network keeps its current ones, those of `last_validated`.
     """
     best = checkpoints.best
     if best is None:

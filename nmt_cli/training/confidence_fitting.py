@@ -1,4 +1,4 @@
-"""Fits the model of confidence of a network to its development set (`translation/confidence.py`).
+"""Fits a network's confidence model to its development set (`translation/checks/confidence.py`).
 
 Letters: N sentences, F features.
 """
@@ -31,7 +31,7 @@ SEARCH = SearchConfig(n_best=CANDIDATES)
 
 
 def fit_confidence(directory: Path, corpus: PreparedCorpus) -> dict[str, Any]:
-    """Returns the entry of the card for the model in `directory`: its model of confidence, or why it has none."""
+    """Returns the card's entry for the model in `directory`: its confidence model, or why it has none."""
     sentences = corpus.read_references("dev")
     if len(sentences) < FEWEST_SENTENCES:
         size = format_count(len(sentences), "sentence")
@@ -57,7 +57,7 @@ def fit_confidence(directory: Path, corpus: PreparedCorpus) -> dict[str, Any]:
 
 
 def describe_fit(features: FloatArray, values: FloatArray) -> dict[str, Any]:
-    """Returns the model of features (N, F) and chrF values (N,), with its quality on sentences left out of the fit."""
+    """Returns the model of features (N, F) and chrF values (N,), with its quality on held-out sentences."""
     good = values >= GOOD_CHRF
     if min(good.sum(), (~good).sum()) < FEWEST_OF_A_KIND:
         size = format_count(len(good), "development sentence")
@@ -81,7 +81,7 @@ def describe_fit(features: FloatArray, values: FloatArray) -> dict[str, Any]:
 
 
 def fit_logistic(features: FloatArray, good: NDArray[np.bool_], ridge: float = RIDGE) -> ConfidenceModel:
-    """Returns the logistic model of greatest likelihood, with a penalty on large weights (Newton's method)."""
+    """Returns the maximum-likelihood logistic model, with a penalty on large weights (Newton's method)."""
     is_known = np.isfinite(features)
     known = np.maximum(is_known.sum(axis=0), 1)
     means = np.where(is_known, features, 0.0).sum(axis=0) / known
@@ -104,7 +104,7 @@ def fit_logistic(features: FloatArray, good: NDArray[np.bool_], ridge: float = R
 
 
 def cross_validate(features: FloatArray, good: NDArray[np.bool_]) -> FloatArray:
-    """Returns the probability (N,) of each sentence by a model that was fitted without it."""
+    """Returns the probability (N,) of each sentence by a model fitted without it."""
     result = np.zeros(len(good))
     for fold in range(FOLDS):
         left_out = np.arange(len(good)) % FOLDS == fold

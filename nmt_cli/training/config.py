@@ -1,4 +1,4 @@
-"""Settings of training. Uses the standard library only: the command line reads its options from here."""
+"""Settings of training. Standard library only: the command line builds options from them."""
 
 from __future__ import annotations
 
@@ -199,11 +199,11 @@ class TrainConfig(Settings):
 
     @property
     def peak_rate(self) -> float:
-        """`learning_rate`, or if unset the default of a recurrent network."""
+        """`learning_rate`, or a recurrent network's default."""
         return self.rate_for("rnn")
 
     def rate_for(self, architecture: str) -> float:
-        """Returns `learning_rate`, or if unset the default of the architecture, or of fine-tuning."""
+        """Returns `learning_rate`, or the default of the architecture or of fine-tuning."""
         if self.learning_rate is not None:
             return self.learning_rate
         return FINE_TUNING if self.init_from else LEARNING_RATES[architecture]

@@ -1,4 +1,4 @@
-"""Measures what an update, a validation and an export cost on this machine, before a training with a deadline."""
+"""Measures the cost of an update, a validation and an export on this machine, before a training with a deadline."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ TIMED_SENTENCES = 128
 def measure_costs(run: TrainingRun, deadline: Deadline) -> None:
     """Sets the costs of `deadline`, and leaves the run in the state of its checkpoint.
 
-    A run at its beginning writes a checkpoint for this. A copy of its state in memory would be simpler, but it would
-    take up memory just when the export needs most of it.
+    A new run writes a checkpoint for this. A copy of its state in memory would be simpler, but would occupy memory just
+    when the export needs most of it.
     """
     # 1. Time a few updates, then undo them.
     if run.updates == 0:
@@ -42,7 +42,7 @@ def measure_costs(run: TrainingRun, deadline: Deadline) -> None:
 def measure_update(run: TrainingRun, limit: float) -> float:
     """Returns the mean seconds of a few updates, on the first batches of the first epoch, which are in random order.
 
-    No further update follows once they have taken more than `limit` seconds.
+    Stops once they have taken more than `limit` seconds.
     """
     first, *others = islice(run.batches.make_updates(1), TIMED_UPDATES + 1)
     run.trainer.update(first)  # TensorFlow compiles
@@ -55,10 +55,10 @@ def measure_update(run: TrainingRun, limit: float) -> float:
 
 
 def measure_validation(run: TrainingRun) -> float:
-    """Returns the estimated seconds of a validation, from translating a part of the development set.
+    """Estimates the seconds of a validation by translating a part of the development set.
 
-    A network that has learned nothing never predicts the end of a sentence, so its output is limited to the length of
-    the longest reference. This is more than it will write later.
+    An untrained network never predicts the end of a sentence, so its output is limited to the length of the longest
+    reference. This is more than it will write later.
     """
     sources = run.validator.sources[:TIMED_SENTENCES]
     longest = max(batch.target.shape[1] for batch in run.validator.batches)
@@ -71,7 +71,7 @@ def measure_validation(run: TrainingRun) -> float:
 
 
 def measure_seconds(work: Callable[[], object]) -> float:
-    """Calls `work`; returns the seconds that it took."""
+    """Calls `work` and returns the seconds it took."""
     started_at = time.monotonic()
     work()
     return time.monotonic() - started_at

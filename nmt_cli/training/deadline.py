@@ -1,6 +1,6 @@
-"""When training must be over, and which share of its time has passed. Knows a clock and no network.
+"""The deadline of a training, and the share of its time that has passed. Knows a clock and no network.
 
-The learning rate follows this clock and not a number of updates: such a number, planned at the start, would miss the
+The learning rate follows this clock rather than a number of updates: a number planned at the start would miss the
 deadline as soon as other work on the machine slows updates down. Validations on the way count like updates.
 """
 
@@ -32,7 +32,7 @@ def parse_duration(text: str) -> float:
 
 
 class TooShortError(OptionError):
-    """The time that was given is not enough for a single update."""
+    """The given time does not suffice for a single update."""
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Deadline:
 
     @property
     def seconds_left(self) -> float:
-        """The time left for updates, so that the last validations and the export still fit."""
+        """The time left for updates, reserving enough for the last validations and the export."""
         closing_seconds = self.validations * self.validation_seconds + self.export_seconds
         return self.seconds - self.elapsed - CAUTION * closing_seconds
 
@@ -71,7 +71,7 @@ class Deadline:
         return self.seconds_left <= self.update_seconds
 
     def start(self, *, elapsed: float | None = None, share: float = 0.0) -> None:
-        """Starts the training now, or continues one of which this time and this share have passed."""
+        """Starts the training now, or continues one of which this time and share have passed."""
         self.advanced_at, self.share = self.clock(), share
         if elapsed is not None:
             self.started_at = self.advanced_at - elapsed
@@ -79,8 +79,8 @@ class Deadline:
     def advance(self) -> float:
         """Returns the share of the training that has passed by now.
 
-        Since the last call, a part of the time that was left has passed; the share grows by the same part of what it
-        lacked. So it stays continuous when an estimate of the costs changes, and still reaches 1 at the deadline.
+        The share's remainder shrinks by the same factor as the time left since the last call. It thus stays continuous
+        when an estimate of the costs changes, and still reaches 1 at the deadline.
         """
         now, seconds_left = self.clock(), max(self.seconds_left, 0.0)
         passed = now - self.advanced_at
@@ -95,5 +95,5 @@ class Deadline:
         return max(self.seconds_left, 0.0) / self.update_seconds
 
     def fit_epochs(self, updates: int) -> float:
-        """Returns how many epochs of so many updates, each with a validation, fit into the time left."""
+        """Returns how many epochs of `updates` updates, each with a validation, fit into the time left."""
         return max(self.seconds_left, 0.0) / (updates * self.update_seconds + self.validation_seconds)

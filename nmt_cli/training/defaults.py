@@ -1,9 +1,9 @@
-"""Chooses the settings that a person leaves open, by the size of the corpus.
+"""Chooses the settings left open by the user, by the size of the corpus.
 
-A small corpus needs a small network, strong dropout, small batches and many passes. What counts is the number of
-updates, not of passes: 10 epochs of 5,000 pairs in batches of 128 are 400 updates, after which a network has learned
-next to nothing. What was tried is in benchmarks/log/small-corpora.md. A setting that is typed, or set in a file,
-is never changed.
+A small corpus needs a small network, strong dropout, small batches and many passes. The number of updates matters, not
+that of passes: 10 epochs of 5,000 pairs in batches of 128 are 400 updates, after which a network has learned next to
+nothing. Experiments are in benchmarks/log/small-corpora.md. A setting that is typed, or set in a file, is never
+changed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ RATE_OF_CHILDREN = 1.4  # times that of a network without a parent (benchmarks/l
 
 
 class SizeRule(NamedTuple):
-    """What is best for corpora of a size. A rate is that of the rule's own batch."""
+    """The best settings for corpora of a size. A rate is for the rule's own batch."""
 
     name: str  # of the network
     most_pairs: float
@@ -41,7 +41,7 @@ class SizeRule(NamedTuple):
     typing_errors: float = 0.0  # where the source has casual spelling at all
 
     def fit_rate(self, batch: int) -> float:
-        """Returns the learning rate for another batch: noise in the gradient falls with the root of its size."""
+        """Returns the learning rate for another batch: gradient noise falls with the root of its size."""
         return min(LARGEST_RATE, round(self.learning_rate * math.sqrt(batch / self.batch), 5))
 
 
@@ -58,21 +58,21 @@ RULES = (
 
 
 def count_epochs(pairs: int, epoch_pairs: int | None = None, *, fewest: int = FEWEST_EPOCHS) -> int:
-    """Returns the epochs, of `epoch_pairs` or all: the pairs they see together grow with the root of their number."""
+    """Returns the epochs, of `epoch_pairs` or all pairs: their total grows with the root of the number of pairs."""
     seen = EPOCHS_TIMES_ROOT * math.sqrt(max(pairs, 1))
     return max(fewest, min(MOST_EPOCHS, round(seen / max(min(pairs, epoch_pairs or pairs), 1))))
 
 
 def find_rule(pairs: int) -> SizeRule:
-    """Returns the rule for a corpus of so many training pairs."""
+    """Returns the rule for a corpus of `pairs` training pairs."""
     return next(rule for rule in RULES if pairs <= rule.most_pairs)
 
 
 def fit_to_corpus(request: TrainingRequest) -> TrainingRequest:
-    """Returns the request with the settings that it leaves open chosen by the number of its training pairs.
+    """Chooses the open settings of a request by the number of its training pairs.
 
-    A request that does not know which settings are open keeps them all, and so does one for fine-tuning: training from
-    a model with the same subwords.
+    Keeps all settings of a request that does not know which are open, or of one for fine-tuning: training from a model
+    with the same subwords.
     """
     parent = None if request.explicit is None else load_initial_model(request.training)
     if request.explicit is None or (parent is not None and has_same_subwords(request.corpus, parent)):
@@ -92,7 +92,7 @@ def fit_to_corpus(request: TrainingRequest) -> TrainingRequest:
 
 
 def fit_child(rule: SizeRule, request: TrainingRequest, pairs: int) -> TrainingRequest:
-    """Returns the request for a model that starts from a parent with other subwords, whose network it takes over."""
+    """Returns the request for a model that starts from a parent with other subwords, adopting its network."""
     explicit = set(request.explicit or ())
     training = fit_training(rule, request.training, explicit, pairs)
     if "learning_rate" not in explicit:  # high enough for the rows that the parent does not have
@@ -106,7 +106,7 @@ def fit_child(rule: SizeRule, request: TrainingRequest, pairs: int) -> TrainingR
 
 
 def fit_network(rule: SizeRule, network: ModelConfig, explicit: Collection[str]) -> ModelConfig:
-    """Returns the network with what is open chosen: its widths, dropout, and what goes with the default attention."""
+    """Chooses the open settings of the network: its widths, dropout, and companions of the default attention."""
     is_recurrent = isinstance(network, RnnConfig)
     chosen = {name: value for name, value in rule.network.items() if is_recurrent or name == "dropout"}
     if is_recurrent and "attention" not in explicit:
@@ -118,14 +118,14 @@ def fit_network(rule: SizeRule, network: ModelConfig, explicit: Collection[str])
 
 
 def fit_network_of_pictures(network: ModelConfig, explicit: Collection[str]) -> ModelConfig:
-    """Returns the network with additive attention if it is open: it finds the region that a word is about."""
+    """Chooses additive attention if open, since it finds the region that a word is about."""
     if isinstance(network, RnnConfig) and "attention" not in explicit:
         return replace(network, attention="additive")
     return network
 
 
 def fit_heads(network: RnnConfig, most: int) -> RnnConfig:
-    """Returns the network with as many heads as divide its widths, `most` at most, if its attention has heads."""
+    """Gives attention with heads as many as divide its widths, at most `most`."""
     if not network.attention_kind.has_heads:
         return network
     shared = math.gcd(network.attention_units, network.memory_width)
@@ -133,7 +133,7 @@ def fit_heads(network: RnnConfig, most: int) -> RnnConfig:
 
 
 def fit_training(rule: SizeRule, training: TrainConfig, explicit: Collection[str], pairs: int) -> TrainConfig:
-    """Returns the training with what is open chosen: its batches, epochs, learning rate and word dropout."""
+    """Chooses the open settings of training: its batches, epochs, learning rate and word dropout."""
     names = ("batch", "epochs", "learning_rate", "word_dropout", "typing_errors")
     is_open = {name: name not in explicit for name in names}
     if training.batch_tokens is not None:
@@ -149,7 +149,7 @@ def fit_training(rule: SizeRule, training: TrainConfig, explicit: Collection[str
 
 
 def describe_choice(rule: SizeRule, explicit: Collection[str], pairs: int, training: TrainConfig) -> str | None:
-    """Returns what was chosen and why, as a line for a person; None if nothing was left open."""
+    """Describes for the user what was chosen and why; None if nothing was left open."""
     updates = math.ceil(min(pairs, training.epoch_pairs or pairs) / training.batch) * training.epochs
     parts = {
         f"{rule.name} network": not {"embedding", "units", "architecture"} & set(explicit)

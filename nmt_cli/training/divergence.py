@@ -10,7 +10,7 @@ MAX_ROLLBACKS = 3  # before a run is given up
 
 
 class Diverged(Exception):
-    """Training diverged and must be rolled back; the text says how it shows."""
+    """Training diverged and must be rolled back; the text says how that shows."""
 
 
 @dataclass
@@ -42,5 +42,5 @@ class LossMonitor:
 
     @property
     def is_calm(self) -> bool:
-        """Whether the loss is not already rising towards a divergence; a checkpoint of such a state is useless."""
+        """Whether the loss is not already rising towards a divergence, when a checkpoint would be useless."""
         return max(self.mean or 0.0, self.last) <= (self.least or 0.0) + self.allowance / 2

@@ -1,4 +1,4 @@
-"""What every head of every layer of a Transformer attends to. The exported graphs keep only the mean of the last layer.
+"""The attention of every head of every Transformer layer; the exported graphs keep only the mean of the last layer.
 
 Letters: L layers, H heads, T target tokens, S source tokens.
 """
@@ -23,7 +23,7 @@ from nmt_cli.training.checkpoints.checkpoint import load_weights
 
 
 def load_network(directory: Path, card: ModelCard) -> Seq2Seq:
-    """Returns the network of a model with its weights. Raises NotFoundError for a directory without them."""
+    """Returns a model's network with its weights. Raises NotFoundError for a directory without them."""
     if not (directory / WEIGHTS).is_file():
         raise NotFoundError(
             f"{directory}/ has no {WEIGHTS}, which --heads reads", hint="copy the whole directory of the model"

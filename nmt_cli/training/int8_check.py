@@ -1,4 +1,4 @@
-"""Quantises the exported graphs, and checks on the development set what 8 bits cost.
+"""Quantises the exported graphs, and measures the cost of 8 bits on the development set.
 
 1. Translate a part of the development set with the float graphs, and record the ranges of their values.
 2. Write graphs in 8 bits with these ranges.
@@ -32,7 +32,7 @@ CALIBRATION_SENTENCES = 1000  # maximum number of sentences that the ranges are 
 
 @dataclass(frozen=True)
 class Int8Check:
-    """Greedy BLEU (0-100) on the development set in each precision, and which precision is the default."""
+    """Greedy BLEU (0-100) on the development set in each precision, and the default precision."""
 
     float_bleu: float
     int8_bleu: float
@@ -41,7 +41,7 @@ class Int8Check:
 
     @property
     def cost(self) -> float:
-        """BLEU that int8 loses; negative if it gains."""
+        """The BLEU that int8 loses; negative if it gains."""
         return self.float_bleu - self.int8_bleu
 
     @property
@@ -58,8 +58,8 @@ class Int8Check:
 def quantise_and_check(corpus: PreparedCorpus, directory: Path, validator: Validator) -> Int8Check:
     """Writes graphs in 8 bits beside the float graphs in `directory`, and measures both.
 
-    `validator` has the development set of the beginning of training, and knows whether the network has learned to carry
-    placeholders over.
+    `validator` has the development set from the start of training, and knows whether the network has learned to copy
+    placeholders.
     """
     sources, carries = validator.sources, validator.translator.carries
     quantise(corpus, directory, sources[:CALIBRATION_SENTENCES], carries=carries)
@@ -78,7 +78,7 @@ def quantise_and_check(corpus: PreparedCorpus, directory: Path, validator: Valid
 def quantise(
     corpus: PreparedCorpus, directory: Path, sources: Sequence[str], *, carries: bool, look_up: bool = True
 ) -> None:
-    """Writes the graphs in 8 bits; the ranges of their values are measured by translating `sources`.
+    """Writes the graphs in 8 bits, measuring the ranges of their values by translating `sources`.
 
     Without `look_up`, products with embeddings are computed: less than half the size, and up to a tenth slower.
     """

@@ -48,7 +48,7 @@ class KerasEngine:
         )
 
     def find_best(self, tokens: tf.Tensor, candidates: tf.Tensor, state: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-        """Makes a step of the network and returns only the likeliest tokens of each row, as the export does."""
+        """Makes a step of the network and returns only the likeliest tokens of each row, like the export."""
         after = self.network.step(tokens, state)
         log_probabilities, best_tokens = tf.math.top_k(after.log_probabilities, candidates)
         return {

@@ -30,7 +30,7 @@ from nmt_cli.training.watcher import EpochRecord, ParentInfo, StepStatus, Valida
 class TrainingRun:
     """A training run and its progress.
 
-    `identity` is written to its checkpoints and names the run that they belong to (`checkpoints/resume.py`).
+    `identity` is written to its checkpoints and names the run they belong to (`checkpoints/resume.py`).
     """
 
     trainer: Trainer
@@ -50,11 +50,11 @@ class TrainingRun:
     last_validated: KeptEpoch | None = None  # its weights are those of the validator's network
 
     def fit(self) -> None:
-        """Runs the epochs that are left; keeps the best weights and the history in `checkpoints`.
+        """Runs the remaining epochs; keeps the best weights and the history in `checkpoints`.
 
-        Ends early, with what was learned, if the watcher asks for it or patience runs out. Raises KeyboardInterrupt if
-        it is stopped before the first update, since there is nothing to keep; TrainingError if training diverges again
-        after all rollbacks; OSError if there is no room for the first checkpoint.
+        Ends early, with a usable model, if the watcher asks for it or patience runs out. Raises KeyboardInterrupt if
+        stopped before the first update, since there is nothing to keep; TrainingError if training diverges again after
+        all rollbacks; OSError if there is no room for the first checkpoint.
         """
         if self.updates == 0:
             self.write_checkpoint()  # to roll back to; and if the disk is too small, it fails now and not in hours
@@ -66,7 +66,7 @@ class TrainingRun:
                 self.roll_back(problem)
 
     def run_epoch(self) -> None:
-        """Runs the updates that are left of the epoch, and validates; stops within the epoch if it must."""
+        """Runs the remaining updates of the epoch, and validates; stops within the epoch if it must."""
         meter = self.progress.meter
         for batches in self.batches.make_updates(self.progress.epoch, skip=meter.steps):
             # 1. Stop if the time is up, or if the watcher of any process asks for it.
@@ -101,7 +101,7 @@ class TrainingRun:
 
     @property
     def passed_epochs(self) -> float:
-        """Number of epochs that have passed; of the current one, the share that is done."""
+        """Number of epochs that have passed, including the finished share of the current one."""
         return self.progress.epoch - 1 + self.progress.meter.steps / self.updates_of_epoch
 
     def is_finished(self) -> bool:
@@ -125,7 +125,7 @@ class TrainingRun:
 
     @property
     def is_ahead_of_history(self) -> bool:
-        """Whether there were updates since the last validation."""
+        """Whether updates were made since the last validation."""
         records = self.checkpoints.records
         return self.updates > (records[-1].steps if records else 0)
 
@@ -138,7 +138,7 @@ class TrainingRun:
         return self.progress.epoch + max(0, math.ceil(left) - 1)
 
     def make_status(self) -> StepStatus:
-        """Returns what the watcher is told after an update."""
+        """Returns the watcher's report after an update."""
         epoch, meter = self.progress.epoch, self.progress.meter
         epochs, steps = self.epochs, self.updates_of_epoch
         # Later epochs may have a few more updates.
@@ -158,9 +158,9 @@ class TrainingRun:
     def stop(self) -> None:
         """Ends the run within an epoch: writes a checkpoint to resume from, then validates the weights.
 
-        The checkpoint comes first, since whoever asks a process to stop may soon kill it. It knows nothing of this
-        validation, which a run that is not stopped would not make; only at a deadline does every run make it, and so
-        another checkpoint follows.
+        The checkpoint comes first, since whoever asks a process to stop may soon kill it. It does not include this
+        validation, which an uninterrupted run would not make; only at a deadline does every run make it, and so another
+        checkpoint follows.
         """
         if self.is_ahead_of_history:
             self.save_checkpoint()
@@ -191,7 +191,7 @@ class TrainingRun:
         self.watcher.report_epoch(record, validation)
 
     def validate_epoch(self) -> Validation:
-        """Returns the validation of the weights as they are; a deadline learns how long it took."""
+        """Validates the current weights; a deadline learns how long it took."""
         before = 0.0 if self.deadline is None else self.deadline.elapsed
         self.watcher.report_validation(self.progress.epoch)
         validation = self.cluster.share_validation(lambda: self.validator.validate(self.trainer))
@@ -205,7 +205,7 @@ class TrainingRun:
         return self.try_to_write("weights", lambda: self.checkpoints.keep(network, epoch, validation)) and is_best
 
     def record_epoch(self, validation: Validation, *, best: bool, complete: bool) -> EpochRecord:
-        """Returns the line of the history for the epoch that is over."""
+        """Returns the line of the history for the finished epoch."""
         meter = self.progress.meter
         return EpochRecord(
             epoch=self.progress.epoch,
@@ -224,7 +224,7 @@ class TrainingRun:
         )
 
     def is_checkpoint_due(self) -> bool:
-        """Whether it is time for a checkpoint; never after the last update of an epoch, which is followed by one."""
+        """Whether it is time for a checkpoint; never after the last update of an epoch, which one follows anyway."""
         progress, minutes = self.progress, self.trainer.config.checkpoint_minutes
         is_old = time.monotonic() - self.saved_at >= 60 * minutes
         return is_old and progress.losses.is_calm and progress.meter.steps < self.updates_of_epoch
@@ -246,7 +246,7 @@ class TrainingRun:
         self.checkpoints.save_state(self.trainer.state, facts)
 
     def try_to_write(self, content: str, write: Callable[[], None]) -> bool:
-        """Calls `write`; returns whether it succeeded. If not, the watcher is warned and training continues.
+        """Calls `write` and returns whether it succeeded. If not, warns the watcher and continues training.
 
         A disk that is full now may have room later.
         """
@@ -260,7 +260,7 @@ class TrainingRun:
         return True
 
     def restore(self) -> None:
-        """Loads the checkpoint: weights, optimiser, progress and what is kept."""
+        """Loads the checkpoint: weights, optimiser, progress and kept epochs."""
         facts = self.checkpoints.load_state(self.trainer.state)
         self.progress = Progress.from_mapping(facts["progress"])
         # Not that of the checkpoint: it may come from the shorter run that this run extends.
@@ -269,7 +269,10 @@ class TrainingRun:
         self.schedule.factor.assign(self.progress.factor)
 
     def roll_back(self, problem: Diverged) -> None:
-        """Returns to the last checkpoint and continues with half the learning rate. Raises TrainingError at last."""
+        """Returns to the last checkpoint and continues with half the learning rate.
+
+        Raises TrainingError after the last one.
+        """
         rollbacks = self.progress.rollbacks
         if rollbacks == MAX_ROLLBACKS:
             raise self.explain_divergence(problem)
@@ -287,11 +290,11 @@ class TrainingRun:
         self.save_checkpoint()
 
     def describe_position(self, further: int = 0) -> str:
-        """Returns the epoch and how many of its updates are done, plus `further` ones, as people read it."""
+        """Describes the epoch and its finished updates, plus `further` ones."""
         return f"epoch {self.progress.epoch}, step {self.progress.meter.steps + further}"
 
     def explain_divergence(self, problem: Diverged) -> TrainingError:
-        """Returns the error of a run that diverges after all rollbacks."""
+        """Returns the error for a run that still diverges after all rollbacks."""
         config = self.trainer.config
         rate = config.peak_rate * self.progress.factor
         return TrainingError(

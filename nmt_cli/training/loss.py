@@ -16,7 +16,7 @@ TINY = 1e-37  # smaller probabilities count as this one: the logarithm of 0 is i
 
 @dataclass(frozen=True)
 class TokenLoss:
-    """The loss that is reported for the development set: sums over the real tokens of a batch."""
+    """The loss reported for the development set: sums over the real tokens of a batch."""
 
     nats: tf.Tensor
     correct: tf.Tensor  # number of tokens that are also the likeliest prediction
@@ -25,7 +25,7 @@ class TokenLoss:
 
 @dataclass(frozen=True)
 class TrainingLoss:
-    """The loss that the network is trained on: sums over the real tokens of a batch."""
+    """The training objective: sums over the real tokens of a batch."""
 
     objective: tf.Tensor  # with label smoothing; minimised
     nats: tf.Tensor  # without label smoothing; reported, and has no gradient
@@ -85,7 +85,7 @@ class SmoothedCrossEntropy:
     def compute_loss(
         self, read: tf.Tensor, weights: tf.Tensor, bias: tf.Tensor
     ) -> tuple[tuple[tf.Tensor, tf.Tensor], Any]:
-        """Returns both losses, and the function that computes the gradients of the first."""
+        """Returns both losses, and the gradient function of the first."""
         kernel = tf.cast(weights, read.dtype)
         # The extra axis keeps TensorFlow from fusing the product with the bias, which is slower than one by one.
         products = tf.matmul(read, kernel, transpose_b=True)[tf.newaxis]
@@ -100,7 +100,7 @@ class SmoothedCrossEntropy:
         objective = nats + self.smoothing * (logit - mean)
 
         def compute_gradient(upstream: tf.Tensor, _: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-            """Returns the gradients of `read`, `weights` and `bias`, for those of the N objectives."""
+            """Returns the gradients of `read`, `weights` and `bias`, given those of the N objectives."""
             even = self.smoothing / bias.shape[0]
             indices = tf.stack([tf.range(tf.size(self.targets, self.targets.dtype)), self.targets], axis=1)
             target_errors = tf.cast(of_target - (1.0 - self.smoothing), read.dtype)

@@ -9,9 +9,9 @@ from typing import Any, Self
 
 @dataclass
 class Meter:
-    """The sums of one epoch, which an earlier process may have started.
+    """The sums of one epoch, possibly started by an earlier process.
 
-    Speed counts the steps of this process only, and not the first, in which TensorFlow may compile for seconds.
+    Speed counts only the steps of this process, without the first, in which TensorFlow may compile for seconds.
     """
 
     nats: float = 0.0
@@ -26,7 +26,7 @@ class Meter:
     last_done: float = 0.0
 
     def add(self, nats: float, tokens: float) -> None:
-        """Adds a step that is just done: the nats and the number of its target tokens."""
+        """Adds a finished step: its nats and its number of target tokens."""
         self.nats += nats
         self.tokens += tokens
         self.steps += 1
@@ -48,7 +48,7 @@ class Meter:
 
     @property
     def tokens_per_second(self) -> float:
-        """Target tokens per second; 0 if this process did no step of the epoch, only its validation."""
+        """Target tokens per second; 0 if this process only validated the epoch."""
         if not self.timed_steps:
             return 0.0
         if self.timed_steps == 1:
@@ -65,7 +65,7 @@ class Meter:
         return (self.last_done - self.first_done) / (self.timed_steps - 1)
 
     def to_mapping(self) -> dict[str, Any]:
-        """Returns what another process needs to continue the epoch."""
+        """Returns the values with which another process continues the epoch."""
         return {"nats": self.nats, "tokens": self.tokens, "steps": self.steps, "earlier_seconds": self.seconds}
 
     @classmethod

@@ -1,10 +1,10 @@
-"""Chooses how large a network is that trains for a given time, unless the user sets its options.
+"""Chooses the size of a network that trains for a given time, unless the user sets its options.
 
 A large network makes fewer updates in the same time, and after few updates it has learned less than a small one. On the
 bundled corpus, in the time of 450 updates the default network reached a dev BLEU of 5.6, and the small one with 900
-updates 8.5; in the time of 1,900 updates it was 22.7, against 23.6 with 3,400 updates
-(benchmarks/log/minutes.md; with a learning rate of 2e-3). With 160,000 pairs, a wider network is
-better where an hour holds more than ten epochs of it (benchmarks/log/hour.md).
+updates 8.5; in the time of 1,900 updates it was 22.7, against 23.6 with 3,400 updates (benchmarks/log/minutes.md; with
+a learning rate of 2e-3). With 160,000 pairs, a wider network is better if an hour allows more than ten epochs of it
+(benchmarks/log/hour.md).
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ def is_size_open(explicit: Collection[str], config: TrainConfig) -> bool:
 
 
 def choose_first_size(network: ModelConfig, facts: dict[str, Any] | None) -> ModelConfig:
-    """Returns the network whose speed is measured first; when resuming, the network of the checkpoint with `facts`."""
+    """Returns the network whose speed is measured first; when resuming, the checkpoint's network."""
     if facts is None:
         return set_widths(network, SMALL_NETWORK)
     return ModelConfig.from_mapping(facts["identity"]["network"], where="the checkpoint")
 
 
 def choose_larger_size(network: ModelConfig, small: ModelConfig, pairs: int, updates: float) -> ModelConfig:
-    """Returns the network to train: `small`, of which so many updates fit into the time, `network`, or a wider one."""
+    """Returns the network to train: `small`, with `updates` updates in the given time, `network`, or a wider one."""
     if updates < UPDATES_FOR_DEFAULT:
         return small
     is_long = updates >= UPDATES_FOR_WIDE and pairs >= PAIRS_FOR_WIDE

@@ -1,4 +1,4 @@
-"""Chooses the numbers that the network computes with: float32, or bfloat16 where the machine multiplies it faster."""
+"""Chooses the number format of the network: float32, or bfloat16 if the machine multiplies it faster."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FIRST_GPU = (8, 0)  # compute capability of the first NVIDIA GPUs with bfloat16
 
 
 def choose_policy(mixed: bool | None) -> str:
-    """Returns the name of the Keras dtype policy; with None, mixed precision exactly where the machine is faster."""
+    """Returns the name of the Keras dtype policy; None: mixed precision if and only if it is faster here."""
     fast = is_fast_in_bfloat16() if mixed is None else mixed
     return MIXED if fast else FLOAT32
 
@@ -47,7 +47,7 @@ def choose_policy(mixed: bool | None) -> str:
 def is_fast_in_bfloat16() -> bool:
     """Whether the machine multiplies bfloat16 faster than float32.
 
-    Asks the devices what they are, and times nothing: equal machines must train equal models.
+    Queries the devices instead of timing them: equal machines must train equal models.
     """
     gpus = tf.config.list_physical_devices("GPU")
     if gpus:
@@ -71,7 +71,7 @@ def read_processor(text: str) -> tuple[str, frozenset[str]]:
 
 @contextmanager
 def dtype_policy(name: str) -> Iterator[None]:
-    """Layers created within the block have this dtype policy."""
+    """Within the block, new layers have this dtype policy."""
     previous = keras.config.dtype_policy()
     keras.config.set_dtype_policy(name)
     try:

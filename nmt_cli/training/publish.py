@@ -26,9 +26,9 @@ from nmt_cli.training.loop import TrainingRun
 
 
 def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[WeightChoice, Int8Check]:
-    """Writes the model and returns which weights it has, and what 8 bits cost.
+    """Writes the model and returns its choice of weights and the cost of 8 bits.
 
-    The directory gets the whole model at once, or, if something fails, none of it.
+    The directory gets the whole model at once or, on failure, nothing.
     """
     # 1. Choose the best weights, or an average; the network of the validator gets them.
     choice = choose_weights(run.checkpoints, run.validator, run.last_validated)
@@ -50,7 +50,7 @@ def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[WeightChoice, Int
 
 
 def make_card(run: TrainingRun, corpus: PreparedCorpus, choice: WeightChoice, int8_check: Int8Check) -> ModelCard:
-    """Returns the card of a model, without the checksums and the model of confidence, which need its files."""
+    """Returns the card of a model, without the checksums and the confidence model, which need its files."""
     names = list(corpus.tokenizers)
     return ModelCard(
         format=FORMAT,
@@ -75,9 +75,9 @@ def make_card(run: TrainingRun, corpus: PreparedCorpus, choice: WeightChoice, in
 
 
 def add_reading(directory: Path, corpus: PreparedCorpus, profile: str) -> None:
-    """Writes what reads text or pictures: the profile of the training text, tokenizers, weights that read pictures.
+    """Writes the files that read text or pictures: the training text's profile, tokenizers, picture weights.
 
-    After training with synthetic pairs, the keys of all sources tell what was learned from.
+    After training with synthetic pairs, also writes the keys of all sources, which record what was learned from.
     """
     (directory / PROFILE_NAME).write_text(profile, encoding="utf-8", newline="\n")
     for name, tokenizer in corpus.tokenizers.items():

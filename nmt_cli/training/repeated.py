@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def locate_run(directory: Path, number: int) -> Path:
-    """Returns the directory of a run, from 1, below that of the model."""
+    """Returns the directory of a run, counted from 1, within the model's directory."""
     return directory / f"run-{number}"
 
 
@@ -33,13 +33,13 @@ def train_repeatedly(
     replace_models: bool,
     keep_stages: bool = True,
 ) -> TrainReport:
-    """Trains with the seed of the request and those that follow it, and returns the report of the best run.
+    """Trains with the request's seed and the following ones, and returns the report of the best run.
 
-    Each run has all of --time. Its model is in a directory of its own; the best is copied to that of the request, whose
-    lock the caller holds. A run that the watcher stops is the last; if it fails, the best of those before it is copied
-    all the same. The passed epochs of the report are those of the last run. Unless `keep_stages`, the stages of
-    trainings with synthetic pairs, which only --resume needs, go once all runs are done. Raises what `train` and
-    `lock_model` raise.
+    Each run gets the whole --time. Its model is in a directory of its own; the best is copied to the request's, whose
+    lock the caller holds. A run stopped by the watcher is the last; if it fails, the best of those before it is still
+    copied. The passed epochs of the report are the last run's. Unless `keep_stages`, the stages of trainings with
+    synthetic pairs, needed only by --resume, are removed once all runs are done. Raises the errors of `train` and
+    `lock_model`.
     """
     if replace_models:
         remove_runs(request.directory)
@@ -67,9 +67,9 @@ def train_repeatedly(
 
 
 def remove_runs(directory: Path) -> None:
-    """Removes the runs of an earlier training, which --resume would take for those of this one.
+    """Removes the runs of an earlier training, which --resume would mistake for this one's.
 
-    Raises OutputError for one that is still being trained, or that is no model.
+    Raises OutputError for a run that is still being trained, or is not a model.
     """
     for path in sorted(directory.glob("run-*")):
         if path.name.removeprefix("run-").isdecimal():
@@ -94,18 +94,18 @@ def train_seed(
 
 
 def find_best(results: Sequence[SeedResult], metric: str) -> int:
-    """Returns the index of the best run, the first of equal ones."""
+    """Returns the index of the best run; the first among equals."""
     return max(range(len(results)), key=lambda index: rate(results[index].validation, metric))
 
 
 def rate(validation: Validation, metric: str) -> float:
-    """Returns what runs are ranked by, where higher is better."""
+    """Returns a run's rank; higher is better."""
     value: float = getattr(validation, metric)
     return -value if metric == "loss" else value
 
 
 def copy_model(source: Path, directory: Path) -> None:
-    """Makes the model in `source` that in `directory`; the checkpoints stay where they are."""
+    """Copies the model in `source` to `directory`, without its checkpoints."""
     with publish_directory(directory) as staged:
         for path in source.iterdir():
             if path.is_file() and not path.name.startswith("."):

@@ -1,4 +1,4 @@
-"""What a training is asked to do.
+"""The request for a training.
 
 Loads neither TensorFlow nor Keras: the command line fills in a request before it waits for them.
 """
@@ -20,10 +20,10 @@ from nmt_cli.training.watcher import Watcher
 
 @dataclass(frozen=True)
 class TrainingRequest:
-    """What is trained, on which corpus, where its model goes, and how it starts.
+    """The network, the corpus, the model's directory, and the starting point of a training.
 
-    `directory` gets the model; the caller holds its lock (`checkpoints.lock.lock_model`). In a process that is not the
-    chief it only gets checkpoints of its own, to roll back to.
+    `directory` receives the model; the caller holds its lock (`checkpoints.lock.lock_model`). In a process that is not
+    the chief it only receives checkpoints of its own, to roll back to.
     """
 
     corpus: PreparedCorpus
@@ -39,14 +39,14 @@ class TrainingRequest:
 
     @property
     def explicit_options(self) -> Collection[str]:
-        """The names of the network's options that the user set; unless known, those that differ from their default."""
+        """The names of the network's options set by the user; if unknown, those that differ from their defaults."""
         if self.explicit is None:
             return list_changed_options(self.network)
         return {option.name for option in option_fields(ModelConfig)} & set(self.explicit)
 
 
 def list_changed_options(network: ModelConfig) -> set[str]:
-    """Returns the names of the options that differ from their default."""
+    """Returns the names of the options that differ from their defaults."""
     defaults = ModelConfig.from_options().to_mapping()
     values = {option.name: (getattr(network, option.name), option.default) for option in fields(network)}
     return {name for name, (value, default) in values.items() if value != defaults.get(name, default)}

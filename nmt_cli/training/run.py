@@ -4,7 +4,7 @@
 2. `TrainingRun.fit` (`loop.py`) updates the weights, epoch after epoch.
 3. `publish` exports the best weights.
 
-Prints nothing: a `Watcher` is told what happens.
+Prints nothing: a `Watcher` receives all reports.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def train(request: TrainingRequest) -> TrainReport:
 
 
 def assist(request: TrainingRequest) -> None:
-    """Takes part in a training whose chief is another process. Writes no model; raises what `train` raises."""
+    """Takes part in a training whose chief is another process. Writes no model; raises the errors of `train`."""
     with explain_errors(request.role):
         prepare_run(request).fit()
 
@@ -221,7 +221,7 @@ def build_run(
     replayed: Replayed | None = None,
     strategy: tf.distribute.Strategy | None = None,
 ) -> TrainingRun:
-    """Returns a run at its beginning, or restored from the checkpoint in `directory` if `facts` are the facts of it."""
+    """Returns a new run, or one restored from the checkpoint in `directory` that has these `facts`."""
     config = identity.training
     keras.utils.set_random_seed(config.seed)
     vocabularies = read_vocabularies(corpus)
@@ -258,7 +258,7 @@ def build_run(
 
 
 def make_schedule(config: TrainConfig, batches: TrainingBatches, handover: Handover | None) -> Schedule:
-    """Returns the learning rate of a run with a time, or of one with so many epochs."""
+    """Returns the learning rate schedule of a timed run, or of one with a number of epochs."""
     if config.time:
         return TimedSchedule(config, handover)
     steps = None if handover is None else handover.steps
@@ -266,7 +266,7 @@ def make_schedule(config: TrainConfig, batches: TrainingBatches, handover: Hando
 
 
 def make_profile(corpus: PreparedCorpus, config: TrainConfig) -> str:
-    """Returns what the training text looks like; with that of the model of --init-from if it has the same subwords."""
+    """Returns the training text's profile, merged with that of the --init-from model if it has the same subwords."""
     try:
         model = load_initial_model(config)
     except NotFoundError:  # a training that is resumed does not need the model any more
@@ -277,7 +277,7 @@ def make_profile(corpus: PreparedCorpus, config: TrainConfig) -> str:
 
 
 def restore_parent(facts: dict[str, Any] | None) -> ParentInfo | None:
-    """Returns what the checkpoint with these `facts` says of the model that its training started from."""
+    """Returns the checkpoint's information about the model that its training started from."""
     saved = None if facts is None else facts.get("parent")
     return None if saved is None else ParentInfo.from_mapping(saved)
 
@@ -305,7 +305,7 @@ def start_clock(run: TrainingRun, deadline: Deadline) -> None:
 
 
 def describe_run(run: TrainingRun, policy: str, devices: str, choice: str | None) -> RunInfo:
-    """Returns what is shown of a run before its first update."""
+    """Returns the information shown about a run before its first update."""
     return RunInfo(
         weights=run.trainer.network.count_params(),
         pairs=run.batches.epoch_rows.pairs,

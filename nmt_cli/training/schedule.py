@@ -14,7 +14,7 @@ from nmt_cli.training.config import TrainConfig
 
 @dataclass(frozen=True)
 class Handover:
-    """Where a schedule takes over from another, which was shorter or had other batches."""
+    """The point where a schedule takes over from another, which was shorter or had other batches."""
 
     step: int  # updates done by then; of a timed schedule, ticks
     rate: float  # learning rate of the former schedule at that step
@@ -24,8 +24,8 @@ class Handover:
 class Schedule(keras.optimizers.schedules.LearningRateSchedule):
     """The learning rate of a run of `steps` updates: a linear warm-up to the peak, then half a cosine down to 0.
 
-    `factor` scales the whole schedule and may be lowered while training. After a `handover` the rate moves linearly
-    from the former schedule to this one; this takes the same share of the remaining steps as the warm-up of all steps.
+    `factor` scales the whole schedule and may be lowered during training. After a `handover` the rate moves linearly
+    from the former schedule to this one, over the same share of the remaining steps as the warm-up has of all.
     """
 
     def __init__(self, config: TrainConfig, steps: int, handover: Handover | None = None) -> None:
@@ -45,7 +45,7 @@ class Schedule(keras.optimizers.schedules.LearningRateSchedule):
         return self.compute_rate(step) * self.factor
 
     def set_elapsed_share(self, share: float) -> None:
-        """Sets which share of the time has passed; a schedule that counts updates ignores it."""
+        """Sets the share of the time that has passed; a schedule that counts updates ignores it."""
 
     def compute_elapsed_share(self, step: Any) -> Any:
         """Returns the share of the run, 0 to 1, that has passed at `step`."""
@@ -61,7 +61,7 @@ class Schedule(keras.optimizers.schedules.LearningRateSchedule):
 
 
 class TimedSchedule(Schedule):
-    """A schedule that follows the time instead of the updates; the training loop sets which share has passed."""
+    """A schedule that follows time instead of updates; the training loop sets the share that has passed."""
 
     TICKS = 100_000  # the schedule's steps
 

@@ -1,4 +1,4 @@
-"""One update of the weights, compiled: from one batch or several, on one device or several.
+"""One update of the weights, compiled: from one or several batches, on one or several devices.
 
 Knows no epochs and no files. Letters: B sentences, T target positions.
 """
@@ -24,9 +24,9 @@ SCALAR = tf.TensorSpec((), tf.float32)
 
 
 class Trainer:
-    """Updates a network under a `tf.distribute` strategy (by default, that of one device).
+    """Updates a network under a `tf.distribute` strategy (by default, of one device).
 
-    The objective of an update is the mean over all real target tokens of all its batches, whichever device has them.
+    The objective of an update is the mean over all real target tokens of all its batches, whichever device holds them.
     A device may learn from several `parts` of its rows in parallel, one core each. Must be created within the scope of
     the strategy.
     """
@@ -47,7 +47,9 @@ class Trainer:
 
     @property
     def state(self) -> list[keras.Variable]:
-        """All that the next updates depend on: weights, dropout seeds, and the optimizer's moments and step count."""
+        """Everything that the next updates depend on: weights, dropout seeds, and the optimizer's moments and step
+        count.
+        """
         return [*self.network.variables, *self.optimizer.variables]
 
     @property

@@ -31,8 +31,8 @@ SAMPLE_WORDS = 8  # the sample is the sentence whose length is closest to this
 class Validator:
     """Measures a network on the development set of a corpus.
 
-    `network` is a float32 twin of the network that is trained, so that the weights are measured as they are exported.
-    `threads` is how many batches are measured in parallel.
+    `network` is a float32 twin of the trained network, so that weights are measured as exported. `threads` is the
+    number of batches measured in parallel.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Validator:
         self.sample = min(range(len(sentences)), key=lambda row: abs(len(self.sources[row].split()) - SAMPLE_WORDS))
 
     def validate(self, trainer: Trainer) -> Validation:
-        """Measures the weights of the network that is trained, or their moving averages if there are any."""
+        """Measures the weights of the trained network, or their moving averages if there are any."""
         copy_weights(trainer, self.network)
         return self.measure()
 
@@ -87,13 +87,13 @@ class Validator:
 
 
 def choose_scoring(corpus: PreparedCorpus, references: Sequence[Sequence[str]]) -> ScoreConfig:
-    """Returns how the development set is scored: cased as the model can write, in the words of the target language."""
+    """Returns the scoring of the development set: cased as the model can write, in the words of the target language."""
     scoring = ScoreConfig(lowercase=corpus.target_tokenizer.settings.lowercase)
     return choose_for_text(scoring, corpus.target_language, references)[0]
 
 
 def measure_distinct_share(sources: Sequence[str], hypotheses: Sequence[str]) -> float:
-    """Returns the number of different translations beside the first, by that of different sources; 1 for one source."""
+    """Returns the number of distinct translations beyond the first, divided by that of sources; 1 for one source."""
     different = len(set(sources)) - 1
     return min(1.0, (len(set(hypotheses)) - 1) / different) if different else 1.0
 

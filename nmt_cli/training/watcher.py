@@ -1,4 +1,4 @@
-"""What a training reports, and to whom. Knows nothing of how it is shown."""
+"""The reports of a training, and their recipients. Knows nothing of how they are shown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RowCounts:
-    """How the embeddings of a vocabulary came about: from the parent's piece, from pieces that spell it, at random."""
+    """The origins of a vocabulary's embeddings: the parent's piece, pieces that spell it, or random."""
 
     kept: int
     spelled: int
@@ -25,7 +25,7 @@ class RowCounts:
 
 @dataclass(frozen=True)
 class ParentInfo:
-    """The model that a training starts from, and what became of its embeddings."""
+    """The model that a training starts from, and the origin of its embeddings."""
 
     name: str  # of its directory
     source_language: str
@@ -35,7 +35,7 @@ class ParentInfo:
 
     @property
     def is_same_vocabulary(self) -> bool:
-        """Whether every piece of the new network is one of the parent's."""
+        """Whether every piece of the new network is the parent's."""
         return not any(counts.spelled or counts.drawn for counts in self.rows.values())
 
     def to_mapping(self) -> dict[str, Any]:
@@ -49,7 +49,7 @@ class ParentInfo:
 
 @dataclass(frozen=True)
 class RequestInfo:
-    """Describes what a training is asked to do, before TensorFlow starts."""
+    """Describes the request for a training, before TensorFlow starts."""
 
     languages: tuple[str, str]  # of source and target
     data: Path
@@ -105,7 +105,7 @@ class Validation:
 
 @dataclass(frozen=True)
 class SeedResult:
-    """One of several trainings: its directory, its seed, and how good its model is on the development set."""
+    """One of several trainings: its directory, its seed, and its model's scores on the development set."""
 
     directory: Path
     seed: int
@@ -135,10 +135,10 @@ class EpochRecord:
 
 
 class Watcher:
-    """Base class of everything that watches a training; a subclass overrides the reports that it needs."""
+    """Base class of all observers of a training; a subclass overrides the reports that it needs."""
 
     def report_request(self, info: RequestInfo) -> None:
-        """Reports what is asked for, once, before TensorFlow starts."""
+        """Reports the request, once, before TensorFlow starts."""
 
     def report_start(self, info: RunInfo) -> None:
         """Reports the run, once, before its first update."""
@@ -156,7 +156,7 @@ class Watcher:
         """Reports how many sentences of a synthetic text are translated."""
 
     def report_selection(self, summary: str) -> None:
-        """Reports how many synthetic pairs a stage has made, and how many were dropped, in words."""
+        """Reports the numbers of synthetic pairs that a stage made and dropped, in words."""
 
     def report_step(self, status: StepStatus) -> None:
         """Reports an update of the weights."""
@@ -165,7 +165,7 @@ class Watcher:
         """Reports that the validation of an epoch begins."""
 
     def report_epoch(self, record: EpochRecord, validation: Validation) -> None:
-        """Reports an epoch that is over and validated."""
+        """Reports a finished and validated epoch."""
 
     def warn(self, problem: str) -> None:
         """Reports a problem that does not stop training."""
@@ -174,7 +174,7 @@ class Watcher:
         """Reports that training is over and the export begins."""
 
     def should_stop(self) -> bool:
-        """Whether training is to stop early, with a usable model; asked before each update and after each epoch."""
+        """Whether training should stop early, with a usable model; asked before each update and after each epoch."""
         return False
 
 

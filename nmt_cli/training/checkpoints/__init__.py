@@ -1,1 +1,1 @@
-"""What a training needs to resume: checkpoints, progress, and the lock of its directory."""
+"""Everything a training needs to resume: checkpoints, progress, and the lock of its directory."""

@@ -1,7 +1,7 @@
 """Writes and reads `checkpoints/`: the weights of the best epochs, and the state of the run.
 
-The state is a single file, so that all of it is from the same moment. It names the best epochs, whose weights are files
-of their own: written before the state and removed after it. So a process that is killed at any moment leaves a state
+The state is a single file, so that all of it dates from the same moment. It names the best epochs, whose weights have
+files of their own, written before the state and removed after it. A process killed at any moment thus leaves a state
 and all the files that it names.
 """
 
@@ -36,7 +36,7 @@ START_OVER = "start over with --force"
 
 @dataclass(frozen=True)
 class KeptEpoch:
-    """An epoch whose weights are kept, and the validation that earned it the place."""
+    """An epoch whose weights are kept, and the validation that earned it its place."""
 
     epoch: int
     validation: Validation
@@ -57,7 +57,7 @@ class Checkpoints:
 
     @property
     def best(self) -> KeptEpoch | None:
-        """The best epoch so far, if there is one."""
+        """The best epoch so far, or None."""
         return self.best_epochs[0] if self.best_epochs else None
 
     @property
@@ -70,18 +70,18 @@ class Checkpoints:
         return self.directory / CHECKPOINTS / f"epoch-{epoch:04}.npz"
 
     def is_better(self, validation: Validation) -> bool:
-        """Whether a validation is better than that of the best epoch so far."""
+        """Whether a validation is better than the best epoch's so far."""
         return self.best is None or self.rate(validation) > self.rate(self.best.validation)
 
     def rate(self, validation: Validation) -> tuple[float, float]:
-        """Returns what epochs are ranked by, where higher is better: the metric, then the negative loss."""
+        """Returns the rank of an epoch, higher is better: the metric, then the negative loss."""
         value: float = getattr(validation, self.metric)
         return -value if self.metric == "loss" else value, -validation.loss
 
     def keep(self, network: Seq2Seq, epoch: int, validation: Validation) -> None:
         """Writes the network's weights if they are among the best.
 
-        A run that is stopped within an epoch and resumed validates this epoch twice; then the better weights stay.
+        A run stopped within an epoch and resumed validates this epoch twice; the better weights are kept.
         """
         same = [kept for kept in self.best_epochs if kept.epoch == epoch]
         others = [kept for kept in self.best_epochs if kept.epoch != epoch]
@@ -151,7 +151,10 @@ def read_facts(directory: Path) -> dict[str, Any] | None:
 
 
 def parse_facts(path: Path, arrays: NamedArrays) -> dict[str, Any]:
-    """Returns the facts among the entries of the state. Raises DamagedError if there are none, or of another format."""
+    """Returns the facts among the entries of the state.
+
+    Raises DamagedError if they are missing or of another format.
+    """
     try:
         facts: dict[str, Any] = build(dict, parse_json(str(arrays[FACTS])))
         written = build(int, facts.get("format"), "format")
@@ -163,7 +166,7 @@ def parse_facts(path: Path, arrays: NamedArrays) -> dict[str, Any]:
 
 
 def assign_variables(variables: Sequence[keras.Variable], arrays: Sequence[Any], path: Path) -> None:
-    """Assigns the arrays to the variables. Raises DamagedError, which names `path`, if their shapes differ."""
+    """Assigns the arrays to the variables. Raises DamagedError, naming `path`, if their shapes differ."""
     if [tuple(variable.shape) for variable in variables] != [array.shape for array in arrays]:
         raise DamagedError(f"{path} does not hold the state of this network", hint=START_OVER)
     for variable, array in zip(variables, arrays, strict=True):
@@ -181,7 +184,7 @@ def load_weights(network: Seq2Seq, path: Path) -> None:
 
 
 def assign_weights(network: Seq2Seq, arrays: NamedArrays, path: Path) -> None:
-    """Assigns weights by name. Raises DamagedError, which names `path`, unless they are exactly the network's."""
+    """Assigns weights by name. Raises DamagedError, naming `path`, unless they are exactly the network's."""
     expected = {weight.path: tuple(weight.shape) for weight in network.weights}
     if {name: np.shape(array) for name, array in arrays.items()} != expected:
         raise DamagedError(f"{path} does not hold the weights of this network")

@@ -1,4 +1,4 @@
-"""Locks a model directory for one training at a time, and protects what is in it."""
+"""Locks a model directory for one training at a time, and protects its content."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ STALE = 120.0  # seconds without a heartbeat after which a process counts as dea
 
 @contextmanager
 def lock_model(directory: Path, *, replace: bool, resume: bool = False) -> Iterator[None]:
-    """Holds the lock of a model directory, after checking, before hours are spent, that the model may be written.
+    """Holds the lock of a model directory, after checking in advance that the model may be written.
 
-    What a killed training left behind may be overwritten unless a checkpoint would be lost; a directory with anything
-    but a model is never touched. Raises OutputError.
+    The remains of a killed training may be overwritten unless a checkpoint would be lost; a directory with anything but
+    a model is never touched. Raises OutputError.
     """
     # 1. Refuse a directory of something else. The folder `checkpoints` alone does not make it a model's: other
     #    programs have one too.
@@ -52,7 +52,7 @@ def lock_model(directory: Path, *, replace: bool, resume: bool = False) -> Itera
 
 
 def refuse_foreign_directory(directory: Path) -> None:
-    """Raises OutputError if a directory that is not a model's contains anything; --force does not replace it."""
+    """Raises OutputError if a non-empty directory is not a model's; --force does not replace it."""
     if directory.is_dir() and any(directory.iterdir()):
         raise OutputError(
             f"{directory}/ holds something other than a model", hint="name another directory with --model"
@@ -86,7 +86,7 @@ def refuse_to_replace(directory: Path, *, replace: bool, resume: bool) -> None:
 
 
 def remove_partial_files(directory: Path) -> None:
-    """Removes the files that a killed process was writing; a state may be three times as large as the weights."""
+    """Removes files that a killed process left half-written; a state may be three times as large as the weights."""
     for path in (*directory.glob(".*.partial"), *(directory / CHECKPOINTS).glob(".*.partial")):
         path.unlink(missing_ok=True)
     for staged in directory.glob(f"{STAGED}*"):
@@ -104,9 +104,9 @@ def require_writable(directory: Path) -> None:
 def hold_lock(path: Path, directory: Path) -> Iterator[None]:
     """Holds the lock file `path` for the model in `directory`. Raises OutputError if another process holds it.
 
-    The operating system's lock ends with its process, however the process ends. On a shared file system without locks,
-    or with locks that only hold within a machine, the heartbeat of the holder decides: the modification time of the
-    file, renewed every few seconds.
+    The operating system's lock ends with its process, however that ends. On a shared file system without locks, or with
+    locks that hold only within a machine, the holder's heartbeat decides: the modification time of the file, renewed
+    every few seconds.
     """
     with path.open("a+", encoding="utf-8") as file:
         # 1. Ask the operating system for its lock, and the file for its holder.
@@ -143,7 +143,7 @@ def acquire_system_lock(file: IO[str]) -> bool | None:
 
 
 def read_holder(file: IO[str]) -> dict[str, object]:
-    """Returns `host` and `pid` of the process that holds the lock; empty if none does."""
+    """Returns `host` and `pid` of the process that holds the lock; empty if it is free."""
     file.seek(0)
     try:
         holder = parse_json(file.read() or "{}")
@@ -164,7 +164,7 @@ def write_holder(file: IO[str], holder: dict[str, object]) -> None:
 
 
 def has_live_holder(path: Path, holder: dict[str, object]) -> bool:
-    """Whether the holder of the lock file gave a heartbeat lately, by the clock of the file system."""
+    """Whether the holder of the lock file had a recent heartbeat, by the clock of the file system."""
     if not holder:
         return False
     with tempfile.NamedTemporaryFile(dir=path.parent) as probe:
@@ -173,7 +173,7 @@ def has_live_holder(path: Path, holder: dict[str, object]) -> bool:
 
 
 def renew_lock(path: Path, released: threading.Event) -> None:
-    """Gives a heartbeat every few seconds until the lock is released."""
+    """Renews the heartbeat every few seconds until the lock is released."""
     while not released.wait(HEARTBEAT):
         try:
             os.utime(path)
@@ -182,7 +182,7 @@ def renew_lock(path: Path, released: threading.Event) -> None:
 
 
 def explain_refusal(directory: Path, holder: dict[str, object]) -> OutputError:
-    """Returns the error that another process holds the lock."""
+    """Returns the error for a lock held by another process."""
     process = f"process {holder['pid']} on {holder['host']}" if holder else "another process"
     return OutputError(
         f"{directory}/ is being written by another training ({process})",

@@ -1,6 +1,6 @@
 """Writes and reads files of named arrays: NumPy's .npz, written whole or not at all, without pickle.
 
-Not Keras' HDF5: on a full disk its library ends the process (h5py 3.14). Here a full disk is an OSError.
+Not Keras' HDF5, whose library ends the process on a full disk (h5py 3.14). Here a full disk is an OSError.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NamedArrays = dict[str, np.ndarray[Any, Any]]
 
 
 def write_arrays(path: Path, arrays: Iterable[tuple[str, Any]]) -> None:
-    """Writes one array after another, so that only one need be in memory. The data is on disk when this returns."""
+    """Writes one array after another, so that only one need be in memory. The data is on disk on return."""
     with stage_file(path) as temporary:
         with temporary.open("wb") as file:
             with zipfile.ZipFile(file, "w") as archive:

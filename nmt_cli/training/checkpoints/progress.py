@@ -1,4 +1,4 @@
-"""The progress of a run: all of its checkpoint that changes from update to update and is not an array."""
+"""The progress of a run: everything in its checkpoint that changes between updates, except arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nmt_cli.training.schedule import Handover
 
 @dataclass
 class Progress:
-    """The current epoch, its sums, and what the loss and the learning rate have gone through."""
+    """The current epoch, its sums, and the history of the loss and the learning rate."""
 
     epoch: int = 1  # the current one, from 1; `meter.steps` of its updates are done
     meter: Meter = field(default_factory=Meter)
@@ -26,7 +26,7 @@ class Progress:
     share: float = 0.0  # of the training that has passed, 0 to 1
 
     def begin_next_epoch(self) -> None:
-        """Moves on to the next epoch, with sums of 0."""
+        """Moves on to the next epoch, resetting sums to 0."""
         self.epoch += 1
         self.meter = Meter()
 

@@ -1,6 +1,6 @@
-"""Checks that a checkpoint belongs to the run that is resumed, and adapts its plans where these may change.
+"""Checks that a checkpoint belongs to the resumed run, and adapts its plans where these may change.
 
-A run may become longer, get another time, and other batches from its next epoch on.
+A run may become longer, get another time limit, and use other batches from its next epoch on.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from nmt_cli.training.schedule import Handover, Schedule, TimedSchedule
 
 @dataclass(frozen=True)
 class Identity:
-    """What a run trains, and on what: a checkpoint may only be resumed by a run with the same identity."""
+    """The subject of a run: a checkpoint may only be resumed by a run with the same identity."""
 
     data: str  # fingerprint
     network: ModelConfig
@@ -35,7 +35,7 @@ class Identity:
 
 
 def check_same_run(saved: dict[str, Any], now: Identity, directory: Path) -> None:
-    """Raises DataError or OptionError, which names the differences, if the checkpoint belongs to another run."""
+    """Raises DataError or OptionError, naming the differences, if the checkpoint belongs to another run."""
     for option, before, after in (("data", saved["data"], now.data), ("replay", saved.get("replay"), now.replay)):
         if before != after:
             raise DataError(
@@ -52,12 +52,12 @@ def check_same_run(saved: dict[str, Any], now: Identity, directory: Path) -> Non
 
 
 def shorten(fingerprint: str | None) -> str:
-    """Returns the beginning of a fingerprint, for a message; None stands for an option that is not set."""
+    """Returns the beginning of a fingerprint, for a message; None means an unset option."""
     return "not set" if fingerprint is None else f"a corpus with fingerprint {fingerprint[:16]}"
 
 
 def plan_batches(facts: dict[str, Any], config: TrainConfig) -> EarlierBatches | None:
-    """Returns which batches the epoch of the checkpoint with these `facts` goes on with, if `config` has others."""
+    """Returns the batches with which the checkpoint's epoch continues, if `config` has others."""
     progress, training = facts["progress"], facts["identity"]["training"]
     saved = progress.get("earlier_batches")
     if saved is not None and saved["epoch"] >= progress["epoch"]:
@@ -68,9 +68,9 @@ def plan_batches(facts: dict[str, Any], config: TrainConfig) -> EarlierBatches |
 
 
 def plan_handover(facts: dict[str, Any], config: TrainConfig, batches: TrainingBatches) -> Handover | None:
-    """Returns where the schedule of a run with other plans takes over from that of the checkpoint with these `facts`.
+    """Returns where the schedule of a run with other plans takes over from the checkpoint's.
 
-    If the plans are as before, this is the handover of the checkpoint, if it has one.
+    If the plans are unchanged, returns the checkpoint's own handover, if any.
     """
     saved = facts["progress"]["handover"]
     handover = None if saved is None else Handover(**saved)
@@ -92,7 +92,7 @@ def plan_handover(facts: dict[str, Any], config: TrainConfig, batches: TrainingB
 
 
 def restore_plans(facts: dict[str, Any], config: TrainConfig) -> TrainConfig:
-    """Returns `config` with the length and the batches of the run as the checkpoint has them."""
+    """Returns `config` with the checkpoint's length and batches of the run."""
     training = facts["identity"]["training"]
     names = [name for name in ("epochs", "time", "batch", "batch_tokens") if name in training]
     return dataclasses.replace(config, **{name: training[name] for name in names})
@@ -101,7 +101,7 @@ def restore_plans(facts: dict[str, Any], config: TrainConfig) -> TrainConfig:
 def hand_over_time(
     facts: dict[str, Any], before: TrainConfig, config: TrainConfig, handover: Handover | None
 ) -> Handover | None:
-    """Returns the handover of a run with another --time; the handover that it has if the time is the same."""
+    """Returns the handover of a run with another --time; the existing handover if the time is the same."""
     if before.time == config.time:
         return handover
     former = TimedSchedule(before, handover)
@@ -111,7 +111,7 @@ def hand_over_time(
 
 
 def rescale_share(facts: dict[str, Any], config: TrainConfig) -> float:
-    """Returns the share of a run with --time that has passed: of another time than before, another share."""
+    """Returns the share of a --time run that has passed, rescaled if its time limit changed."""
     share, before = float(facts["progress"]["share"]), facts["identity"]["training"].get("time")
     if config.time is None or before in (None, config.time):
         return share

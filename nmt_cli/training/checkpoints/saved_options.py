@@ -1,4 +1,4 @@
-"""The options of a run that is resumed: what is typed, else what a file sets, else what the checkpoint has.
+"""The options of a resumed run: typed ones, else those of a file, else the checkpoint's.
 
 Loads neither TensorFlow nor Keras, since the command line asks before it waits for them.
 """
@@ -24,9 +24,9 @@ SavedOptions = Mapping[type[Settings], Mapping[str, Any]]
 
 
 def read_started_facts(directory: Path) -> dict[str, Any] | None:
-    """Returns the facts of the checkpoint in a model directory; None if there is none that training could resume.
+    """Returns the facts of the checkpoint in a model directory; None if training could not resume it.
 
-    A run that was killed before its first update, and before any rollback, may as well start over.
+    A run killed before its first update, and before any rollback, may as well start over.
     """
     facts = read_facts(directory)
     if facts is None or (facts["updates"] == 0 and facts["progress"]["rollbacks"] == 0):
@@ -35,9 +35,9 @@ def read_started_facts(directory: Path) -> dict[str, Any] | None:
 
 
 def read_saved_options(directory: Path, options: Mapping[str, Any], explicit: Collection[str]) -> SavedOptions:
-    """Returns the options of the checkpoint in `directory`, without those that are `explicit`; none without one.
+    """Returns the options of the checkpoint in `directory`, without the `explicit` ones; empty without a checkpoint.
 
-    `options` has the values of all. Raises OptionError if explicit ones differ that cannot change, and names these.
+    `options` holds all values. Raises OptionError, naming them, if explicit options differ that cannot change.
     """
     facts = read_started_facts(directory)
     if facts is None:
@@ -49,7 +49,7 @@ def read_saved_options(directory: Path, options: Mapping[str, Any], explicit: Co
 
 
 def refuse_changes(directory: Path, saved: SavedOptions, explicit: Mapping[str, Any]) -> None:
-    """Raises OptionError if explicit options have other values than the saved ones, unless they may change."""
+    """Raises OptionError if explicit options differ from the saved ones, unless they may change."""
     if "epochs" in explicit and saved[TrainConfig].get("time") and "time" not in explicit:
         raise OptionError(
             f"{directory}/ was started with --time {saved[TrainConfig]['time']}; --epochs cannot be set now",
@@ -72,15 +72,15 @@ def refuse_changes(directory: Path, saved: SavedOptions, explicit: Mapping[str, 
 
 
 def list_fields(kind: type[Settings]) -> list[dataclasses.Field[Any]]:
-    """Returns the fields of settings, those of every class that an option chooses, each once."""
+    """Returns the fields of settings, including those of every class that an option chooses, each once."""
     fields = {field.name: field for part in kind.list_option_classes() for field in dataclasses.fields(part)}
     return list(fields.values())
 
 
 def drop_replaced(kind: type[Settings], saved: Mapping[str, Any], explicit: Collection[str]) -> dict[str, Any]:
-    """Returns the saved options of these settings, without the explicit ones and those that an explicit one replaces.
+    """Returns the saved options of these settings, without explicit ones and those replaced by them.
 
-    An option that this version does not have is dropped too.
+    Options unknown to this version are dropped too.
     """
     fields = {field.name: field for field in list_fields(kind)}
     pairs = [
@@ -97,7 +97,7 @@ def drop_replaced(kind: type[Settings], saved: Mapping[str, Any], explicit: Coll
 def list_changes(
     saved: Mapping[str, Any], now: Settings, free: Collection[str] = CHANGEABLE
 ) -> Iterator[tuple[str, str]]:
-    """Yields the options that differ, as they were and as they are, but those that are `free` to differ."""
+    """Yields the options that differ, before and after, except those `free` to differ."""
     for field in dataclasses.fields(now):
         before = saved.get(field.name, field.default)
         yield from compare_option(field, before, getattr(now, field.name), free)
@@ -106,7 +106,7 @@ def list_changes(
 def compare_option(
     field: dataclasses.Field[Any], before: Any, after: Any, free: Collection[str] = CHANGEABLE
 ) -> Iterator[tuple[str, str]]:
-    """Yields an option as it was and as it is, if it differs. More epochs and another time are no difference."""
+    """Yields an option before and after if it differs. More epochs and another time do not count."""
     may_change = (
         field.name in free
         or (field.name == "epochs" and after > before)
@@ -118,7 +118,7 @@ def compare_option(
 
 
 def describe_option(field: dataclasses.Field[Any], value: Any) -> str:
-    """Returns an option with its value, as it is typed."""
+    """Returns an option with its value, as typed."""
     name = name_option(field)
     if isinstance(value, bool):
         return f"--{name}" if value else f"--no-{name}"

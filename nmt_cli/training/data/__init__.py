@@ -1,1 +1,1 @@
-"""Batches of training pairs, and how they are augmented."""
+"""Batches of training pairs, and their augmentation."""

@@ -1,9 +1,9 @@
-"""Data augmentation: the texts of training pairs are rewritten, and their subwords are sampled.
+"""Data augmentation: rewrites the texts of training pairs and samples their subwords.
 
 A group of batches is decoded at most once, passes through all text rewrites, and is encoded at most once. All random
-choices follow from the generator that is handed in.
+choices follow from the given generator.
 
-Letters: B pairs of a group, C of them that are decoded, S source positions, T target positions, R rewrites.
+Letters: B pairs of a group, C of them decoded, S source positions, T target positions, R rewrites.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ROWS_PER_CHUNK = 10_000
 
 
 def check_sampling(kind: TokenizerKind, alpha: float | None, *, texts: bool = True) -> None:
-    """Raises OptionError if subwords of this kind cannot be sampled, or if no side that is sampled has `texts`."""
+    """Raises OptionError if subwords of this kind cannot be sampled, or if no sampled side has `texts`."""
     if alpha is not None and not texts:
         raise OptionError(
             "--subword-sampling samples the subwords of sources, but the sources of this corpus are pictures",
@@ -51,9 +51,9 @@ def check_sampling(kind: TokenizerKind, alpha: float | None, *, texts: bool = Tr
 
 
 def make_rewrites(config: TrainConfig, swaps: WordSwaps | None) -> tuple[TextRewrite, ...]:
-    """Returns the text rewrites of a training, in the order in which a text passes through them.
+    """Returns the text rewrites of a training, in order of application.
 
-    Word swaps are listed only if they were learned, which takes time, and kinds of noise only if they are asked for.
+    Word swaps are included only if they were learned, which takes time, and kinds of noise only if requested.
     """
     rewrites = PlaceholderAugmentation(config.placeholders), *make_noise(config)
     return rewrites if swaps is None else (swaps, *rewrites)
@@ -72,10 +72,10 @@ class Augmentation:
     def augment_group(
         self, source: SourceArray, target: IntArray, generator: np.random.Generator
     ) -> tuple[SourceArray, IntArray]:
-        """Returns both sides of a group, `source` (B, S) and `target` (B, T), as they are learned this time.
+        """Returns both sides of a group, `source` (B, S) and `target` (B, T), as learned this time.
 
-        Each row ends with END. A row that no rewrite changes, and whose subwords are not sampled, keeps its ids. If no
-        row is to be rewritten or sampled, the arrays themselves are returned, and nothing is decoded.
+        Each row ends with END. A row that is neither rewritten nor sampled keeps its ids. If this holds for all rows,
+        the arrays themselves are returned, and nothing is decoded.
         """
         # 1. Draw the pairs that each rewrite is given.
         shares = np.array([rewrite.share for rewrite in self.rewrites])
@@ -101,7 +101,7 @@ class Augmentation:
     def find_readable(self, source: SourceArray, target: IntArray) -> NDArray[np.bool_]:
         """Returns which pairs (B,) can be decoded and encoded again.
 
-        A tokenizer that falls back to bytes would spell `UNREADABLE`. It never makes unknown tokens of a text either.
+        A tokenizer that falls back to bytes would spell `UNREADABLE`; nor does it ever make unknown tokens of a text.
         """
         is_readable = np.ones(len(target), dtype=bool)
         for tokenizer, ids in ((self.source_tokenizer, source), (self.target_tokenizer, target)):
@@ -110,7 +110,7 @@ class Augmentation:
         return is_readable
 
     def decode_pairs(self, source: SourceArray, target: IntArray, rows: IntArray) -> list[SentencePair]:
-        """Returns the texts of the pairs `rows` (C,) of a group; the text of a picture is empty."""
+        """Returns the texts of the pairs `rows` (C,) of a group; empty for pictures."""
         tokenizer = self.source_tokenizer
         sources = [""] * len(rows) if tokenizer is None else decode_rows(source[rows], tokenizer)
         return list(map(SentencePair, sources, decode_rows(target[rows], self.target_tokenizer)))
@@ -122,7 +122,7 @@ def apply_rewrites(
     pairs: Sequence[SentencePair],
     generator: np.random.Generator,
 ) -> list[SentencePair]:
-    """Returns the pairs (C,) after all rewrites, each of which is given its `chosen` (R, C) pairs."""
+    """Applies all rewrites to the pairs (C,), each to its `chosen` (R, C) ones."""
     rewritten = list(pairs)
     for rewrite, is_chosen in zip(rewrites, chosen, strict=True):
         indices = np.flatnonzero(is_chosen).tolist()
@@ -146,11 +146,11 @@ def decode_rows(ids: IntArray, tokenizer: Tokenizer) -> list[str]:
 def encode_changed(
     texts: Sequence[tuple[str, str]], tokenizer: Tokenizer, alpha: float | None, generator: np.random.Generator
 ) -> dict[int, list[int]]:
-    """Returns the ids, by index, of the texts that are to be learned with other ids than before.
+    """Returns the new ids, by index, of texts whose ids change.
 
-    Each of `texts` (C,) is what a text was before the rewrites, and what it is after them. Without an `alpha` only the
-    texts that changed are encoded; with one the subwords of all texts are sampled. Sampling would take placeholders
-    apart, so a text with placeholders keeps its best segmentation.
+    Each of `texts` (C,) is a text before and after the rewrites. Without `alpha`, only changed texts are encoded; with
+    it, the subwords of all texts are sampled. Sampling would break placeholders up, so a text with placeholders keeps
+    its best segmentation.
     """
     sampled = [
         index for index, (_, text) in enumerate(texts) if alpha is not None and not PLACEHOLDER_PATTERN.search(text)
@@ -168,8 +168,7 @@ def encode_changed(
 def replace_rows(array: IntArray, rows: IntArray, changed: Mapping[int, Sequence[int]]) -> IntArray:
     """Returns `array` (B, S), as wide as its longest row, with new ids and END in some of the `rows` (C,).
 
-    `changed` has the ids by their index in `rows`. A row that begins with START, the tag of a synthetic source, keeps
-    it.
+    `changed` holds the ids by index in `rows`. A row that begins with START, the tag of a synthetic source, keeps it.
     """
     if not changed:
         return array
@@ -189,7 +188,7 @@ def replace_rows(array: IntArray, rows: IntArray, changed: Mapping[int, Sequence
 def learn_word_swaps(
     split: EncodedSplit, source_tokenizer: Tokenizer, target_tokenizer: Tokenizer, share: float
 ) -> WordSwaps:
-    """Learns word swaps from the texts of all pairs of a split, or of many pairs that are spread evenly over it."""
+    """Learns word swaps from all pairs of a split, or from many pairs spread evenly over it."""
     count = len(split.target)
     rows = np.linspace(0, count, min(count, PAIRS_FOR_SWAPS), endpoint=False).astype(np.int64)
     sources, targets = list[str](), list[str]()

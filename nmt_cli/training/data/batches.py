@@ -1,4 +1,4 @@
-"""Turns a corpus into what a network learns from: the sizes of its vocabularies, and batches of ids for the train step.
+"""Turns a corpus into a network's input: the sizes of its vocabularies, and batches of ids for the train step.
 
 Letters: B pairs of a batch or group, S source positions, T target positions, R regions of a picture, D features.
 """
@@ -37,7 +37,7 @@ BOTH_SIDES_VARY = PoolShape(batches_of_group=64, groups_of_pool=8)
 
 
 def read_vocabularies(corpus: PreparedCorpus) -> Vocabularies:
-    """Returns the sizes from which those of a network follow."""
+    """Returns the sizes that determine those of a network."""
     target = corpus.target_tokenizer.vocabulary_size
     if isinstance(corpus.manifest.source, PictureStatistics):
         return Vocabularies(source=0, target=target, joint=False, features=corpus.manifest.source.depth)
@@ -61,7 +61,7 @@ class Batch:
 
 
 def make_batch(split: EncodedSplit, rows: IntArray) -> Batch:
-    """Returns the pairs `rows` (B,) of a split as they are."""
+    """Returns the pairs `rows` (B,) of a split, unchanged."""
     return Batch(
         source=split.source.pad_rows(rows),
         previous=pad_ragged(split.target, rows, start=START),
@@ -71,7 +71,7 @@ def make_batch(split: EncodedSplit, rows: IntArray) -> Batch:
 
 @dataclass(frozen=True)
 class EarlierBatches:
-    """The size of the batches up to the end of an epoch that had begun before the size changed."""
+    """The size of the batches up to the end of an epoch that began before the size changed."""
 
     epoch: int
     batch: int
@@ -79,7 +79,7 @@ class EarlierBatches:
 
 
 class TrainingBatches:
-    """The batches of every epoch; their order and content follow from seed and epoch alone.
+    """The batches of every epoch; their order and content follow only from seed and epoch.
 
     The epoch of `earlier` has batches of another size.
     """
@@ -121,7 +121,7 @@ class TrainingBatches:
         self.updates = -(-self.steps // config.accumulate)  # of the weights, in one epoch
 
     def count_steps(self, size: BatchSize) -> int:
-        """Returns the number of batches of the first epoch, if they have this size."""
+        """Returns the number of batches of this size in the first epoch."""
         return count_batches(*self.measure_rows(self.epoch_rows.select_rows(1)), size=size)
 
     def count_updates_of(self, config: TrainConfig) -> int:
@@ -129,7 +129,7 @@ class TrainingBatches:
         return -(-self.count_steps(choose_batch_size(config)) // config.accumulate)
 
     def choose_config(self, epoch: int) -> TrainConfig:
-        """Returns the settings whose batches an epoch has."""
+        """Returns the settings for an epoch's batches."""
         if self.earlier is None or epoch > self.earlier.epoch:
             return self.config
         return replace(self.config, batch=self.earlier.batch, batch_tokens=self.earlier.batch_tokens)
@@ -146,7 +146,7 @@ class TrainingBatches:
             yield group
 
     def make_epoch(self, epoch: int, *, skip: int = 0) -> Iterator[Batch]:
-        """Yields the batches of an epoch, from 1, without the first `skip`; the others do not depend on `skip`."""
+        """Yields the batches of an epoch, from 1, without the first `skip`, on which the others do not depend."""
         for pool in make_ahead(self.make_pools(epoch, skip)):
             yield from pool
 
@@ -178,7 +178,7 @@ class TrainingBatches:
 
     @property
     def shape(self) -> PoolShape:
-        """How many batches are augmented together."""
+        """The amount of data augmented together."""
         if self.has_pictures:
             return PoolShape(1, 1)  # pictures take much memory, and their size does not change
         return BOTH_SIDES_VARY if self.config.sample_target or self.swaps is not None else PoolShape()
@@ -189,7 +189,7 @@ class TrainingBatches:
         return target if self.has_pictures else self.split.source.lengths[rows], target
 
     def augment_batch(self, batch: Batch, generator: np.random.Generator) -> Batch:
-        """Returns a batch as it is learned this time."""
+        """Returns a batch as learned this time."""
         # 1. Rewrite texts and sample subwords.
         source, target = self.augmentation.augment_group(batch.source, batch.target, generator)
         previous = batch.previous if target is batch.target else shift_right(target)
@@ -202,7 +202,7 @@ class TrainingBatches:
 
 
 def make_ahead(items: Iterator[AheadItem]) -> Iterator[AheadItem]:
-    """Yields the items; while one of them is in use, another thread makes the next."""
+    """Yields the items; another thread makes the next while one is in use."""
     maker = ThreadPoolExecutor(1, thread_name_prefix="batches")
     try:
         coming = maker.submit(next, items, None)
@@ -214,14 +214,14 @@ def make_ahead(items: Iterator[AheadItem]) -> Iterator[AheadItem]:
 
 
 def shift_right(target: IntArray) -> IntArray:
-    """Returns the token before each of `target` (B, T), which ends with END: START before the first."""
+    """Returns the token before each of `target` (B, T), which ends with END; START before the first."""
     previous = np.roll(np.where(target == END, PAD, target), 1, axis=1)
     previous[:, 0] = START
     return previous
 
 
 def cut_batch(batch: Batch, sizes: Sequence[int], generator: np.random.Generator) -> list[Batch]:
-    """Cuts a batch into several with so many rows, the shortest rows first, each no wider than its longest row."""
+    """Cuts a batch into batches of these sizes, shortest rows first, each no wider than its longest row."""
     if len(sizes) == 1:
         return [batch]
     lengths = (batch.source != PAD).sum(axis=1), (batch.target != PAD).sum(axis=1)  # each (B,)
@@ -238,7 +238,7 @@ def narrow_batch(batch: Batch, rows: IntArray, source_width: int, target_width: 
 
 
 def choose_batch_size(config: TrainConfig) -> BatchSize:
-    """Returns the limit of a batch: its tokens if asked for, or else sentences, and tokens if these are long."""
+    """Returns the limit of a batch: its tokens if requested, else its sentences, and tokens if these are long."""
     if config.batch_tokens is not None:
         return BatchSize(cells=config.batch_tokens)
     return BatchSize(rows=config.batch, cells=config.batch * LONG_SENTENCE)

@@ -1,4 +1,4 @@
-"""Careless spelling: sources as people type them into a translator. Knows text only."""
+"""Casual spelling: sources as people type them into a translator. Knows only text."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from nmt_cli.text.characters import END_MARKS
 
 @dataclass(frozen=True)
 class CasualSpelling:
-    """Writes sources without capitals and final marks; the targets stay as they are."""
+    """Writes sources without capitals and final marks; the targets are unchanged."""
 
     share: float
 
     def rewrite_pairs(self, pairs: Sequence[SentencePair], generator: np.random.Generator) -> list[SentencePair]:
-        """Returns the pairs with the sources of `write_casually`; nothing is random here."""
+        """Applies `write_casually` to the sources; deterministic."""
         return [SentencePair(write_casually(source), target) for source, target in pairs]
 
 
 def write_casually(text: str) -> str:
-    """Returns `text` in lower case and without its final mark; a text that is nothing but marks keeps them."""
+    """Returns `text` in lower case and without its final mark; a text of only marks keeps them."""
     return drop_final_marks(text.lower()) or text
 
 

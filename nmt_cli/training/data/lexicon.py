@@ -1,7 +1,7 @@
-"""A lexicon learned from sentence pairs: which word translates which, as far as both directions agree.
+"""A lexicon learned from sentence pairs: word translations on which both directions agree.
 
-Letters: P sentence pairs, N words of all sentences of one side, V different ones, L links (a source word and a target
-word of one pair), K different links. Knows text only.
+Letters: P sentence pairs, N words of all sentences of one side, V distinct ones, L links (a source word and a target
+word of one pair), K distinct links. Knows only text.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def find_words(text: str) -> list[re.Match[str]]:
 
 
 def truecase_words(words: list[str], within_counts: Mapping[str, int]) -> list[str]:
-    """Returns the words of a text, the first in the case that is more frequent within texts (`within_counts`)."""
+    """Returns the words of a text, the first in its more frequent case within texts (`within_counts`)."""
     first = "".join(words[:1])
     small = first[:1].lower() + first[1:]
     return [small, *words[1:]] if within_counts[small] > within_counts[first] else words
@@ -61,7 +61,7 @@ def learn_lexicon(source: WordTable, target: WordTable) -> dict[str, str]:
     """Returns the translation of each source word that is in turn the likeliest translation of its translation.
 
     Source: Brown et al. (1993), "The Mathematics of Statistical Machine Translation", model 1, in both directions. The
-    empty word, which explains what no word of the other side explains, translates to each word with the relative
+    empty word, which explains words that no word of the other side explains, translates to each word with the relative
     frequency of that word.
     """
     # 1. Link every word of a source with every word of its target, and number the different links.
@@ -102,9 +102,9 @@ def link_all(source_lengths: IntArray, target_lengths: IntArray) -> tuple[IntArr
 def estimate_probabilities(
     conditions: IntArray, outcomes: IntArray, links: IntArray, words: IntArray, positions: IntArray
 ) -> FloatArray:
-    """Estimates how likely each word of `outcomes` (K,) is as the translation of that of `conditions` (K,).
+    """Estimates the probability of each word of `outcomes` (K,) as the translation of that of `conditions` (K,).
 
-    `links` (L,) tells which of the K each link is, and `positions` (L,) which of `words` (N,) it explains.
+    `links` (L,) is the index in K of each link, and `positions` (L,) that of the word in `words` (N,) it explains.
     """
     frequency = np.bincount(words) / len(words)
     by_empty_word = frequency[words]  # (N,)
@@ -120,7 +120,7 @@ def estimate_probabilities(
 
 
 def is_likeliest(conditions: IntArray, probabilities: FloatArray) -> NDArray[np.bool_]:
-    """Whether each of `probabilities` (K,) is the highest among those with the same condition; the last if several."""
+    """Whether each of `probabilities` (K,) is the highest with its condition; among equals, the last."""
     order = np.lexsort((probabilities, conditions))
     is_last = np.diff(conditions[order], append=-1) != 0
     best = np.zeros(len(conditions), dtype=bool)

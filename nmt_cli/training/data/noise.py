@@ -1,4 +1,4 @@
-"""Noise: sources as people type and set them, so that a network learns to read these. Knows text only."""
+"""Noise: sources as people type and set them, so that a network learns to read these. Knows only text."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ NEIGHBOURS = {key: other for row in KEYS for pair in pairwise(row) for key, othe
 
 @dataclass(frozen=True)
 class SourceNoise:
-    """Changes sources in one way; the targets stay as they are."""
+    """Changes sources in one way; the targets are unchanged."""
 
     share: float
     change: Callable[[str, np.random.Generator], str]
 
     def rewrite_pairs(self, pairs: Sequence[SentencePair], generator: np.random.Generator) -> list[SentencePair]:
-        """Returns the pairs with changed sources; a text that would be empty stays."""
+        """Returns the pairs with changed sources; a source that would become empty is unchanged."""
         return [SentencePair(self.change(source, generator) or source, target) for source, target in pairs]
 
 
 def make_noise(config: TrainConfig) -> tuple[TextRewrite, ...]:
-    """Returns the noise that is asked for, typing errors first; casual spelling is always among it."""
+    """Returns the requested noise, typing errors first; casual spelling is always included."""
     kinds = (
         SourceNoise(config.typing_errors, add_typing_errors),
         SourceNoise(config.title_case, lambda text, _: write_title(text)),
@@ -44,7 +44,7 @@ def make_noise(config: TrainConfig) -> tuple[TextRewrite, ...]:
 
 
 def write_title(text: str) -> str:
-    """Returns a text with a capital for each word, as headings have it."""
+    """Capitalises each word of a text, as in headings."""
     return " ".join(word[:1].upper() + word[1:] for word in text.split(" "))
 
 
@@ -60,7 +60,7 @@ def add_typing_errors(text: str, generator: np.random.Generator) -> str:
 
 
 def mistype_letter(letters: list[str], index: int, kind: int) -> None:
-    """Leaves a letter out, doubles it, exchanges it with the next one, or hits the key beside it."""
+    """Drops a letter, doubles it, swaps it with the next one, or hits an adjacent key."""
     letter = letters[index]
     if kind == 0:
         letters[index] = ""

@@ -1,7 +1,7 @@
-"""Placeholder augmentation: words that both sides share become placeholders, so that the network learns to copy these.
+"""Placeholder augmentation: words shared by both sides become placeholders, so that the network learns to copy these.
 
-Few sentences have addresses or amounts, but many have names and numbers that are the same in both languages.
-Knows text only.
+Few sentences have addresses or amounts, but many have names and numbers that are identical in both languages. Knows
+only text.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ WORD = re.compile(r"(?<![\w⟦])\w[\w'’]*(?:-\w+)*")
 
 @dataclass(frozen=True)
 class PlaceholderAugmentation:
-    """Puts placeholders into sentence pairs, the same ones on both sides."""
+    """Puts the same placeholders into both sides of sentence pairs."""
 
     share: float
 
     def rewrite_pairs(self, pairs: Sequence[SentencePair], generator: np.random.Generator) -> list[SentencePair]:
-        """Returns the pairs with the placeholders of `insert_placeholders`."""
+        """Applies `insert_placeholders` to the pairs."""
         return [insert_placeholders(source, target, generator) for source, target in pairs]
 
 
 def insert_placeholders(source: str, target: str, generator: np.random.Generator) -> SentencePair:
     """Replaces up to three shared words on both sides; a third of the pairs without any get one placeholder at an end.
 
-    The placeholders are drawn from all ten, so that the network learns all of them equally well. A pair that has all
-    ten already stays as it is.
+    The placeholders are drawn from all ten, so that the network learns all equally well. A pair that already has all
+    ten is unchanged.
     """
     free = [name for name in PLACEHOLDERS if name not in source and name not in target]
     shared = find_shared_words(source, target)
@@ -56,18 +56,18 @@ def insert_placeholders(source: str, target: str, generator: np.random.Generator
 
 
 def find_shared_words(source: str, target: str) -> list[str]:
-    """Returns the names and numbers that occur exactly once on each side, in the order of the source."""
+    """Returns the names and numbers that occur exactly once on each side, in source order."""
     source_counts, target_counts = Counter(WORD.findall(source)), Counter(WORD.findall(target))
     return [word for word, count in source_counts.items() if count == target_counts[word] == 1 and is_name(word)]
 
 
 def is_name(word: str) -> bool:
-    """Whether a word that both languages share looks like a name or a number."""
+    """Whether a word shared by both languages looks like a name or a number."""
     return word[0].isdigit() or (len(word) >= SHORTEST_NAME and word[0].isupper())
 
 
 def replace_words(text: str, names: Mapping[str, str]) -> str:
-    """Returns `text` with each word that is a key of `names` replaced by its value."""
+    """Replaces each word of `text` that is a key of `names` by its value."""
     return WORD.sub(lambda word: names.get(word[0], word[0]), text)
 
 
@@ -80,6 +80,6 @@ def insert_at_edge(source: str, target: str, free: Sequence[str], generator: np.
 
 
 def append_word(text: str, word: str) -> str:
-    """Returns `text` with a word after its last one, before the final marks."""
+    """Inserts a word after the last one of `text`, before the final marks."""
     body = text.rstrip(END_MARKS) or text
     return f"{body} {word}{text[len(body) :]}"

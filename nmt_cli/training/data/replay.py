@@ -33,7 +33,7 @@ class Replayed:
 class EpochRows:
     """The pairs of each epoch: all new pairs, or at most `most` of them in turn, and old pairs.
 
-    Old pairs make up `share` (0 to 1) of an epoch. `allowed` are the rows of the old pairs that may be used; None: all.
+    Old pairs make up `share` (0 to 1) of an epoch. `allowed` are the usable rows of the old pairs; None: all.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class EpochRows:
         self.parts = -(-self.new_rows // most) if most else 1  # epochs in which every new pair occurs once
 
     def select_rows(self, epoch: int) -> NDArray[np.int64]:
-        """Returns the rows of `split` for an epoch, from 1. No old pair is repeated before all others occurred too."""
+        """Returns the rows of `split` for an epoch, from 1. Old pairs recur only after all others have occurred."""
         new = self.select_part(epoch)
         replayed = round(len(new) * self.share / (1 - self.share))
         if not replayed:
@@ -70,7 +70,7 @@ class EpochRows:
         return self.new_rows + len(self.select_rows(1)) - len(self.select_part(1))
 
     def select_part(self, epoch: int) -> NDArray[np.int64]:
-        """Returns the rows of the new pairs of an epoch; `parts` epochs have all of them, the next ones anew."""
+        """Returns the rows of the new pairs of an epoch; `parts` epochs cover all of them, then the cycle restarts."""
         if self.parts <= 1:
             return np.arange(self.new_rows)
         turn, part = divmod(epoch - 1, self.parts)
@@ -90,7 +90,7 @@ def exclude_held_out(old: PreparedCorpus, new: PreparedCorpus) -> NDArray[np.int
 
 
 def join_splits(new: EncodedSplit, old: EncodedSplit) -> EncodedSplit:
-    """Returns the pairs of both splits, one after the other. Raises OptionError if sources are pictures."""
+    """Concatenates both splits. Raises OptionError if sources are pictures."""
     if not isinstance(new.source, Sentences) or not isinstance(old.source, Sentences):
         raise OptionError(
             "--replay replays sentences, but the sources of this corpus are pictures", hint="leave it out"
@@ -99,6 +99,6 @@ def join_splits(new: EncodedSplit, old: EncodedSplit) -> EncodedSplit:
 
 
 def join_ragged(first: Ragged, second: Ragged) -> tuple[IntArray, NDArray[np.int64]]:
-    """Returns the ids and the offsets of the sequences of both."""
+    """Returns the ids and offsets of both, concatenated."""
     offsets = np.concatenate([first.offsets, first.offsets[-1] + second.offsets[1:]])
     return np.concatenate([first.ids, second.ids]), offsets

@@ -1,4 +1,4 @@
-"""What a rewrite of training texts is: sentence pairs in, as many sentence pairs out."""
+"""The interface of a rewrite of training texts: sentence pairs in, equally many out."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class TextRewrite(Protocol):
 
     @property
     def share(self) -> float:
-        """The share of the training pairs, 0 to 1, that `rewrite_pairs` is given."""
+        """The share of the training pairs, 0 to 1, given to `rewrite_pairs`."""
 
     def rewrite_pairs(self, pairs: Sequence[SentencePair], generator: np.random.Generator) -> list[SentencePair]:
-        """Returns as many pairs in the same order; a pair that offers nothing to change stays as it is.
+        """Returns as many pairs in the same order; a pair with nothing to change is unchanged.
 
         All random choices follow from `generator`.
         """

@@ -1,10 +1,9 @@
 """Word swaps: rare words replace other words, with their translations on the other side.
 
-Most words of a corpus are rare, and their two or three sentences say little about them. Where a rare word replaces a
-frequent one, in a context in which it may occur, it is all that is new to the network.
-Source: Fadaee, Bisazza, Monz (2017), "Data Augmentation for Low-Resource Neural Machine Translation". They choose
-contexts with language models; here a context is the pair of words before both, seen together in the corpus.
-Knows text only.
+Most words of a corpus are rare, and their two or three sentences say little about them. If a rare word replaces a
+frequent one in a plausible context, the network has only that word to learn. Source: Fadaee, Bisazza, Monz (2017),
+"Data Augmentation for Low-Resource Neural Machine Translation". They choose contexts with language models; here a
+context is the pair of words before both, seen together in the corpus. Knows only text.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ REPLACED = 0.02  # largest share of the sentences with a word that is replaced: 
 
 
 class SwapContext(NamedTuple):
-    """What decides which words may replace each other: the words before them, and whether they are capitalised."""
+    """The context that decides which words may replace each other: the preceding words, and capitalisation."""
 
     before_source: str
     before_target: str
@@ -32,7 +31,7 @@ class SwapContext(NamedTuple):
 
 
 class Swap(NamedTuple):
-    """A word that may be replaced, and its translation: the indices of both among the words of their texts."""
+    """A replaceable word and its translation: the indices of both among the words of their texts."""
 
     context: SwapContext
     source: int
@@ -40,7 +39,7 @@ class Swap(NamedTuple):
 
 
 class WordSwaps:
-    """Which words of a corpus may replace which, learned from its own sentence pairs."""
+    """The words of a corpus that may replace each other, learned from its own sentence pairs."""
 
     def __init__(self, sources: Sequence[str], targets: Sequence[str], share: float = 1.0) -> None:
         self.share = share
@@ -63,7 +62,7 @@ class WordSwaps:
         return not self.candidates
 
     def find_swaps(self, source: Sequence[str], target: Sequence[str], share: float) -> Iterator[Swap]:
-        """Finds words of a pair that may be swapped: each occurs once, has its translation, and is not the first word.
+        """Finds replaceable words of a pair: each occurs once, has its translation, and is not the first word.
 
         No such word occurs in more than this share of the sentences.
         """
@@ -78,11 +77,11 @@ class WordSwaps:
                 yield Swap(context, source_index, target_index)
 
     def rewrite_pairs(self, pairs: Sequence[SentencePair], generator: np.random.Generator) -> list[SentencePair]:
-        """Returns the pairs with the words of `swap_words`."""
+        """Applies `swap_words` to the pairs."""
         return [self.swap_words(source, target, generator) for source, target in pairs]
 
     def swap_words(self, source: str, target: str, generator: np.random.Generator) -> SentencePair:
-        """Replaces one word and its translation by others; a pair without such a word stays as it is."""
+        """Replaces one word and its translation by others; a pair without such a word is unchanged."""
         source_words, target_words = (
             truecase_words([word[0] for word in find_words(text)], counts)
             for text, counts in zip((source, target), self.within_counts, strict=True)

@@ -1,7 +1,7 @@
 """Agreement between processes that train together, so that none waits for an update that another does not make.
 
 All processes read the same batches, each learns from its share of every batch (`step.Trainer`), and all have the same
-weights at all times. Only the chief validates and writes the model, and it decides what follows from that.
+weights at all times. Only the chief validates and writes the model, and it decides the consequences.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ UNMEASURED = Validation(0.0, 0.0, 0.0, 0.0, "", "", "", "")
 
 
 class SingleProcess:
-    """A process that trains alone, and agrees with itself."""
+    """A process that trains alone."""
 
     def ask_anyone(self, flag: bool) -> bool:
         """Returns whether the flag is true in any process."""
@@ -35,7 +35,7 @@ class SingleProcess:
         return flag
 
     def share_validation(self, measure: Callable[[], Validation]) -> Validation:
-        """Returns the validation that the chief measures; the other processes get only its numbers."""
+        """Returns the validation measured by the chief; the other processes get only its numbers."""
         return measure()
 
     def require_same_facts(self, facts: Mapping[str, Any]) -> None:

@@ -1,6 +1,6 @@
 """Tells the role of this process among those that train together.
 
-Uses the standard library only: the command line needs the role before it waits for TensorFlow.
+Standard library only: the command line needs the role before it waits for TensorFlow.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ EXAMPLE = '{"cluster": {"worker": ["host0:port", "host1:port"]}, "task": {"type"
 
 @dataclass(frozen=True)
 class ClusterTask:
-    """Which of the processes this one is."""
+    """The position of this process among the others."""
 
     type: str = WORKER
     index: Annotated[int, Range(0, 10**6)] = 0
@@ -25,7 +25,7 @@ class ClusterTask:
 
 @dataclass(frozen=True)
 class ClusterConfig:
-    """The entries of TF_CONFIG that matter here."""
+    """The entries of TF_CONFIG used here."""
 
     cluster: dict[str, list[str]] = field(default_factory=dict)  # the addresses of each job
     task: ClusterTask = ClusterTask()
@@ -42,7 +42,7 @@ class ProcessRole:
 
     @classmethod
     def parse(cls, text: str | None) -> Self:
-        """Reads TensorFlow's TF_CONFIG; without it, the process is alone. Raises OptionError if it makes no sense."""
+        """Parses TensorFlow's TF_CONFIG; without it, the process is alone. Raises OptionError if it is invalid."""
         if not text or not text.strip():
             return cls()
         try:

@@ -20,8 +20,8 @@ ROWS_PER_PART, TOKENS_PER_PART = 32, 512
 def make_strategy(config: TrainConfig, role: ProcessRole) -> tf.distribute.Strategy:
     """Returns the strategy of `tf.distribute` for the devices of a training.
 
-    Must be called before TensorFlow does anything else; several processes, which TF_CONFIG names, meet here. Raises
-    OptionError if there are more devices than sentences in a batch.
+    Must be called before TensorFlow does anything else; the processes named in TF_CONFIG meet here. Raises OptionError
+    if there are more devices than sentences in a batch.
     """
     configure_threads(count_parts(config, role.processes))
     if role.processes > 1:
@@ -45,12 +45,12 @@ def check_batch_size(config: TrainConfig, devices: int) -> None:
 
 
 def make_cluster(strategy: tf.distribute.Strategy, role: ProcessRole) -> SingleProcess:
-    """Returns how this process agrees with the others, if there are any."""
+    """Returns this process's agreement with the others, if any."""
     return ProcessCluster(strategy, is_chief=role.is_chief) if role.processes > 1 else SingleProcess()
 
 
 def describe_devices(strategy: tf.distribute.Strategy, role: ProcessRole) -> str:
-    """Returns the devices as people read them, such as "CPU, 2 cores"."""
+    """Describes the devices, such as "CPU, 2 cores"."""
     replicas: int = strategy.num_replicas_in_sync
     if role.processes > 1:
         return f"{role.processes} processes, {format_count(replicas, 'device')}"
@@ -61,7 +61,7 @@ def describe_devices(strategy: tf.distribute.Strategy, role: ProcessRole) -> str
 
 
 def count_parts(config: TrainConfig, replicas: int) -> int:
-    """Returns into how many parts each of `replicas` splits its share of a batch, to learn from them in parallel.
+    """Returns the number of parts that each of `replicas` makes of its share of a batch, to learn from in parallel.
 
     On a CPU each part gets a core. A network like this computes thousands of small products per update, and sharing
     each of them among the cores costs more than it gains (benchmarks/log/training-speed.md).
@@ -76,9 +76,9 @@ def count_parts(config: TrainConfig, replicas: int) -> int:
 
 
 def configure_threads(parts: int) -> None:
-    """Has TensorFlow run each part in its own thread, and share single products only among the cores that are left.
+    """Has TensorFlow run each part in its own thread, sharing single products only among the remaining cores.
 
-    Must be called before TensorFlow does anything else; if it has started already, its threads stay as they are.
+    Must be called before TensorFlow does anything else; once it has started, its threads are fixed.
     """
     if parts > 1:
         with suppress(RuntimeError):

@@ -1,7 +1,7 @@
-"""Replaces products with embeddings by lookups: the product of a token's embedding depends on the token alone.
+"""Replaces products with embeddings by lookups, since a token's product depends only on the token.
 
-Where an embedding is concatenated with other values, the token's part of the product is looked up and added. This is
-for graphs in 8 bits (`quantise.py`): in 32 bits the tables would be several times as large as all other weights.
+If an embedding is concatenated with other values, the token's part of the product is looked up and added. This is for
+graphs in 8 bits (`quantise.py`): in 32 bits the tables would be several times as large as all other weights.
 
 Letters: V tokens, E embedding width, J outputs of a product.
 """
@@ -29,7 +29,7 @@ class Lookup:
 
 
 def look_up_embeddings(graph: Graph) -> None:
-    """Replaces products with embeddings by lookups, in place, and removes what nothing reads any more."""
+    """Replaces products with embeddings by lookups, in place, and removes whatever becomes unused."""
     for linear in graph.list_linears(narrowest=1):
         new = look_up_product(graph, linear)
         if new:
@@ -54,7 +54,7 @@ def derive_shape_from_ids(graph: Graph, shape: NodeProto) -> None:
 
 
 def look_up_product(graph: Graph, linear: Linear) -> list[NodeProto]:
-    """Returns nodes that compute a product by a lookup, of all of it or of a part; none where that is impossible."""
+    """Returns nodes that compute a product, or a part of it, by a lookup; empty if that is impossible."""
     parts = list_concatenated(graph, linear.value)
     for index in {0, len(parts) - 1}:  # of a part in the middle it is not known which weights are its own
         new: list[NodeProto] = []
@@ -75,7 +75,7 @@ def add_looked_up(
 ) -> Iterator[NodeProto]:
     """Yields nodes that compute the output of `linear`.
 
-    `table` (E, J) has its weights of the part that is looked up, and `others` those of the parts `beside` it.
+    `table` (E, J) holds its weights for the part that is looked up, and `others` those for the parts `beside` it.
     """
     bias = 0 if linear.bias is None else linear.bias
     tabulated = graph.add_constant((lookup.table @ table + bias).astype(np.float32), "tabulated")
@@ -92,7 +92,7 @@ def add_looked_up(
 
 
 def list_concatenated(graph: Graph, value: str) -> list[str]:
-    """Returns the values that were concatenated along the last axis of a matrix to `value`, or `value` alone."""
+    """Returns the values concatenated to `value` along the last axis of a matrix, or only `value`."""
     concat = graph.find_producer(value)
     if concat is None or concat.op_type != "Concat" or read_attribute(concat, "axis") not in (1, -1):
         return [value]
@@ -100,10 +100,9 @@ def list_concatenated(graph: Graph, value: str) -> list[str]:
 
 
 def find_lookup(graph: Graph, value: str, new: list[NodeProto]) -> Lookup | None:
-    """Returns the table and the ids of the rows of `value` if these are embeddings, in any order; else None.
+    """Returns the table and the row ids of `value` if it consists of embeddings, in any order; else None.
 
-    Appends to `new` the nodes that bring the ids into that order. Several products append equal nodes, which ONNX
-    Runtime merges.
+    Appends to `new` the nodes that reorder the ids. Several products append equal nodes, which ONNX Runtime merges.
     """
 
     def add_node(operation: str, *inputs: str, **attributes: Any) -> str:

@@ -1,6 +1,6 @@
-"""An ONNX graph that is being changed: the producers and consumers of its values, its constants, and its products.
+"""An ONNX graph being changed: the producers and consumers of its values, its constants, and its products.
 
-Knows nothing of networks; what is changed, and why, is in `simplify.py`, `embedding_tables.py` and `quantise.py`.
+Knows nothing of networks; `simplify.py`, `embedding_tables.py` and `quantise.py` say what is changed, and why.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Linear:
-    """A product with constant weights, and the constant bias that is added to it, if any."""
+    """A product with constant weights, and the constant bias added to it, if any."""
 
     nodes: tuple[NodeProto, ...]  # MatMul or Gemm, and Add where there is a bias
     value: str  # (..., K)
@@ -29,7 +29,7 @@ class Linear:
 
 
 class Graph:
-    """A graph, or the body of a loop of the graph `outer`, which reads the constants of `outer` too."""
+    """A graph, or the body of a loop of the graph `outer`, whose constants it reads too."""
 
     def __init__(self, proto: GraphProto, outer: Graph | None = None) -> None:
         self.proto = proto
@@ -38,7 +38,7 @@ class Graph:
         self.names: set[str] = outer.names if outer is not None else list_read_names(proto)  # that are in use
 
     def read_constant(self, name: str) -> Array | None:
-        """Returns the value of a constant; None for a value that is computed."""
+        """Returns the value of a constant; None for a computed value."""
         if name in self.arrays:
             return self.arrays[name]
         return self.outer.read_constant(name) if self.outer is not None else None
@@ -48,11 +48,11 @@ class Graph:
         return next((node for node in self.proto.node if name in node.output), None)
 
     def list_consumers(self, name: str) -> list[NodeProto]:
-        """Returns the nodes of this graph that read a value, but not the nodes inside its loops."""
+        """Returns the nodes of this graph that read a value, excluding nodes inside its loops."""
         return [node for node in self.proto.node if name in node.input]
 
     def is_read_elsewhere(self, name: str) -> bool:
-        """Whether a value is an output of the graph, or is read inside a loop."""
+        """Whether a value is an output of the graph, or read inside a loop."""
         inside = any(name in list_read_names(body) for node in self.proto.node for body in list_bodies(node))
         return inside or any(name == output.name for output in self.proto.output)
 
@@ -78,7 +78,7 @@ class Graph:
     def exchange(self, old: Sequence[NodeProto], new: Sequence[NodeProto]) -> None:
         """Replaces the nodes `old` by `new`, at the position of the last of `old`.
 
-        There all values that they read are computed already, and none of their outputs is read yet.
+        There, all values that they read are already computed, and none of their outputs is read yet.
         """
         nodes = list(self.proto.node)
         outputs = [node.output[0] for node in old]  # identify the nodes: assigning nodes copies them
@@ -97,7 +97,7 @@ class Graph:
         return linears
 
     def read_weights(self, node: NodeProto) -> Array | None:
-        """Returns the constant (K, M) that a product multiplies by; None if there is none, or if the node does more.
+        """Returns the constant (K, M) that a product multiplies by; None if it has none, or if the node does more.
 
         tf2onnx converts an Einsum to a Gemm.
         """
@@ -114,7 +114,7 @@ class Graph:
         return np.ascontiguousarray(constant.T) if read_attribute(node, "transB") else constant
 
     def describe_linear(self, product: NodeProto, weights: Array) -> Linear:
-        """Returns a product together with the bias that is added to it, if nothing else reads the product."""
+        """Returns a product together with the bias added to it, if nothing else reads the product."""
         value, output = product.input[0], product.output[0]
         readers = self.list_consumers(output)
         if len(readers) == 1 and readers[0].op_type == "Add" and not self.is_read_elsewhere(output):
@@ -125,7 +125,7 @@ class Graph:
         return Linear((product,), value, weights, None, output)
 
     def prune(self) -> None:
-        """Removes the nodes, constants and inputs that nothing reads any more."""
+        """Removes unused nodes, constants and inputs."""
         while True:
             needed = list_read_names(self.proto)
             nodes = [node for node in self.proto.node if needed.intersection(node.output)]
@@ -158,23 +158,23 @@ def list_read_names(proto: GraphProto) -> set[str]:
 
 
 def make_node(operation: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: Any) -> NodeProto:
-    """Returns a node of an operation of ONNX; inputs and outputs are names of values."""
+    """Returns a node for an ONNX operation; inputs and outputs are names of values."""
     return helper.make_node(operation, list(inputs), list(outputs), **attributes)
 
 
 def read_attribute(node: NodeProto, name: str) -> Any:
-    """Returns the value of a node's attribute; None where the node leaves it at its default."""
+    """Returns the value of a node's attribute; None for its default."""
     return next((helper.get_attribute_value(attribute) for attribute in node.attribute if attribute.name == name), None)
 
 
 def find_description(proto: GraphProto, name: str) -> ValueInfoProto | None:
-    """Returns what the graph says about the type and shape of a value; None if it says nothing."""
+    """Returns the graph's description of a value's type and shape, or None."""
     known = (*proto.input, *proto.output, *proto.value_info)
     return next((value for value in known if value.name == name), None)
 
 
 def measure_width(proto: GraphProto, name: str) -> int:
-    """Returns the length of the last axis of a value; 0 where it is not known."""
+    """Returns the length of the last axis of a value; 0 if unknown."""
     description = find_description(proto, name)
     axes = description.type.tensor_type.shape.dim if description is not None else ()
     return int(axes[-1].dim_value) if axes else 0

@@ -1,9 +1,9 @@
 """Quantises weights to 8 bits: the graphs multiply integers, and their results do not depend on the batch.
 
-Weights have one scale per column, embeddings one per row. The values that weights are multiplied by have a constant
-scale: with one that is computed at run time for a whole tensor, the result of a sentence would depend on the others of
-its batch. The range of these values was measured (`RangeRecorder`) or, inside loops, is the one to which the graph
-clips them; larger values are clipped.
+Weights have one scale per column, embeddings one per row. The values multiplied by weights have a constant scale: with
+one computed at run time for a whole tensor, the result of a sentence would depend on its batch. The range of these
+values was measured (`RangeRecorder`) or, inside loops, is the one to which the graph clips them; larger values are
+clipped.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SMALLEST = 1e-9  # range, so that no scale is 0
 
 
 def quantise_model(model: ModelProto, ranges: Mapping[str, float]) -> ModelProto:
-    """Returns a copy of `model` with weights in 8 bits; `ranges` has the largest magnitude of each measured value."""
+    """Returns a copy of `model` with weights in 8 bits; `ranges` holds the largest magnitude of each measured value."""
     copy = ModelProto()
     copy.CopyFrom(model)
     copy.opset_import.append(helper.make_opsetid(MICROSOFT, 1))
@@ -38,7 +38,7 @@ def quantise_model(model: ModelProto, ranges: Mapping[str, float]) -> ModelProto
 
 
 def quantise_products(graph: Graph, ranges: Mapping[str, float]) -> None:
-    """Quantises the products with values whose ranges are known; other products stay as they are."""
+    """Quantises the products with values of known range; other products are unchanged."""
     known = {**{value: (value, highest) for value, highest in ranges.items()}, **find_clipped(graph)}
     inputs: dict[str, Sequence[str]] = {}  # by value that is quantised already: bytes, scale and zero point
     for linear in graph.list_linears(narrowest=NARROWEST):
@@ -56,7 +56,7 @@ def quantise_products(graph: Graph, ranges: Mapping[str, float]) -> None:
 
 
 def find_clipped(graph: Graph) -> dict[str, tuple[str, float]]:
-    """Returns the values that are clipped to [-c, c], each with the value before clipping, and c.
+    """Returns the values clipped to [-c, c], each with the value before clipping, and c.
 
     Quantising clips to the same range, up to one step, so the value before clipping can be quantised instead.
     """
@@ -74,7 +74,7 @@ def find_clipped(graph: Graph) -> dict[str, tuple[str, float]]:
 def quantise_value(graph: Graph, value: str, highest: float) -> tuple[list[NodeProto], Sequence[str]]:
     """Returns nodes that quantise a value of magnitudes up to `highest`, and the names of bytes, scale and zero point.
 
-    A concatenation is quantised part by part, since bytes are less to copy than floats.
+    A concatenation is quantised part by part, since bytes are cheaper to copy than floats.
     """
     scale = graph.add_constant(np.float32(max(highest, SMALLEST) / LARGEST), "scale")
     middle = graph.add_constant(np.uint8(MIDDLE), "middle")
@@ -88,7 +88,7 @@ def quantise_value(graph: Graph, value: str, highest: float) -> tuple[list[NodeP
 
 
 def make_integer_product(graph: Graph, linear: Linear, value: Sequence[str]) -> NodeProto:
-    """Returns a product of bytes with bytes that gives floats; `value` names bytes, scale and zero point."""
+    """Returns a product of bytes that yields floats; `value` names bytes, scale and zero point."""
     weights, scales = quantise_weights(linear.weights, measure_largest_sums(linear.weights))
     quantised, scale, middle = value
     names = [quantised, graph.add_constant(weights, "weights"), scale, graph.add_constant(scales[0], "scales"), middle]
@@ -98,7 +98,7 @@ def make_integer_product(graph: Graph, linear: Linear, value: Sequence[str]) -> 
 
 
 def quantise_embeddings(graph: Graph) -> None:
-    """Quantises the tables of embeddings; a row becomes floats when it is looked up."""
+    """Quantises the embedding tables; a row becomes floats when looked up."""
     for lookup in [lookup for lookup in graph.proto.node if lookup.op_type == "Gather"]:
         table = graph.read_constant(lookup.input[0])
         if table is None or table.ndim != 2 or table.dtype != np.float32 or min(table.shape) < NARROWEST:
@@ -133,7 +133,7 @@ def measure_largest_sums(weights: Array) -> Array:
     """Returns (1, J) the largest magnitude of a weight, or of a sum of two neighbours of one sign, of weights (I, J).
 
     Processors without instructions for sums of four products (VNNI) add the products of two neighbouring rows in 16
-    bits, and saturate. With bytes up to 255 and two weights that add up to 128 at most they never do.
+    bits, and saturate. With bytes up to 255 and two weights that add up to at most 128, they never do.
     """
     even = np.pad(weights, [(0, len(weights) % 2), (0, 0)])
     of_sign = [np.maximum(sign * even, 0).reshape(-1, 2, even.shape[1]).sum(axis=1) for sign in (1, -1)]
@@ -174,7 +174,7 @@ def list_measured_values(model: ModelProto) -> list[str]:
 class RangeRecorder:
     """Runs the session of a graph of `add_range_output`, and records the largest magnitude of each measured value.
 
-    It stands in for that session. Several threads may run it.
+    It replaces that session, and is safe for several threads.
     """
 
     def __init__(self, session: Any, model: ModelProto) -> None:
@@ -184,7 +184,7 @@ class RangeRecorder:
         self.lock = threading.Lock()
 
     def run(self, names: Sequence[str], feed: Mapping[str, Array]) -> list[Array]:
-        """Returns the outputs with these names, as the session does."""
+        """Returns the outputs with these names, like the session."""
         values: list[Array]
         *values, ranges = self.session.run([*names, RANGES], feed)
         with self.lock:  # otherwise one thread's maximum could replace that of another

@@ -45,7 +45,7 @@ def simplify_model(encoder: ModelProto, decoder: ModelProto) -> None:
 
 
 def fold_reshaped_weights(model: ModelProto) -> None:
-    """Replaces weights that a graph reshapes by constants of the new shape, so that later steps recognise them."""
+    """Replaces reshaped weights by constants of the new shape, so that later steps recognise them."""
     from onnx.reference import ReferenceEvaluator  # slow to import, and not needed before the end of training
 
     graph = Graph(model.graph)
@@ -59,7 +59,7 @@ def fold_reshaped_weights(model: ModelProto) -> None:
 
 
 def keep_target_rows(graph: Graph, count: int) -> None:
-    """Shortens the decoder's tables of embeddings to the `count` tokens that it chooses from."""
+    """Shortens the decoder's embedding tables to the `count` tokens that it chooses from."""
     for lookup in [lookup for lookup in graph.proto.node if lookup.op_type == "Gather" and lookup.input[1] == TOKENS]:
         table = graph.read_constant(lookup.input[0])
         if table is not None and len(table) > count > 0:
@@ -67,7 +67,7 @@ def keep_target_rows(graph: Graph, count: int) -> None:
 
 
 def move_constants_out_of_loops(graph: Graph) -> None:
-    """Lets the bodies of loops read a constant directly where it is passed unchanged from turn to turn."""
+    """Lets loop bodies read a constant directly if it is passed unchanged from turn to turn."""
     for loop in [node for node in graph.proto.node if node.op_type == "Loop"]:
         (body,) = list_bodies(loop)
         same = {value.name: value.name for value in body.input}
@@ -92,7 +92,7 @@ def redirect_reads(body: GraphProto, old: str, new: str) -> None:
 def search_blocks(graph: Graph, top: NodeProto, shapes: ModelProto) -> None:
     """Makes `top`, which finds the k best of V log-probabilities, search only the best blocks of L scores.
 
-    Of equal scores those with lower ids come first, as before. Without an L that divides V nothing is changed.
+    Among equal scores, lower ids come first, as before. If no suitable L divides V, nothing changes.
     """
     softmax = graph.find_producer(top.input[0])
     if softmax is None or softmax.op_type != "LogSoftmax" or graph.list_consumers(softmax.output[0]) != [top]:
@@ -144,8 +144,8 @@ def build_block_search(graph: Graph, scores: str, top: NodeProto, *, blocks: int
 def make_log_probability(graph: Graph, scores: str, tokens: str) -> GraphProto:
     """Returns a branch that computes the log-probabilities (N, 1) of `tokens` (N, 1) from the logits (N, V).
 
-    ONNX Runtime takes the logarithms of the last few of N values one by one, and rounds them otherwise than those that
-    fill a vector of the processor. Each value fills one of its own here, so that N does not matter.
+    ONNX Runtime takes the logarithms of the last few of N values one by one, and rounds them differently from those
+    that fill a vector register. Here each value fills a register of its own, so that N does not matter.
     """
     softmax, chosen, repeated, logs, log = map(
         graph.make_name, ("softmax", "chosen", "repeated", "logs", "log_probability")

@@ -1,4 +1,4 @@
-"""Replaces parts of the network while it is traced for export, where tracing the parts of Keras makes slower graphs.
+"""Replaces parts of the network while tracing it for export, where Keras' own parts make slower graphs.
 
 Letters: A sentences, K rows of each, N = A * K rows, S source positions, U units, I width of an input.
 """
@@ -33,10 +33,10 @@ StepMaker = Callable[[tf.Tensor, tf.TensorArray], RecurrentStep]
 
 @contextmanager
 def share_sentences(network: Seq2Seq) -> Iterator[bool]:
-    """Within the block attention reads the entries of A sentences for N = A * K rows, K consecutive rows per sentence.
+    """Within the block, attention reads the entries of A sentences for N = A * K rows, K consecutive rows per sentence.
 
-    So beam search need not repeat the entries. Yields False, and changes nothing, for a network without an attention
-    that can do so.
+    Beam search then need not repeat the entries. Yields False, and changes nothing, for a network without a suitable
+    attention.
     """
     attention = getattr(network.decoder, "attention", None)
     if not isinstance(attention, Attention):
@@ -56,11 +56,11 @@ def share_sentences(network: Seq2Seq) -> Iterator[bool]:
 
 @contextmanager
 def precompute_readings(network: Seq2Seq) -> Iterator[None]:
-    """Within the block the encoder multiplies its memory by the readout's weights of the context.
+    """Within the block, the encoder multiplies its memory by the readout's weights of the context.
 
-    The context is a weighted sum of the memory, and the product with the readout's weights is linear: it can be
-    computed once per sentence. Nothing is changed where the product is wider than the memory, since each step would
-    then move more numbers.
+    The context is a weighted sum of the memory, and its product with the readout's weights is linear, so it can be
+    computed once per sentence. Nothing changes if the product is wider than the memory, since each step would then move
+    more numbers.
     """
     decoder, width = network.decoder, network.config.memory_width
     is_simple = isinstance(decoder, LuongDecoder) and decoder.attention.heads == 1
@@ -90,7 +90,7 @@ def precompute_readings(network: Seq2Seq) -> Iterator[None]:
 
 @contextmanager
 def use_plain_lookups(network: Seq2Seq) -> Iterator[None]:
-    """Within the block embeddings are looked up without the code by which Keras allows negative ids."""
+    """Within the block, embeddings are looked up without the code by which Keras allows negative ids."""
     with ExitStack() as stack:
         for layer in network.layers:
             if isinstance(layer, keras.layers.Embedding):
@@ -100,7 +100,7 @@ def use_plain_lookups(network: Seq2Seq) -> Iterator[None]:
 
 @contextmanager
 def use_lean_recurrences(network: Seq2Seq) -> Iterator[None]:
-    """Within the block the encoder's recurrences multiply all their inputs before the loop, and mask each step once.
+    """Within the block, the encoder's recurrences multiply all their inputs before the loop, and mask each step once.
 
     Keras multiplies inside the loop, and masks outputs and states separately.
     """
@@ -111,7 +111,7 @@ def use_lean_recurrences(network: Seq2Seq) -> Iterator[None]:
 
 
 def make_lean_call(layer: Any) -> Callable[..., tuple[tf.Tensor, ...]]:
-    """Returns a function that computes what `layer` does, except for its output at padding, which nothing may read."""
+    """Returns a function equal to `layer`, except for its output at padding, which nothing may read."""
     begin = make_gru_steps(layer.cell) if isinstance(layer.cell, keras.layers.GRUCell) else make_lstm_steps(layer.cell)
 
     def call(
@@ -135,7 +135,7 @@ def make_lean_call(layer: Any) -> Callable[..., tuple[tf.Tensor, ...]]:
 
 @contextmanager
 def use_lean_cells(network: Seq2Seq) -> Iterator[None]:
-    """Within the block the decoder's GRUs compute each gate in a product of its own, as those of the encoder do."""
+    """Within the block, the decoder's GRUs compute each gate in a product of its own, like the encoder's."""
     with ExitStack() as stack:
         for cell in network.decoder.cells if isinstance(network.decoder, RecurrentDecoder) else ():
             if isinstance(cell, keras.layers.GRUCell):
@@ -150,7 +150,7 @@ def step_gru(
     states: list[tf.Tensor],
     training: bool = False,
 ) -> tuple[tf.Tensor, list[tf.Tensor]]:
-    """Computes what `keras.layers.GRUCell` does."""
+    """Equals `keras.layers.GRUCell`."""
     (before,) = states
     hidden = before + compute_gru_change(apply_maps(of_input, inputs), apply_maps(of_hidden, before), before)
     return hidden, [hidden]
@@ -159,8 +159,8 @@ def step_gru(
 def split_gru_weights(cell: keras.layers.GRUCell) -> tuple[list[AffineMap], list[AffineMap]]:
     """Returns the maps of the inputs, and those of the hidden state, gate by gate.
 
-    The gates are the complement of the update gate (the share of the new state), the reset gate and the new state. To
-    split the result of one product for all gates would take as long as the product itself.
+    The gates are the complement of the update gate (the share of the new state), the reset gate and the new state.
+    Splitting the result of one product for all gates would take as long as the product itself.
     """
     signs = np.repeat([-1.0, 1.0, 1.0], cell.units)
     weights = [signs * weight.numpy() for weight in (cell.kernel, cell.recurrent_kernel, cell.bias)]
@@ -230,7 +230,7 @@ def project_steps(inputs: tf.Tensor, kernel: Any, bias: Any) -> tf.TensorArray:
 
 
 def bound_state(hidden: tf.Tensor) -> tf.Tensor:
-    """Returns a hidden state as it is: clipping tells `quantise.py` the range, which the state never leaves."""
+    """Returns a hidden state unchanged: clipping tells `quantise.py` its range, which the state never leaves."""
     return tf.clip_by_value(hidden, -1.0, 1.0)
 
 
@@ -242,7 +242,7 @@ def unstack_steps(values: tf.Tensor) -> tf.TensorArray:
 
 @contextmanager
 def replace_methods(layer: keras.layers.Layer, **methods: Callable[..., Any]) -> Iterator[None]:
-    """Within the block `layer` has these methods instead of its own."""
+    """Within the block, `layer` has these methods instead of its own."""
     for name, method in methods.items():
         setattr(layer, name, method)
     try:

@@ -1,4 +1,4 @@
-"""Which stages a training with synthetic pairs has, and what each of them needs. Values alone."""
+"""The stages of a training with synthetic pairs, and the needs of each. Only values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Interrupted(Exception):
 
 
 class Task(NamedTuple):
-    """Text that a helper model translates, and what becomes of it."""
+    """Text that a helper model translates, and its purpose."""
 
     name: str
     direction: Direction  # of the helper model
@@ -37,7 +37,7 @@ class Task(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """What is translated, in words for a person."""
+        """A description of the text for the user."""
         side = "target" if self.direction == "reverse" else "source"
         return f"the {side} {'text' if self.text == 'monolingual' else 'side of the training pairs'}"
 
@@ -56,7 +56,7 @@ class Plan:
 
     @property
     def stages(self) -> int:
-        """The number of stages that are reported: helper models, tasks, and the model itself."""
+        """The number of reported stages: helper models, tasks, and the model itself."""
         return len(self.directions) + len(self.tasks) + 1
 
 
@@ -81,5 +81,5 @@ def make_plan(corpus: PreparedCorpus, config: TrainConfig) -> Plan:
 
 
 def count_repeats(real: int, synthetic: int) -> int:
-    """Returns how many copies of each real pair stand beside the synthetic pairs."""
+    """Returns the number of copies of each real pair beside the synthetic pairs."""
     return max(1, min(MOST_REPEATS, round(REAL_SHARE * synthetic / real)))

@@ -72,7 +72,7 @@ SEARCHES = {
 def train_with_synthetic(request: TrainingRequest, *, keep_stages: bool = False) -> TrainReport:
     """Trains helper models, translates with them, and trains the model on real and synthetic pairs.
 
-    Raises Interrupted if the watcher stops it before the last stage, and whatever `train` raises.
+    Raises Interrupted if the watcher stops it before the last stage, and the errors of `train`.
     """
     plan = make_plan(request.corpus, request.training)
     if request.role.processes > 1:
@@ -95,7 +95,7 @@ def train_with_synthetic(request: TrainingRequest, *, keep_stages: bool = False)
 
 @dataclass
 class SyntheticRun:
-    """A training with synthetic pairs while it runs."""
+    """A running training with synthetic pairs."""
 
     request: TrainingRequest
     plan: Plan
@@ -104,7 +104,7 @@ class SyntheticRun:
 
     @classmethod
     def open(cls, request: TrainingRequest, plan: Plan) -> SyntheticRun:
-        """Opens the stages; a run that is resumed continues with them."""
+        """Opens the stages; a resumed run continues with them."""
         network, training = request.network.to_mapping(), asdict(request.training)
         identity = {
             "data": request.corpus.fingerprint,
@@ -137,7 +137,7 @@ class SyntheticRun:
         return reverse_corpus(self.request.corpus) if direction == "reverse" else self.request.corpus
 
     def train_helper(self, direction: Direction) -> None:
-        """Trains a helper model, or continues with its checkpoint, unless it is done."""
+        """Trains a helper model, or continues from its checkpoint, unless it is done."""
         corpus = self.orient_corpus(direction)
         name = f"{corpus.source_language} -> {corpus.target_language} helper model"
         self.begin(name)
@@ -199,7 +199,7 @@ class SyntheticRun:
         return Translator.load(ModelRequest(self.stages.directory / direction))
 
     def translate_texts(self, translator: Translator, texts: Sequence[str], path: Path) -> None:
-        """Appends the translation of each text to the file, block by block, after those that it has."""
+        """Appends the translations of the remaining texts to the file, block by block."""
         search = SEARCHES[self.request.training.synthetic_search]
         search = replace(search, sampling=replace(search.sampling, seed=self.request.training.seed))
         done, started = len(read_translations(path)), monotonic()
@@ -214,7 +214,7 @@ class SyntheticRun:
                 raise Interrupted(path.stem, self.number, self.plan.stages)
 
     def find_least_confidence(self, task: Task, translator: Translator | None) -> float:
-        """Returns the confidence under which a helper model falls in one of a hundred development sentences."""
+        """Returns the confidence below which a helper model falls in one of a hundred development sentences."""
         path = self.stages.directory / f"{task.direction}.confidence.json"
         if not path.is_file():
             translator = translator or self.load_helper(task.direction)
@@ -262,7 +262,7 @@ class SyntheticRun:
             raise Interrupted(name, self.number, self.plan.stages) from None
 
     def request_final(self, corpus: PreparedCorpus) -> TrainingRequest:
-        """Returns the request for the model itself, with the time that is left."""
+        """Returns the request for the model itself, with the remaining time."""
         deadline = self.request.deadline
         if self.request.training.time is not None:
             seconds = parse_duration(self.request.training.time) - self.stages.total_seconds
@@ -282,7 +282,7 @@ class SyntheticRun:
 
 
 def refuse_lost_stages(request: TrainingRequest) -> None:
-    """Raises OptionError if the last stage is to be resumed, but the synthetic pairs that it learned from are gone."""
+    """Raises OptionError if the last stage is to be resumed, but its synthetic pairs are gone."""
     lost = not (request.directory / STAGES).is_dir() and locate_state(request.directory).is_file()
     if request.resume and lost:
         raise OptionError(
@@ -300,12 +300,12 @@ def read_text(corpus: PreparedCorpus, task: Task) -> list[str]:
 
 
 def read_real_pairs(corpus: PreparedCorpus, task: Task) -> set[tuple[str, str]]:
-    """Returns the pairs that a task may make again: those of the training split, if it translates its sides."""
+    """Returns the training pairs that a task might recreate, if it translates the sides of the training split."""
     return {(pair.source, pair.target) for pair in corpus.read_pairs("train")} if task.text == "training" else set()
 
 
 def measure_confidence(translation: Translation) -> float:
-    """Returns the mean log-probability per token of a translation, in nats; NaN where there is none."""
+    """Returns the mean log-probability per token of a translation, in nats; NaN without a translation."""
     if not translation.hypotheses or not translation.hypotheses[0].tokens:
         return math.nan
     hypothesis = translation.hypotheses[0]

@@ -1,4 +1,4 @@
-"""Decides which synthetic pairs are learned. Knows texts alone. Letters: N pairs."""
+"""Selects the synthetic pairs to learn. Knows only text. Letters: N pairs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LEAST_CONFIDENT = 0.01  # share of the development set that is less likely than 
 
 @dataclass(frozen=True)
 class WordRatio:
-    """How the lengths of real pairs go together: mean and spread of the logarithm of target by source words."""
+    """The length relation of real pairs: mean and spread of the logarithm of target by source words."""
 
     mean: float
     spread: float
@@ -36,7 +36,7 @@ class WordRatio:
         return cls(float(ratios.mean()), max(float(ratios.std()), 0.1))
 
     def is_off(self, source: str, target: str) -> bool:
-        """Whether hardly any real pair has lengths that differ as those of this pair do."""
+        """Whether hardly any real pair has lengths that differ as much."""
         source_words, target_words = max(count_words(source), 1), max(count_words(target), 1)
         expected = source_words * np.exp(self.mean)
         ratio = np.log(target_words / expected)
@@ -45,7 +45,7 @@ class WordRatio:
 
 @dataclass(frozen=True)
 class HeldOutSentences:
-    """The sentences of the development and test sets, by side: their keys, and their texts."""
+    """The keys and texts of the sentences of the development and test sets, by side."""
 
     keys: tuple[frozenset[str], frozenset[str]]
     texts: tuple[Texts, Texts]
@@ -66,14 +66,14 @@ class HeldOutSentences:
 
 @dataclass(frozen=True)
 class Selection:
-    """The synthetic pairs that are learned, and how many were dropped, by reason."""
+    """The synthetic pairs to learn, and how many were dropped, by reason."""
 
     pairs: list[SyntheticPair]
     dropped: Counter[str]
 
     @property
     def summary(self) -> str:
-        """The counts in words for a person."""
+        """The counts in words for the user."""
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.dropped.most_common())
         return format_count(len(self.pairs), "synthetic pair") + (f"; dropped {reasons}" if reasons else "")
 
@@ -87,10 +87,10 @@ def select_pairs(
     generated: Side,
     real: Collection[tuple[str, str]] = frozenset(),
 ) -> Selection:
-    """Returns the pairs to learn. Both sides of each are held against the development and test sets.
+    """Returns the pairs to learn. Both sides of each are checked against the development and test sets.
 
     One side of all pairs was `generated`. `confidences` (N,) are mean log-probabilities per token, NaN where unknown;
-    those under `least` are dropped, and so are pairs that are `real` already (Nguyen et al. 2020).
+    pairs below `least` are dropped, as are pairs that are `real` already (Nguyen et al. 2020).
     """
     is_held_out = held_out.find([pair.source for pair in pairs], 0) | held_out.find([pair.target for pair in pairs], 1)
     kept: dict[SyntheticPair, None] = {}
@@ -111,7 +111,7 @@ def select_pairs(
 
 
 def find_problem(pair: SyntheticPair, ratio: WordRatio, generated: Side) -> str:
-    """Returns what is wrong with a pair, in words for a person; nothing if it may be learned."""
+    """Describes the problem of a pair; empty if it may be learned."""
     if not pair.source or not pair.target:
         return "empty"
     texts = (pair.target, pair.source) if generated == "source" else (pair.source, pair.target)

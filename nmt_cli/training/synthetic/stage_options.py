@@ -1,6 +1,6 @@
-"""The options with which a training with synthetic pairs began, for `--resume` before its last stage has a checkpoint.
+"""The original options of a training with synthetic pairs, for `--resume` before its last stage has a checkpoint.
 
-They are what a person set and what was left open, before anything was chosen by the size of a corpus: each stage has a
+They record what the user set and what was left open, before anything was chosen by corpus size, since each stage has a
 corpus of its own. Loads neither TensorFlow nor Keras.
 """
 
@@ -24,7 +24,7 @@ from nmt_cli.training.synthetic.stages import STATE
 
 
 class StageOptions(NamedTuple):
-    """All options of a training, and the names of those that the user set; None: no other may be chosen."""
+    """All options of a training, and the names of those set by the user; None: no other may be chosen."""
 
     saved: SavedOptions
     explicit: frozenset[str] | None
@@ -50,9 +50,9 @@ def find_stage_options(directory: Path, *, several_runs: bool = False) -> StageO
 def restore_stage_options(
     directory: Path, stages: StageOptions, options: Mapping[str, Any], explicit: Collection[str]
 ) -> SavedOptions:
-    """Returns the options of the stages without those that are `explicit`; `options` has the values of all.
+    """Returns the options of the stages without the `explicit` ones; `options` holds all values.
 
-    Raises OptionError if explicit ones differ that cannot change, and names these.
+    Raises OptionError, naming them, if explicit options differ that cannot change.
     """
     refuse_changes(directory, stages.saved, {name: options[name] for name in explicit if name in options})
     return {kind: drop_replaced(kind, values, explicit) for kind, values in stages.saved.items()}

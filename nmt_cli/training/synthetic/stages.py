@@ -1,8 +1,8 @@
-"""The stages of a training with synthetic pairs on disk: which are done, what they made, and how long they took.
+"""The stages of a training with synthetic pairs on disk: which are done, their output, and their duration.
 
-They live in `stages/` of the model directory until the model is complete. A stage is done once it is in `state.json`,
-which is written after everything else of it; so a process that is killed at any moment repeats one stage at most, and
-of a training or a translation only what came after its last checkpoint.
+They are kept in `stages/` of the model directory until the model is complete. A stage is done once it is in
+`state.json`, which is written last; a process killed at any moment thus repeats at most one stage, and of a training or
+a translation only the part after its last checkpoint.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ROOM_PER_MODEL = 200 * 2**20  # bytes: weights, checkpoints and graphs of a help
 
 @dataclass
 class Stages:
-    """The directory of the stages, and which of them are done after how many seconds."""
+    """The directory of the stages, and the finished ones with their seconds."""
 
     directory: Path
     identity: dict[str, Any]  # what is trained on what; stages of another run are of no use
@@ -47,7 +47,7 @@ class Stages:
     ) -> Self:
         """Returns the stages of a model directory: those of an interrupted run with `resume`, else none.
 
-        Raises DataError if the run to resume differs in what is `compared`, by default all of its identity, and
+        Raises DataError if the resumed run differs in what is `compared`, by default all of its identity, and
         DamagedError if its state cannot be read.
         """
         directory = model / STAGES
@@ -81,7 +81,7 @@ class Stages:
 
     @contextmanager
     def run(self, name: str) -> Iterator[Path]:
-        """Yields the path of what a stage makes; the stage is done if the block ends without an error."""
+        """Yields the path for a stage's output; the stage is done if the block ends without an error."""
         started = monotonic()
         yield self.directory / name
         self.seconds[name] = monotonic() - started
@@ -112,7 +112,7 @@ def require_room(directory: Path, sentences: int, models: int) -> None:
 def read_translations(path: Path) -> list[tuple[float, str]]:
     """Returns the confidence and the text of each translation that a task has written so far.
 
-    A line that a killed process did not finish is removed.
+    Removes a line left unfinished by a killed process.
     """
     if not path.is_file():
         return []
@@ -126,6 +126,6 @@ def read_translations(path: Path) -> list[tuple[float, str]]:
 
 
 def append_translations(path: Path, rows: Sequence[tuple[float, str]]) -> None:
-    """Appends translations to what a task has written so far."""
+    """Appends translations to a task's output."""
     with path.open("a", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{confidence:.4f}\t{text}\n" for confidence, text in rows)

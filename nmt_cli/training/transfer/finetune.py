@@ -1,4 +1,4 @@
-"""Training that starts from the weights of another model, and the old pairs that are replayed with the new ones."""
+"""Training that starts from the weights of another model, and the old pairs replayed with the new ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHANGEABLE = {"dropout"}  # options that the shapes of the weights do not depend
 
 
 def find_parent(config: TrainConfig) -> Path | None:
-    """Returns the directory of the model of --init-from, which may be a name. Raises NotFoundError without weights."""
+    """Returns the directory of the --init-from model, which may be a name. Raises NotFoundError without weights."""
     if config.init_from is None:
         return None
     directory = find_model(Path(config.init_from))
@@ -37,10 +37,10 @@ def find_parent(config: TrainConfig) -> Path | None:
 def choose_network(
     corpus: PreparedCorpus, network: ModelConfig, config: TrainConfig, explicit: Collection[str]
 ) -> ModelConfig:
-    """Returns the network to train: `network`, or with --init-from that of the model, with explicit CHANGEABLE options.
+    """Returns the network to train: `network` or, with --init-from, the model's with explicit CHANGEABLE options.
 
-    `explicit` has the names of the options of `network` that the user set. Raises DataError if the model reads sources
-    of another kind than those of the corpus, OptionError if an explicit option contradicts the model.
+    `explicit` holds the names of the options of `network` set by the user. Raises DataError if the model reads sources
+    of another kind than the corpus has, OptionError if an explicit option contradicts the model.
     """
     model = load_initial_model(config)
     if model is None:
@@ -59,13 +59,13 @@ def choose_network(
 
 
 def load_initial_model(config: TrainConfig) -> ModelDirectory | None:
-    """Returns the model of --init-from; None without the option. Raises NotFoundError or DamagedError."""
+    """Returns the --init-from model; None without the option. Raises NotFoundError or DamagedError."""
     parent = find_parent(config)
     return None if parent is None else ModelDirectory.load(parent)
 
 
 def check_same_sources(corpus: PreparedCorpus, model: ModelDirectory) -> None:
-    """Raises DataError if one of the two has text for sources and the other pictures, or if their features differ."""
+    """Raises DataError if sources are text in one and pictures in the other, or if their features differ."""
     depth, learned = read_vocabularies(corpus).features, model.card.vocabularies.get("features")
     if depth == learned:
         return
@@ -82,7 +82,7 @@ def check_same_sources(corpus: PreparedCorpus, model: ModelDirectory) -> None:
 
 
 def has_same_subwords(corpus: PreparedCorpus, model: ModelDirectory) -> bool:
-    """Whether the tokenizers of the corpus are those of the model."""
+    """Whether corpus and model have the same tokenizers."""
     names = dict.fromkeys((model.card.source_tokenizer, model.card.target_tokenizer))  # one name if they are joint
     settings = dataclasses.asdict(corpus.tokenizer_settings)
     return settings == model.card.tokenizer and hash_tokenizers(corpus) == [
@@ -91,9 +91,9 @@ def has_same_subwords(corpus: PreparedCorpus, model: ModelDirectory) -> bool:
 
 
 def load_replayed_corpus(corpus: PreparedCorpus, config: TrainConfig) -> Replayed | None:
-    """Returns the corpus of --replay, without the pairs that would leak the development and test sets of `corpus`.
+    """Returns the corpus of --replay, without pairs that would leak the development and test sets of `corpus`.
 
-    Raises DataError if its subwords are not those of the corpus, or if no pair is left.
+    Raises DataError if its subwords differ from the corpus's, or if no pair is left.
     """
     if config.replay is None:
         return None

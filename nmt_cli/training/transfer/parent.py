@@ -1,10 +1,10 @@
-"""The first weights of a network, from those of another model, its parent, whatever the subwords of the two are.
+"""Initialises a network with the weights of another model, its parent, whatever the subwords of the two.
 
-The rows of pieces that both vocabularies have are kept. The row of another piece is the mean of the rows of the
-parent's pieces that spell it; if the parent cannot spell it, the row is drawn from a normal distribution with the mean
-and the standard deviations of the parent's rows. All other weights are the parent's. Sources: Zoph, Yuret, May and
-Knight (2016), "Transfer Learning for Low-Resource Neural Machine Translation"; Nguyen and Chiang (2017), "Transfer
-Learning across Low-Resource, Related Languages for Neural Machine Translation".
+The rows of pieces in both vocabularies are kept. The row of another piece is the mean of the rows of the parent's
+pieces that spell it; if the parent cannot spell it, the row is drawn from a normal distribution with the mean and
+standard deviations of the parent's rows. All other weights are the parent's. Sources: Zoph, Yuret, May and Knight
+(2016), "Transfer Learning for Low-Resource Neural Machine Translation"; Nguyen and Chiang (2017), "Transfer Learning
+across Low-Resource, Related Languages for Neural Machine Translation".
 
 Letters: V pieces of a vocabulary, E the width of a row; the rows of the output bias have no width.
 """
@@ -44,7 +44,7 @@ class VocabularyRows(NamedTuple):
 
 @dataclass(frozen=True)
 class Blueprint:
-    """Weights of the child with a row for each piece of `vocabulary`, and the parent's weights that they come from.
+    """Weights of the child with a row for each piece of `vocabulary`, and the parent's weights they come from.
 
     The first `first_ids` pieces are looked up in `tables` in order, the others in reverse order.
     """
@@ -56,7 +56,7 @@ class Blueprint:
     first_ids: int = 0
 
     def fill_rows(self, generator: np.random.Generator) -> tuple[FloatArray, RowCounts]:
-        """Returns the rows, and how many of them were kept, spelled and drawn."""
+        """Returns the rows, and the numbers of kept, spelled and drawn ones."""
         first = self.tables[0]
         # 1. Draw all rows, so that no row depends on which others are drawn.
         learned = first.rows[first.pieces.learned_ids]
@@ -71,7 +71,7 @@ class Blueprint:
         return rows, RowCounts(kept, spelled, len(rows) - kept - spelled)
 
     def match_pieces(self) -> Iterator[tuple[PieceMatch, VocabularyRows]]:
-        """Yields the best match of each piece, and the table in which it was found."""
+        """Yields the best match of each piece, and the table where it was found."""
         matches = [table.pieces.match_pieces(self.vocabulary) for table in self.tables]
         for piece_id, candidates in enumerate(zip(*matches, strict=True)):
             found_in = list(zip(candidates, self.tables, strict=True))
@@ -79,7 +79,7 @@ class Blueprint:
 
 
 def choose_match(candidates: Sequence[tuple[PieceMatch, VocabularyRows]]) -> tuple[PieceMatch, VocabularyRows]:
-    """Returns the first match that is shared, or else the first that spells the piece, or else one that has nothing."""
+    """Returns the first match that is shared, else the first that spells the piece, else one without ids."""
     shared = (candidate for candidate in candidates if candidate[0].is_shared)
     spelled = (candidate for candidate in candidates if candidate[0].ids)
     return next(shared, None) or next(spelled, None) or (NO_MATCH, candidates[0][1])
@@ -87,7 +87,7 @@ def choose_match(candidates: Sequence[tuple[PieceMatch, VocabularyRows]]) -> tup
 
 @dataclass(frozen=True)
 class ParentWeights:
-    """The weights of a parent, and those of them that have a row for each piece."""
+    """The weights of a parent, including those with a row for each piece."""
 
     arrays: NamedArrays
     source: VocabularyRows | None  # the source embeddings; None for a parent that reads pictures
@@ -110,7 +110,7 @@ class ParentWeights:
         return cls(arrays, *separate, outputs)
 
     def plan_rows(self, corpus: PreparedCorpus) -> Iterator[Blueprint]:
-        """Yields what becomes of all weights with a row for each piece, for a network that learns `corpus`."""
+        """Yields the blueprint of all weights with a row for each piece, for a network that learns `corpus`."""
         written = corpus.target_tokenizer
         # 1. The embeddings: those of both sides together, or of each. A side looks for its pieces on its own side.
         if self.source is not None and corpus.has_joint_vocabulary:
@@ -127,9 +127,9 @@ class ParentWeights:
                 yield Blueprint(path, "", written, (VocabularyRows(self.outputs, self.arrays[path]),))
 
     def adapt_weights(self, corpus: PreparedCorpus, seed: int) -> tuple[NamedArrays, dict[str, RowCounts]]:
-        """Returns the weights by name for a network that learns `corpus`, and how its embeddings came about, by side.
+        """Returns the weights by name for a network that learns `corpus`, and the origin of its embeddings, by side.
 
-        What is drawn follows from `seed`.
+        Random rows follow from `seed`.
         """
         generator = np.random.default_rng([seed, 5])
         arrays = {name: array for name, array in self.arrays.items() if name != SOURCE_EMBEDDING}
@@ -142,9 +142,9 @@ class ParentWeights:
 
 
 def start_from_parent(network: Seq2Seq, corpus: PreparedCorpus, model: ModelDirectory, seed: int) -> ParentInfo:
-    """Gives a network that learns `corpus` the weights of a model, and returns what it got.
+    """Gives a network that learns `corpus` the weights of a model, and reports their origin.
 
-    Raises DamagedError, which names the file, for weights that are not those of such a network.
+    Raises DamagedError, naming the file, for weights of another network.
     """
     path = model.directory / WEIGHTS
     arrays, rows = ParentWeights.load(model).adapt_weights(corpus, seed)

@@ -1,4 +1,4 @@
-"""Finds for each piece of a vocabulary the piece of another one that means the same, or the pieces that spell it.
+"""Finds for each piece of a vocabulary its equivalent in another one, or the pieces that spell it.
 
 For a network that starts from one with other subwords. Knows no networks.
 """
@@ -20,7 +20,7 @@ PieceKey = tuple[bool, str]  # whether it is a byte, and the text
 
 
 class PieceMatch(NamedTuple):
-    """The ids that stand for a piece in another vocabulary: its own there, those that spell it, or none."""
+    """The ids for a piece in another vocabulary: its own there, those that spell it, or none."""
 
     ids: tuple[int, ...]
     is_shared: bool
@@ -30,7 +30,7 @@ NO_MATCH = PieceMatch((), is_shared=False)
 
 
 class PieceMatcher:
-    """The vocabulary in which the pieces of others are found."""
+    """The vocabulary in which pieces of others are found."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
@@ -40,7 +40,7 @@ class PieceMatcher:
 
     @cached_property
     def learned_ids(self) -> list[int]:
-        """The ids of the pieces that were learned from text: no symbols, placeholders or bytes."""
+        """The ids of the pieces learned from text: no symbols, placeholders or bytes."""
         normal = proto.ModelProto.SentencePiece.NORMAL
         return [piece_id for piece_id, piece in enumerate(self.model.pieces) if piece.type == normal]
 
@@ -51,7 +51,7 @@ class PieceMatcher:
         return symbols + [self.match_piece(key, folds=folds) for key in list_keys(other)[SPECIALS:]]
 
     def match_piece(self, key: PieceKey, *, folds: bool) -> PieceMatch:
-        """Returns the match of one piece; with `folds` a piece of lower case is also spelled by those of other case."""
+        """Returns the match of one piece; with `folds`, pieces of other case may also spell a lower-case piece."""
         # 1. A piece of both vocabularies.
         if key in self.ids:
             return PieceMatch((self.ids[key],), is_shared=True)
@@ -75,7 +75,7 @@ class PieceMatcher:
         return dict(ids)
 
     def spell(self, text: str) -> tuple[int, ...]:
-        """Returns the ids of the pieces that spell `text`; none if it takes bytes or unknown ones."""
+        """Returns the ids of the pieces that spell `text`; empty if it requires bytes or unknown pieces."""
         if self.tokenizer.settings.kind == "word":
             return ()  # a vocabulary of words knows a word or does not
         surface = text.lower() if self.tokenizer.settings.lowercase else text
@@ -86,7 +86,7 @@ class PieceMatcher:
 
     @cached_property
     def speller(self) -> Any:
-        """SentencePiece with this vocabulary, which takes blanks as they are: a piece may begin within a word."""
+        """SentencePiece with this vocabulary, which keeps blanks: a piece may begin within a word."""
         model = proto.ModelProto()
         model.CopyFrom(self.model)
         model.normalizer_spec.add_dummy_prefix = False
@@ -103,6 +103,6 @@ def list_keys(tokenizer: Tokenizer) -> list[PieceKey]:
 
 
 def drop_joiner(word: str) -> str:
-    """Returns a piece of a vocabulary of words as one of subwords: without a blank where it had no space before it."""
+    """Converts a piece of a word vocabulary to one of subwords: without a blank if no space preceded it."""
     joined = BLANK + JOINER
     return word.removeprefix(joined) if len(word) > len(joined) else word
