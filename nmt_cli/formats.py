@@ -118,6 +118,8 @@ FORMATS = (
         *("ics", "a calendar or a contact", (".ics", ".ical", ".ifb", ".vcf", ".vcard"), ("translate",)),
         starts=(b"BEGIN:VCALENDAR", b"BEGIN:VCARD"),
     ),
+    FileFormat("resx", "a .NET resource file", (".resx", ".resw"), ("translate",)),
+    FileFormat("svg", "a drawing (SVG)", (".svg",), ("translate",), roots=("svg",)),
     # What no command reads.
     FileFormat("rst", "reStructuredText", (".rst", ".rest"), advice=CONVERT),
     FileFormat("tex", "LaTeX", (".tex", ".latex", ".ltx"), advice=CONVERT),
@@ -126,7 +128,6 @@ FORMATS = (
     FileFormat("ipynb", "a Jupyter notebook", (".ipynb",), advice=CONVERT),
     FileFormat("tbx", "a termbase", (".tbx",), roots=("martif", "tbx"), advice="make a --glossary of its terms"),
     FileFormat("ts", "a Qt catalogue", roots=("ts",), advice="convert it: lconvert {name} -o {stem}.po"),
-    FileFormat("resx", "a .NET resource file", (".resx", ".resw")),
     FileFormat(
         *("xcode", "strings of an Apple app with their plurals", (".xcstrings", ".stringsdict")),
         roots=("plist",),

@@ -44,6 +44,8 @@ CLASSES = {  # module and class of each format; imported when it is needed, so t
     "rc": ("strings.entries", "ResourceScriptDocument"),
     "ics": ("strings.entries", "CalendarDocument"),
     "ftl": ("strings.entries", "FluentDocument"),
+    "resx": ("strings.xml_values", "ResourceDocument"),
+    "svg": ("strings.xml_values", "DrawingDocument"),
     "html": ("html", "HtmlDocument"),
     "xliff": ("xliff", "XliffDocument"),
     "docx": ("office.openxml", "DocxDocument"),
@@ -53,7 +55,7 @@ CLASSES = {  # module and class of each format; imported when it is needed, so t
     "epub": ("office.epub", "EpubDocument"),
 }
 CATALOGUE = "po"
-DECLARING = frozenset("html xliff android docx odt pptx odp epub".split())
+DECLARING = frozenset("html xliff android resx svg docx odt pptx odp epub".split())
 TABLES = ("tsv", "csv", "jsonl")
 UNMARKED = ("text", *TABLES, "po", "properties")  # no mark of theirs is placed by the words of a translation
 CATALOGUES = ("po", "xliff")  # have translations already

@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.marks.items import InlineItem, Wrapper
@@ -37,6 +38,8 @@ TEXT_ELEMENTS = frozenset({"string", "plurals", "string-array"})
 def decode_android(written: str) -> str:
     if written.isspace():
         return " "
+    if written == '"':
+        return ""
     if written.startswith("\\u") and len(written) >= 6:
         return decode_units(written)
     if written.startswith("\\"):
@@ -50,6 +53,16 @@ def escape_android(text: str) -> str:
     return escape_xml(escaped)
 
 
+def escape_quoted(text: str) -> str:
+    """Escapes plain text for a string resource in quotes, in which an apostrophe is one."""
+    return escape_android(text).replace("\\'", "'")
+
+
+def decode_section(written: str) -> str:
+    """Decodes an escape of a CDATA section, in which quotes are those of attributes."""
+    return written if written == '"' else decode_android(written)
+
+
 def escape_section(text: str) -> str:
     """Escapes plain text for a CDATA section of a string resource."""
     escaped = INVALID.sub("", text).replace("\\", "\\\\").replace("'", "\\'").replace('"', '\\"').replace("\n", "\\n")
@@ -58,12 +71,12 @@ def escape_section(text: str) -> str:
 
 TEXT_SYNTAX = TextSyntax(ANDROID_ESCAPES, decode_android, escape_android)
 SECTION_ESCAPES = re.compile(r"(?:\\u[0-9a-fA-F]{4})+|\\.|[ \t\r\n]+|[\"']", re.DOTALL)
-SECTION_SYNTAX = TextSyntax(SECTION_ESCAPES, decode_android, escape_section)
+SECTION_SYNTAX = TextSyntax(SECTION_ESCAPES, decode_section, escape_section)
 
 
 class AndroidDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
-        decoded = decode_xml(self.source)
+        decoded = decode_xml(self.source, with_entities=True)
         yield make_verbatim_unit(decoded.mark)
         kept: list[str] = []
         for part in self.read_parts(scan_xml(decoded.text)):
@@ -104,8 +117,18 @@ def read_resource(node: XmlNode) -> Iterator[str | Paragraph]:
         yield node.raw
         return
     yield node.tag
-    yield Paragraph(list(read_children(node.children)), escape_android)
+    yield make_value(list(read_children(node.children)))
     yield node.end
+
+
+def make_value(items: list[InlineItem]) -> Paragraph:
+    """Returns the paragraph of a string; the quotes around it, which keep its blanks, stay at its ends."""
+    filled = [index for index, item in enumerate(items) if item.raw.strip()]
+    ends = {filled[0], filled[-1]} if filled else set()
+    if len(ends) < 2 or any(items[index].raw != '"' for index in ends):
+        return Paragraph(items, escape_android)
+    held = [replace(item, kind="break") if index in ends else item for index, item in enumerate(items)]
+    return Paragraph(held, escape_quoted)
 
 
 def read_children(children: Sequence[XmlNode | MarkupToken]) -> Iterator[InlineItem]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from nmt_cli.documents.marks.items import InlineItem, Wrapper
+from nmt_cli.documents.marks.items import InlineItem, ItemKind, Wrapper
 from nmt_cli.documents.marks.paragraph import Paragraph
 from nmt_cli.documents.marks.spelling import TextSyntax, read_spelled_text
 from nmt_cli.text.normalise import find_unspaced
@@ -18,9 +18,11 @@ from nmt_cli.text.normalise import find_unspaced
 MESSAGE_WITH_FORMS = re.compile(r"\{\s*[\w.-]+\s*,\s*(?:plural|select|selectordinal)\s*,")
 FORM = re.compile(r"([\w=<>-]+\s*)\{")
 MAXIMUM_NESTING = 20
+OWN_ENTITY = re.compile(r"&[A-Za-z][\w.-]*;")  # which nothing decodes
+SPECIAL_KINDS: dict[str, ItemKind] = {"": "point", "\n": "break"}  # by what an escape spells
 # What is no text for people, although it has letters. A single word is one, unless its form says otherwise.
 IDENTIFIER = re.compile(
-    r"[a-z]+:[^\s]*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[#@$/\\.][^\s]*|[^\s]*[_/\\=<>|{}][^\s]*|[\w-]+(?:\.[\w-]+)+"
+    r"[a-z]+:[^\s]*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[#@$:/\\.][^\s]*|[^\s]*[_/\\=<>|{}][^\s]*|[\w-]+(?:\.[\w-]+)+"
     r"|[a-z]+[A-Z]\w*|[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]+)*|(?=\w*\d)(?=\w*[A-Za-z])[\w-]{6,}",
 )
 # The same for scripts without blanks, in which a whole sentence is one word: only addresses, and paths of files.
@@ -98,13 +100,17 @@ def decode_units(written: str) -> str:
 
 
 def read_plain_items(raw: str, syntax: TextSyntax, wrappers: Sequence[Wrapper] = ()) -> Iterator[InlineItem]:
-    """Yields the text of a string, with a break per line break and a point for anything without a character."""
+    """Yields the text of a string.
+
+    An entity of the document's own is code, a line break a break, and what spells nothing a point.
+    """
     position = 0
     for match in syntax.escapes.finditer(raw):
         spelled = syntax.decode(match[0])
-        if spelled not in ("", "\n"):
+        kind = "code" if OWN_ENTITY.fullmatch(spelled) else SPECIAL_KINDS.get(spelled)
+        if kind is None:
             continue
         yield read_spelled_text(raw[position : match.start()], syntax, wrappers)
-        yield InlineItem("break" if spelled else "point", (match[0],), wrappers=tuple(wrappers))
+        yield InlineItem(kind, (match[0],), wrappers=tuple(wrappers))
         position = match.end()
     yield read_spelled_text(raw[position:], syntax, wrappers)

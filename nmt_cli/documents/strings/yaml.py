@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.documents.document import MAXIMUM_DEPTH, Document, TranslationUnit, import_library, make_verbatim_unit
@@ -17,6 +18,7 @@ from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import Paragraph
 from nmt_cli.documents.marks.spelling import TextSyntax, make_text
 from nmt_cli.documents.strings.syntax import decode_units, is_text, read_plain_items, read_string
+from nmt_cli.languages.codes import find_language_tag, is_same_language
 from nmt_cli.text.aligned import Edit
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ INDENTED_LINE = re.compile(r"([ ]*)([^\r\n]*)(\r?\n|\Z)")
 OTHER_VALUE = re.compile(r"(?i)~|null|true|false|yes|no|on|off|y|n|[-+.\d].*|=|<<")
 UNSAFE = re.compile(r"[-?:](?:\s|$)|[\[\]{},#&*!|>'\"%@`]|.*(?:: | #|:$)|\s|.*\s$", re.DOTALL)
 UNSAFE_INSIDE = re.compile(r".*[\[\]{},]", re.DOTALL)  # brackets
+TOP_KEY = re.compile(r"^[\"']?(?P<key>[^\s#\"'{}\[\]:%.-][^\s:]*?)[\"']?(?=:(?:\s|$))", re.MULTILINE)
 ANCHOR = re.compile(r"&\S+\s+")
 YAML_CHARACTERS = 1 << 26  # characters: the parser needs many bytes for each
 
@@ -81,7 +84,7 @@ class YamlDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         decoded = decode_document(self.source, lambda _: None)
         yield make_verbatim_unit(decoded.mark)
-        text = decoded.text
+        text = self.rename_language(decoded.text)
         if len(text) > YAML_CHARACTERS:
             self.source.refuse(1, f"more than {YAML_CHARACTERS >> 20} MiB of YAML", "divide the file")
         position = 0
@@ -92,6 +95,15 @@ class YamlDocument(Document):
             yield self.make_unit(scalar, text[scalar.start : scalar.end], decoded)
             position = scalar.end
         yield make_verbatim_unit(decoded.encode(text[position:]))
+
+    def rename_language(self, text: str) -> str:
+        """Returns the text with the target's code as its only top key, if that is the source's: so Rails has it."""
+        keys = list(islice(TOP_KEY.finditer(text), 2))
+        target = find_language_tag(self.source.target_language)
+        if len(keys) != 1 or not target or not is_same_language(keys[0]["key"], self.source.source_language):
+            return text
+        written = json.dumps(target) if OTHER_VALUE.fullmatch(target) else target  # Norwegian is `no`
+        return f"{text[: keys[0].start()]}{written}{text[keys[0].end() :]}"
 
     def find_scalars(self, text: str) -> Iterator[Scalar]:
         """Yields the string values, in order. Raises DataError for invalid YAML."""

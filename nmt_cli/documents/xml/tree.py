@@ -23,6 +23,7 @@ from nmt_cli.errors import DataError
 DECLARED = re.compile(rb"<\?xml[^>]{1,200}?encoding\s*=\s*[\"']([A-Za-z0-9_.:-]{2,40})")
 INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 CDATA = "<![CDATA["
+LONGEST_ENTITY = 1000  # characters: the name of a product or a notice
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +114,10 @@ def read_node(tokens: Iterator[MarkupToken], token: MarkupToken) -> XmlNode:
     raise ValueError("the element is not closed")  # expat has seen that all are
 
 
-def decode_xml(source: DocumentSource) -> DecodedText:
-    """Reads the whole document. Raises DataError for invalid or unsafe XML."""
+def decode_xml(source: DocumentSource, *, with_entities: bool = False) -> DecodedText:
+    """Reads the whole document. Raises DataError for what is no XML, or not safe."""
     decoded = decode_document(source, find_xml_encoding)
-    check_xml(decoded.text, source)
+    check_xml(decoded.text, source, with_entities=with_entities)
     return decoded
 
 
@@ -126,12 +127,13 @@ def find_xml_encoding(data: bytes) -> str | None:
     return match[1].decode("ascii").lower() if match else None
 
 
-def check_xml(text: str, source: DocumentSource) -> None:
+def check_xml(text: str, source: DocumentSource, *, with_entities: bool) -> None:
     """Raises DataError for text that is not well-formed XML, declares entities, or is nested too deeply."""
     parser = expat.ParserCreate("utf-8")
     guard = XmlGuard()
     parser.StartElementHandler, parser.EndElementHandler = guard.enter, guard.leave
-    parser.EntityDeclHandler = guard.refuse_entity
+    parser.EntityDeclHandler = guard.check_entity if with_entities else guard.refuse_entity
+    parser.DefaultHandler = guard.skip  # with which expat does not expand entities in the text
     try:
         parser.Parse(text.encode("utf-8", "replace"), True)
     except expat.ExpatError as error:
@@ -153,6 +155,14 @@ class XmlGuard:
 
     def leave(self, _tag: str) -> None:
         self.depth -= 1
+
+    def skip(self, _data: str) -> None:
+        """Ignores what has no handler."""
+
+    def check_entity(self, name: str, is_parameter: int, value: str | None, *_external: str | None) -> None:
+        """Accepts an entity that is a text: it stays as it is, and cannot grow."""
+        if is_parameter or value is None or "&" in value or len(value) > LONGEST_ENTITY:
+            self.refuse_entity(name)
 
     def refuse_entity(self, *_declared: Any) -> NoReturn:
         raise ValueError("it declares entities, which can be made to fill the memory")

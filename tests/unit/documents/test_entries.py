@@ -6,7 +6,7 @@ import pytest
 
 from nmt_cli.documents.strings import entries
 from support.documents import convert_bytes, echo_document, list_texts
-from support.translations import louder
+from support.translations import aligned, louder
 
 INI = """; not this
 [main section]
@@ -104,7 +104,7 @@ TEXTS = {
         *("First line", "second line goes on"),
     ],
     "php": ["It's here", 'A "line"', "and $name, {$x}", "Some words", "a number => key", "Good morning"],
-    "dtd": ["Where is <b>Tom</b> & &brand;?", 'Say "yes"', "100% of it"],
+    "dtd": ["Where is <b>Tom</b> & {1}?", 'Say "yes"', "100% of it"],
     "rc": ['One "thing"', "here", "Two things", "&Import...", "A window", "Some text", "A button"],
     "ics": ["Come, if you can; bring food", "A long line that goes on here", "and ends", "Head cook"],
     "ftl": [
@@ -141,8 +141,6 @@ def test_the_texts_are_the_values_that_people_read(name: str, line_end: str) -> 
     ],
 )
 def test_what_a_translation_has_is_escaped_as_the_format_wants_it(name: str, text: str, written: str) -> None:
-    from support.translations import aligned
-
     assert convert_bytes(name, text.encode(), lambda source: aligned(source, 'x "y" \\'.split(), [0, 0, 1])) == (
         written.encode()
     )

@@ -51,7 +51,7 @@ ANDROID = r"""<?xml version="1.0" encoding="utf-8"?>
 </resources>
 """
 YAML = """# strings
-en:
+strings:
   title: "The caf\\u00e9 \\"Blue\\": it
     opens"   # note
   plain: Soup of the day
@@ -119,7 +119,7 @@ TEXTS = {
     "android": [
         "Don't stop, {1}!",
         "Go & see…",
-        '"It\'s here"',
+        "It's here",
         'Read <a href="x">the terms</a>',
         "%d boat",
         "%d boats",
@@ -218,7 +218,7 @@ def test_a_translation_is_escaped(name: str, mark: str) -> None:
     if name == "yaml":
         import ruamel.yaml
 
-        values = ruamel.yaml.YAML(typ="safe", pure=True).load(written)["en"]
+        values = ruamel.yaml.YAML(typ="safe", pure=True).load(written)["strings"]
         assert (values["plain"], values["single"], values["list"][0]) == (mark.strip(),) * 3
         assert list(values)[:3] == ["title", "plain", "two lines"]
 
@@ -357,3 +357,67 @@ def test_a_format_without_its_library_says_how_to_install_it(monkeypatch: pytest
         convert_bytes("yaml", b"a: b\n", louder)
     assert problem.value.exit_code == 69
     assert re.search(r"pip install .*\[formats\]", problem.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "written"),
+    [
+        ('"  It is here.  "', "It is here.", '"  I don\'t.  "'),
+        ('"It is here."', "It is here.", '"I don\'t."'),
+        ('\n    "It is here."\n  ', "It is here.", '\n    "I don\'t."\n  '),
+        ("It is here.", "It is here.", "I don\\'t."),
+        ('\\"It is here.\\"', '"It is here."', "I don\\'t."),
+    ],
+)
+def test_quotes_around_a_string_of_android_are_syntax(value: str, text: str, written: str) -> None:
+    data = f'<resources><string name="a">{value}</string></resources>'.encode()
+    assert list_texts("android", data) == [text]
+    assert convert_bytes("android", data, lambda source: aligned(source, ["I", "don't."], [0, 2])) == (
+        data.replace(value.encode(), written.encode())
+    )
+
+
+def test_entities_that_a_document_declares_stay_as_they_are() -> None:
+    data = b"""<!DOCTYPE resources [
+  <!ENTITY app "My app">
+]>
+<resources><string name="a">Welcome to &app;, &lt;you&gt;!</string></resources>"""
+    assert list_texts("android", data) == ["Welcome to {1}, <you>!"]
+    assert convert_bytes("android", data, louder) == data.replace(b"Welcome to", b"WELCOME TO").replace(b"you", b"YOU")
+
+
+@pytest.mark.parametrize(
+    "entity",
+    [
+        '<!ENTITY b "&a;&a;">',
+        '<!ENTITY x SYSTEM "file:///etc/passwd">',
+        '<!ENTITY % p "a">',
+        f'<!ENTITY c "{"a" * 9999}">',
+    ],
+)
+def test_entities_that_could_grow_or_read_files_are_refused(entity: str) -> None:
+    data = f'<!DOCTYPE r [<!ENTITY a "ha">{entity}]><resources><string name="a">Hello</string></resources>'.encode()
+    with pytest.raises(DataError, match="declares entities"):
+        list_texts("android", data)
+
+
+def test_symbols_of_rails_and_names_with_a_colon_are_no_texts() -> None:
+    data = b"order: [ :year, :month ]\nicon: ':smile:'\nnote: 'Note: this'\n"
+    assert list_texts("yaml", data) == ["Note: this"]
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("# a\nen:\n  a: Hello\n", "# a\nde:\n  a: HELLO\n"),
+        ("'en':\n  a: Hello\n", "de:\n  a: HELLO\n"),
+        ("en:\n  a: Hello\nfr:\n  a: Bonjour\n", "en:\n  a: HELLO\nfr:\n  a: BONJOUR\n"),
+        ("menu:\n  en: Hello\n", "menu:\n  en: HELLO\n"),
+    ],
+)
+def test_the_only_top_key_becomes_the_target_language(text: str, written: str) -> None:
+    assert convert_bytes("yaml", text.encode(), louder).decode() == written
+
+
+def test_norwegian_as_a_top_key_is_a_string() -> None:
+    assert convert_bytes("yaml", b"en:\n  a: Hi\n", louder, "no") == b'"no":\n  a: HI\n'
