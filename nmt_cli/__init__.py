@@ -6,7 +6,7 @@ On the command line: `nmt prepare`, `train`, `translate`, `evaluate`, `visualize
 
     nmt.load("model").translate("Where is the station?")
 
-The names below are imported when they are first used, so that this import takes no time (see `__init__.pyi`).
+The names below are imported on first use, so that this import takes no time (see `__init__.pyi`).
 """
 
 __version__ = "0.1.0"

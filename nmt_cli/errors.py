@@ -41,7 +41,7 @@ class ExitCode(IntEnum):
 
 
 class NmtError(Exception):
-    """The base of all errors that the user sees: a `message` of one line and a `hint` of one line, perhaps empty."""
+    """The base of all errors shown to the user: a `message` of one line and a `hint` of one line, possibly empty."""
 
     exit_code = ExitCode.FAILURE
 
@@ -60,7 +60,7 @@ class DataError(NmtError):
 
 
 class DamagedError(DataError):
-    """The files of a prepared directory or a model directory are not those that its manifest lists."""
+    """The files of a prepared directory or a model directory differ from those listed in its manifest."""
 
 
 class NotFoundError(NmtError):
@@ -84,13 +84,13 @@ class WorkerError(NmtError):
 
 
 class CheckError(NmtError):
-    """Translations failed checks; they are written all the same."""
+    """Translations failed checks; they are written nevertheless."""
 
     exit_code = ExitCode.CHECK_FAILED
 
 
 def explain_install(extra: str) -> str:
-    """Returns the hint that installs an extra from where this package came: an index, a folder or a repository."""
+    """Returns the hint that installs an extra from this package's origin: an index, a folder or a repository."""
     import json  # only this hint needs these
     import shlex
     import sys
@@ -122,7 +122,7 @@ def find_nearest(name: str, candidates: Iterable[str]) -> str | None:
 
 
 def convert_os_error(error: OSError) -> NmtError:
-    """Returns the `NmtError` that says in plain words what the operating system refused."""
+    """Returns an `NmtError` that explains the operating system's refusal in plain words."""
     path = str(error.filename) if error.filename is not None else "a file"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         resource = "disk" if error.errno == errno.ENOSPC else "disk quota"

@@ -1,4 +1,4 @@
-"""Files and directories that are replaced as a whole, never by half; and checksums.
+"""Replaces files and directories as a whole, never partially; computes checksums.
 
 Does not know what the files mean.
 """
@@ -31,10 +31,10 @@ def hash_file(path: Path) -> str:
 
 
 def require_file(path: Path) -> Path:
-    """Returns `path` if it is a file that can be read.
+    """Returns `path` if it is a readable file.
 
-    Raises NotFoundError for a path that does not exist (the hint names the nearest file in the same folder), for a
-    directory, and for a file that may not be read.
+    Raises NotFoundError for a missing path (the hint names the nearest file in the same folder), for a directory, and
+    for an unreadable file.
     """
     if path.is_dir():
         raise NotFoundError(f"{path} is a directory; a file is needed here")
@@ -49,7 +49,7 @@ def require_file(path: Path) -> Path:
 
 
 def require_parent(path: Path, name: str, *, hint: str) -> None:
-    """Raises OutputError if `path`, which messages call `name`, could not be created in the directory above it."""
+    """Raises OutputError if `path`, called `name` in messages, could not be created in its parent directory."""
     target = Path(os.path.realpath(path))  # a link stays, its target is replaced
     parent = next(ancestor for ancestor in target.parents if ancestor.exists())
     if not parent.is_dir():
@@ -59,9 +59,9 @@ def require_parent(path: Path, name: str, *, hint: str) -> None:
 
 
 def require_output(path: Path, option: str) -> None:
-    """Raises, before the work, what writing the file that an option names would raise after it.
+    """Raises, before the work, the errors of writing the file named by an option.
 
-    This is OptionError for a directory, OutputError for a file that cannot be created. Devices and pipes are there.
+    OptionError for a directory, OutputError for a file that cannot be created. Devices and pipes are accepted.
     """
     hint = f"name another file with {option}"
     if path.is_dir():
@@ -74,7 +74,7 @@ def require_output(path: Path, option: str) -> None:
 def stage_file(path: Path, *, suffix: str = "") -> Iterator[Path]:
     """Yields a temporary path beside `path` to write to, and renames it to `path` if the block ends without an error.
 
-    The new file takes over the permissions of the old one; until then, only its owner can read it. Of a link, the
+    The new file takes over the permissions of the old one; until then, only its owner can read it. For a link, the
     target is replaced; a device or a pipe is yielded itself. `suffix` ends the temporary name, for writers that look at
     it. An OSError names `path`, not the temporary path.
     """
@@ -125,9 +125,9 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 def stage_directory(path: Path, *, replace: bool) -> Iterator[Path]:
     """Yields an empty directory beside `path` to fill, and renames it to `path` if the block ends without an error.
 
-    The new directory takes over the permissions of the old one. Of a link, the target is replaced. After an exception
-    the staged directory is removed and `path` unchanged.
-    Raises OutputError if `path` is a file, or a directory that is not empty and `replace` is false.
+    The new directory takes over the permissions of the old one. For a link, the target is replaced. After an exception
+    the staged directory is removed and `path` unchanged. Raises OutputError if `path` is a file, or a directory that is
+    not empty and `replace` is false.
     """
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -154,7 +154,7 @@ def stage_directory(path: Path, *, replace: bool) -> Iterator[Path]:
 
 
 def name_typed_file(name: str | None, staged: Path, path: Path) -> str:
-    """Returns the name of a file of the directory `staged` as it would be in `path`; any other file keeps its name."""
+    """Returns the name that a file of the directory `staged` would have in `path`; any other file keeps its name."""
     if name is None:
         return str(path)
     staged_file = Path(str(name))
@@ -182,7 +182,7 @@ def refuse_to_overwrite(path: Path, *, replace: bool) -> None:
 
 
 def exchange_directories(staged: Path, path: Path, *, replace: bool) -> bool:
-    """Renames `staged` to `path`, and deletes the directory that was there if `replace`; returns whether it could."""
+    """Renames `staged` to `path`, deleting an existing directory if `replace`; returns whether it could."""
     moved_away: list[Path] = []
     while not rename_to_free(staged, path):
         if not replace:
@@ -197,7 +197,7 @@ def exchange_directories(staged: Path, path: Path, *, replace: bool) -> bool:
 
 
 def rename_to_free(staged: Path, path: Path) -> bool:
-    """Renames a directory to a path where there is none, or an empty one; returns whether it was free."""
+    """Renames a directory to a path that is missing or an empty directory; returns whether it was free."""
     try:
         if os.name == "nt" and path.is_dir():
             path.rmdir()  # Windows does not rename to an empty directory
@@ -210,7 +210,7 @@ def rename_to_free(staged: Path, path: Path) -> bool:
 
 
 def read_umask() -> int:
-    """Returns the mask of permissions of new files, which can only be read by setting it."""
+    """Returns the permission mask of new files, which can only be read by setting it."""
     umask = os.umask(0)
     os.umask(umask)
     return umask

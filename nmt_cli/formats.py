@@ -1,7 +1,7 @@
-"""The formats of files, in one table: how each is recognised, which command reads it, and what to do with the others.
+"""The table of file formats: how each is recognised, which command reads it, and what to do with the others.
 
 `nmt prepare` learns pairs from a file, `nmt translate` translates it, `nmt evaluate` scores it. Help, docs and the
-errors for other files are made from this table. Must not know how any format is read. Standard library only.
+errors for other files are generated from this table. Must not know how any format is read. Standard library only.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ADVICE: dict[Use, str] = {
 
 @dataclass(frozen=True)
 class FileFormat:
-    """A format: its name (for `--format`), what its files are called in messages, and how they are recognised."""
+    """A format: its name (for `--format`), what messages call its files, and how they are recognised."""
 
     name: str
     title: str  # with its article: "a web page"
@@ -199,13 +199,13 @@ def list_formats(use: Use) -> tuple[str, ...]:
 
 
 def join_formats(use: Use) -> str:
-    """Returns the names of the formats that a command reads, as a sentence lists them."""
+    """Returns the names of the formats that a command reads, as a list in a sentence."""
     names = list_formats(use)
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def find_by_name(name: str | PurePath) -> FileFormat | None:
-    """Returns the format that a file's name tells, after that of a compression; None if it tells nothing."""
+    """Returns the format implied by a file's name, ignoring a compression suffix, or None."""
     base = PurePath(name).name.lower()
     for extension in COMPRESSION_EXTENSIONS:
         base = base.removesuffix(extension)
@@ -214,7 +214,7 @@ def find_by_name(name: str | PurePath) -> FileFormat | None:
 
 
 def select_format(requested: str, use: Use) -> FileFormat:
-    """Returns the format that `--format` names. Raises OptionError for one that the command does not read."""
+    """Returns the format named by `--format`. Raises OptionError for one that the command does not read."""
     names = list_formats(use)
     if requested in names:
         return BY_NAME[requested]
@@ -233,7 +233,7 @@ def list_hint(names: Iterable[str]) -> str:
 
 
 def require_use(format: FileFormat, use: Use, name: str) -> FileFormat:
-    """Returns the format if the command reads it. Raises DataError, with what to do instead; `name` is the file's."""
+    """Returns the format if the command reads it. Raises DataError, saying what to do instead; `name` is the file's."""
     if use in format.uses:
         return format
     raise DataError(
@@ -251,7 +251,7 @@ def describe_way_out(format: FileFormat, use: Use, name: str) -> str:
 
 
 def format_table() -> list[str]:
-    """Returns the table of formats in Markdown, as docs/formats.md shows it."""
+    """Returns the table of formats in Markdown, as shown in docs/formats.md."""
     lines = ["| format | extensions | `prepare` | `translate` | `evaluate` |", "|---|---|---|---|---|"]
     for format in FORMATS:
         extensions = " ".join((*format.extensions, *format.file_names))

@@ -1,7 +1,7 @@
-"""Reads JSON that nmt wrote, and trusts none of it: a file may be damaged, or somebody else's.
+"""Reads JSON written by nmt without trusting it: a file may be damaged, or not ours.
 
-The types of a dataclass or NamedTuple say what each entry holds, and `Annotated` with a `Range`, or FileName, which
-values. Everything else is refused, with the key of the entry. Standard library only, since translation reads a card.
+The types of a dataclass or NamedTuple define each entry, and `Annotated` with a `Range`, or FileName, its allowed
+values. Everything else is refused, naming the entry's key. Standard library only, since translation reads a card.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or f
 
 
 class RecordError(ValueError):
-    """An entry that is not what it should be; its text names the entry by its key, as in `source.limit`."""
+    """An invalid entry; its text names the entry by key, as in `source.limit`."""
 
 
 class Range(NamedTuple):
@@ -54,7 +54,7 @@ Share = Annotated[float, Range(0, 1)]
 
 
 def parse_json(text: str) -> Any:
-    """Parses JSON. Raises RecordError for anything else, for NaN, and for numbers and nesting without end."""
+    """Parses JSON. Raises RecordError for anything else, for NaN, and for excessive numbers and nesting."""
     endless: list[str] = []  # numbers that are not finite
 
     def parse_number(digits: str) -> float:
@@ -78,7 +78,7 @@ def parse_json(text: str) -> Any:
 
 
 def check_numbers(value: Any, key: str, levels: int) -> None:
-    """Raises RecordError for a number in `value` that is not finite, and for more than so many levels of nesting."""
+    """Raises RecordError for a number in `value` that is not finite, and for more than `levels` levels of nesting."""
     if isinstance(value, float) and not math.isfinite(value):
         raise RecordError(f"{key or 'it'} is no finite number")
     if isinstance(value, dict | list) and not levels:
@@ -92,7 +92,7 @@ def check_numbers(value: Any, key: str, levels: int) -> None:
 
 
 def build(kind: Any, value: Any, key: str = "") -> Any:
-    """Returns a value of parsed JSON as the type `kind`. Raises RecordError, with its `key`, if it is none."""
+    """Converts a value of parsed JSON to the type `kind`. Raises RecordError, with its `key`, if it does not fit."""
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
     if origin is Annotated:
         return check_bounds(build(parts[0], value, key), parts[1:], key)
@@ -114,7 +114,7 @@ def build(kind: Any, value: Any, key: str = "") -> Any:
 
 
 def build_record(kind: Any, value: Any, key: str = "") -> Any:
-    """Returns a dataclass or NamedTuple from an object with its entries; those with a default may be missing."""
+    """Builds a dataclass or NamedTuple from an object with its entries; those with a default may be missing."""
     if not isinstance(value, dict):
         raise report_type(kind, value, key)
     hints = {
@@ -151,7 +151,7 @@ def build_mapping(parts: tuple[Any, ...], value: Any, key: str) -> dict[str, Any
 
 
 def build_union(parts: tuple[Any, ...], value: Any, key: str) -> Any:
-    """Returns the value as the first of these types that it is. For a record, the error is that of the last type."""
+    """Returns the value as the first of these types that fits. For a record, the error is that of the last type."""
     problem: RecordError | None = None
     for part in parts:
         kind, *bounds = typing.get_args(part) if typing.get_origin(part) is Annotated else (part,)
@@ -167,7 +167,7 @@ def build_union(parts: tuple[Any, ...], value: Any, key: str) -> Any:
 
 
 def check_bounds(value: Any, bounds: tuple[Any, ...], key: str) -> Any:
-    """Returns the value. Raises RecordError if one of the bounds does not hold."""
+    """Returns the value. Raises RecordError if it violates a bound."""
     for bound in bounds:
         if not bound.accept(value):
             raise RecordError(f"{key or 'it'} is {describe(value)}; it has to be {bound}")
@@ -175,12 +175,12 @@ def check_bounds(value: Any, bounds: tuple[Any, ...], key: str) -> Any:
 
 
 def report_type(kind: Any, value: Any, key: str) -> RecordError:
-    """Returns the error for a value of another type."""
+    """Returns the error for a value of the wrong type."""
     return RecordError(f"{key or 'it'} is {describe(value)}; it has to be {name_kind(kind)}")
 
 
 def describe(value: Any) -> str:
-    """Returns a value as it stands in a file, shortened."""
+    """Returns a value as written in a file, shortened."""
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "a list"
     text = json.dumps(value, ensure_ascii=False)
@@ -188,7 +188,7 @@ def describe(value: Any) -> str:
 
 
 def name_kind(kind: Any) -> str:
-    """Returns what a type is called in messages."""
+    """Returns a type's name in messages."""
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
     if origin is Annotated:
         return name_kind(parts[0])

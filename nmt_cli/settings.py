@@ -19,7 +19,7 @@ from nmt_cli.errors import OptionError, find_nearest
 
 
 class Setting(NamedTuple):
-    """What describes a field beside its type and default.
+    """The description of a field besides its type and default.
 
     `low` and `high` are inclusive bounds; `panel` is the heading under which `--help` lists the option; `flag` is the
     option's name if it differs from the field's, `also` a second name. `instead_of` is another field with the same
@@ -63,7 +63,7 @@ class Settings:
     @classmethod
     @cache
     def resolve_field_types(cls) -> dict[str, Any]:
-        """Returns the types of the fields by their names. Cached, since resolving their annotations takes long."""
+        """Returns the types of the fields by name. Cached, since resolving annotations takes long."""
         return typing.get_type_hints(cls)
 
     @classmethod
@@ -78,7 +78,7 @@ class Settings:
 
     @classmethod
     def from_options(cls, **options: Any) -> Self:
-        """Returns the settings with the values of these options, and the default of every other option."""
+        """Returns the settings with these options, and all others at their defaults."""
         return cls(**options)
 
     @classmethod
@@ -92,7 +92,7 @@ class Settings:
 
 
 def option_fields(settings: type[Settings]) -> list[dataclasses.Field[Any]]:
-    """Returns the fields that are options; a field without a `Setting` is for programs alone."""
+    """Returns the fields that are options; a field without a `Setting` is only for programs."""
     fields: dict[str, dataclasses.Field[Any]] = {}
     for kind in settings.list_option_classes():
         for field in dataclasses.fields(kind):
@@ -113,7 +113,7 @@ def reject_unknown(names: Iterable[str], known: Collection[str], *, where: str, 
 
 
 def check_value(field: dataclasses.Field[Any], kind: Any, value: Any) -> None:
-    """Raises OptionError unless `value` has the type `kind` and lies in the field's range."""
+    """Raises OptionError unless `value` has the type `kind` and is within the field's range."""
     flag = "--" + name_option(field)
     if not has_type(kind, value):
         raise OptionError(f"{flag} cannot be {value!r}", hint=f"it takes {describe_type(kind)}")
@@ -135,12 +135,12 @@ def name_option(field: dataclasses.Field[Any]) -> str:
 
 
 def list_choices(kind: Any) -> tuple[Any, ...]:
-    """Returns the values of a Literal type; none for any other type."""
+    """Returns the values of a Literal type; empty for any other type."""
     return typing.get_args(kind) if typing.get_origin(kind) is Literal else ()
 
 
 def describe_type(kind: Any) -> str:
-    """Returns the values of a Literal, or the names of the types that a value may have."""
+    """Returns the values of a Literal, or the names of a value's possible types."""
     if typing.get_origin(kind) in (types.UnionType, typing.Union):
         return ", ".join(describe_type(part) for part in typing.get_args(kind) if part is not type(None))
     return ", ".join(map(str, list_choices(kind))) or getattr(kind, "__name__", str(kind))

@@ -1,6 +1,6 @@
-"""Which rows go together into a batch.
+"""Groups rows into batches.
 
-Knows arrays only: nothing of text, files or networks. Letters: N rows.
+Knows only arrays: nothing of text, files or networks. Letters: N rows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nmt_cli.arrays.types import IntArray
 
 @dataclass(frozen=True, kw_only=True)
 class BatchSize:
-    """The largest size of a batch. A row that has more than `cells` on its own is a batch of its own."""
+    """The largest size of a batch. A row with more than `cells` forms a batch of its own."""
 
     rows: int | None = None
     cells: int | None = None  # rows times the width of the wider side, including padding and the end of the sentence
@@ -26,7 +26,7 @@ class BatchSize:
 
 @dataclass(frozen=True)
 class PoolShape:
-    """How many batches are regrouped together when the lengths of their rows have changed."""
+    """The number of batches regrouped together when the lengths of their rows have changed."""
 
     batches_of_group: int = 8
     groups_of_pool: int = 8
@@ -41,9 +41,9 @@ def pool_batches(
 ) -> list[Pool]:
     """Returns the row numbers of the batches of an epoch, by pool and group.
 
-    Every row occurs once, in a batch of rows of similar length. The batches of a group are neighbours in length,
-    shortest first; the groups come in random order. The result depends on nothing but lengths, seed and epoch; the
-    number of batches is the same in every epoch. Raises ValueError if the numbers of lengths differ.
+    Every row occurs once, in a batch of rows of similar length. The batches of a group are adjacent in length, shortest
+    first; the groups come in random order. The result depends only on lengths, seed and epoch; the number of batches is
+    the same in every epoch. Raises ValueError if the numbers of lengths differ.
     """
     rows = len(source_lengths)
     if len(target_lengths) != rows:
@@ -69,7 +69,7 @@ def split_into_runs(items: list[RunItem], length: int) -> Iterator[list[RunItem]
 def order_by_length(
     source_lengths: IntArray, target_lengths: IntArray, generator: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Returns all row numbers (N,), shortest first: neighbours are alike on both sides, equal ones in random order."""
+    """Returns all row numbers (N,), shortest first: neighbours are similar on both sides, ties in random order."""
     longer = np.maximum(source_lengths, target_lengths).astype(np.int64)
     difference = target_lengths.astype(np.int64) - source_lengths
     # The difference rises for even values of `longer` and falls for odd ones. So a batch that spans two values of

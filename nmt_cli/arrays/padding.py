@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def pad_rows(rows: Sequence[Any], *, fill: float = PAD, dtype: DTypeLike = np.int32) -> NDArray[Any]:
-    """Returns rows of unequal length as one array (B, S, ...), filled up with `fill` after the end of each.
+    """Returns rows of unequal length as one array (B, S, ...), filled with `fill` after the end of each.
 
     S is the length of the longest row. A row is a sequence of ids, or an array whose first axis has its length.
     """
@@ -35,9 +35,8 @@ def pad_ragged(
 ) -> NDArray[np.int32]:
     """Returns the sequences `rows` (B,) as one array (B, S), padded with 0 after the end of each.
 
-    Each sequence is preceded by `start` and followed by `end`, where they are given. S is the length of the longest,
-    `start` and `end` included. This is `pad_rows` without a Python loop over the rows: every batch of training takes
-    it, once for each side.
+    Each sequence is preceded by `start` and followed by `end`, if given. S is the length of the longest, including
+    these. Equals `pad_rows` without a Python loop over the rows, since every training batch needs it, once per side.
     """
     rows = np.asarray(rows)
     lengths = ragged.lengths[rows]  # (B,)

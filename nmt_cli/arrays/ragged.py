@@ -42,7 +42,7 @@ class Ragged:
 
     @classmethod
     def load(cls, stem: Path) -> Self:
-        """Memory-maps `stem`.ids.npy. Raises ValueError or OSError if the files are not what `save` wrote."""
+        """Memory-maps `stem`.ids.npy. Raises ValueError or OSError if the files were not written by `save`."""
         ids = np.load(f"{stem}.ids.npy", mmap_mode="r", allow_pickle=False)
         offsets = np.load(f"{stem}.offsets.npy", allow_pickle=False)
         if ids.ndim != 1 or offsets.ndim != 1 or not len(offsets) or offsets[-1] != len(ids):
@@ -79,7 +79,7 @@ class Ragged:
 
 
 def write_array(path: Path, array: IntArray) -> None:
-    """Writes what `np.save` writes. On a full disk the error has its `errno`, which that of `np.save` lacks."""
+    """Writes an array like `np.save`, but on a full disk raises an error that has its `errno`."""
     header = np.lib.format.header_data_from_array_1_0(array)
     with path.open("wb") as file:
         np.lib.format.write_array_header_1_0(file, header)

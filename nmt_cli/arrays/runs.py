@@ -9,8 +9,8 @@ from collections.abc import Iterable
 def find_heaviest_run(weights: Iterable[float]) -> tuple[int, int]:
     """Returns the run [start, end) with the largest sum of weights: the maximum subarray, by Kadane's algorithm.
 
-    It has one weight at least, and is the first of several, without a first part that weighs nothing. Raises ValueError
-    without weights.
+    The run is not empty; among equals it is the first, without leading parts of weight 0. Raises ValueError without
+    weights.
     """
     heaviest, heaviest_run = -math.inf, None
     total, start = 0.0, 0

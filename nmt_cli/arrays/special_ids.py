@@ -1,4 +1,4 @@
-"""The ids with which every vocabulary begins. Imports nothing."""
+"""The special ids at the beginning of every vocabulary. Imports nothing."""
 
 from __future__ import annotations
 

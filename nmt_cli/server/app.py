@@ -1,4 +1,4 @@
-"""The application: which path is answered by which handler of which shape."""
+"""The application: maps each path to its handler."""
 
 from __future__ import annotations
 
@@ -93,19 +93,19 @@ def list_opus_cat_routes(service: Service) -> list[BaseRoute]:
 
 
 class OpusCatName(StringConvertor):
-    """The first part of OPUS-CAT's paths, which clients write in capitals or not."""
+    """The first part of OPUS-CAT's paths, whose case clients vary."""
 
     regex = "(?i:MTRestService)"
 
 
 async def report_missing(request: Request, error: Exception) -> Response:
-    """Answers what is not there, in the words of both LibreTranslate and DeepL."""
+    """Answers a request for an unknown path, in the words of both LibreTranslate and DeepL."""
     status = getattr(error, "status_code", 404)
     message = "this method is not possible here" if status == 405 else "there is nothing at this address"
     return JSONResponse({"error": message, "message": message}, status, getattr(error, "headers", None))
 
 
 async def report_failure(request: Request, error: Exception) -> Response:
-    """Answers what should not have happened, without a word about the text."""
+    """Answers after an unexpected failure, without a word about the text."""
     message = f"an error of this server: {type(error).__name__}"
     return JSONResponse({"error": message, "message": message}, 500)

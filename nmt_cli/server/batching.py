@@ -1,9 +1,9 @@
-"""Translates the lines of all requests that wait as one batch, so that many small requests cost what a large one does.
+"""Translates the lines of all waiting requests as one batch, so that many small requests cost as much as a large one.
 
 1. A request adds its lines to the queue and waits.
 2. As soon as a worker is free, it takes lines of one model: the same number from each request, in turn, so that a long
    request does not hold up a short one.
-3. The worker, a thread, translates them; requests all of whose lines are done are answered.
+3. The worker, a thread, translates them; requests with all lines done are answered.
 
 Lines of thousands of characters have a worker of their own, since a batch takes as long as its longest line.
 """
@@ -32,7 +32,7 @@ GATHERING = 0.002  # seconds to wait for the lines of other requests, where seve
 
 @dataclass(eq=False)
 class WaitingRequest:
-    """The lines of a request, and what is translated of them."""
+    """The lines of a request, and their translations so far."""
 
     model: ServedModel
     n_best: int
@@ -46,7 +46,7 @@ class WaitingRequest:
 
     @property
     def key(self) -> tuple[int, int, bool]:
-        """What requests must have in common to be translated together."""
+        """The properties shared by requests that are translated together."""
         return id(self.model), self.n_best, self.is_rated
 
     @property
@@ -85,7 +85,7 @@ class Lane:
             self.task = asyncio.get_running_loop().create_task(self.run())
 
     async def run(self) -> None:
-        """Translates batch after batch for ever."""
+        """Translates batch after batch, forever."""
         while True:
             await self.arrival.wait()
             if self.was_shared:
@@ -118,7 +118,7 @@ class Lane:
         return batch
 
     async def finish_batch(self, batch: LineBatch) -> None:
-        """Has a batch translated, and answers the requests all of whose lines are done."""
+        """Has a batch translated, and answers the requests with all lines done."""
         loop = asyncio.get_running_loop()
         try:
             translations = await loop.run_in_executor(self.executor, self.translate, batch)
@@ -152,7 +152,7 @@ class Batcher:
     async def translate(
         self, model: ServedModel, lines: Sequence[str], n_best: int = 1, *, is_rated: bool = False
     ) -> list[Translation]:
-        """Returns the translation of each line. Raises RequestError if too many lines wait already."""
+        """Returns the translation of each line. Raises RequestError if too many lines are already waiting."""
         if sum(lane.waiting_lines for lane in self.lanes.values()) + len(lines) > self.most_waiting:
             raise RequestError(503, "too many requests are waiting; try again in a moment", retry_after=2)
         translations: list[Translation | None] = [None] * len(lines)

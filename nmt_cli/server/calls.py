@@ -1,7 +1,7 @@
-"""A request as handlers see it: its values, wherever they stand, and what is refused before a handler sees it.
+"""A request as handlers see it: its values, wherever they come from, and refusals before a handler sees it.
 
-Handlers return plain values, which become JSON, or a response of their own; errors become what the clients of a shape
-read as errors.
+Handlers return plain values, which become JSON, or a response of their own; errors take the form expected by a shape's
+clients.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 class Values(NamedTuple):
-    """The values of a request: of its JSON object or its form, and of its query."""
+    """The values of a request, from its JSON object or form and from its query."""
 
     values: Mapping[str, Any]
 
     def find(self, *names: str) -> Any:
-        """Returns the value of the first of these names that the request has, else None."""
+        """Returns the value of the first of these names in the request, else None."""
         return next((self.values[name] for name in names if self.values.get(name) is not None), None)
 
     def read_text(self, *names: str, default: str | None = None) -> str:
@@ -59,7 +59,7 @@ class Values(NamedTuple):
         return texts
 
     def read_count(self, name: str, most: int) -> int:
-        """Returns a whole number from 0, at most `most`; 0 if there is none."""
+        """Returns a whole number from 0 to `most`; 0 if it is missing."""
         value = self.find(name)
         try:
             number = int(value or 0)
@@ -72,7 +72,7 @@ class Values(NamedTuple):
 
 @dataclass(frozen=True)
 class Call:
-    """A request, read."""
+    """A parsed request."""
 
     request: Request
     values: Values
@@ -85,7 +85,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Answer(JSONResponse):
-    """JSON in UTF-8. Halves of surrogate pairs, which some clients send and UTF-8 cannot write, are escaped."""
+    """JSON in UTF-8. Escapes unpaired surrogates, which some clients send and UTF-8 cannot encode."""
 
     def render(self, content: Any) -> bytes:
         text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -93,7 +93,7 @@ class Answer(JSONResponse):
 
 
 def write_error(error: RequestError, key: str = "error") -> Response:
-    """Returns the answer to a request that is refused, in LibreTranslate's shape."""
+    """Returns the answer to a refused request, in LibreTranslate's shape."""
     headers = {"Retry-After": str(error.retry_after)} if error.retry_after else {}
     return Answer({key: error.message}, error.status, headers)
 
@@ -139,22 +139,22 @@ def make_endpoint(
 
 
 def name_path(request: Request) -> str:
-    """Returns the path of a request, without the name of a result, which only its client should know."""
+    """Returns the path of a request, without a result's name, which only its client should know."""
     path, mark, _ = request.url.path.partition("/download_file")
     return path + mark
 
 
 def describe_failure(error: Exception) -> str:
-    """Returns what failed and where, without the message, which may have a part of a text."""
+    """Returns what failed and where, without the message, which may contain parts of a text."""
     frames = traceback.extract_tb(error.__traceback__)
     origin = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return f"an error of this server: {type(error).__name__}{origin}"
 
 
 async def read_values(request: Request, most_bytes: int) -> Values:
-    """Returns the values of a request; those of the body overrule those of the query.
+    """Returns the values of a request; the body overrules the query.
 
-    Raises RequestError, among others for a text of a form that has more than `most_bytes`.
+    Raises RequestError, among others for a form's text of more than `most_bytes`.
     """
     values: dict[str, Any] = collect_values(request.query_params.multi_items())
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
@@ -184,7 +184,7 @@ def parse_json(body: bytes) -> dict[str, Any]:
 
 
 def collect_values(items: list[tuple[str, Any]], *, are_from_form: bool = False) -> dict[str, Any]:
-    """Returns the values by name, as a list where a name is repeated; line ends of forms become LF."""
+    """Returns the values by name, as a list if a name is repeated; line ends of forms become LF."""
     values: dict[str, Any] = {}
     for name, value in items:
         if are_from_form and isinstance(value, str):
@@ -197,7 +197,7 @@ def collect_values(items: list[tuple[str, Any]], *, are_from_form: bool = False)
 
 
 def find_key(request: Request, values: Values) -> str | None:
-    """Returns the key that a request brings: in its head, as DeepL's clients send it, or among its values."""
+    """Returns the key of a request: from its head, as DeepL's clients send it, or among its values."""
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() in ("bearer", "deepl-auth-key") and key:
         return key.strip()
@@ -206,7 +206,10 @@ def find_key(request: Request, values: Values) -> str | None:
 
 
 async def run_while_connected(request: Request, work: Awaitable[Any], seconds: float) -> Any:
-    """Returns what the work returns. Raises RequestError if it takes too long, ClientDisconnect if nobody waits."""
+    """Returns the result of the work.
+
+    Raises RequestError if it takes too long, ClientDisconnect if the client has left.
+    """
     task = asyncio.ensure_future(work)
     watch = asyncio.ensure_future(wait_for_disconnect(request))
     try:
@@ -224,6 +227,6 @@ async def run_while_connected(request: Request, work: Awaitable[Any], seconds: f
 
 
 async def wait_for_disconnect(request: Request) -> None:
-    """Returns when the client closes the connection."""
+    """Returns once the client closes the connection."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

@@ -1,4 +1,4 @@
-"""Which of the served languages a text is written in."""
+"""Detects which of the served languages a text is written in."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Detected(NamedTuple):
 
 
 class Detector:
-    """Chooses among the source languages of the models; with a single one, that is the answer.
+    """Chooses among the source languages of the models; a single one is always the answer.
 
-    The identifier, if it is installed, compares them with the target languages too: its confidence falls where a text
-    is in none of the source languages.
+    The identifier, if installed, compares them with the target languages too: its confidence falls if a text is in none
+    of the source languages.
     """
 
     def __init__(self, pool: ModelPool) -> None:
@@ -33,7 +33,7 @@ class Detector:
 
     @cached_property
     def identifier(self) -> Any:
-        """The identifier of languages, restricted to those that are served; None where it knows fewer than two."""
+        """The language identifier, restricted to the served languages; None if it knows fewer than two."""
         try:
             from py3langid.langid import MODEL_FILE, LanguageIdentifier
         except ImportError:
@@ -47,7 +47,10 @@ class Detector:
         return identifier
 
     async def detect_all(self, texts: Sequence[str]) -> list[Detected]:
-        """Returns the most likely source language of each text. A thread does it: loading the identifier takes long."""
+        """Returns the most likely source language of each text.
+
+        Runs in a thread, since loading the identifier takes long.
+        """
         return await asyncio.to_thread(lambda: [self.detect(text) for text in texts])
 
     def detect(self, text: str) -> Detected:
@@ -60,7 +63,7 @@ class Detector:
         return Detected(best, round(100 * ranking.get(best.code, 1.0), 1))
 
     async def choose_source(self, texts: Sequence[str]) -> str:
-        """Returns the code of the source language of texts that are all in one: that of the first with letters."""
+        """Returns the source language code of texts in a single language, by the first with letters."""
         first = next((text for text in texts if any(character.isalpha() for character in text)), "")
         if len(self.pool.sources) == 1:
             return self.pool.sources[0].code

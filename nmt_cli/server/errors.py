@@ -1,10 +1,10 @@
-"""What is refused over HTTP, with the status that says why. Knows no shape."""
+"""Refusals over HTTP, with their statuses. Knows no shape."""
 
 from __future__ import annotations
 
 
 class RequestError(Exception):
-    """A request that cannot be answered: the status, and a message for whoever reads it."""
+    """A request that cannot be answered: the status, and a message for a person."""
 
     def __init__(self, status: int, message: str, *, retry_after: int | None = None) -> None:
         super().__init__(message)
@@ -14,5 +14,5 @@ class RequestError(Exception):
 
 
 def explain_missing(parameter: str) -> RequestError:
-    """Returns the error for a parameter that a request lacks, in LibreTranslate's words."""
+    """Returns the error for a missing parameter, in LibreTranslate's words."""
     return RequestError(400, f"Invalid request: missing {parameter} parameter")

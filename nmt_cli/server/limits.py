@@ -1,4 +1,4 @@
-"""What a request may ask for. Beyond a limit the answer is a status of its own, never silence."""
+"""Limits on requests. Exceeding one is answered by a specific status, never by silence."""
 
 from __future__ import annotations
 

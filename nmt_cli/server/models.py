@@ -1,4 +1,4 @@
-"""The models that are served: chosen by direction, loaded when first asked for, unloaded when memory runs short."""
+"""The served models: chosen by direction, loaded on first use, unloaded when memory runs short."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class ServedModel:
 
     @property
     def languages(self) -> tuple[str, str]:
-        """The source and the target language, as the model's card has them."""
+        """The source and the target language, as in the model's card."""
         return self.card.source_language, self.card.target_language
 
     @classmethod
     def read(cls, directory: Path) -> ServedModel:
-        """Reads the card alone. Raises NotFoundError, DamagedError, and OptionError for a model that reads pictures."""
+        """Reads only the card. Raises NotFoundError, DamagedError, and OptionError for a model that reads pictures."""
         card = read_card(directory)
         if card.source.get("type", "text") != "text":
             raise OptionError(f"{directory}/ reads pictures, which cannot be served", hint="serve models of text")
@@ -49,10 +49,13 @@ class ServedModel:
 
 
 class ModelPool:
-    """The models of a server, in the order in which they were named."""
+    """The models of a server, in the order given."""
 
     def __init__(self, models: Sequence[ServedModel], opener: ModelOpener, memory_limit: int | None = None) -> None:
-        """`memory_limit` is in bytes, of all loaded models together; one model is always loaded. Raises OptionError."""
+        """`memory_limit` is in bytes, for all loaded models together; one model is always loaded.
+
+        Raises OptionError.
+        """
         self.models = list(models)
         self.opener = opener
         self.memory_limit = memory_limit
@@ -67,7 +70,7 @@ class ModelPool:
                 )
 
     def find(self, source: str | None, target: str | None) -> ServedModel:
-        """Returns the model of a direction; None or "auto" is any language. Raises RequestError if there is none."""
+        """Returns the model of a direction; None or "auto" means any language. Raises RequestError if there is none."""
         from_code = None if source in (None, "", "auto") else find_language(str(source)).code
         to_code = None if target in (None, "") else find_language(str(target)).code
         candidates = [model for model in self.models if from_code in (None, model.source.code)]
@@ -89,7 +92,7 @@ class ModelPool:
         return [model.target for model in self.models if model.source.code == source.code]
 
     def open(self, model: ServedModel) -> LoadedTranslator:
-        """Returns the translator of a model, loading it if need be; for threads that may wait."""
+        """Returns the translator of a model, loading it if necessary; for threads that may wait."""
         with self.lock:
             model.last_used = time.monotonic()
             if model.translator is None:
@@ -98,7 +101,7 @@ class ModelPool:
             return model.translator
 
     def make_room(self, wanted_model: ServedModel) -> None:
-        """Unloads the models that were not used for longest until there is room for another."""
+        """Unloads the least recently used models until there is room for another."""
         if self.memory_limit is None:
             return
         loaded = [model for model in self.models if model.translator is not None and model is not wanted_model]

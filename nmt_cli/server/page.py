@@ -1,4 +1,4 @@
-"""The page at `/`: its files, and what it asks for beside a translation: words, confidence, attention, alternatives."""
+"""The page at `/`: its files, and the data it shows with a translation: words, confidence, attention, alternatives."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def read_asset(name: str) -> Response:
 
 
 async def translate(call: Call) -> Any:
-    """Translates the text of the page; answers with each line, and what there is to show of it."""
+    """Translates the text of the page; answers with each line and its details."""
     text = call.values.read_text("q")
     model = call.service.pool.find(call.values.read_text("source"), call.values.read_text("target"))
     split = SplitTexts.from_texts([text])
@@ -52,7 +52,7 @@ async def translate(call: Call) -> Any:
 
 
 def describe_line(line: TextLine, translation: Translation | None) -> dict[str, Any]:
-    """Returns a line as page.js reads it; one that is not translated is its own text."""
+    """Returns a line in the form that page.js reads; an untranslated line is its own text."""
     if translation is None or not translation.hypotheses:
         return {"before": line.before, "after": line.after, "source": line.core, "text": line.core}
     others = dict.fromkeys(hypothesis.text for hypothesis in translation.hypotheses[1:])
@@ -72,7 +72,7 @@ def describe_line(line: TextLine, translation: Translation | None) -> dict[str, 
 def describe_words(translation: Translation) -> dict[str, Any]:
     """Returns a line and its translation in segments, the words' probabilities, and their attention (T, S).
 
-    A segment is a text and the index of its word; -1 for what lies between words.
+    A segment is a text and the index of its word; -1 for text between words.
     """
     labels = label_attention(translation, merge=True)
     return {
@@ -84,7 +84,7 @@ def describe_words(translation: Translation) -> dict[str, Any]:
 
 
 def cut_segments(text: str, words: Sequence[str]) -> list[tuple[str, int]]:
-    """Returns the segments of a text, in order; words that it does not have, such as placeholders, are skipped."""
+    """Returns the segments of a text, in order; skips words that it lacks, such as placeholders."""
     segments: list[tuple[str, int]] = []
     position = 0
     for index, word in enumerate(words):

@@ -1,4 +1,4 @@
-"""Translated documents until their clients fetch them: under names that cannot be guessed, for ten minutes."""
+"""Translated documents awaiting download: under unguessable names, for ten minutes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAME = re.compile(r"[A-Za-z0-9_-]{32}\.[\w.-]{1,100}")
 
 
 class ResultStore:
-    """A folder of the server's own, that only its user can read; deleted with all that is in it by `close`."""
+    """A private folder of the server, readable only by its user; `close` deletes it with its content."""
 
     def __init__(self, seconds: float = KEPT_SECONDS) -> None:
         self.seconds = seconds
@@ -27,7 +27,7 @@ class ResultStore:
         return Path(tempfile.mkdtemp(prefix="nmt."))
 
     def make_name(self, name: str) -> str:
-        """Returns a name that nobody can guess and that ends like the name of the upload."""
+        """Returns an unguessable name with the ending of the upload's name."""
         self.remove_old()
         last = re.split(r"[/\\]", name)[-1]
         return f"{secrets.token_urlsafe(24)}.{re.sub(r'[^A-Za-z0-9.-]+', '_', last).lstrip('.')[-80:] or 'document'}"
@@ -36,7 +36,7 @@ class ResultStore:
         return self.folder / name
 
     def find(self, name: str) -> Path | None:
-        """Returns the path of a result; None if there is none of this name, or none any more."""
+        """Returns the path of a result; None if it does not exist, or no longer does."""
         self.remove_old()
         if not NAME.fullmatch(name):
             return None
@@ -44,7 +44,7 @@ class ResultStore:
         return path if path.is_file() else None
 
     def remove_old(self) -> None:
-        """Deletes the results that are older than `seconds`."""
+        """Deletes results older than `seconds`."""
         if "folder" not in vars(self):
             return
         for path in self.folder.iterdir():
@@ -52,7 +52,7 @@ class ResultStore:
                 path.unlink(missing_ok=True)
 
     async def keep_removing(self) -> None:
-        """Deletes old results for ever, whether anybody asks for one or not."""
+        """Deletes old results forever, whether or not anybody asks for one."""
         while True:
             await asyncio.sleep(min(self.seconds, LOOKING_SECONDS))
             self.remove_old()

@@ -1,8 +1,8 @@
-"""Starts the server and ends it: binds the port, answers until a signal comes, finishes what it has begun.
+"""Starts and stops the server: binds the port, answers until a signal comes, finishes pending requests.
 
-1. On SIGTERM or Ctrl-C it goes on accepting for a moment, so that no connection is lost that was already waiting.
+1. After SIGTERM or Ctrl-C it goes on accepting for a moment, so that no waiting connection is lost.
 2. Then it closes the port, answers the requests that have begun to arrive, and returns; clients that do not read their
-   answers are not waited for longer than `Limits.answer_seconds`.
+   answers are given `Limits.answer_seconds`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class ServeRequest:
 
 
 def parse_address(text: str) -> tuple[str, int]:
-    """Parses [HOST:]PORT; without a host, this machine alone is served. Raises OptionError."""
+    """Parses [HOST:]PORT; without a host, only this machine is served. Raises OptionError."""
     host, _, number = text.rpartition(":")
     host = host.strip("[]") or LOCAL
     if "/" in host or not number.isascii() or not number.isdecimal() or int(number) > 65535:
@@ -68,7 +68,7 @@ def parse_address(text: str) -> tuple[str, int]:
 
 
 def open_port(host: str, port: int) -> socket.socket:
-    """Returns a socket that listens; port 0 takes a free one. Raises OptionError if that is not possible."""
+    """Returns a listening socket; port 0 takes a free port. Raises OptionError if that is impossible."""
     try:
         family, _, _, _, endpoint = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         listener = socket.socket(family, socket.SOCK_STREAM)
@@ -95,7 +95,7 @@ def serve(
 ) -> None:
     """Serves the models until SIGTERM or Ctrl-C; `announce` receives the address once it listens.
 
-    `log` receives a line for each request, `report` one for each failure of the server; none has a part of a text.
+    `log` receives a line for each request, `report` one for each failure of the server; neither contains any text.
     Raises OptionError for an address that cannot be served, OutputError for a file of suggestions that cannot be
     written, and NotFoundError or DamagedError for models.
     """
@@ -123,7 +123,7 @@ def serve(
 
 
 class FirstLineHandler(logging.Handler):
-    """Reports the first line of each message alone: tracebacks and what else follows may have parts of texts."""
+    """Reports only the first line of each message: tracebacks and other lines may contain parts of texts."""
 
     def __init__(self, report: Log) -> None:
         super().__init__(logging.WARNING)
@@ -137,7 +137,7 @@ class FirstLineHandler(logging.Handler):
 
 @contextmanager
 def log_without_texts(report: Log) -> Iterator[None]:
-    """Reports what the libraries of the server log while the block runs, and nothing of any text."""
+    """Reports the messages logged by the server's libraries while the block runs, without any text."""
     handler, loggers = FirstLineHandler(report), [logging.getLogger(name) for name in LOGGERS]
     for logger in loggers:
         logger.addHandler(handler)
@@ -149,7 +149,7 @@ def log_without_texts(report: Log) -> Iterator[None]:
 
 
 def make_server(application: Any, limits: Limits) -> PatientServer:
-    """Returns the server of an application, with these limits for connections."""
+    """Returns the server of an application, with these connection limits."""
     config = uvicorn.Config(
         application,
         http=type("LimitedProtocol", (PatientProtocol,), {"limits": limits}),
@@ -166,7 +166,7 @@ def make_server(application: Any, limits: Limits) -> PatientServer:
 
 
 class PatientServer(uvicorn.Server):
-    """Ends without losing a request, and as a success: the signal is what ends a server."""
+    """Stops without losing a request, and successfully: a signal is the regular end of a server."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -182,7 +182,7 @@ class PatientServer(uvicorn.Server):
                 signal.signal(number, handler)
 
     def handle_signal(self, number: int, frame: FrameType | None) -> None:
-        """Handles a signal: the first asks for an end, a second Ctrl-C ends at once."""
+        """Handles a signal: the first asks for an end, a second Ctrl-C stops at once."""
         if self.should_exit and number == signal.SIGINT:
             self.force_exit = True
         self.should_exit = True
@@ -193,8 +193,8 @@ class PatientServer(uvicorn.Server):
 
 
 class PatientProtocol(H11Protocol):
-    """Closes connections on which no request comes, or whose answer is not taken; at the end, none whose request is on
-    its way.
+    """Closes connections without a request, or whose answer is not read; while stopping, none with a request on its
+    way.
     """
 
     limits = DEFAULT_LIMITS
@@ -257,7 +257,7 @@ class PatientProtocol(H11Protocol):
             self.answer_timer = None
 
     def close_if_unread(self, cycle: Any) -> None:
-        """Closes the connection if a part of the answer of this cycle still waits for the client to read it."""
+        """Closes the connection if the client has still not read all of this cycle's answer."""
         self.answer_timer = None
         if not self.transport.get_write_buffer_size():
             return

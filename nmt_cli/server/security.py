@@ -1,9 +1,10 @@
-"""What is refused before anything is read: foreign host names, foreign pages that write, bodies that are too large or
-too slow. Knows HTTP alone.
+"""Refusals before anything is read: foreign host names, foreign pages that write, bodies too large or too slow.
 
-A page of another site that a browser shows can send requests to this machine, and, once its own name is made to point
-here (DNS rebinding), even read the answers. So the name by which the server is addressed must be one of its own: an
-address of numbers, `localhost`, or a name that the server was told of.
+Knows only HTTP.
+
+A page of another site open in a browser can send requests to this machine and, once its own name points here (DNS
+rebinding), even read the answers. The server must therefore be addressed by a name of its own: a numeric address,
+`localhost`, or a name it was told to accept.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class Rules:
 
 
 def split_origin(origin: str) -> SplitResult:
-    """Returns the parts of an `Origin`; of one that is none, empty ones."""
+    """Returns the parts of an `Origin`; empty ones if it is invalid."""
     try:
         parts = urlsplit(origin)
         _ = parts.hostname, parts.port
@@ -80,7 +81,7 @@ def split_origin(origin: str) -> SplitResult:
 
 
 def is_address(name: str) -> bool:
-    """Whether a name is an address of numbers."""
+    """Whether a name is a numeric address."""
     try:
         ip_address(name.strip("[]"))
     except ValueError:
@@ -89,7 +90,7 @@ def is_address(name: str) -> bool:
 
 
 class Guard:
-    """Stands before the application."""
+    """Filters requests before the application."""
 
     def __init__(self, application: Application, rules: Rules) -> None:
         self.application = application
@@ -111,7 +112,7 @@ class Guard:
             await self.application(scope, self.limit_body(request, receive), sender)
 
     def refuse_request(self, request: Request, origin: str | None) -> Response | None:
-        """Returns the answer to a request that is refused by its head; None for one that is not."""
+        """Returns the answer to a request refused by its head, or None."""
         hosts = request.headers.getlist("host")
         if len(hosts) != 1 or not self.rules.is_own_host(hosts[0]):
             return refuse(403, "this server is not known by that name; see --allow-host")
@@ -152,7 +153,7 @@ class Guard:
         return receive_within_limits
 
     def add_headers(self, send: Send, origin: str | None) -> Send:
-        """Returns a `send` that adds the headers of every answer, and those of CORS for origins that may read."""
+        """Returns a `send` that adds the headers common to all answers, and those of CORS for origins that may read."""
         extra = dict(ALWAYS)
         if origin is not None and self.rules.may_read(origin):
             extra[b"access-control-allow-origin"] = b"*" if self.rules.cors else origin.encode("latin-1", "replace")
@@ -175,5 +176,5 @@ class Guard:
 
 
 def refuse(status: int, message: str) -> Response:
-    """Returns an answer in the words of both LibreTranslate and DeepL; the connection is closed after it."""
+    """Returns an answer in the words of both LibreTranslate and DeepL, which closes the connection."""
     return JSONResponse({"error": message, "message": message}, status, {"Connection": "close"})

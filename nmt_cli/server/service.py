@@ -1,4 +1,4 @@
-"""What every shape asks for: texts translated, documents translated, languages detected, corrections kept."""
+"""Shared by all shapes: texts translated, documents translated, languages detected, corrections kept."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TranslatedTexts(NamedTuple):
 
 @dataclass
 class Service:
-    """The models, and the rules of this server."""
+    """The models and the rules of this server."""
 
     pool: ModelPool
     limits: Limits = DEFAULT_LIMITS
@@ -58,7 +58,7 @@ class Service:
         self.detector = Detector(self.pool)
 
     def check_key(self, key: str | None) -> None:
-        """Raises RequestError unless this is the key that the server asks for, if it asks for one."""
+        """Raises RequestError unless this is the server's key, if it has one."""
         if self.api_key is not None and not hmac.compare_digest(
             (key or "").encode("utf-8", "surrogatepass"), self.api_key.encode("utf-8", "surrogatepass")
         ):
@@ -86,9 +86,9 @@ class Service:
         are_markup: bool = False,
         kept_tags: frozenset[str] = frozenset(),
     ) -> TranslatedTexts:
-        """Translates texts of one language, which "auto" detects from the first with letters.
+        """Translates texts of one language; "auto" detects it from the first text with letters.
 
-        In markup, elements whose names are `kept_tags` stay as they are.
+        In markup, elements named in `kept_tags` are kept.
         """
         if source in (None, "", "auto"):
             source = await self.detector.choose_source(texts)
@@ -101,7 +101,7 @@ class Service:
         return TranslatedTexts(model, split.join(translations), others)
 
     async def translate_markup(self, model: ServedModel, texts: Sequence[str], kept_tags: frozenset[str]) -> list[str]:
-        """Returns the translations of pieces of HTML, whose tags and entities stay."""
+        """Translates pieces of HTML, keeping tags and entities."""
         from nmt_cli.api.documents import translate_fragment
 
         self.check_lines(sum(text.count("\n") + 1 for text in texts))
@@ -127,7 +127,7 @@ class Service:
     async def translate_document(self, upload: Path, name: str, source: str | None, target: str | None) -> str:
         """Translates an uploaded document; returns the name under which it can be fetched for a while.
 
-        A language that is "auto" is detected from the first texts of the document.
+        The language "auto" is detected from the first texts of the document.
         """
         from nmt_cli.api.documents import read_first_texts, translate_file
         from nmt_cli.documents.config import DocumentConfig
@@ -151,7 +151,7 @@ class Service:
         return result
 
     def close(self) -> None:
-        """Ends the workers, and deletes what was kept for clients."""
+        """Stops the workers, and deletes everything kept for clients."""
         self.threads.close()
         self.batcher.close()
         self.results.close()

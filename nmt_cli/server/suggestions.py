@@ -1,4 +1,4 @@
-"""Corrections that people send: lines of a file of pairs, which `nmt prepare` reads and `--tm` takes."""
+"""User corrections, appended to a file of pairs that `nmt prepare` and `--tm` read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_BYTES = 100_000_000  # of a file, which must not fill the disk
 
 
 class SuggestionFile:
-    """Appends pairs to a file; with models of several directions, to one file for each."""
+    """Appends pairs to a file; with models of several directions, to one file each."""
 
     def __init__(self, path: Path, *, by_direction: bool = False) -> None:
         self.path = path
@@ -37,7 +37,10 @@ class SuggestionFile:
         return self.path.with_name(f"{self.path.stem}.{direction}{self.path.suffix}")
 
     def append(self, model: ServedModel, source: str, target: str) -> None:
-        """Appends a pair, or a pair for each line if both texts have as many. Raises RequestError for an empty text."""
+        """Appends a pair, or one pair per line if both texts have equally many.
+
+        Raises RequestError for an empty text.
+        """
         if not (source.strip() and target.strip()):
             raise RequestError(400, "a suggestion needs a text and its translation")
         sources, targets = source.strip().splitlines(), target.strip().splitlines()

@@ -1,4 +1,4 @@
-"""A text of a request to lines and back: line ends, blank lines, margins and what has no letters stay as they are."""
+"""Splits a request's text into lines and joins them: line ends, blank lines, margins and letterless text are kept."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
 
 class TextLine(NamedTuple):
-    """A line of a text: what is translated of it, and what stands around that."""
+    """A line of a text: the part to translate, and its margins."""
 
     before: str
     core: str
@@ -24,12 +24,12 @@ class TextLine(NamedTuple):
 
 
 def split_text(text: str) -> list[TextLine]:
-    """Returns the lines of a text; one after the other they are the text."""
+    """Returns the lines of a text, whose concatenation is the text."""
     return [split_margins(line) for line in LINE.findall(text)]
 
 
 def split_margins(line: str) -> TextLine:
-    """Returns a line without the blanks at its start and end; without letters nothing of it is translated."""
+    """Separates a line from its surrounding blanks; a line without letters is not translated at all."""
     core = line.strip()
     start = line.index(core) if core else len(line)
     has_letters = any(character.isalpha() for character in core)
@@ -47,7 +47,7 @@ class SplitTexts(NamedTuple):
 
     @property
     def lines(self) -> list[str]:
-        """What is to be translated, in order."""
+        """The lines to translate, in order."""
         return [line.core for text in self.texts for line in text if line.is_translated]
 
     def join(self, translations: Sequence[Translation]) -> list[str]:
@@ -59,7 +59,7 @@ class SplitTexts(NamedTuple):
         ]
 
     def join_alternatives(self, translations: Sequence[Translation], number: int) -> list[list[str]]:
-        """Returns other translations of each text of one line, best first, none of them twice."""
+        """Returns other translations of each single-line text, best first, without repeats."""
         remaining = iter(translations)
         alternatives = []
         for text in self.texts:

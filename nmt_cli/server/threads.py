@@ -1,7 +1,7 @@
-"""Has documents and markup read by threads, whose blocks of text are translated with the lines of all other requests.
+"""Has threads read documents and markup, whose blocks of text are translated with the lines of all other requests.
 
 A thread waits for the translation of each block, so documents and markup have threads of their own and hold up neither
-each other nor texts. A thread whose request is given up ends at once, or at its next block.
+each other nor texts. A thread whose request is abandoned ends at once, or at its next block.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class BlockTranslator:
         self.pending: Future[list[Translation]] | None = None
 
     def __call__(self, block: Block) -> list[Translation]:
-        """Returns the translations of a block. Raises CancelledError once the request is given up."""
+        """Returns the translations of a block. Raises CancelledError once the request is abandoned."""
         if self.is_given_up:
             raise CancelledError
         if not block.texts:
@@ -48,7 +48,7 @@ class BlockTranslator:
         return pending.result()
 
     def give_up(self) -> None:
-        """Ends the thread: nobody waits for it any more."""
+        """Ends the thread, since nobody waits for it any more."""
         self.is_given_up = True
         if self.pending is not None:
             self.pending.cancel()
@@ -63,13 +63,13 @@ class ReadingThreads:
         self.fragments = ThreadPoolExecutor(FRAGMENTS, "fragment")
 
     async def read_document(self, model: ServedModel, read: Callable[[TranslateBlock], Reading]) -> Reading:
-        """Returns what `read` returns, which has the blocks of a document translated."""
+        """Returns the result of `read`, which has the blocks of a document translated."""
         return await self.run(self.documents, model, read)
 
     async def read_fragments(
         self, model: ServedModel, reads: Sequence[Callable[[TranslateBlock], Reading]]
     ) -> list[Reading]:
-        """Returns what each of `reads` returns, each of which has the blocks of a piece of markup translated."""
+        """Returns the results of `reads`, each of which has the blocks of a piece of markup translated."""
         limit = asyncio.Semaphore(FRAGMENTS_OF_REQUEST)
 
         async def run_one(read: Callable[[TranslateBlock], Reading]) -> Reading:

@@ -1,8 +1,8 @@
-"""Pictures as grids of features: their files, how they are stored, and the source side that consists of them.
+"""Pictures as grids of features: their files, their storage, and the source side that consists of them.
 
-A picture has R regions, in row-major order. Each is a vector of D numbers, the output of a convolutional network
-there. Knows nothing of the network that computed them (`model/inception.py` is one). Letters: N pairs, M pictures of a
-split, T regions of all of them together, B rows of a batch.
+A picture has R regions, in row-major order. Each is a vector of D numbers, the output of a convolutional network there.
+Knows nothing of the network that computed them (`model/inception.py` is one). Letters: N pairs, M pictures of a split,
+T regions of all of them together, B rows of a batch.
 """
 
 from __future__ import annotations
@@ -32,11 +32,14 @@ class PictureReader(Protocol):
     """Turns files into grids."""
 
     def read_shape(self, path: Path) -> tuple[int, int]:
-        """Returns the regions and the depth (R, D) of a file's grid, as cheaply as possible. Raises as `read` does."""
+        """Returns the regions and the depth (R, D) of a file's grid, as cheaply as possible.
+
+        Raises the errors of `read`.
+        """
         ...
 
     def save(self, directory: Path) -> None:
-        """Writes to `directory` what is needed to read other pictures in the same way."""
+        """Writes to `directory` everything needed to read other pictures in the same way."""
         ...
 
     def read(self, paths: Sequence[Path]) -> list[FloatArray]:
@@ -48,7 +51,7 @@ class FeatureFiles:
     """Reads grids from .npy or .npz files: (R, D), or (rows, columns, D)."""
 
     def save(self, directory: Path) -> None:
-        """Writes nothing: features are read as they are."""
+        """Writes nothing, since features are read unchanged."""
 
     def read_shape(self, path: Path) -> tuple[int, int]:
         grid = load_features(path)
@@ -130,13 +133,13 @@ class Grids:
 
 
 def pad_grids(grids: Sequence[FloatArray]) -> SourceArray:
-    """Returns the grids as one array (B, R, D) in float32, padded with NaN, which no region has."""
+    """Returns the grids as one array (B, R, D) in float32, padded with NaN, which no region contains."""
     return pad_rows(grids, fill=np.nan, dtype=np.float32)
 
 
 @dataclass(frozen=True)
 class GridSource:
-    """Pictures: a line is the path of a file. A grid that is `stored` under that path is not read again."""
+    """Pictures: a line is the path of a file. A grid `stored` under that path is not read again."""
 
     kind: str  # features or image
     depth: int
@@ -180,13 +183,13 @@ class GridSource:
 
 
 def find_square_side(regions: int) -> int | None:
-    """Returns the number of rows and columns of a square grid with so many regions; None if there is none."""
+    """Returns the number of rows and columns of a square grid with `regions` regions, or None."""
     side = math.isqrt(regions)
     return side if side * side == regions else None
 
 
 def label_regions(regions: int) -> tuple[str, ...]:
-    """Returns the row and column of each region of a square grid, from 1; for other grids just its number."""
+    """Returns the row and column of each region of a square grid, from 1; for other grids, only its number."""
     side = find_square_side(regions)
     if side is None:
         return tuple(str(index + 1) for index in range(regions))

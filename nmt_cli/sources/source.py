@@ -1,7 +1,7 @@
 """The source side: from lines to rows, and from rows to the padded array that an encoder takes.
 
-A line is a sentence, or the name of something else that is read (`images.py`: pictures as grids of features).
-Training, search and evaluation see rows and arrays of either kind. Letters: B rows of a batch, S positions of a row.
+A line is a sentence, or the name of something else to read (`images.py`: pictures as grids of features). Training,
+search and evaluation see rows and arrays of either kind. Letters: B rows of a batch, S positions of a row.
 """
 
 from __future__ import annotations
@@ -39,23 +39,22 @@ class Source(Protocol):
 
     @property
     def length_factor(self) -> float | None:
-        """Maximum number of target tokens per position, besides LENGTH_MARGIN; None if positions say nothing of it."""
+        """Maximum number of target tokens per position, besides LENGTH_MARGIN; None if positions do not bound it."""
         ...
 
     def to_mapping(self) -> dict[str, Any]:
-        """Returns what the model card says about this side."""
+        """Returns the model card's entries about this side."""
         ...
 
     def make_rows(self, lines: Sequence[str], limit: int | None = None) -> list[SourceRow]:
         """Returns a row for each line.
 
-        `limit`, or else the side's own limit, is the maximum number of positions, END not counted; longer lines are
-        truncated.
+        `limit`, by default the side's own, is the maximum number of positions without END; longer lines are truncated.
         """
         ...
 
     def make_batch(self, rows: Sequence[SourceRow]) -> SourceArray:
-        """Returns what the encoder takes, (B, S, ...): rows shorter than the longest are padded."""
+        """Returns the encoder's input, (B, S, ...), padding shorter rows."""
         ...
 
     def label_positions(self, row: SourceRow) -> tuple[str, ...]:
@@ -100,10 +99,10 @@ class TextSource:
 
 
 def measure_length_factor(source_lengths: IntArray, target_lengths: IntArray) -> float:
-    """Returns the target tokens per source token, LENGTH_MARGIN not counted, that suffice for 999 of 1,000 pairs.
+    """Returns the target tokens per source token, beyond LENGTH_MARGIN, that suffice for 999 of 1,000 pairs.
 
-    It is never less than MIN_LENGTH_FACTOR. A corpus that spells out numbers with one token per character has 12: a
-    limit that suits translation would truncate its output.
+    At least MIN_LENGTH_FACTOR. A corpus that spells out numbers with one token per character needs 12: a limit that
+    suits translation would truncate its output.
     """
     if not len(source_lengths):
         return MIN_LENGTH_FACTOR

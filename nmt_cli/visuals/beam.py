@@ -24,8 +24,8 @@ COLUMN = 0.45  # inches between the columns of two steps
 def select_nodes(beam: TracedBeam) -> list[int]:
     """Returns the indices of the nodes worth showing, in order.
 
-    These are all that were kept, likely finished hypotheses, and the closest rivals of each step. Steps beyond the
-    length of the translation, in which search only made sure that nothing better follows, are left out.
+    These are all kept nodes, likely finished hypotheses, and the closest rivals of each step. Steps beyond the length
+    of the translation, in which search only confirmed that nothing better follows, are left out.
     """
     last = max(node.depth for node in beam.nodes if node.best)
     pruned_by_depth: dict[int, list[int]] = {}
@@ -121,7 +121,7 @@ def build_beam_figure(beam: TracedBeam, title: str) -> Figure:
 
 
 def label_shown_nodes(beam: TracedBeam, nodes: Sequence[int]) -> dict[int, str]:
-    """Returns the text at each of `nodes`: its piece and the probability of that."""
+    """Returns the text at each of `nodes`: its piece and that piece's probability."""
     labels = label_nodes(beam)
     return {
         index: f"{shorten(labels[index], 16)} {format_percent(beam.nodes[index].probability)}" if index else labels[0]
@@ -134,7 +134,7 @@ def format_percent(probability: float) -> str:
 
 
 def place_columns(beam: TracedBeam, widths: dict[int, float]) -> list[float]:
-    """Returns where the text of each step begins, in inches, followed by the width of the figure."""
+    """Returns the left edge of each step's text, in inches, followed by the width of the figure."""
     widest: dict[int, float] = {}
     for index, width in widths.items():
         depth = beam.nodes[index].depth
@@ -178,7 +178,7 @@ def draw_edge(
 
 
 def format_beam(beam: TracedBeam) -> list[str]:
-    """Returns the tree as indented lines: `*` marks the translation, `x` what was pruned; probabilities are per cent.
+    """Returns the tree as indented lines: `*` marks the translation, `x` pruned nodes; probabilities are in per cent.
 
     A chain of nodes without a fork takes one line.
     """

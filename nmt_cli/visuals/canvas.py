@@ -1,4 +1,4 @@
-"""What all pictures share: file formats, fonts for their text, quiet and reproducible drawing. Knows matplotlib."""
+"""Shared by all pictures: file formats, fonts, quiet and reproducible drawing. Knows matplotlib."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def check_suffix(path: Path, allowed: Sequence[str] = SUFFIXES) -> None:
 
 
 def write_figure(path: Path, text: str, build: Callable[[], Figure], *, title: str = "") -> str:
-    """Writes the figure that `build` draws to a PNG or SVG file; `text` is all text in it.
+    """Writes the figure built by `build` to a PNG or SVG file; `text` is all text in it.
 
     The same input gives the same SVG. Returns the characters that no installed font can show: they are boxes in a PNG;
     an SVG leaves fonts to the viewer, so nothing is returned for it.
@@ -56,7 +56,7 @@ def write_figure(path: Path, text: str, build: Callable[[], Figure], *, title: s
 
 
 def render_svg(text: str, build: Callable[[], Figure]) -> str:
-    """Returns the figure that `build` draws as an SVG element for an HTML page."""
+    """Returns the figure built by `build` as an SVG element for an HTML page."""
     buffer = io.BytesIO()
     with silence_matplotlib(), apply_rc_settings(make_rc_settings("svg", choose_fonts(text).families)):
         save(build(), buffer, "svg", "")

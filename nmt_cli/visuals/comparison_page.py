@@ -27,7 +27,7 @@ from nmt_cli.visuals.page import embed_figure, escape_cell, format_code, list_fa
 
 
 def write_comparison(comparison: SystemComparison, path: Path, *, test_set: str, inputs: Mapping[str, Any]) -> None:
-    """Writes the comparison to a .html or .md file, with the learning curves of those systems that are models."""
+    """Writes the comparison to a .html or .md file, with the learning curves of systems that are models."""
     models = [name for name in comparison.names if (Path(name) / "history.jsonl").is_file()]
     histories = {name: read_history(Path(name)) for name in models}
     facts = [*list_facts(comparison.reports[0], test_set, inputs), ("systems", ", ".join(comparison.names))]
@@ -87,7 +87,7 @@ def render_heading(comparison: SystemComparison, metric: str) -> str:
 
 
 def render_tests(comparison: SystemComparison) -> str:
-    """Returns in words, for each metric, which system is better than which, and how likely that is chance."""
+    """States for each metric which system is better than which, and how likely that is chance."""
     parts = []
     for metric, tests in comparison.tests.items():
         if tests:

@@ -34,7 +34,7 @@ Histories = Mapping[str, History]  # by the name of the model
 
 
 class EpochEntries(NamedTuple):
-    """The entries of an epoch's record that are drawn."""
+    """The drawn entries of an epoch's record."""
 
     epoch: Count
     loss: Annotated[float, Range(0, 10**9)]
@@ -73,7 +73,7 @@ PANELS = (
 def read_history(directory: Path) -> list[dict[str, Any]]:
     """Returns the records of a model's epochs, in order.
 
-    Raises NotFoundError if there are none, and DataError, with its line, for a bad one.
+    Raises NotFoundError if there are none, and DataError, naming the line, for an invalid one.
     """
     path = directory / "history.jsonl"
     if not path.is_file():
@@ -102,7 +102,7 @@ def render_curves_svg(histories: Histories) -> str:
 
 
 def build_curves_figure(histories: Histories) -> Figure:
-    """Draws four panels, one for each unit, with the best epoch labelled; with several models, a line for each."""
+    """Draws four panels, one per unit, with the best epoch labelled; with several models, a line for each."""
     figure = create_figure(8.4, 5.2)
     panels = figure.subplots(2, 2)
     figure.subplots_adjust(hspace=0.42, wspace=0.22)
@@ -119,7 +119,7 @@ def build_curves_figure(histories: Histories) -> Figure:
 
 
 def plot_history(axes: Any, panel: CurvePanel, history: History) -> None:
-    """Plots the curves of one model: of the losses, that of training too."""
+    """Plots the curves of one model; for losses, also that of training."""
     style_axes(axes, panel.title)
     keys = ("loss", "dev_loss") if panel.key == "dev_loss" else (panel.key,)
     for key, colour, dashes in zip(keys, (BLUE, ORANGE), ("-", "--"), strict=False):
@@ -137,14 +137,14 @@ def plot_values(axes: Any, history: History, key: str, **style: Any) -> None:
 
 
 def find_best_epoch(history: History) -> Mapping[str, Any] | None:
-    """Returns the record of the epoch whose weights were kept; None if none is marked as the best."""
+    """Returns the record of the epoch whose weights were kept; None if no epoch is marked as the best."""
     return max((record for record in history if record.get("best")), key=lambda record: record["epoch"], default=None)
 
 
 def label_best(axes: Any, panel: CurvePanel, best: Mapping[str, Any], history: History) -> None:
     """Writes number and value of the best epoch beside its dotted line, on the side with more room.
 
-    It stands where the curve is not: at the bottom, but below the names of the falling losses.
+    It avoids the curve: at the bottom, but below the names of the falling losses.
     """
     epochs = [record["epoch"] for record in history]
     right = best["epoch"] - epochs[0] <= epochs[-1] - best["epoch"]
@@ -207,7 +207,7 @@ def shorten_path(name: str) -> str:
 
 
 def label_epochs(axes: Any, epochs: Sequence[float]) -> None:
-    """Labels the horizontal axis with whole epochs; a single one stands in the middle."""
+    """Labels the horizontal axis with whole epochs; a single one is centred."""
     from matplotlib.ticker import MaxNLocator
 
     axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
@@ -224,7 +224,7 @@ def label_losses(axes: Any) -> None:
 
 
 def format_curves(histories: Histories, width: int = 80) -> list[str]:
-    """Returns the curves as lines of `width` columns: for each model a sparkline of each, with its ends as numbers."""
+    """Returns the curves as lines of `width` columns: for each model a sparkline per curve, with its end values."""
     lines: list[str] = []
     for name, history in histories.items():
         best = find_best_epoch(history)

@@ -1,4 +1,4 @@
-"""Which installed fonts can show a text. Knows matplotlib's list of fonts, and nothing of what is drawn."""
+"""Chooses installed fonts that can show a text. Knows matplotlib's list of fonts, and nothing of what is drawn."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ NOT_FOR_TEXT = ("cm", "STIX", "Last Resort")
 
 @dataclass(frozen=True)
 class FontChoice:
-    """Font families, in the order in which a glyph is looked up in them, and the characters that none of them has."""
+    """Font families, in the order in which glyphs are looked up, and the characters missing from all of them."""
 
     families: tuple[str, ...]
     missing: str
 
 
 def choose_fonts(text: str) -> FontChoice:
-    """Returns the base font, and the installed families that have the characters of `text` which it lacks."""
+    """Returns the base font, and the installed families with the characters of `text` that it lacks."""
     missing = {c for c in text if not (c.isspace() or unicodedata.category(c) in ("Cf", "Cc"))}
     families = [BASE]
     for family, characters in list_candidates():
@@ -41,7 +41,7 @@ def choose_fonts(text: str) -> FontChoice:
 def list_candidates() -> Iterator[tuple[str, Iterable[int]]]:
     """Yields the installed families with their code points: the base font, the preferred ones, then all others.
 
-    It is lazy, because reading a font takes milliseconds.
+    Lazy, because reading a font takes milliseconds.
     """
     from matplotlib.font_manager import fontManager, get_font  # half a second
 

@@ -72,7 +72,7 @@ def reshape_to_grid(weights: FloatArray) -> FloatArray:
 
 
 def draw_panel(axes: Axes, weights: FloatArray, word: str, top: float, picture: Any | None) -> None:
-    """Draws the panel of one word. `top` is the weight that leaves the picture as it is, or has the darkest colour."""
+    """Draws the panel of one word. `top` is the weight shown at full brightness, or in the darkest colour."""
     rows, columns = weights.shape
     extent = (0.0, float(columns), float(rows), 0.0)
     if picture is None:

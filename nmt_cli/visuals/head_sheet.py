@@ -32,9 +32,9 @@ def draw_head_sheet(
     title: tuple[str, str] = ("", ""),
     names: tuple[str, str] = ("source", "translation"),
 ) -> str:
-    """Draws `attention` (L, H, T, S), weights 0-1, to a PNG or SVG file; all panels have one scale of colours.
+    """Draws `attention` (L, H, T, S), weights 0-1, to a PNG or SVG file; all panels share one colour scale.
 
-    Returns the characters that no installed font can show. Raises OptionError as `heatmap.draw_heatmap` does.
+    Returns the characters that no installed font can show. Raises the OptionError of `heatmap.draw_heatmap`.
     """
     check_suffix(path)
     check_shape(attention[0, 0], source, target)
@@ -46,7 +46,7 @@ def draw_head_sheet(
 
 
 def build_sheet_figure(attention: FloatArray, labels: AxisLabels, title: tuple[str, str]) -> Figure:
-    """Draws one panel for each head; only the panels at the left and the top have the tokens beside them."""
+    """Draws one panel per head; only the leftmost and topmost panels are labelled with tokens."""
     layers, heads = attention.shape[:2]
     cell = min(LARGEST, max(SMALLEST, PANEL / max(attention.shape[2:])))
     size = min(FONT_SIZE, cell * 72 * 0.62)
@@ -88,7 +88,7 @@ def style_panel(axes: Any, labels: AxisLabels, size: float, *, is_left: bool, is
 
 
 def add_scale(figure: Figure, mesh: Any, total: tuple[float, float]) -> None:
-    """Adds the scale of colours, which all panels share, at the right."""
+    """Adds the colour scale, shared by all panels, on the right."""
     length = min(total[1], 2.2)
     bar = figure.add_axes((1 + 0.3 / total[0], 1 - length / total[1], 0.13 / total[0], length / total[1]))
     scale = figure.colorbar(mesh, cax=bar)

@@ -59,7 +59,7 @@ def draw_heatmap(
 
 
 def average_heads(attention: FloatArray) -> FloatArray:
-    """Returns the mean (T, S) over layers and heads of attention (L, H, T, S); (T, S) stays as it is."""
+    """Returns the mean (T, S) over layers and heads of attention (L, H, T, S); (T, S) is unchanged."""
     return attention.mean(axis=(0, 1)) if attention.ndim == 4 else attention
 
 
@@ -73,7 +73,7 @@ def check_shape(attention: FloatArray, source: Sequence[str], target: Sequence[s
 
 
 class AxisLabels(NamedTuple):
-    """The tokens down the side and across the top, and what they are called."""
+    """The tokens down the side and across the top, and the names of both axes."""
 
     down: Sequence[str]
     across: Sequence[str]
@@ -115,7 +115,7 @@ def round_up_weight(largest: float) -> float:
 
 
 def label_axes(figure: Figure, axes: Axes, labels: AxisLabels, cell: float) -> None:
-    """Writes the tokens beside and above their cells (of `cell` inches); those above are slanted where they touch."""
+    """Writes the tokens beside and above their cells (of `cell` inches), slanting those above if they would touch."""
     size = min(FONT_SIZE, cell * 72 * 0.52)
     axes.invert_yaxis()
     axes.xaxis.tick_top()
@@ -136,14 +136,14 @@ def label_axes(figure: Figure, axes: Axes, labels: AxisLabels, cell: float) -> N
 
 
 def has_touching_labels(figure: Figure, axes: Axes, cell: float, gap: float) -> bool:
-    """Whether two neighbours above the cells are drawn less than `gap` inches from each other."""
+    """Whether two adjacent labels above the cells are less than `gap` inches apart."""
     renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
     widths = [label.get_window_extent(renderer).width / figure.dpi for label in axes.get_xticklabels()]
     return any((first + second) / 2 + gap > cell for first, second in pairwise(widths)) or max(widths) > 2 * cell
 
 
 def add_colour_bar(figure: Figure, mesh: Any, width: float, height: float) -> None:
-    """Adds a slim scale at the right of the cells, from their top down: slanted labels are all above it. In inches."""
+    """Adds a slim scale right of the cells, downwards from their top: slanted labels are all above it. In inches."""
     from matplotlib.ticker import MaxNLocator
 
     length = min(height, 2.6)
@@ -203,7 +203,7 @@ def format_heatmap(
 
 
 def split_into_bands(target: Sequence[str], width: int) -> list[dict[int, int]]:
-    """Returns the target tokens of each band, with the columns that each takes: a gap, then its label or shade."""
+    """Returns the target tokens of each band, with the columns of each: a gap, then its label or shade."""
     upright = {t: 2 + max(2, count_columns(label)) for t, label in enumerate(target)}
     if sum(upright.values()) <= width:
         return [upright]
@@ -225,7 +225,7 @@ def format_headings(target: Sequence[str], columns: dict[int, int]) -> list[str]
 
 
 def centre_label(label: str, size: int) -> str:
-    """Centres a label in `size` columns, of which the first is a gap."""
+    """Centres a label in `size` columns, the first of which is a gap."""
     free = size - count_columns(label)
     left = min(free, (free + 1) // 2)
     return " " * left + isolate_text(label) + " " * (free - left)
@@ -238,6 +238,6 @@ def format_cell(share: float, size: int) -> str:
 
 
 def format_legend(top: float) -> str:
-    """Returns what the shades stand for, in per cent of a target token's attention."""
+    """Returns the meaning of the shades, in per cent of a target token's attention."""
     shades = "   ".join(f"{shade} {100 * least * top:.0f} %" for least, shade in reversed(SHADES))
     return f"attention from   {shades}"

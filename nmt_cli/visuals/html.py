@@ -1,7 +1,7 @@
 """Renders attention as one interactive HTML page that needs no network connection.
 
-The page holds all text as JSON data, and its script shows it as text, never as markup (see attention.js). Takes what
-`words.label_attention` returns. Letters: L layers, H heads, T target labels, S source labels.
+The page holds all text as JSON data, and its script shows it as text, never as markup (see attention.js). Takes the
+result of `words.label_attention`. Letters: L layers, H heads, T target labels, S source labels.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def render_page(sentences: Sequence[PageSentence], *, merge: bool = True, transp
 
 
 def describe_view(view: LabelledAttention) -> dict[str, Any]:
-    """Returns one view of a sentence, by words or by pieces, as attention.js reads it."""
+    """Returns one view of a sentence, by words or by pieces, in the form that attention.js reads."""
     return {
         "source": view.source,
         "target": view.target,

@@ -14,9 +14,9 @@ CONTINUES = "·"
 
 
 def label_pieces(pieces: Sequence[str]) -> list[str]:
-    """Returns a label for each piece: the start of a word as it is, its continuation with a leading middle dot.
+    """Returns a label for each piece: the start of a word unchanged, its continuation with a leading middle dot.
 
-    `▁Bahn hof ?` becomes `Bahn ·hof ?`: there is no dot before punctuation, nor in scripts without spaces.
+    `▁Bahn hof ?` becomes `Bahn ·hof ?`: no dot precedes punctuation, nor any piece in scripts without spaces.
     """
     readable = [replace_controls(piece) for piece in pieces]
     return [
@@ -50,17 +50,17 @@ def split_graphemes(text: str) -> list[str]:
 
 
 def is_right_to_left(text: str) -> bool:
-    """Whether any character is of a script that runs from right to left."""
+    """Whether any character belongs to a right-to-left script."""
     return any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
 
 
 def isolate_text(text: str) -> str:
-    """Appends a left-to-right mark to text that runs right to left, so that what stands next to it keeps its place."""
+    """Appends a left-to-right mark to right-to-left text, so that adjacent text keeps its place."""
     return f"{text}\N{LEFT-TO-RIGHT MARK}" if is_right_to_left(text) else text
 
 
 def shorten(text: str, width: int) -> str:
-    """Shortens text that takes more than `width` columns of a terminal; it then ends in an ellipsis."""
+    """Shortens text wider than `width` terminal columns, ending it in an ellipsis."""
     if count_columns(text) <= width:
         return text
     beginning = ""

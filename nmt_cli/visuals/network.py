@@ -102,7 +102,7 @@ Points = list[tuple[float, float]]
 def route_arrow(
     start: NetworkBlock, end: NetworkBlock, arrow: NetworkArrow
 ) -> tuple[Points, tuple[float, float] | None]:
-    """Returns the corners of an arrow, and where its label stands: above the line, in the middle of a straight part."""
+    """Returns the corners of an arrow, and its label's position: above the line, in the middle of a straight part."""
     (x0, y0), (x1, y1) = locate_middle(start), locate_middle(end)
     half = WIDTH / 2
     if start.column == end.column and end.row == start.row + 1:
@@ -129,9 +129,9 @@ def route_arrow(
 
 
 def format_network(diagram: NetworkDiagram, title: str, width: int = 80) -> list[str]:
-    """Returns the blocks as the lines of a table, in the order of computation, and below it where attention joins.
+    """Returns the blocks as lines of a table, in order of computation, followed by where attention joins.
 
-    Details that do not fit in `width` columns go on below themselves.
+    Details that do not fit in `width` columns continue below.
     """
     rows: list[Sequence[str]] = []
     for column, heading in ((ENCODER, "encoder"), (MIDDLE, ""), (DECODER, "decoder")):

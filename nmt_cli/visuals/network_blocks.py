@@ -1,6 +1,6 @@
-"""The parts of a trained network as a picture needs them: what each is, how wide, how many weights, what it feeds.
+"""The parts of a trained network for drawing: each one's kind, width, number of weights, and successors.
 
-Takes the settings of the network and the sizes of its weights by their names; must not know files or drawing.
+Takes the settings of the network and the sizes of its weights by name; must not know files or drawing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ATTENTION_NAMES = {
 
 @dataclass(frozen=True)
 class NetworkBlock:
-    """A part of the network; its place is a column and a row, counted from the bottom."""
+    """A part of the network, positioned by column and row, counted from the bottom."""
 
     name: str
     title: str
@@ -38,7 +38,7 @@ class NetworkBlock:
 
 @dataclass(frozen=True)
 class NetworkArrow:
-    """What one block gives another."""
+    """The flow from one block to another."""
 
     start: str  # name of a block
     end: str
@@ -60,7 +60,7 @@ class NetworkDiagram:
 
 
 def describe_blocks(config: ModelConfig, vocabularies: Vocabularies, sizes: Mapping[str, int]) -> NetworkDiagram:
-    """Returns the diagram of a network; `sizes` are the numbers of its weights by name, in which none is left out."""
+    """Returns the diagram of a network; `sizes` are the numbers of all its weights by name."""
     diagram = describe_transformer(config, vocabularies) if isinstance(config, TransformerConfig) else None
     if diagram is None and isinstance(config, RnnConfig):
         diagram = describe_rnn(config, vocabularies)
@@ -82,7 +82,7 @@ def count_weights(blocks: Sequence[NetworkBlock], sizes: Mapping[str, int]) -> t
 
 
 def describe_inputs(config: ModelConfig, vocabularies: Vocabularies, positions: str = "") -> list[NetworkBlock]:
-    """Returns what both sides begin with: the tokens and their embeddings."""
+    """Returns the first blocks of both sides: the tokens and their embeddings."""
     added = (f"plus {positions} positions",) if positions else ()
     if vocabularies.features:
         tokens = ("regions of a picture", (f"{format_count(vocabularies.features, 'feature')} each",))
@@ -133,7 +133,7 @@ def describe_rnn(config: RnnConfig, vocabularies: Vocabularies) -> NetworkDiagra
 
 
 def describe_comparison(config: RnnConfig) -> tuple[str, ...]:
-    """Returns in what width attention compares, and what context it gives."""
+    """Returns the width in which attention compares, and that of its context."""
     context = f"context {config.memory_width} wide"
     if config.attention == "none":
         return ("the encoder's last state at every step", context)
@@ -143,7 +143,7 @@ def describe_comparison(config: RnnConfig) -> tuple[str, ...]:
 
 
 def connect_rnn(config: RnnConfig) -> list[NetworkArrow]:
-    """Returns what feeds what. Bahdanau's context feeds the recurrence, Luong's the readout alone."""
+    """Returns the arrows. Bahdanau's context feeds the recurrence, Luong's only the readout."""
     top, memory = config.layers - 1, f"states, {config.encoder_width} wide"
     arrows = [NetworkArrow("source", "source_embedding"), NetworkArrow("target", "target_embedding")]
     for side in ("encoder", "decoder"):

@@ -26,8 +26,8 @@ CHART_WIDTH = 24  # characters of the longest bar in Markdown
 def write_report(report: Report, path: Path, *, test_set: str, inputs: Mapping[str, Any], model: Path | None) -> None:
     """Writes `report` to a .html or .md file.
 
-    `test_set` says which sentences were scored, `inputs` has the options that name them. If `model` is a directory with
-    a history, the report has its learning curves.
+    `test_set` describes the scored sentences, `inputs` holds the options that name them. If `model` is a directory with
+    a history, the report includes its learning curves.
     """
     from nmt_cli.visuals.curves import read_history, render_curves_svg  # matplotlib takes half a second
 
@@ -69,7 +69,7 @@ def render_html(report: Report, test_set: str, inputs: Mapping[str, Any], curves
 
 
 def render_document(title: str, body: Sequence[str]) -> str:
-    """Returns a page, light or dark as the reader's system or as chosen on it, without any script."""
+    """Returns a page, light or dark as set in the reader's system or on the page, without any script."""
     style = resources.files("nmt_cli.visuals").joinpath("report.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -221,7 +221,7 @@ def format_worst(profile: Profile) -> list[str]:
 
 
 def escape_cell(text: str) -> str:
-    """Escapes text so that Markdown shows it as it is, also in a table."""
+    """Escapes text so that Markdown shows it literally, also in a table."""
     escaped = "".join(f"\\{c}" if c in "\\`*_[]|~#$!" else c for c in escape(text, quote=False))
     return " ".join(escaped.split())
 

@@ -10,9 +10,9 @@ SIDE = 600  # maximum pixels of the longer side, which is plenty for a panel
 
 
 def find_picture(path: Path) -> Any | None:
-    """Returns the pixels (height, width, 3), 0-255, of the picture at `path`, or of one that differs in its suffix.
+    """Returns the pixels (height, width, 3), 0-255, of the picture at `path`, or of one with another suffix.
 
-    Returns None if there is none: features need no picture.
+    Returns None if there is no picture, since features need none.
     """
     candidates = [path, *(path.with_suffix(suffix) for suffix in SUFFIXES)]
     picture = next((file for file in candidates if file.suffix.lower() in SUFFIXES and file.is_file()), None)

@@ -90,7 +90,7 @@ class QaReport:
 
     @property
     def least_sure(self) -> list[QaEntry]:
-        """The texts of least confidence among those that failed no check, the least sure first."""
+        """The least confident texts among those that failed no check, least sure first."""
         return [entry for _, _, entry in sorted(self.unsure, reverse=True)]
 
     @property
@@ -166,7 +166,7 @@ def render_head(report: QaReport) -> str:
 
 
 def render_counts(report: QaReport) -> str:
-    """Returns the table of checks with a bar for each; its boxes choose what the list below shows."""
+    """Returns the table of checks with a bar for each; its boxes filter the list below."""
     if not report.entries:
         return ""
     most = max(report.counts.values())

@@ -1,4 +1,4 @@
-"""Draws what the confidence in translations is worth: calibration, and chrF without the least sure. Takes numbers."""
+"""Draws the reliability of confidence: calibration, and chrF without the least sure. Takes numbers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def render_reliability(reliability: Reliability) -> str:
 
 
 def describe_good(reliability: Reliability) -> str:
-    """Returns what the confidence is a probability of, and how often that is so."""
+    """Returns the event whose probability the confidence is, and its frequency."""
     return (
         f"The confidence is the probability that a translation is good, with a chrF2 of at least {reliability.bar:g}. "
         f"Of {format_count(reliability.sentences, 'translation')}, {reliability.good:.0%} are."

@@ -1,4 +1,4 @@
-"""Where the reports of `--report` may be written. Standard library only: it is imported for `nmt --help`."""
+"""Checks where the reports of `--report` may be written. Standard library only: `nmt --help` imports it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SUFFIXES_OF_CHECKS = (".html", ".json")  # `qa_report` writes these
 
 
 def check_report_path(path: Path, suffixes: Sequence[str]) -> None:
-    """Raises OptionError unless the suffix is one of `suffixes`, and what `require_output` raises."""
+    """Raises OptionError unless the suffix is one of `suffixes`, and the errors of `require_output`."""
     if path.suffix.lower() not in suffixes:
         raise OptionError(f"--report cannot be {path}", hint=f"end the name with {' or '.join(suffixes)}")
     require_output(path, "--report")

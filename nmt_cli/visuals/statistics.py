@@ -29,9 +29,9 @@ def draw_statistics(corpora: Corpora, path: Path) -> str:
 
 
 def build_statistics_figure(corpora: Corpora) -> Figure:
-    """Draws four panels: lengths in words and subwords, frequencies of words, and the lengths of pairs.
+    """Draws four panels: lengths in words and subwords, word frequencies, and the lengths of pairs.
 
-    Of several corpora: lengths and frequencies of either side, a line for each corpus.
+    For several corpora: lengths and frequencies of either side, a line per corpus.
     """
     figure = create_figure(9.2, 6.6)
     panels = figure.subplots(2, 2)
@@ -52,7 +52,7 @@ def build_statistics_figure(corpora: Corpora) -> Figure:
 
 
 def name_sides(sides: Sequence[LanguageStatistics]) -> Sides:
-    """Returns the sides by their languages, which may be the same."""
+    """Returns the sides by language; both languages may be the same."""
     source, target = sides
     if source.language == target.language:
         return {f"{source.language}, source": source, f"{target.language}, target": target}
@@ -83,7 +83,7 @@ def plot_lengths(axes: Any, sides: Sides, unit: str, title: str) -> None:
 
 
 def plot_frequencies(axes: Any, sides: Sides, title: str) -> None:
-    """Plots how often the word of each rank occurs (Zipf)."""
+    """Plots the frequency of words by rank (Zipf)."""
     from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
     style_axes(axes, title)
@@ -105,7 +105,7 @@ def plot_frequencies(axes: Any, sides: Sides, title: str) -> None:
 
 
 def plot_length_pairs(figure: Figure, axes: Any, statistics: CorpusStatistics) -> None:
-    """Plots the lengths of both sides against each other: the darker, the more pairs, as the scale beside it says."""
+    """Plots the lengths of both sides against each other: the darker, the more pairs, with a scale."""
     import numpy as np
     from matplotlib.colors import LogNorm
     from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
@@ -138,7 +138,7 @@ def label_axis(axes: Any, down: str, across: str) -> None:
 
 
 def add_side_legend(axes: Any) -> None:
-    """Names the lines at the top right, where the axes have room for it."""
+    """Names the lines at the top right, where the axes have room."""
     legend = axes.legend(loc="upper right", frameon=False, fontsize=FONT_SIZE - 1, labelcolor=INK, handlelength=2.4)
     for text in legend.get_texts():
         text.set_parse_math(False)

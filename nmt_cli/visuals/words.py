@@ -1,4 +1,4 @@
-"""Merges the attention of subword pieces to that of words: summed over source pieces, averaged over target pieces.
+"""Merges the attention between subword pieces into that between words: summed over source, averaged over target pieces.
 
 Takes pieces and arrays; must not know tokenizers. Letters: T target and S source labels, L layers, H heads.
 """
@@ -39,7 +39,7 @@ class LabelledAttention:
 def label_attention(translation: Translation, *, merge: bool, heads: FloatArray | None = None) -> LabelledAttention:
     """Returns the best translation with its attention, by words if `merge`, else by subword pieces.
 
-    `heads` (L, H, T, S) takes the place of the attention that the translation has.
+    `heads` (L, H, T, S) replaces the translation's own attention.
     """
     import numpy as np  # `nmt --help` does not need it
 
@@ -76,7 +76,7 @@ def group_words(pieces: Sequence[str]) -> Groups:
 
 
 def split_word(pieces: Sequence[str], group: list[int]) -> Groups:
-    """Splits what stands between spaces into the punctuation before the word, the word, and the punctuation after it.
+    """Splits the text between spaces into preceding punctuation, the word, and following punctuation.
 
     In scripts without spaces it is split into its pieces.
     """
@@ -99,7 +99,7 @@ def strip_marks(piece: str) -> str:
 
 
 def group_bytes(pieces: Sequence[str], group: list[int]) -> Groups:
-    """Groups consecutive byte pieces, which spell one character or several; every other piece is a group of its own."""
+    """Groups consecutive byte pieces, which spell one or more characters; every other piece is a group of its own."""
     groups: Groups = []
     for are_bytes, run in groupby(group, key=lambda index: bool(BYTE.match(pieces[index]))):
         indices = list(run)
@@ -108,7 +108,7 @@ def group_bytes(pieces: Sequence[str], group: list[int]) -> Groups:
 
 
 def join_blanks(pieces: Sequence[str], groups: Groups) -> Groups:
-    """Joins a first piece that is nothing but a space with the group after it."""
+    """Joins a first piece that is only a space with the group after it."""
     if len(groups) > 1 and not strip_marks(pieces[groups[0][0]]):
         return [groups[0] + groups[1], *groups[2:]]
     return groups

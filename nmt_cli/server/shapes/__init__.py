@@ -1,1 +1,1 @@
-"""The shapes of requests and answers, a file for each family of clients."""
+"""The shapes of requests and answers, one file per family of clients."""

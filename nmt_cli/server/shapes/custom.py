@@ -18,7 +18,7 @@ async def translate_list(call: Call) -> Any:
 
 
 async def translate_deeplx(call: Call) -> Any:
-    """Answers as DeepLX does, which many desktop programs speak."""
+    """Answers like DeepLX, a protocol spoken by many desktop programs."""
     text = call.values.read_text("text")
     source = call.values.read_text("source_lang", default="auto")
     target = call.values.read_text("target_lang")

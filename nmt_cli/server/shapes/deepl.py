@@ -35,7 +35,7 @@ async def translate(call: Call) -> Any:
 
 
 async def list_languages(call: Call) -> Any:
-    """Lists the source languages, or with `type=target` those that can be written."""
+    """Lists the source languages or, with `type=target`, the target languages."""
     pool = call.service.pool
     are_targets = call.values.find("type") == "target"
     languages = dict.fromkeys(model.target for model in pool.models) if are_targets else pool.sources

@@ -1,7 +1,7 @@
 """LibreTranslate's interface, which most clients speak, and the two others that share its `/translate`.
 
-Source: LibreTranslate's `app.py`. Beyond it, `/translate` answers GET, and `translation` stands beside
-`translatedText` there, since plugins of OmegaT ask so.
+Source: LibreTranslate's `app.py`. In addition, `/translate` answers GET, with `translation` beside `translatedText`, as
+plugins of OmegaT require.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from nmt_cli.server.shapes import custom
 
 
 async def translate(call: Call) -> Any:
-    """Answers `/translate`, in the shape of the client that asks: the keys of its request tell which it is."""
+    """Answers `/translate` in the shape of the client, recognised by the keys of its request."""
     if call.values.find("text_list") is not None:
         return await custom.translate_list(call)
     if call.values.find("q") is None and call.values.find("text") is not None:
@@ -53,13 +53,13 @@ async def detect_language(call: Call) -> Any:
 
 
 async def describe_languages(call: Call, texts: list[str]) -> list[dict[str, Any]]:
-    """Returns the language of each text, as LibreTranslate writes it."""
+    """Returns the language of each text in LibreTranslate's form."""
     guesses = await call.service.detect_languages(texts)
     return [{"confidence": guess.confidence, "language": guess.language.code} for guess in guesses]
 
 
 async def list_languages(call: Call) -> Any:
-    """Lists the source languages with their targets, then the targets that are no sources."""
+    """Lists the source languages with their targets, then the targets that are not sources."""
     pool = call.service.pool
     rows = [
         {"code": source.code, "name": source.name, "targets": [target.code for target in pool.list_targets(source)]}
@@ -119,7 +119,7 @@ async def report_health(call: Call) -> Any:
 
 
 async def list_settings(call: Call) -> Any:
-    """Says what the server offers, as LibreTranslate's page and its clients ask."""
+    """Describes what the server offers, as requested by LibreTranslate's page and clients."""
     service = call.service
     first = service.pool.models[0]
     return {

@@ -1,6 +1,6 @@
-"""OPUS-CAT's interface, by which its plugins for memoQ, Trados, Wordfast and OmegaT ask for translations.
+"""OPUS-CAT's interface, used by its plugins for memoQ, Trados, Wordfast and OmegaT.
 
-Source: OPUS-CAT's `MtRestServiceController`. Its paths are written in several ways, so case does not count.
+Source: OPUS-CAT's `MtRestServiceController`. Clients write its paths in several ways, so case is ignored.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from nmt_cli.server.errors import RequestError
 
 
 async def serve_method(call: Call) -> Any:
-    """Answers the method that the path names."""
+    """Answers the method named by the path."""
     method = METHODS.get(str(call.request.path_params["method"]).lower())
     if method is None:
         raise RequestError(404, "OPUS-CAT's interface has no such method here")
@@ -53,12 +53,12 @@ async def list_model_tags(call: Call) -> Any:
 
 
 async def log_in(call: Call) -> Any:
-    """Answers with a token that is not looked at: `--api-key` is what keeps others out."""
+    """Answers with a token that is ignored: `--api-key` keeps others out."""
     return call.values.read_text("tokenCode", default="0")
 
 
 async def accept_order(call: Call) -> Any:
-    """Takes an announcement of texts to come, which needs no preparation here."""
+    """Accepts an announcement of texts to come, which needs no preparation here."""
     return Response(status_code=200)
 
 
