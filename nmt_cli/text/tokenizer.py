@@ -150,9 +150,9 @@ class Tokenizer:
         pieces = [next(replacements) if i == UNKNOWN else self._piece_texts[i] for i in keep_text_ids(ids)]
         return self._finish_text("".join(pieces).replace(BLANK, " "))
 
-    def _finish_text(self, decoded: str) -> str:
+    def _finish_text(self, text: str) -> str:
         """Returns joined pieces as one normalised line, since byte pieces can spell a line break."""
-        return normalise(unmark_words(decoded) if self.settings.kind == "word" else decoded)
+        return normalise(unmark_words(text) if self.settings.kind == "word" else text)
 
     def spell_pieces(self, ids: Sequence[int]) -> list[str]:
         """Returns each id as printable text: `▁` marks a preceding space or, if pieces are words, `￭` its absence."""

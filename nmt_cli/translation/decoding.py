@@ -12,30 +12,30 @@ from nmt_cli.translation.result import Hypothesis, Translation
 
 
 def decode_results(
-    lines: Sequence[str],
+    texts: Sequence[str],
     rows: Sequence[SourceRow],
     results: Sequence[Sequence[SearchResult]],
     source: Source,
     target: Tokenizer,
 ) -> list[Translation]:
-    """Returns one translation per line, with the hypotheses of its row."""
-    texts = iter(target.decode_all([result.tokens for hypotheses in results for result in hypotheses]))
+    """Returns one translation per text, with the hypotheses of its row."""
+    written = iter(target.decode_all([result.tokens for hypotheses in results for result in hypotheses]))
     return [
-        make_translation(line, row, [make_hypothesis(h, next(texts), len(row), target) for h in hypotheses], source)
-        for line, row, hypotheses in zip(lines, rows, results, strict=True)
+        make_translation(text, row, [make_hypothesis(h, next(written), len(row), target) for h in hypotheses], source)
+        for text, row, hypotheses in zip(texts, rows, results, strict=True)
     ]
 
 
-def make_translation(line: str, row: SourceRow, hypotheses: Sequence[Hypothesis], source: Source) -> Translation:
-    """Returns the translation of one line; a blank line has no hypotheses."""
+def make_translation(text: str, row: SourceRow, hypotheses: Sequence[Hypothesis], source: Source) -> Translation:
+    """Returns the translation of one text; a blank one has no hypotheses."""
     if row.is_blank:
-        return Translation(source=line, source_pieces=(), hypotheses=(), unseen=frozenset())
+        return Translation(source=text, source_pieces=(), hypotheses=(), unseen=frozenset())
     labels = source.label_positions(row)
     return Translation(
-        source=line,
+        source=text,
         source_pieces=labels,
         hypotheses=tuple(hypotheses),
-        unseen=source.find_unseen(line),
+        unseen=source.find_unseen(text),
         source_cut_from=row.full_length,
         source_read=len(row) - (labels[-1] == SENTENCE_END),
     )

@@ -33,8 +33,8 @@ class SentenceSearch(NamedTuple):
         for text_ids, own_config in group_by_prefix(texts, config):
             done = len(translations)
             report = None if progress is None else (lambda more, done=done: progress(done + more))
-            lines = [texts[text_id] for text_id in text_ids]
-            translations |= zip(text_ids, self.translate_texts(lines, own_config, report, text_ids), strict=True)
+            some = [texts[text_id] for text_id in text_ids]
+            translations |= zip(text_ids, self.translate_texts(some, own_config, report, text_ids), strict=True)
         return translations
 
     def repair(
@@ -61,17 +61,17 @@ class SentenceSearch(NamedTuple):
 
     def translate_texts(
         self,
-        lines: Sequence[str],
+        texts: Sequence[str],
         config: SearchConfig,
         progress: CountReporter | None = None,
         text_ids: Sequence[TextId] | None = None,
     ) -> list[Translation]:
         """Translates texts that the network reads unchanged; `text_ids` are for sampling."""
         source, target = self.batch_search.source, self.batch_search.target
-        text_ids = text_ids or [TextId(number, 0) for number in range(len(lines))]
-        rows = source.make_rows(lines, config.max_source_length)
+        text_ids = text_ids or [TextId(number, 0) for number in range(len(texts))]
+        rows = source.make_rows(texts, config.max_source_length)
         searched = self.batch_search.search(rows, config, text_ids, progress)
-        return decode_results(lines, rows, searched, source, target)
+        return decode_results(texts, rows, searched, source, target)
 
     @property
     def repairer(self) -> Repairer:

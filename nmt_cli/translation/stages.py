@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from nmt_cli.rewriting.rewrite import RewrittenText
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.sampling import TextId
-from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tokenizer import TokenizerPair
 from nmt_cli.translation.batch_search import CountReporter
 from nmt_cli.translation.config import CheckConfig, RepairConfig
@@ -26,8 +25,12 @@ from nmt_cli.translation.placement.joining import (
 )
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader, PieceMemory
-from nmt_cli.translation.segmentation.pieces import Piece, find_origin, number_pieces
+from nmt_cli.translation.segmentation.pieces import Piece, find_origin
 from nmt_cli.translation.sentence_search import PieceTranslations, SentenceSearch
+
+if TYPE_CHECKING:
+    from nmt_cli.runtime.model_directory import ModelCard
+    from nmt_cli.translation.checks.context import CheckContext
 
 
 class Tools(Protocol):
@@ -39,8 +42,14 @@ class Tools(Protocol):
     @property
     def tokenizers(self) -> TokenizerPair | None: ...
 
-    def judge(
-        self, translations: list[Translation], checks: CheckConfig, n_best: int, *, repaired: bool
+    @property
+    def card(self) -> ModelCard: ...
+
+    @property
+    def check_context(self) -> CheckContext: ...
+
+    def check_translations(
+        self, translations: Sequence[Translation], *, repaired: bool = False
     ) -> list[Translation]: ...
 
 
@@ -96,8 +105,12 @@ def recall(tools: Tools, batch: TranslationBatch) -> None:
 
 def rewrite(tools: Tools, batch: TranslationBatch) -> None:
     """Rewrites the pieces for the network."""
-    lines = zip(batch.lines, batch.segments, strict=True)
-    batch.pieces = number_pieces([tools.reader.rewrite(pieces, line) for line, pieces in lines], batch.first_line)
+    lines = enumerate(zip(batch.lines, batch.segments, strict=True), start=batch.first_line)
+    batch.pieces = {
+        TextId(number, index): piece
+        for number, (line, pieces) in lines
+        for index, piece in enumerate(tools.reader.rewrite(pieces, line))
+    }
 
 
 def search(tools: Tools, batch: TranslationBatch) -> None:
@@ -128,11 +141,9 @@ def place(tools: Tools, batch: TranslationBatch) -> None:
     """Puts the spans back, and links the words of recalled pieces."""
     if batch.memory is not None:
         batch.translations |= batch.memory.link_pieces(tools, batch.pieces)
-    prefix = normalise(batch.config.prefix)
     for text_id, piece in batch.pieces.items():
-        text = prefix if text_id.piece == 0 else ""
-        translation = batch.translations.get(text_id)
-        batch.parts[text_id] = restore_piece(piece, translation, tools.tokenizers, text)
+        prefix = batch.config.prefix if text_id.piece == 0 else ""
+        batch.parts[text_id] = restore_piece(piece, batch.translations.get(text_id), tools.tokenizers, prefix)
 
 
 def write_back(tools: Tools, batch: TranslationBatch) -> None:
@@ -156,9 +167,17 @@ def join(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def check(tools: Tools, batch: TranslationBatch) -> None:
-    """Checks each translation against its line, and rates its confidence."""
-    if batch.checks is not None:
-        batch.result = tools.judge(batch.result, batch.checks, batch.n_best, repaired=batch.repairs_faults)
+    """Checks each translation against its line."""
+    if batch.checks is not None and batch.checks.check:
+        batch.result = tools.check_translations(batch.result, repaired=batch.repairs_faults)
+
+
+def rate(tools: Tools, batch: TranslationBatch) -> None:
+    """Rates the confidence of each translation, and replaces those of too little."""
+    if batch.checks is not None and batch.checks.check and batch.checks.rates:
+        from nmt_cli.translation.checks.confidence import judge_translations  # which few runs need
+
+        batch.result = judge_translations(batch.result, tools.card, tools.check_context, batch.checks, batch.n_best)
 
 
 class Stage(NamedTuple):
@@ -185,6 +204,7 @@ STAGES = (
     make_stage(write_back, "pieces translations parts", "parts"),
     make_stage(join, "lines rewritten_lines segments pieces parts", "result"),
     make_stage(check, "result", "result"),
+    make_stage(rate, "result", "result"),
 )
 
 

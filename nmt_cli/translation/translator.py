@@ -211,19 +211,6 @@ class Translator:
             stage.run(self, batch)
         return batch.result
 
-    def judge(
-        self, translations: list[Translation], checks: CheckConfig, n_best: int, *, repaired: bool
-    ) -> list[Translation]:
-        """Returns the translations with the checks they fail and, if requested, their confidence."""
-        if not checks.check:
-            return translations
-        checked = self.check_translations(translations, repaired=repaired)
-        if not checks.rates:
-            return checked
-        from nmt_cli.translation.checks.confidence import judge_translations  # which few runs need
-
-        return judge_translations(checked, self.card, self.check_context, checks, n_best)
-
     def check_translations(self, translations: Sequence[Translation], *, repaired: bool = False) -> list[Translation]:
         """Returns the translations with the checks they fail; `repaired` says that faults were already searched for."""
         from nmt_cli.translation.checks.check import check_translation  # training needs none

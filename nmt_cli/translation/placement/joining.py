@@ -12,6 +12,7 @@ from nmt_cli.arrays.special_ids import END, UNKNOWN
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN, SpanKind
 from nmt_cli.rewriting.protocol import Written
 from nmt_cli.rewriting.rewrite import RewrittenText
+from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import SENTENCE_END, UNKNOWN_PIECE
 from nmt_cli.text.tokenizer import TokenizerPair
 from nmt_cli.text.words import Link
@@ -105,7 +106,9 @@ def restore_piece(
     A piece with nothing to translate becomes `prefix` and itself.
     """
     if translation is None:
-        return Translation(piece.text, (piece.unchanged, SENTENCE_END), (keep_piece(piece, prefix),), frozenset())
+        return Translation(
+            piece.text, (piece.unchanged, SENTENCE_END), (keep_piece(piece, normalise(prefix)),), frozenset()
+        )
     if tokenizers is None or piece.recalled is not None:
         return translation
     restored = translation

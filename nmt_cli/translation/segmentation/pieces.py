@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from nmt_cli.carrying.masking import MaskedText
 from nmt_cli.carrying.spans import Span
 from nmt_cli.rewriting.rewrite import RewrittenText
-from nmt_cli.search.sampling import TextId
 from nmt_cli.text.aligned import AlignedText
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import PLACEHOLDERS
@@ -150,15 +149,6 @@ def make_plain_piece(text: str) -> Piece:
 def keep_verbatim(line: str) -> list[Piece]:
     """Returns a line that names a picture as one unchanged piece; empty for a blank line."""
     return [replace(make_plain_piece(line), is_name=True)] if line.strip() else []
-
-
-def number_pieces(split_lines: Sequence[Sequence[Piece]], first_line: int) -> dict[TextId, Piece]:
-    """Returns the pieces by line and position in it; `first_line` is the number of the first line."""
-    return {
-        TextId(number, index): piece
-        for number, pieces in enumerate(split_lines, start=first_line)
-        for index, piece in enumerate(pieces)
-    }
 
 
 def find_origin(pieces: Sequence[Piece]) -> Origin:
