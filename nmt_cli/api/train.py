@@ -193,7 +193,7 @@ def open_training(request: TrainRequest) -> TrainingRequest:
 
 def find_choice(training: TrainingRequest, *, has_stages: bool) -> str | None:
     """Returns what was left open and chosen, as a line; where helper models come first, each tells its own."""
-    from nmt_cli.training.defaults import fit_to_corpus
+    from nmt_cli.training.setup.defaults import fit_to_corpus
 
     return None if has_stages else fit_to_corpus(training).choice
 

@@ -18,7 +18,7 @@ from nmt_cli.api.evaluation_inputs import EvaluationInputs
 from nmt_cli.api.scoring import EvaluationOutcome
 from nmt_cli.cli.render import Screen, find_width, print_lines
 from nmt_cli.errors import OptionError
-from nmt_cli.evaluation import comparison, report
+from nmt_cli.evaluation import comparison, comparison_table, report
 from nmt_cli.evaluation.comparison import SystemComparison
 from nmt_cli.evaluation.sides import split_column
 from nmt_cli.files import require_output, stage_file
@@ -79,11 +79,11 @@ class EvaluationOutput:
         """Prints the table, the best scores in bold on a terminal, what its letters say, and perhaps the profiles."""
         if self.as_json:
             return print_json(comparison.make_comparison_json(compared, self.inputs.task_values))
-        for line in comparison.format_table(compared, find_width(sys.stdout)):
+        for line in comparison_table.format_table(compared, find_width(sys.stdout)):
             typer.echo(mark_bold(line))
-        print_lines(comparison.format_notes(compared))
+        print_lines(comparison_table.format_notes(compared))
         if self.profile:
-            print_lines(comparison.format_profiles(compared))
+            print_lines(comparison_table.format_profiles(compared))
 
     def show_context(self, scored: report.Report, *, what: str, unseen: bool) -> None:
         """Prints, below the scores, how many sentences were scored and how, and what casts doubt on the scores."""
@@ -132,5 +132,5 @@ def print_json(values: Any) -> None:
 
 def mark_bold(line: str) -> str:
     """Returns the line with bold for what stands between two marks; `typer.echo` drops that from files and pipes."""
-    parts = [escape_controls(part) for part in line.split(comparison.MARK)]
+    parts = [escape_controls(part) for part in line.split(comparison_table.MARK)]
     return "".join(part if index % 2 == 0 else f"{BOLD[0]}{part}{BOLD[1]}" for index, part in enumerate(parts))

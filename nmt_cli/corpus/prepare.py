@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from nmt_cli import files
@@ -17,17 +18,18 @@ from nmt_cli.corpus.formats.inputs import CorpusFile, parse_input
 from nmt_cli.corpus.manifest import MANIFEST_NAME, Finding, Manifest
 from nmt_cli.corpus.pairs import Pairs, Role, Side
 from nmt_cli.corpus.report import check_report_name, write_report
-from nmt_cli.corpus.steps.build import CheckedCorpus, build, drop_near_held_out, refuse_empty, split_pairs
+from nmt_cli.corpus.steps.build import CheckedCorpus, build
+from nmt_cli.corpus.steps.held_out import drop_near_held_out, split_pairs
 from nmt_cli.corpus.steps.languages import choose_languages
 from nmt_cli.corpus.steps.monolingual import drop_held_out, open_monolingual, read_monolingual
 from nmt_cli.corpus.steps.pictures import CAPTION_CHECKS, find_pictures
-from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress, read_pairs
+from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress, ignore_progress, read_pairs
 from nmt_cli.corpus.steps.reused_tokenizer import find_reused_subwords
 from nmt_cli.corpus.steps.run_checks import refuse_findings, run_checks
-from nmt_cli.corpus.steps.split import check_sizes
+from nmt_cli.corpus.steps.split_sizes import check_sizes
 from nmt_cli.corpus.steps.subwords import choose_separation
 from nmt_cli.errors import NmtError, OptionError, OutputError
-from nmt_cli.sources.images import FeatureFiles, PictureReader
+from nmt_cli.sources.images import PictureReader
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ def prepare(
     *,
     replace: bool = False,
     reader: PictureReader | None = None,
-    report_progress: PrepareProgress | None = None,
+    report_progress: PrepareProgress = ignore_progress,
     processes: int = 1,
     report: Path | None = None,
 ) -> PrepareReport:
@@ -59,38 +61,25 @@ def prepare(
     are written to `report` (.html or .json), even if `strict` refuses them.
     """
     started = time.monotonic()
-    report_progress = report_progress or (lambda stage, done, total: None)
     inputs = check_request(source, directory, config, replace=replace, report=report)
-    more_text = open_all_monolingual(config)
-    refuse_shared_stdin([inputs, *more_text.values()])
+    more_text = open_all_monolingual(config, inputs)
     # 1. Read all inputs, and examine each pair by itself: normalise it, mend it, measure it.
     pairs = read_pairs(inputs, config, report_progress, processes=processes)
-    pictures = None
-    if config.source_type != "text":
-        pictures = find_pictures(pairs, inputs, reader or FeatureFiles(), report_progress)
+    pictures = find_pictures(pairs, inputs, reader, report_progress) if config.has_pictures else None
     # 2. Check the pairs, which decides what is dropped.
-    findings = check_pairs(pairs, config, report_progress)
-    if config.strict:
-        if report is not None:
-            write_report(report, findings, None)
-        refuse_findings(findings)
+    findings = check_pairs(pairs, config, report_progress, report)
     # 3. Split the pairs, so that no sentence appears in two splits.
     division = split_pairs(pairs, config, report_progress)
-    refuse_empty(division.splits)
     # 4. Read text without translations, and audit it against the held-out sentences.
-    monolingual = [
-        read_monolingual(side, texts, config, report_progress, processes=processes) for side, texts in more_text.items()
-    ]
-    for text in monolingual:
-        drop_held_out(text, pairs, division.splits)
+    read = partial(read_monolingual, config=config, report_progress=report_progress, processes=processes)
+    monolingual = [drop_held_out(read(*item), pairs, division.splits) for item in more_text.items()]
     # 5. Learn the subwords from train, encode all splits, and write everything, the manifest last.
     notes = inputs.notes + [note for texts in more_text.values() for note in texts.notes]
     languages = choose_languages(inputs, config, pairs, notes)
     config = choose_separation(pairs, division.splits.train, config, notes)
     corpus = CheckedCorpus(pairs, inputs, pictures, findings, division, languages, monolingual)
     manifest = write_corpus(corpus, directory, config, report_progress, replace=replace)
-    if report is not None:
-        write_report(report, manifest.findings, manifest)
+    write_report(report, manifest.findings, manifest)
     return PrepareReport(directory, manifest, time.monotonic() - started, tuple(notes))
 
 
@@ -137,10 +126,15 @@ def check_request(
     return inputs
 
 
-def open_all_monolingual(config: PrepareConfig) -> dict[Side, CorpusInputs]:
-    """Opens the text without translations, by side. Raises NotFoundError, OptionError or DataError."""
+def open_all_monolingual(config: PrepareConfig, inputs: CorpusInputs) -> dict[Side, CorpusInputs]:
+    """Opens the text without translations, by side, beside that of pairs.
+
+    Raises NotFoundError, OptionError or DataError.
+    """
     names: dict[Side, tuple[str, ...]] = {"source": config.monolingual_source, "target": config.monolingual_target}
-    return {side: open_monolingual(files, config) for side, files in names.items() if files}
+    more_text = {side: open_monolingual(files, config) for side, files in names.items() if files}
+    refuse_shared_stdin([inputs, *more_text.values()])
+    return more_text
 
 
 def refuse_shared_stdin(inputs: Sequence[CorpusInputs]) -> None:
@@ -149,11 +143,20 @@ def refuse_shared_stdin(inputs: Sequence[CorpusInputs]) -> None:
         raise OptionError("standard input cannot be two inputs", hint="give one of them as a file")
 
 
-def check_pairs(pairs: Pairs, config: PrepareConfig, report_progress: PrepareProgress) -> tuple[Finding, ...]:
-    """Runs all applicable checks, near-duplicates of dev and test pairs last; returns their findings."""
-    only_checks = None if config.source_type == "text" else CAPTION_CHECKS
+def check_pairs(
+    pairs: Pairs, config: PrepareConfig, report_progress: PrepareProgress, report: Path | None
+) -> tuple[Finding, ...]:
+    """Runs all applicable checks, near-duplicates of dev and test pairs last; returns their findings.
+
+    With `strict`, raises DataError for any, which are then in the `report`.
+    """
+    only_checks = CAPTION_CHECKS if config.has_pictures else None
     findings = run_checks(pairs, config, lambda done: report_progress("checking", done, len(CHECKS)), only_checks)
-    return findings + drop_near_held_out(pairs, config)
+    findings += drop_near_held_out(pairs, config)
+    if config.strict:
+        write_report(report, findings, None)
+        refuse_findings(findings)
+    return findings
 
 
 def group_inputs_by_role(

@@ -29,8 +29,10 @@ def check_report_name(path: Path | None) -> None:
     files.require_output(path, "--report")
 
 
-def write_report(path: Path, findings: tuple[Finding, ...], manifest: Manifest | None) -> None:
-    """Writes the report, atomically. The manifest is None if no corpus was prepared."""
+def write_report(path: Path | None, findings: tuple[Finding, ...], manifest: Manifest | None) -> None:
+    """Writes the report, atomically, if one is asked for. The manifest is None if no corpus was prepared."""
+    if path is None:
+        return
     text = format_json(findings, manifest) if path.suffix.lower() == ".json" else format_html(findings, manifest)
     with files.stage_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")

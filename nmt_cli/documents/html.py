@@ -11,11 +11,25 @@ import codecs
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import chain, pairwise
-from typing import NamedTuple
+from itertools import chain
 
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import DecodedText, decode_document
+from nmt_cli.documents.html_elements import (
+    CODE_TAGS,
+    END_RULES,
+    INLINE,
+    KEPT_BLOCKS,
+    KEPT_INLINE,
+    NESTED,
+    NO_END_RULE,
+    POINT_TAGS,
+    VOID_TAGS,
+    is_language_declaration,
+    is_text_attribute,
+    is_untranslated,
+)
+from nmt_cli.documents.html_links import split_links
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import Paragraph, make_units
 from nmt_cli.documents.marks.spelling import read_spelled_text
@@ -33,55 +47,11 @@ from nmt_cli.documents.xml.scanner import (
 from nmt_cli.languages.codes import find_language_tag, is_right_to_left
 from nmt_cli.text.characters import END_MARKS, PAUSES
 
-INLINE = frozenset(
-    "a abbr acronym b basefont bdi bdo big cite data del dfn em font i ins mark nobr picture q ruby s small span strike"
-    " strong sub sup time tt u".split()
-)
-POINT_TAGS = frozenset("img wbr input embed source keygen track rp area".split())  # have no content
-CODE_TAGS = frozenset("code kbd samp var math".split())
-KEPT_INLINE = frozenset("svg script style canvas audio video object iframe rt".split())  # whole, and stand for no word
-KEPT_BLOCKS = frozenset("pre xmp textarea listing plaintext".split())
-NESTED = frozenset({"button"})  # texts of their own inside a line
-VOID_TAGS = frozenset("area base br col embed hr img input keygen link meta param source track wbr".split())
-BLOCKS = frozenset(
-    "address article aside blockquote body center dd details dialog dir div dl dt fieldset figcaption figure footer"
-    " form h1 h2 h3 h4 h5 h6 header hgroup hr html li main menu nav ol p pre search section summary table tbody td"
-    " tfoot th thead tr ul".split()
-)
-TEXT_ATTRIBUTES = frozenset("alt title placeholder aria-label".split())
-VALUE_TYPES = frozenset("submit button reset".split())
-DESCRIPTION_META = frozenset(
-    "description og:title og:description og:site_name twitter:title twitter:description".split()
-)
 NOTED_WORD = re.compile(rf"[^\W\d_]{{4}}[{END_MARKS}{PAUSES}]?$")  # a longer one than a unit of measure
 ENCODING = re.compile(rb"<meta[^>]{1,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{2,40})", re.IGNORECASE)
 KEPT_BLOCK_NOTE = "blocks of preformatted text or text areas, left as they are"
 KEPT_LANGUAGE_NOTE = "blocks in another language than the page, left as they are"
 LINKS_NEED_TEXT = frozenset({"a"})
-
-
-class EndRule(NamedTuple):
-    """The tags before which an element without an end tag ends, unless a container inside it holds them."""
-
-    openings: frozenset[str] = frozenset()
-    closings: frozenset[str] = frozenset()
-    containers: frozenset[str] = frozenset()
-
-    def ends_before(self, token: MarkupToken) -> bool:
-        return token.name in {"open": self.openings, "close": self.closings}.get(token.kind, ())
-
-
-NO_END_RULE = EndRule()
-TABLE_ROWS, TABLE = frozenset("tr tbody thead tfoot".split()), frozenset({"table"})
-LISTS, DEFINITIONS = frozenset("ul ol menu dir".split()), frozenset("dt dd".split())
-END_RULES = {  # of the elements whose end tag HTML lets a page leave out
-    "p": EndRule(BLOCKS, BLOCKS - {"p"}),
-    "li": EndRule(frozenset({"li"}), LISTS, LISTS),
-    **dict.fromkeys(DEFINITIONS, EndRule(DEFINITIONS, frozenset({"dl"}), frozenset({"dl"}))),
-    **dict.fromkeys(("td", "th"), EndRule(TABLE_ROWS | {"td", "th"}, TABLE_ROWS | TABLE, TABLE)),
-    "tr": EndRule(TABLE_ROWS, (TABLE_ROWS | TABLE) - {"tr"}, TABLE),
-    "option": EndRule(frozenset({"option", "optgroup"}), frozenset({"optgroup", "select", "datalist"})),
-}
 
 
 class HtmlDocument(Document):
@@ -300,67 +270,6 @@ class FlowReader:
             return
         for row in split_links(items):
             yield Paragraph(row, escape_markup, LINKS_NEED_TEXT)
-
-
-class LinkRow(NamedTuple):
-    """The ranges of the links in a row, and whether there is text outside them."""
-
-    edges: list[int]
-    has_text_outside: bool
-
-
-def split_links(items: list[InlineItem]) -> list[list[InlineItem]]:
-    """Splits a row of links, such as a menu, into its links; other lines stay whole."""
-    row = find_link_row(items)
-    if len(row.edges) < 4 or row.has_text_outside:
-        return [items]
-    return [items[start:end] for start, end in pairwise((0, *row.edges, len(items))) if start < end]
-
-
-def find_link_row(items: list[InlineItem]) -> LinkRow:
-    """Returns the adjacent links of a line."""
-    edges: list[int] = []
-    inside = outside = False
-    for index, item in enumerate(items):
-        if item.name == "a" and item.kind in ("open", "close"):
-            inside = item.kind == "open"
-            edges.append(index if inside else index + 1)
-        elif not inside and item.kind in ("text", "code"):
-            outside = outside or item.kind == "code" or any(map(str.isalnum, item.text))
-        elif not inside and item.kind in ("open", "close"):
-            outside = outside or bool(edges)  # marks around links: not a plain row
-    return LinkRow(edges, outside)
-
-
-def is_untranslated(token: MarkupToken) -> bool:
-    """Whether an element is kept with its content."""
-    if token.name in KEPT_INLINE or token.name in KEPT_BLOCKS or token.name in CODE_TAGS:
-        return True
-    if token.kind != "open" or token.name in VOID_TAGS or not ("translate" in token.raw or "notranslate" in token.raw):
-        return False
-    attributes = {attribute.name: attribute.value for attribute in read_attributes(token.raw)}
-    return attributes.get("translate", "").lower() == "no" or "notranslate" in attributes.get("class", "").split()
-
-
-def is_text_attribute(token: MarkupToken, attributes: list[Attribute], attribute: Attribute) -> bool:
-    """Whether an attribute's value is text for readers."""
-    values = {item.name: item.value.lower() for item in attributes}
-    if values.get("translate") == "no":
-        return False
-    if attribute.name == "content" and token.name == "meta":
-        return values.get("name", values.get("property", "")) in DESCRIPTION_META
-    if attribute.name == "value":
-        return token.name == "input" and values.get("type") in VALUE_TYPES
-    return attribute.name in TEXT_ATTRIBUTES and not (attribute.name == "title" and token.name in ("link", "style"))
-
-
-def is_language_declaration(token: MarkupToken, attributes: list[Attribute], attribute: Attribute) -> bool:
-    """Whether an attribute is the content of `<meta http-equiv="content-language">`."""
-    return (
-        token.name == "meta"
-        and attribute.name == "content"
-        and any(item.name == "http-equiv" and item.value.lower() == "content-language" for item in attributes)
-    )
 
 
 def find_primary_subtag(language: str) -> str:

@@ -2,7 +2,7 @@
 
 1. `compare_systems` tests every pair of systems by every metric, and gives letters to those that do not differ.
 2. `list_disputed` finds the sentences on which the systems differ most.
-3. `format_table`, `make_comparison_json` and `make_sentence_table` render the comparison.
+3. `make_comparison_json` and `make_sentence_table` are what is written of it; `comparison_table.py` has what is shown.
 
 Must not know where the systems come from. Letters: M systems, N sentences.
 """
@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
-from nmt_cli.evaluation.report import Report, describe_difference, list_details, make_score_json
-from nmt_cli.text.wrapping import count_columns, format_count
+from nmt_cli.evaluation.report import Report, make_score_json
 
 if TYPE_CHECKING:
     from nmt_cli.evaluation.analysis.profile import Group, Section
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 DISPUTED = 20  # sentences in a report
 RANKED = "chrf"  # the metric that says on which sentences systems differ; sentence BLEU is 0 too often
-LETTERS = "same letter: no significant difference (paired bootstrap, p < 0.05, Holm's correction for {})"
-MARK = "**"  # around the best score, where the output can be bold
 
 
 @dataclass(frozen=True)
@@ -109,90 +106,6 @@ def list_disputed(comparison: SystemComparison, count: int = DISPUTED) -> list[D
         )
         for row in order
         if max(rows[row]) > min(rows[row])
-    ]
-
-
-def format_table(comparison: SystemComparison, width: int | None = None) -> list[str]:
-    """Returns the table, systems down and scores across, split into parts of at most `width` columns; None: unsplit.
-
-    The best score of each metric is enclosed in two MARKs, which take no room.
-    """
-    longest = max(map(count_columns, comparison.names))
-    cells = {metric: format_column(comparison, metric) for metric in comparison.metrics}
-    lines: list[str] = []
-    widths = {metric: measure_column(column) for metric, column in cells.items()}
-    for block in split_into_blocks(widths, longest, width):
-        lines += [""] if lines else []
-        for row, name in enumerate(("", *comparison.names)):
-            padded = name + " " * (longest - count_columns(name))
-            lines.append((padded + "".join(f"  {cells[metric][row]}" for metric in block)).rstrip())
-    return lines
-
-
-def measure_column(column: Sequence[str]) -> int:
-    return max(count_columns(cell.replace(MARK, "")) for cell in column)
-
-
-def split_into_blocks(widths: Mapping[str, int], margin: int, width: int | None) -> list[list[str]]:
-    """Returns the metrics shown side by side in each part of the table."""
-    blocks: list[list[str]] = [[]]
-    used = margin
-    for metric, needed in widths.items():
-        if width is not None and blocks[-1] and used + 2 + needed > width:
-            blocks.append([])
-            used = margin
-        blocks[-1].append(metric)
-        used += 2 + needed
-    return blocks
-
-
-def format_column(comparison: SystemComparison, metric: str) -> list[str]:
-    """Returns a heading and a cell per system, of equal width: score, half its interval, letters."""
-    scores, letters = comparison.select_scores(metric), comparison.letters.get(metric)
-    numbers = [f"{score.value:.1f}" for score in scores]
-    digits = max(map(len, numbers))
-    spreads = [report.intervals.get(metric) for report in comparison.reports]
-    halves = [f" ± {spread.half_width:.1f}" if spread else "" for spread in spreads]
-    spread = max(map(len, halves))
-    marks = [f"  {text}" for text in letters] if letters else [""] * len(scores)
-    best = comparison.find_best(metric)
-    cells = []
-    for position, number in enumerate(numbers):
-        shown = f"{MARK}{number}{MARK}" if position == best else number
-        half = halves[position]
-        half = half[:3] + half[3:].rjust(spread - 3) if half else " " * spread
-        cells.append(" " * (digits - len(number)) + shown + half + marks[position])
-    column = [scores[0].name + (" (lower is better)" if scores[0].lower_is_better else ""), *cells]
-    size = measure_column(column)
-    return [cell + " " * (size - count_columns(cell.replace(MARK, ""))) for cell in column]
-
-
-def format_notes(comparison: SystemComparison) -> list[str]:
-    """Returns the lines below the table: the meaning of the letters, differences in words, details and signatures."""
-    lines = [""]
-    count = next((len(tests) for tests in comparison.tests.values() if tests), 0)
-    if count:
-        pairs = format_count(count, "pair")
-        lines.append(LETTERS.format(pairs))
-    if len(comparison.names) == 2:
-        lines += [verdict for metric in comparison.tests for verdict in describe_pairs(comparison, metric)]
-    for name, report in zip(comparison.names, comparison.reports, strict=True):
-        for metric, text in list_details(report.scores).items():
-            lines.append(f"{report.scores[metric].name} of {name}: {text}")
-    signatures: dict[str, list[str]] = {}
-    for metric in comparison.tests:
-        score = comparison.reports[0].scores[metric]
-        signatures.setdefault(score.signature, []).append(score.name)
-    return lines + [f"{', '.join(names)}: {signature}" for signature, names in signatures.items()]
-
-
-def describe_pairs(comparison: SystemComparison, metric: str) -> list[str]:
-    """States for each pair which system is better: "b is 0.90 BLEU better than a, p = 0.03"."""
-    score, names = comparison.reports[0].scores[metric], comparison.names
-    return [
-        f"{describe_difference(score, test.difference, names[test.first], names[test.second])}"
-        f", p = {test.corrected_p:.2g}"
-        for test in comparison.tests[metric]
     ]
 
 
@@ -279,24 +192,3 @@ def merge_profiles(comparison: SystemComparison) -> list[ComparedSection]:
 
 def find_group(section: Section | None, name: str) -> Group | None:
     return next((group for group in section.groups if group.name == name), None) if section is not None else None
-
-
-def format_group(group: Group | None) -> str:
-    """Returns chrF and the number of sentences of a group: "46.2 (120)"."""
-    return f"{list(group.values.values())[-1]:.1f} ({group.sentences:,})" if group is not None else "-"
-
-
-def format_profiles(comparison: SystemComparison) -> list[str]:
-    """Returns the sections as lines of aligned tables: chrF and number of sentences, a column per system."""
-    lines: list[str] = []
-    for section in merge_profiles(comparison):
-        rows = [[name, *map(format_group, groups)] for name, groups in section.groups.items()]
-        table = [["", *comparison.names], *rows]
-        widths = [max(count_columns(row[column]) for row in table) for column in range(len(table[0]))]
-        lines += ["", f"{section.title}: {section.meaning}; chrF (sentences)"]
-        lines += [
-            f"  {row[0]:<{widths[0]}}"
-            + "".join(f"  {cell.rjust(size)}" for cell, size in zip(row[1:], widths[1:], strict=True))
-            for row in table
-        ]
-    return lines

@@ -295,16 +295,3 @@ class TransformerConfig(ModelConfig):
 
 
 CONFIGS: dict[str, type[RnnConfig | TransformerConfig]] = {"rnn": RnnConfig, "transformer": TransformerConfig}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Vocabularies(Settings):
-    """The number of subwords of each side, and whether both share one vocabulary.
-
-    The target may be limited to the first ids of a joint vocabulary.
-    """
-
-    source: int
-    target: int
-    joint: bool
-    features: int | None = None  # depth of the regions, if the source is a picture; `source` is then 0

@@ -17,9 +17,10 @@ from nmt_cli.arrays.special_ids import PAD, START
 from nmt_cli.arrays.types import Tensor
 from nmt_cli.model.architectures import make_decoder, make_encoder
 from nmt_cli.model.attention import MASKED, DecoderState, make_padding_bias
-from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.model.config import ModelConfig
 from nmt_cli.model.dropout import Dropout
 from nmt_cli.model.inputs import GridInput, SourceInput, TokenInput
+from nmt_cli.model.vocabularies import Vocabularies
 
 TINY = 1e-12  # is added to the square of a length, so that the gradient at zero is finite
 

@@ -16,8 +16,9 @@ from keras import ops
 from nmt_cli.arrays.special_ids import START
 from nmt_cli.arrays.types import FloatArray, SourceArray
 from nmt_cli.errors import NotFoundError
-from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.model.config import ModelConfig
 from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.model.vocabularies import Vocabularies
 from nmt_cli.runtime.model_directory import WEIGHTS, ModelCard
 from nmt_cli.training.checkpoints.checkpoint import load_weights
 

@@ -10,15 +10,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from nmt_cli.evaluation.comparison import (
-    LETTERS,
-    DisputedSentence,
-    SystemComparison,
-    describe_pairs,
-    format_group,
-    list_disputed,
-    merge_profiles,
-)
+from nmt_cli.evaluation.comparison import DisputedSentence, SystemComparison, list_disputed, merge_profiles
+from nmt_cli.evaluation.comparison_table import LETTERS, describe_pairs, format_group
 from nmt_cli.evaluation.report import list_details
 from nmt_cli.files import stage_file
 from nmt_cli.text.wrapping import format_count

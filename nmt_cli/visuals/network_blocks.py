@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from nmt_cli.model.config import ModelConfig, RnnConfig, TransformerConfig, Vocabularies
+from nmt_cli.model.config import ModelConfig, RnnConfig, TransformerConfig
+from nmt_cli.model.vocabularies import Vocabularies
 from nmt_cli.text.wrapping import format_count
 
 ENCODER, MIDDLE, DECODER = range(3)  # columns

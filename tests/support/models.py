@@ -10,7 +10,8 @@ from shutil import copyfile
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.model.config import Architecture, ModelConfig, Vocabularies
+from nmt_cli.model.config import Architecture, ModelConfig
+from nmt_cli.model.vocabularies import Vocabularies
 
 SYLLABLES = ["ba", "de", "gi", "ko", "lu", "ma", "ne", "po"]
 KINDS: list[dict[str, object]] = [  # networks of every kind, by their settings

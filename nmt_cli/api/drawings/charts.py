@@ -87,7 +87,8 @@ def draw_search(request: DrawingRequest, drawing: Drawing) -> None:
 
 def draw_model_network(request: DrawingRequest, drawing: Drawing) -> None:
     """Draws the network of a model: its layers, widths and weights, and where attention joins."""
-    from nmt_cli.model.config import ModelConfig, Vocabularies
+    from nmt_cli.model.config import ModelConfig
+    from nmt_cli.model.vocabularies import Vocabularies
     from nmt_cli.runtime.model_directory import CARD, WEIGHTS, read_card, report_damage
     from nmt_cli.visuals.network import draw_network, format_network
     from nmt_cli.visuals.network_blocks import describe_blocks

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from nmt_cli.corpus.formats.csv import CsvReader
-from nmt_cli.corpus.formats.decompress import InputStream
+from nmt_cli.corpus.formats.input_stream import InputStream
 from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile, ReadOptions, list_books
 from nmt_cli.corpus.formats.jsonl import JsonLinesReader
 from nmt_cli.corpus.formats.keyed import KeyedReader

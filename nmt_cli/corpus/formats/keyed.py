@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar, NamedTuple
 
-from nmt_cli.corpus.formats.decompress import InputStream
+from nmt_cli.corpus.formats.input_stream import InputStream
 from nmt_cli.corpus.formats.reader import Reader, Row
 from nmt_cli.errors import DataError
 from nmt_cli.text.wrapping import format_count

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from nmt_cli.corpus.formats import READERS, recognise_input
-from nmt_cli.corpus.formats.decompress import InputStream
+from nmt_cli.corpus.formats.input_stream import InputStream
 from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions, list_books
 from nmt_cli.corpus.formats.reader import Reader, Row
 from nmt_cli.formats import BY_NAME, TEXT, require_use

@@ -9,7 +9,7 @@ import html
 import re
 from collections.abc import Iterable, Iterator
 
-from nmt_cli.corpus.formats.decompress import InputStream
+from nmt_cli.corpus.formats.input_stream import InputStream
 from nmt_cli.corpus.formats.keyed import KeyedReader, KeyedText
 from nmt_cli.errors import DataError
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from nmt_cli.corpus.formats.decompress import InputStream
+from nmt_cli.corpus.formats.input_stream import InputStream
 from nmt_cli.corpus.formats.keyed import KeyedReader, KeyedText
 
 MARKER = re.compile(r"(\\\+?[A-Za-z][\w-]*\*?|\\\*)")

@@ -72,11 +72,11 @@ def copy_side(pairs: Pairs, side: Side) -> Pairs:
     return pairs
 
 
-def drop_held_out(text: MonolingualSide, corpus: Pairs, splits: Splits) -> None:
+def drop_held_out(text: MonolingualSide, corpus: Pairs, splits: Splits) -> MonolingualSide:
     """Drops texts that equal, or nearly equal, a held-out sentence of their side, or equal a training sentence.
 
     Held-out sentences are those of the development and test sets. Otherwise a synthetic pair would teach the network
-    what it is measured by.
+    what it is measured by. Returns `text` itself.
     """
     keys = corpus.facts.source_keys if text.side == "source" else corpus.facts.target_keys
     own_keys = text.pairs.facts.source_keys
@@ -87,6 +87,7 @@ def drop_held_out(text: MonolingualSide, corpus: Pairs, splits: Splits) -> None:
     is_near[rows] = find_near_held_out(text.pairs.source, rows, corpus.get_texts(text.side), held_out)
     mark_dropped(text.pairs, is_near, NEAR_HELD_OUT)
     mark_dropped(text.pairs, np.isin(own_keys, keys[splits.train]), IN_CORPUS)
+    return text
 
 
 def mark_dropped(pairs: Pairs, rows: BoolArray, reason: str) -> None:

@@ -22,7 +22,7 @@ from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress
 from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.errors import DataError, NotFoundError
 from nmt_cli.files import hash_file
-from nmt_cli.sources.images import PictureReader
+from nmt_cli.sources.images import FeatureFiles, PictureReader
 
 BATCH = 16  # pictures that are read together
 
@@ -79,13 +79,14 @@ class Pictures:
 
 
 def find_pictures(
-    pairs: Pairs, inputs: CorpusInputs, reader: PictureReader, report_progress: PrepareProgress
+    pairs: Pairs, inputs: CorpusInputs, reader: PictureReader | None, report_progress: PrepareProgress
 ) -> Pictures:
     """Finds the pictures named by the sources of `pairs`, relative to the file that names them.
 
     Changes `pairs`: from then on only equal pictures, whatever their names, connect pairs, since many pictures share a
     caption. Raises NotFoundError or DataError, naming the line, for a picture that is missing or unreadable.
     """
+    reader = reader or FeatureFiles()
     numbers: dict[str, int] = {}
     paths: list[Path] = []
     keys: list[int] = []

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats import open_reader
-from nmt_cli.corpus.formats.decompress import InputStream
+from nmt_cli.corpus.formats.input_stream import InputStream
 from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile, ReadOptions, require_input
 from nmt_cli.corpus.formats.reader import Reader, Row
 from nmt_cli.corpus.manifest import FileRecord
@@ -27,6 +27,11 @@ from nmt_cli.corpus.steps.examine import Chunk, ExaminedChunk, add_chunk, examin
 from nmt_cli.errors import WorkerError
 
 PrepareProgress = Callable[[str, int, int], None]  # the stage, what is done, and the total (0: unknown)
+
+
+def ignore_progress(stage: str, done: int, total: int) -> None:
+    """Reports nothing to anybody."""
+
 
 CHUNK = 20_000  # pairs that are examined at a time
 CHUNKS_ALONE = 5  # are examined in this process; only for more it pays to start others
@@ -54,7 +59,7 @@ class CorpusInputs:
             target_column=config.target_column,
             source_language=config.source_language,
             target_language=config.target_language,
-            has_pictures=config.source_type != "text",
+            has_pictures=config.has_pictures,
         )
         self.readers = [open_input(corpus_input, options) for corpus_input in self.inputs]
 

@@ -9,10 +9,15 @@ from collections.abc import Callable
 
 import numpy as np
 
+from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.checks import CHECKS, check_names
 from nmt_cli.corpus.checks.check import Check, CheckResult, CorpusCheck
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.manifest import Action, Finding, FindingExample
+from nmt_cli.corpus.manifest import (
+    Action,
+    Finding,
+    FindingExample,
+)
 from nmt_cli.corpus.pairs import BoolArray, Pairs
 from nmt_cli.corpus.steps.examine import CHECK_BITS
 from nmt_cli.errors import DataError
@@ -100,3 +105,10 @@ def refuse_findings(findings: tuple[Finding, ...]) -> None:
             f"--strict: {counts} (first: {first.file}, line {first.line:,})",
             hint="see them with --report report.html" + (f"; accept some with --keep {name}" if name else ""),
         )
+
+
+def describe_rows(pairs: Pairs, rows: IntArray, *, check: str, problem: str, action: Action) -> tuple[Finding, ...]:
+    """Returns a finding about these rows; empty without rows."""
+    examples = tuple(make_example(pairs, row, as_it_was=False) for row in rows[:EXAMPLES].tolist())
+    finding = Finding(check=check, problem=problem, count=len(rows), action=action, note="", examples=examples)
+    return (finding,) if len(rows) else ()

@@ -7,9 +7,7 @@ as frequent in them as in the corpus. Knows nothing of files or subwords. Letter
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import NoReturn
 
 import numpy as np
@@ -17,15 +15,11 @@ from numpy.random import default_rng  # imported at once, since numpy loses a Ct
 from numpy.typing import NDArray
 
 from nmt_cli.arrays.types import IntArray
-from nmt_cli.corpus.checks import CHECKS
-from nmt_cli.corpus.config import COUNT, SHARE, is_size
-from nmt_cli.errors import DataError, OptionError
+from nmt_cli.corpus.steps.split_sizes import Sizes
+from nmt_cli.errors import DataError
 from nmt_cli.text.wrapping import format_count
 
 STRATA = 10  # of sentence length
-NOTHING_LOST: Mapping[str, int] = MappingProxyType({})
-DEFAULT_SIZE = 1_000  # pairs for dev and for test each ...
-DEFAULT_SHARE = 10  # ... but at most one in this many
 
 
 @dataclass(frozen=True)
@@ -34,14 +28,6 @@ class Leak:
 
     sources: float
     targets: float
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """The requested numbers of dev and test pairs."""
-
-    dev: int
-    test: int
 
 
 @dataclass(frozen=True)
@@ -108,93 +94,6 @@ def find_root(parents: list[int], row: int) -> int:
     while parents[row] != row:
         parents[row] = row = parents[parents[row]]
     return row
-
-
-def parse_size(value: str, pairs: int, flag: str) -> int:
-    """Returns the number of pairs meant by "1000", "0.05" or "5%". Raises OptionError for zero and for all pairs."""
-    if COUNT.fullmatch(value):
-        size = int(value.replace(",", ""))
-    else:
-        number, percent = SHARE.fullmatch(value).groups()  # type: ignore[union-attr]
-        share = float(number) / (100 if percent else 1)
-        if not 0 < share < 1:
-            raise OptionError(
-                f"{flag} is {value}; a share is more than 0 and less than 1", hint="0.05 and 5% are the same"
-            )
-        size = max(round(share * pairs), 1)
-    if size < 1:
-        raise OptionError(f"{flag} is {value}; at least 1 pair is needed")
-    return size
-
-
-def check_sizes(dev: str | None, test: str | None) -> None:
-    """Raises OptionError for sizes that no corpus can have, before the corpus is read."""
-    sizes = {"--dev": dev, "--test": test}
-    shares = [
-        parse_size(value, 1_000_000, flag) / 1_000_000
-        for flag, value in sizes.items()
-        if value is not None and is_size(value) and (parse_size(value, 1, flag) and not COUNT.fullmatch(value))
-    ]
-    if sum(shares) >= 1:
-        raise OptionError(f"--dev {dev} and --test {test} leave nothing to train on", hint="choose smaller splits")
-
-
-def choose_sizes(
-    pairs: int,
-    dev: str | None,
-    test: str | None,
-    *,
-    where: str,
-    from_files: frozenset[str] = frozenset(),
-    losses: Mapping[str, int] = NOTHING_LOST,
-    training_only: int = 0,
-) -> Sizes:
-    """Returns the sizes of dev and test: the options, or 1,000 each but at most a tenth; 0 for those `from_files`.
-
-    They are drawn from `pairs`; `training_only` counts the others. Raises DataError if more pairs would be held out
-    than remain for training. It names the number of pairs that would suffice, unless the held-out pairs grow with that
-    number; `where` names the corpus in the message, and `losses` the number of pairs that each check dropped.
-    """
-    default = min(DEFAULT_SIZE, pairs // DEFAULT_SHARE)
-    options = {"dev": dev, "test": test}
-    sizes = {name: default if value is None else 0 for name, value in options.items()}
-    for name, value in options.items():
-        if value is not None and name not in from_files:
-            sizes[name] = parse_size(value, pairs, f"--{name}")
-    held_out = sum(max(size, 1) for name, size in sizes.items() if name not in from_files)
-    in_training = max(2 * held_out, 1) - training_only
-    needed = max(in_training, held_out, DEFAULT_SHARE if None in (dev, test) else 0)
-    if pairs < needed and training_only:
-        raise DataError(
-            f"{where}: {format_count(pairs, 'pair')} can be drawn for dev and test, which takes at least {needed:,}; "
-            f"{format_count(training_only, 'pair is', 'pairs are')} for training only",
-            hint="leave out =train, or name files with --dev and --test",
-        )
-    if pairs < needed:
-        is_fixed = all(
-            name in from_files or (value is not None and COUNT.fullmatch(value)) for name, value in options.items()
-        )
-        if is_fixed or needed == DEFAULT_SHARE:
-            problem = f"too few to split; it takes at least {needed:,}"
-        else:
-            problem = f"and {held_out:,} of them would be held out, more than half"
-        dropped = ", ".join(f"{count:,} {name}" for name, count in losses.items())
-        hint = "choose smaller splits with --dev and --test, or add pairs" if dev or test else "add pairs"
-        raise DataError(
-            f"{where}: {format_count(pairs, 'pair')} can be used, {problem}{dropped and f' (dropped: {dropped})'}",
-            hint=describe_loss(losses, hint) if sum(losses.values()) > pairs else hint,
-        )
-    return Sizes(**sizes)
-
-
-def describe_loss(losses: Mapping[str, int], hint: str) -> str:
-    """Explains how to keep the pairs dropped by the checks, if possible."""
-    known = {check.name: check for check in CHECKS}
-    worst = next(iter(losses))
-    if worst not in known or not known[worst].can_be_kept or worst.startswith("duplicate"):
-        return hint
-    longer = " or raise --max-length" if worst == "too-long" else ""
-    return f"keep them with --keep {worst}{longer}, or add pairs"
 
 
 def split_by_groups(groups: IntArray, lengths: IntArray, sizes: Sizes, *, seed: int, where: str) -> Splits:

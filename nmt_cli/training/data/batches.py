@@ -19,7 +19,7 @@ from nmt_cli.arrays.special_ids import END, PAD, START
 from nmt_cli.arrays.types import IntArray, SourceArray
 from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus
 from nmt_cli.corpus.manifest import PictureStatistics
-from nmt_cli.model.config import Vocabularies
+from nmt_cli.model.vocabularies import Vocabularies
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.augmentation import Augmentation, learn_word_swaps, make_rewrites
 from nmt_cli.training.data.replay import EpochRows, Replayed

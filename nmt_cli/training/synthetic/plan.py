@@ -1,4 +1,4 @@
-"""The stages of a training with synthetic pairs, and the needs of each. Only values."""
+"""The stages of a training with synthetic pairs, and the text that each translates."""
 
 from __future__ import annotations
 
@@ -83,3 +83,16 @@ def make_plan(corpus: PreparedCorpus, config: TrainConfig) -> Plan:
 def count_repeats(real: int, synthetic: int) -> int:
     """Returns the number of copies of each real pair beside the synthetic pairs."""
     return max(1, min(MOST_REPEATS, round(REAL_SHARE * synthetic / real)))
+
+
+def read_text(corpus: PreparedCorpus, task: Task) -> list[str]:
+    """Returns the sentences that a task translates, each once."""
+    if task.text == "monolingual":
+        return corpus.read_monolingual("target" if task.direction == "reverse" else "source")
+    side = 1 if task.direction == "reverse" else 0
+    return list(dict.fromkeys(pair[side] for pair in corpus.read_pairs("train")))
+
+
+def read_real_pairs(corpus: PreparedCorpus, task: Task) -> set[tuple[str, str]]:
+    """Returns the training pairs that a task might recreate, if it translates the sides of the training split."""
+    return {(pair.source, pair.target) for pair in corpus.read_pairs("train")} if task.text == "training" else set()

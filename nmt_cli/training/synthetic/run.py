@@ -34,9 +34,9 @@ from nmt_cli.training.checkpoints import saved_options
 from nmt_cli.training.checkpoints.checkpoint import locate_state
 from nmt_cli.training.checkpoints.saved_options import read_started_facts
 from nmt_cli.training.deadline import Deadline, TooShortError, parse_duration
-from nmt_cli.training.defaults import count_epochs
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import TrainReport, train
+from nmt_cli.training.setup.defaults import count_epochs
 from nmt_cli.training.synthetic.plan import (
     FEWEST_FINAL_EPOCHS,
     HELPERS_TIME,
@@ -46,6 +46,8 @@ from nmt_cli.training.synthetic.plan import (
     Task,
     count_repeats,
     make_plan,
+    read_real_pairs,
+    read_text,
 )
 from nmt_cli.training.synthetic.selection import (
     LEAST_CONFIDENT,
@@ -177,12 +179,9 @@ class SyntheticRun:
             with self.stages.run(task.name) as stem:
                 self.translate_texts(translator, texts, stem.with_suffix(".tsv"))
         translated = read_translations((self.stages.directory / task.name).with_suffix(".tsv"))
-        pairs = [
-            SyntheticPair(translation, text, task.is_tagged)
-            if task.direction == "reverse"
-            else SyntheticPair(text, translation, task.is_tagged)
-            for text, (_, translation) in zip(texts, translated, strict=True)
-        ]
+        written = [translation for _, translation in translated]
+        sides = (written, texts) if task.direction == "reverse" else (texts, written)
+        pairs = [SyntheticPair(*pair, task.is_tagged) for pair in zip(*sides, strict=True)]
         selection = select_pairs(
             pairs,
             [confidence for confidence, _ in translated],
@@ -289,19 +288,6 @@ def refuse_lost_stages(request: TrainingRequest) -> None:
             f"{request.directory}/ was trained on synthetic pairs, which are not kept",
             hint="start over with --force; --keep-stages keeps them for training that is to continue",
         )
-
-
-def read_text(corpus: PreparedCorpus, task: Task) -> list[str]:
-    """Returns the sentences that a task translates, each once."""
-    if task.text == "monolingual":
-        return corpus.read_monolingual("target" if task.direction == "reverse" else "source")
-    side = 1 if task.direction == "reverse" else 0
-    return list(dict.fromkeys(pair[side] for pair in corpus.read_pairs("train")))
-
-
-def read_real_pairs(corpus: PreparedCorpus, task: Task) -> set[tuple[str, str]]:
-    """Returns the training pairs that a task might recreate, if it translates the sides of the training split."""
-    return {(pair.source, pair.target) for pair in corpus.read_pairs("train")} if task.text == "training" else set()
 
 
 def measure_confidence(translation: Translation) -> float:

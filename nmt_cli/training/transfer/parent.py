@@ -20,8 +20,8 @@ import numpy as np
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.files import hash_file
-from nmt_cli.model.config import Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.model.vocabularies import Vocabularies
 from nmt_cli.runtime.model_directory import WEIGHTS, ModelDirectory
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.training.checkpoints.checkpoint import assign_weights

@@ -6,16 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from nmt_cli.evaluation.comparison import (
-    MARK,
-    SystemComparison,
-    compare_systems,
-    describe_pairs,
-    format_notes,
-    format_table,
-    list_disputed,
-    make_sentence_table,
-)
+from nmt_cli.evaluation.comparison import SystemComparison, compare_systems, list_disputed, make_sentence_table
+from nmt_cli.evaluation.comparison_table import MARK, describe_pairs, format_notes, format_table
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.report import describe_difference, score_material

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from keras import ops
 
-from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.model.config import ModelConfig
 from nmt_cli.model.encoders import EncoderOutput
 from nmt_cli.model.grid_encoder import GridEncoder
 from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.model.vocabularies import Vocabularies
 from nmt_cli.sources.images import pad_grids
 
 TINY = {"embedding": 6, "units": 4, "attention_units": 4}

@@ -7,8 +7,9 @@ import keras
 import numpy as np
 import pytest
 
-from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.model.config import ModelConfig
 from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.model.vocabularies import Vocabularies
 from nmt_cli.training.averaging import WeightChoice, choose_weights
 from nmt_cli.training.checkpoints.checkpoint import Checkpoints, KeptEpoch
 from nmt_cli.training.watcher import Validation

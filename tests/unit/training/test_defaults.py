@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ATTENTIONS, ModelConfig, RnnConfig
-from nmt_cli.training import defaults
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.defaults import RULES, find_rule, fit_to_corpus
-from nmt_cli.training.network_size import WIDE_NETWORK, choose_larger_size
 from nmt_cli.training.request import TrainingRequest
+from nmt_cli.training.setup import defaults
+from nmt_cli.training.setup.defaults import RULES, find_rule, fit_to_corpus
+from nmt_cli.training.setup.network_size import WIDE_NETWORK, choose_larger_size
 
 
 def fit(pairs: int, *, has_pictures: bool = False, **options: Any) -> TrainingRequest:

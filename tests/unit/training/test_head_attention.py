@@ -7,8 +7,8 @@ import pytest
 from keras import ops
 
 from nmt_cli.arrays.special_ids import END, START
-from nmt_cli.model.config import Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.model.vocabularies import Vocabularies
 from nmt_cli.training.head_attention import measure_heads
 from support.models import tiny_config
 

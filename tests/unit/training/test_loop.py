@@ -22,8 +22,9 @@ from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.distributed.process import SINGLE_PROCESS
 from nmt_cli.training.divergence import Diverged
 from nmt_cli.training.loop import TrainingRun
-from nmt_cli.training.run import build_run, explain_errors
+from nmt_cli.training.run import explain_errors
 from nmt_cli.training.schedule import Handover
+from nmt_cli.training.setup.prepare import build_run
 from nmt_cli.training.watcher import Validation, Watcher
 from support.models import prepare_toy
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from nmt_cli.model.config import Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.model.vocabularies import Vocabularies
 from nmt_cli.training import precision
 from nmt_cli.training.precision import FLOAT32, MIXED, PROCESSORS, choose_policy, dtype_policy
 from nmt_cli.training.step import compute_teacher_forced_loss

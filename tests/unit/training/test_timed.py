@@ -14,16 +14,17 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import OptionError, TrainingError
 from nmt_cli.model.config import ModelConfig, RnnConfig
 from nmt_cli.runtime.model_directory import ModelDirectory
-from nmt_cli.training import network_size
 from nmt_cli.training import run as running
 from nmt_cli.training.averaging import WeightChoice
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import Deadline
-from nmt_cli.training.defaults import SMALL_NETWORK
 from nmt_cli.training.int8_check import Int8Check
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import train
+from nmt_cli.training.setup import network_size
+from nmt_cli.training.setup import prepare as setup
+from nmt_cli.training.setup.defaults import SMALL_NETWORK
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation, Watcher
@@ -81,7 +82,7 @@ def calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
         deadline.update_seconds = machine.seconds
         deadline.validation_seconds, deadline.export_seconds = VALIDATION, EXPORT
 
-    monkeypatch.setattr(running, "measure_costs", set_costs)
+    monkeypatch.setattr(setup, "measure_costs", set_costs)
 
 
 @pytest.fixture
@@ -162,7 +163,7 @@ def test_too_little_memory_for_a_look_at_what_things_cost_is_told(
     def exhausted(run: TrainingRun, deadline: Deadline) -> None:
         raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor")
 
-    monkeypatch.setattr(running, "measure_costs", exhausted)
+    monkeypatch.setattr(setup, "measure_costs", exhausted)
     with pytest.raises(TrainingError, match="memory"):
         measure_time(corpus, tmp_path / "model", Machine((0, 1.0)))
 
@@ -238,7 +239,7 @@ def test_a_real_calibration_leaves_the_run_as_it_was(corpus: PreparedCorpus, tmp
 
     from nmt_cli.training.checkpoints.resume import Identity
     from nmt_cli.training.cost_model import measure_costs
-    from nmt_cli.training.run import build_run
+    from nmt_cli.training.setup.prepare import build_run
 
     run = build_run(corpus, tmp_path, Identity(corpus.fingerprint, SMALL, TIMED), None, Watcher())
     before, deadline = [variable.numpy() for variable in run.trainer.state], Deadline(300.0)
@@ -254,7 +255,7 @@ def test_a_calibration_takes_no_more_than_its_share_of_the_time(
 ) -> None:
     from nmt_cli.training import cost_model
     from nmt_cli.training.checkpoints.resume import Identity
-    from nmt_cli.training.run import build_run
+    from nmt_cli.training.setup.prepare import build_run
 
     now = 0.0
 
@@ -285,7 +286,7 @@ def choose_network(
     machine = Machine((0, seconds))
     deadline = Deadline(300, clock=machine)
     request = TrainingRequest(corpus, directory, network, TIMED, machine, deadline=deadline, explicit=explicit)
-    run = running.prepare_run(request)
+    run = setup.prepare_run(request)
     assert machine.info is not None
     assert machine.info.network == run.trainer.network.config
     return machine.info.network
@@ -319,7 +320,7 @@ def test_a_run_killed_before_its_first_update_is_measured_anew(corpus: PreparedC
     request = TrainingRequest(
         corpus, tmp_path, ModelConfig.from_options(), TIMED, machine, resume=True, deadline=deadline
     )
-    run = running.prepare_run(request)
+    run = setup.prepare_run(request)
     assert run.trainer.network.config == ModelConfig.from_options()
 
 

@@ -86,7 +86,7 @@ def test_utf_16_is_recognised(path: Path, encoding: str) -> None:
 def test_what_grows_without_measure_when_it_is_decompressed_is_refused(
     path: Path, compress: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nmt_cli.corpus.formats.decompress.LARGE", 1 << 21)
+    monkeypatch.setattr("nmt_cli.corpus.formats.input_stream.LARGE", 1 << 21)
     data = compress((b"a" * 10_000 + b"\tb\n") * 300)  # type: ignore[operator]
     assert "times as large" in refusal(path, data)
     monkeypatch.undo()

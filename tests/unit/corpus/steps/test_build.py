@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.steps.build import DROP_REASONS, count_pairs, drop_near_held_out, split_pairs
+from nmt_cli.corpus.steps.build import DROP_REASONS, count_pairs
+from nmt_cli.corpus.steps.held_out import drop_near_held_out, split_pairs
 from nmt_cli.corpus.steps.run_checks import run_checks
 from nmt_cli.errors import DataError
 from nmt_cli.text.normalise import make_sentence_key

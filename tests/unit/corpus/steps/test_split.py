@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.config import is_size
 from nmt_cli.corpus.steps.split import (
-    Sizes,
     Splits,
-    choose_sizes,
     find_connected_groups,
     measure_known_share,
     measure_leak,
@@ -20,6 +18,7 @@ from nmt_cli.corpus.steps.split import (
     number_keys,
     split_by_groups,
 )
+from nmt_cli.corpus.steps.split_sizes import Sizes, choose_sizes
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.text.normalise import hash_text, make_sentence_key, normalise
 

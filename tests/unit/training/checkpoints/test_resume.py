@@ -18,8 +18,8 @@ from nmt_cli.training.checkpoints.resume import Identity, check_same_run, plan_h
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.batches import TrainingBatches
 from nmt_cli.training.loop import TrainingRun
-from nmt_cli.training.run import build_run
 from nmt_cli.training.schedule import TimedSchedule
+from nmt_cli.training.setup.prepare import build_run
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import copy_weights
 from nmt_cli.training.watcher import EpochRecord, StepStatus, Validation, Watcher

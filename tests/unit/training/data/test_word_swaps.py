@@ -11,7 +11,7 @@ from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data import word_swaps
 from nmt_cli.training.data.batches import TrainingBatches
 from nmt_cli.training.data.word_swaps import WordSwaps, replace_word
-from nmt_cli.training.run import check_corpus
+from nmt_cli.training.setup.prepare import check_corpus
 from support.models import SYLLABLES, prepare_toy
 
 NOUNS = [("dog", "Hund"), ("cat", "Kater"), ("bird", "Vogel"), ("horse", "Hengst")]

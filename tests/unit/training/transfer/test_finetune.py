@@ -17,7 +17,8 @@ from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation.metrics.chrf import compute_chrf
 from nmt_cli.files import hash_file
-from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.vocabularies import Vocabularies
 from nmt_cli.runtime.model_directory import ModelDirectory, read_card
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.training.config import TrainConfig

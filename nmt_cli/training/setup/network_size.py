@@ -15,7 +15,7 @@ from typing import Any
 
 from nmt_cli.model.config import ModelConfig, RnnConfig
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.defaults import SMALL_NETWORK, fit_heads
+from nmt_cli.training.setup.defaults import SMALL_NETWORK, fit_heads
 
 UPDATES_FOR_DEFAULT = 6000  # if so many updates of the small network fit into the time, the default one learns more
 WIDE_NETWORK = {"embedding": 320, "units": 640, "dropout": 0.2}

@@ -1,0 +1,286 @@
+"""The bytes of a file or of standard input: counted, hashed, decompressed, converted to UTF-8 and split into lines.
+
+Holds a bounded part of any input in memory. Knows no formats of pairs.
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import hashlib
+import io
+import lzma
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn
+
+from nmt_cli.corpus.formats.decompress import (
+    CHUNK,
+    DECOMPRESSION_ERRORS,
+    MAXIMUM_MEMORY,
+    PEEKED,
+    ChunkReader,
+    ZstandardFrame,
+    decompress_head,
+    decompress_streams,
+)
+from nmt_cli.corpus.formats.inputs import STDIN
+from nmt_cli.errors import DataError
+from nmt_cli.files import require_file
+from nmt_cli.text.sniffing import check_encoding, find_wide_encoding
+
+MAXIMUM_LINE = 1 << 20  # bytes; no sentence is longer, and memory is finite
+MAXIMUM_EXPANSION = 200  # times; text is compressed to a tenth, rarely to a fiftieth
+LARGE = 1 << 26  # bytes up to which no expansion is refused
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+class CountingReader(io.RawIOBase):
+    """A raw file that counts and hashes the bytes read from it, after the `peeked` ones."""
+
+    def __init__(self, file: BinaryIO, peeked: bytes = b"") -> None:
+        self.file = file
+        self.peeked = memoryview(peeked)
+        self.count = 0
+        self.digest = hashlib.sha256()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = bytes(self.peeked[: len(buffer)]) or self.file.read(len(buffer))
+        self.peeked = self.peeked[len(data) :]
+        buffer[: len(data)] = data
+        self.count += len(data)
+        self.digest.update(data)
+        return len(data)
+
+
+class InputStream:
+    """A file or standard input as UTF-8 text, which can be read once, from the first line to the last.
+
+    Raises NotFoundError for a missing file or a directory, DataError for anything but text. `bytes_read` grows up to
+    `size` while the file is read; both count the bytes on disk, before decompression.
+    """
+
+    def __init__(self, path: Path, encoding: str | None = None) -> None:
+        self.path = path if path == STDIN else require_file(path)
+        self.name = "standard input" if path == STDIN else str(path)
+        self.encoding = None if encoding is None else check_encoding(encoding)
+        self.size = 0 if path == STDIN else path.stat().st_size  # 0 if unknown
+        self._counter: CountingReader | None = None
+        self._raw: BinaryIO | None = None
+        self._peeked = b""  # what was read of a pipe to look at it
+        self.lines_seen = 0
+        self.guesses_encoding = False  # whether lines that are not UTF-8 may be read as cp1252, as of spreadsheets
+        self.guessed_encoding: str | None = None
+        self.has_utf8 = False  # whether a line was UTF-8 and no ASCII
+
+    @property
+    def bytes_read(self) -> int:
+        return self._counter.count if self._counter else 0
+
+    @property
+    def sha256(self) -> str:
+        return (self._counter.digest if self._counter else hashlib.sha256()).hexdigest()
+
+    @contextmanager
+    def open(self, *, keep_encoding: bool = False) -> Iterator[BinaryIO]:
+        """Yields the decompressed bytes as a file, in UTF-8 without a byte order mark.
+
+        `keep_encoding` leaves them unchanged, for formats that declare their encoding. Afterwards the rest of the file
+        is read, so that the checksum covers the whole file.
+        """
+        with self._raw or self.open_raw() as raw:
+            self._raw, self._counter = raw, CountingReader(raw, self._peeked)
+            file = io.BufferedReader(self._counter, CHUNK)
+            try:
+                content = io.BufferedReader(self.guard_expansion(self.decompress(file), file), CHUNK)
+                yield content if keep_encoding else self.convert_to_utf8(content)
+                while file.read(CHUNK):
+                    pass
+            except DECOMPRESSION_ERRORS as error:
+                raise DataError(
+                    f"{self.name} is damaged: {str(error) or 'its compressed data ends early'}",
+                    hint="download or compress it again",
+                ) from error
+
+    @contextmanager
+    def open_binary(self) -> Iterator[BinaryIO]:
+        """Yields the unchanged bytes of the file."""
+        with self._raw or self.open_raw() as raw:
+            self._raw, self._counter = raw, CountingReader(raw, self._peeked)
+            yield io.BufferedReader(self._counter, CHUNK)
+
+    def open_raw(self) -> BinaryIO:
+        return open(0 if self.path == STDIN else self.path, "rb", buffering=0, closefd=self.path != STDIN)
+
+    def read_head(self) -> bytes:
+        """Returns the first bytes of the content, decompressed as far as possible, without consuming them."""
+        if self.path != STDIN and self.path.is_file():
+            with self.open_raw() as raw:
+                return decompress_head(raw.read(PEEKED))
+        self._raw = self._raw or self.open_raw()
+        self._peeked = self._peeked or self._raw.read(PEEKED)
+        return decompress_head(self._peeked)
+
+    def close(self) -> None:
+        """Closes the file if it is open: after an error, a reader may never have reached its end."""
+        if self._raw is not None:
+            self._raw.close()
+
+    def decompress(self, file: Any) -> Any:
+        """Returns the file itself or, if its first bytes show that it is compressed, a file of its content."""
+        start = file.peek(6)[:6]
+        if start.startswith(b"PK\x03\x04"):
+            raise DataError(f"{self.name} is a zip archive, not text", hint=f"extract it first: unzip {self.name}")
+        if start.startswith(b"\x1f\x8b"):
+            return gzip.GzipFile(fileobj=file)
+        if start.startswith(b"\xfd7zXZ"):
+            return ChunkReader(decompress_streams(file, lambda: lzma.LZMADecompressor(memlimit=MAXIMUM_MEMORY)))
+        if start.startswith(b"BZh"):
+            return ChunkReader(decompress_streams(file, bz2.BZ2Decompressor))
+        if start.startswith(b"\x28\xb5\x2f\xfd"):
+            return ChunkReader(decompress_streams(file, ZstandardFrame))
+        return file
+
+    def guard_expansion(self, content: Any, file: Any) -> Any:
+        """Wraps the decompressed content in a file that refuses to become far larger than text ever is."""
+        if content is file:
+            return file
+
+        def read_chunks() -> Iterator[bytes]:
+            size = 0
+            while chunk := content.read(CHUNK):
+                size += len(chunk)
+                if size > MAXIMUM_EXPANSION * max(self.bytes_read, LARGE // MAXIMUM_EXPANSION):
+                    raise DataError(
+                        f"{self.name} is {MAXIMUM_EXPANSION} times as large when it is decompressed",
+                        hint="no text is; if it is yours, decompress it first",
+                    )
+                yield chunk
+
+        return ChunkReader(read_chunks())
+
+    def convert_to_utf8(self, content: io.BufferedReader) -> BinaryIO:
+        """Returns a file of the content in UTF-8, without a byte order mark; recognises UTF-16."""
+        start = content.peek(CHUNK)[:64]
+        encoding = find_utf16(start) if self.encoding is None else self.encoding
+        if encoding not in (None, "utf-8"):
+            return io.BufferedReader(ChunkReader(self.transcode_chunks(content, encoding)), CHUNK)
+        if start.startswith(BYTE_ORDER_MARK):
+            content.read(len(BYTE_ORDER_MARK))
+        return content
+
+    def transcode_chunks(self, file: BinaryIO, encoding: str) -> Iterator[bytes]:
+        """Yields the content of `file` recoded from `encoding` to UTF-8, chunk by chunk."""
+        decoder = codecs.getincrementaldecoder(encoding)()
+        try:
+            while chunk := file.read(CHUNK):
+                yield decoder.decode(chunk).removeprefix("\ufeff").encode("utf-8", "surrogatepass")
+            yield decoder.decode(b"", final=True).encode("utf-8", "surrogatepass")
+        except UnicodeError as error:
+            raise DataError(
+                f"{self.name}, after line {self.lines_seen:,}: not {encoding} ({error.__class__.__name__}: {error})",
+                hint="give the right encoding with --encoding",
+            ) from error
+
+    def read_lines(self) -> Iterator[tuple[int, str]]:
+        """Yields the number of each line, from 1, and its text with the line end. Only a line feed ends a line."""
+        with self.open() as file:
+            while data := file.readline(MAXIMUM_LINE + 1):
+                self.lines_seen += 1
+                if len(data) > MAXIMUM_LINE:
+                    self.refuse_long_line()
+                if self.lines_seen == 1 and b"\r" in data.rstrip(b"\r\n") and not data.endswith(b"\n"):
+                    self.refuse_carriage_returns()
+                yield self.lines_seen, self.decode_line(data)
+
+    def decode_line(self, data: bytes) -> str:
+        """Decodes the line that was just read."""
+        try:
+            text = data.decode(self.guessed_encoding or "utf-8")
+        except UnicodeDecodeError as error:
+            text = self.guess_line(data, error)
+        else:
+            self.has_utf8 = self.has_utf8 or not text.isascii()
+            if self.guessed_encoding is not None and not is_western(data):
+                self.refuse_guess()
+        if "\0" in text:
+            raise DataError(
+                f"{self.name}, line {self.lines_seen}: a NUL byte at column {text.index(chr(0)) + 1}",
+                hint="text is needed; if it is UTF-16, say so: --encoding utf-16-le",
+            )
+        return text
+
+    def guess_line(self, data: bytes, error: UnicodeDecodeError) -> str:
+        """Decodes the first line that is not UTF-8, and all after it, as cp1252 where guessing is allowed.
+
+        Raises DataError if guessing is not allowed, if earlier lines are UTF-8, or if the bytes suit no Western
+        language.
+        """
+        if not self.guesses_encoding or self.encoding is not None or self.has_utf8 or not is_western(data):
+            self.refuse_encoding(data, error)
+        self.guessed_encoding = "cp1252"
+        return data.decode(self.guessed_encoding)
+
+    def refuse_guess(self) -> NoReturn:
+        raise DataError(
+            f"{self.name}, line {self.lines_seen}: neither UTF-8 nor {self.guessed_encoding}",
+            hint="say which encoding it is, for instance --encoding cp1251",
+        )
+
+    def refuse_encoding(self, data: bytes, error: UnicodeDecodeError) -> NoReturn:
+        """Raises a DataError that names the likely encoding."""
+        likely = "cp1252" if is_decodable(data, "cp1252") else "iso-8859-1"
+        hint = f"if it is {likely}, say so: --encoding {likely}"
+        if self.guesses_encoding and not is_western(data):
+            hint = "say which encoding it is, for instance --encoding cp1251"
+        if self.encoding is not None:
+            hint = "give the right encoding with --encoding"
+        raise DataError(
+            f"{self.name}, line {self.lines_seen}: invalid UTF-8 "
+            f"(byte 0x{data[error.start]:02x} at position {error.start + 1})",
+            hint=hint,
+        ) from error
+
+    def refuse_carriage_returns(self) -> NoReturn:
+        raise DataError(
+            f"{self.name} has carriage returns but no line feeds: it is a single long line",
+            hint="if they end its lines, convert them: tr '\\r' '\\n'",
+        )
+
+    def refuse_long_line(self) -> NoReturn:
+        raise DataError(
+            f"{self.name}, line {self.lines_seen}: longer than {MAXIMUM_LINE:,} bytes",
+            hint="it should contain one sentence pair per line; is it text, with line feeds at the ends of lines?",
+        )
+
+
+def find_utf16(start: bytes) -> str | None:
+    """Returns the encoding if `start` begins a UTF-16 text: it has the byte order mark, or every other byte is 0."""
+    if start.startswith(UTF_16_MARKS):
+        return "utf-16"
+    return find_wide_encoding(start)
+
+
+def is_decodable(data: bytes, encoding: str) -> bool:
+    """Whether `data` is valid in this encoding."""
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def is_western(data: bytes) -> bool:
+    """Whether bytes are cp1252 as Western languages use it: accented letters among plain ones."""
+    if data.isascii():
+        return True
+    letters = re.findall(rb"[\xc0-\xff]+", data)
+    in_runs = sum(len(run) for run in letters if len(run) > 1)
+    return is_decodable(data, "cp1252") and 2 * in_runs <= max(2, sum(map(len, letters)))

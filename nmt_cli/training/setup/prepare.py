@@ -1,0 +1,243 @@
+"""From a request for training to a run that is ready for its first update: the network, its batches, its learning rate.
+
+A new run, or one restored from its checkpoint. Prints nothing: a `Watcher` is told what happens.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.errors import DataError, NotFoundError, OptionError
+from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.text.profile import PROFILE_NAME
+from nmt_cli.text.profiling.merging import merge_profiles
+from nmt_cli.text.wrapping import format_count
+from nmt_cli.training.checkpoints.checkpoint import Checkpoints
+from nmt_cli.training.checkpoints.resume import (
+    Identity,
+    check_same_run,
+    plan_batches,
+    plan_handover,
+    rescale_share,
+)
+from nmt_cli.training.checkpoints.saved_options import read_started_facts
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.cost_model import measure_costs
+from nmt_cli.training.data.augmentation import check_sampling
+from nmt_cli.training.data.batches import TrainingBatches, read_vocabularies
+from nmt_cli.training.data.replay import Replayed
+from nmt_cli.training.data.word_swaps import RARE_WORD_SHARE
+from nmt_cli.training.deadline import Deadline, TooShortError
+from nmt_cli.training.distributed.strategy import count_parts, describe_devices, make_cluster, make_strategy
+from nmt_cli.training.loop import TrainingRun
+from nmt_cli.training.precision import choose_policy, dtype_policy
+from nmt_cli.training.request import TrainingRequest
+from nmt_cli.training.schedule import Handover, Schedule, TimedSchedule
+from nmt_cli.training.setup.defaults import fit_to_corpus
+from nmt_cli.training.setup.network_size import choose_first_size, choose_larger_size, is_size_open
+from nmt_cli.training.step import Trainer
+from nmt_cli.training.transfer.finetune import (
+    choose_network,
+    has_same_subwords,
+    load_initial_model,
+    load_replayed_corpus,
+)
+from nmt_cli.training.transfer.parent import start_from_parent
+from nmt_cli.training.validation import Validator
+from nmt_cli.training.watcher import ParentInfo, RunInfo, Watcher
+
+INT8_CHECK_VALIDATIONS = 3  # `quantise_and_check` translates the development set so often, each time like a validation
+
+
+def prepare_run(request: TrainingRequest) -> TrainingRun:
+    """Returns a run that is ready for its next update: a new run, or one restored from its checkpoint."""
+    request = fit_to_corpus(request)
+    corpus, role = request.corpus, request.role
+    if request.training.time and role.processes > 1:
+        raise OptionError(f"--time cannot be used with {role.processes} processes", hint="use --epochs")
+    # 1. Choose the devices, before TensorFlow does anything else.
+    strategy = make_strategy(request.training, role)
+    check_corpus(corpus, request.training)
+    # 2. Decide what is trained: the network, its settings, and the old pairs to replay.
+    facts = read_started_facts(request.directory) if request.resume else None
+    network = request.network
+    if facts is None or request.explicit is not None:  # of a checkpoint, all options come with the request
+        network = choose_network(corpus, network, request.training, request.explicit_options)
+    config = request.training.fit_to(network.architecture)
+    is_open = is_size_open(request.explicit_options, config)
+    replayed = load_replayed_corpus(corpus, config)
+    first = choose_first_size(network, facts) if is_open else network
+    identity = Identity(corpus.fingerprint, first, config, replayed.corpus.fingerprint if replayed else None)
+    # 3. Refuse a checkpoint of another run, and processes that disagree.
+    check_checkpoint(request, identity, facts)
+    warn_of_skipped_pairs(request.watcher, replayed)
+    cluster = make_cluster(strategy, role)
+    cluster.require_same_facts({**identity.to_mapping(), "updates": None if facts is None else facts["updates"]})
+
+    # 4. Build the network and its batches. With a deadline, the speed of a small network decides about its size.
+    def build(identity: Identity) -> TrainingRun:
+        return build_run(corpus, request.directory, identity, facts, request.watcher, replayed, strategy)
+
+    run = build(identity)
+    deadline = request.deadline or Deadline.from_option(config.time)
+    if deadline is not None:
+        start_clock(run, deadline)
+        larger = choose_larger_size(network, identity.network, run.batches.epoch_rows.pairs, deadline.updates_left)
+        if is_open and facts is None and larger != identity.network:
+            run = build(replace(identity, network=larger))
+            start_clock(run, deadline)
+    run.cluster = cluster
+    report_start(run, describe_devices(strategy, role), None if facts else request.choice, is_resumed=facts is not None)
+    return run
+
+
+def check_checkpoint(request: TrainingRequest, identity: Identity, facts: dict[str, Any] | None) -> None:
+    """Raises DataError or OptionError for a checkpoint of another run; warns if there is none to resume from."""
+    if facts is not None:
+        check_same_run(facts["identity"], identity, request.directory)
+    elif request.resume:
+        request.watcher.warn(f"there is no checkpoint in {request.directory}/; training starts from the beginning")
+
+
+def warn_of_skipped_pairs(watcher: Watcher, replayed: Replayed | None) -> None:
+    if replayed is not None and replayed.left_out:
+        pairs = format_count(replayed.left_out, "old pair shares", "old pairs share")
+        watcher.warn(f"{pairs} a sentence with the development or test set; no such pair is replayed")
+
+
+def report_start(run: TrainingRun, devices: str, choice: str | None, *, is_resumed: bool) -> None:
+    """Reports the run to its watcher, with a warning if --swap-words finds no words to swap."""
+    if run.batches.swaps is not None and run.batches.swaps.is_empty:
+        needed = f"words that occur in at most {RARE_WORD_SHARE:.1%} of the pairs and have a reliable translation"
+        run.watcher.warn(f"--swap-words has no effect on this corpus: it needs {needed}")
+    run.watcher.report_start(describe_run(run, choose_policy(run.trainer.config.mixed_precision), devices, choice))
+    if is_resumed:
+        run.watcher.report_resume(run.checkpoints.records, run.progress.epoch, run.progress.meter.steps)
+
+
+def check_corpus(corpus: PreparedCorpus, config: TrainConfig) -> None:
+    """Raises DataError if a split has no pairs, OptionError for options that do not suit the sources or subwords."""
+    for split in ("train", "dev"):
+        if not len(corpus.load_encoded(split).source):
+            raise DataError(f"{corpus.directory}/ has no {split} pairs", hint="prepare a corpus with more pairs")
+    texts = config.sample_target or not corpus.has_pictures
+    check_sampling(corpus.tokenizer_settings.kind, config.subword_sampling, texts=texts)
+    if config.swap_words and corpus.has_pictures:
+        raise OptionError(
+            "--swap-words needs source text, but the sources of this corpus are pictures", hint="omit --swap-words"
+        )
+
+
+def build_run(
+    corpus: PreparedCorpus,
+    directory: Path,
+    identity: Identity,
+    facts: dict[str, Any] | None,
+    watcher: Watcher,
+    replayed: Replayed | None = None,
+    strategy: tf.distribute.Strategy | None = None,
+) -> TrainingRun:
+    """Returns a new run, or one restored from the checkpoint in `directory` that has these `facts`."""
+    config = identity.training
+    keras.utils.set_random_seed(config.seed)
+    vocabularies = read_vocabularies(corpus)
+    batches = TrainingBatches(corpus, config, replayed, None if facts is None else plan_batches(facts, config))
+    strategy = strategy or tf.distribute.get_strategy()
+    parts = count_parts(config, strategy.num_replicas_in_sync)
+    with strategy.scope():
+        with dtype_policy(choose_policy(config.mixed_precision)):
+            network = Seq2Seq(identity.network, vocabularies)
+        parent = start_weights(network, corpus, config) if facts is None else restore_parent(facts)
+        schedule = make_schedule(config, batches, None if facts is None else plan_handover(facts, config, batches))
+        trainer = Trainer(network, schedule, config, parts)
+    twin = Seq2Seq(identity.network, vocabularies)  # float32, whatever the policy: this is the network that is exported
+    run = TrainingRun(
+        trainer=trainer,
+        schedule=schedule,
+        batches=batches,
+        validator=Validator(twin, corpus, size=batches.size, carries=config.placeholders > 0, threads=parts),
+        checkpoints=Checkpoints(directory, config.metric, config.average),
+        watcher=watcher,
+        identity=identity.to_mapping(),
+        profile=make_profile(corpus, config),
+        parent=parent,
+    )
+    if facts is not None:
+        run.restore()
+        run.progress.share = rescale_share(facts, config)
+    return run
+
+
+def make_schedule(config: TrainConfig, batches: TrainingBatches, handover: Handover | None) -> Schedule:
+    """Returns the learning rate schedule of a timed run, or of one with a number of epochs."""
+    if config.time:
+        return TimedSchedule(config, handover)
+    steps = None if handover is None else handover.steps
+    return Schedule(config, steps or batches.updates * config.epochs, handover)
+
+
+def make_profile(corpus: PreparedCorpus, config: TrainConfig) -> str:
+    """Returns the training text's profile, merged with that of the --init-from model if it has the same subwords."""
+    try:
+        model = load_initial_model(config)
+    except NotFoundError:  # a training that is resumed does not need the model any more
+        return corpus.profile
+    if model is None or PROFILE_NAME not in model.card.checksums or not has_same_subwords(corpus, model):
+        return corpus.profile
+    return merge_profiles((model.directory / PROFILE_NAME).read_bytes(), corpus.profile.encode())
+
+
+def start_weights(network: Seq2Seq, corpus: PreparedCorpus, config: TrainConfig) -> ParentInfo | None:
+    """Gives the network the weights of the model of --init-from; returns the facts about it, None without one."""
+    model = load_initial_model(config)
+    return None if model is None else start_from_parent(network, corpus, model, config.seed)
+
+
+def restore_parent(facts: dict[str, Any]) -> ParentInfo | None:
+    """Returns the checkpoint's information about the model that its training started from."""
+    saved = facts.get("parent")
+    return None if saved is None else ParentInfo.from_mapping(saved)
+
+
+def start_clock(run: TrainingRun, deadline: Deadline) -> None:
+    """Starts the clock of a run once its costs are measured; a resumed run continues where its checkpoint stopped it.
+
+    Raises TooShortError if the time is too short for a single update.
+    """
+    run.deadline = deadline
+    measure_costs(run, deadline)
+    averaged = 1 if run.trainer.config.average > 1 else 0  # averaged weights are validated once more
+    deadline.validations = 1 + INT8_CHECK_VALIDATIONS + averaged
+    if run.updates:
+        deadline.start(elapsed=run.progress.elapsed + deadline.elapsed, share=run.progress.share)
+    elif deadline.is_over:
+        least = math.ceil(deadline.seconds - deadline.seconds_left + deadline.update_seconds)
+        raise TooShortError(
+            f"--time {run.trainer.config.time} is too short to learn anything",
+            hint=f"starting, measuring and exporting alone take {format_count(least, 'second')} here; "
+            "allow several times that",
+        )
+    else:
+        deadline.start()
+
+
+def describe_run(run: TrainingRun, policy: str, devices: str, choice: str | None) -> RunInfo:
+    """Returns the information shown about a run before its first update."""
+    return RunInfo(
+        weights=run.trainer.network.count_params(),
+        pairs=run.batches.epoch_rows.pairs,
+        steps_per_epoch=run.batches.updates,
+        epochs=run.epochs,
+        precision=policy,
+        devices=devices,
+        network=run.trainer.network.config,
+        parent=run.parent,
+        choice=choice,
+    )
