@@ -94,7 +94,8 @@ class Bench:
         raw = self.translate(lines)
         outputs = [row.take_off(line) for line in raw]
         is_cased = row.right_case is not None or row.follows_clean
-        usual, score = (compute_bleu(texts, references, lowercase=is_cased) for texts in (clean, outputs))
+        references, *compared = ([*map(row.compare, texts)] for texts in (references, clean, outputs))
+        usual, score = (compute_bleu(texts, references, lowercase=is_cased) for texts in compared)
         share = self.measure_case(row, outputs) if is_cased else None
         passes = score >= usual - row.bar and (share is None or share >= CASE_BAR)
         return Result(row.name, lines, raw, usual, score, share, passes)

@@ -33,6 +33,7 @@ class Row:
     change: Change = lambda text, _: text
     take_off: Rewrite = str
     right_case: Rewrite | None = None  # makes a word right; None where the case does not change
+    compare: Rewrite = str  # what of the output, the reference and the clean translation is compared
     follows_clean: bool = False  # the right case is that of the clean translation
     bar: float = GOOD_CHRF
     joint: str | None = None  # stands between two lines, which become one
@@ -68,7 +69,7 @@ def capitalise(text: str) -> str:
 
 CHANGES = (
     Row("lower case", lambda text, _: text.lower(), follows_clean=True),
-    Row("no final mark", lambda text, _: text.rstrip(".!?")),
+    Row("no final mark", lambda text, _: text.rstrip(".!?"), compare=lambda text: text.rstrip(".!?")),
     Row("capitals", lambda text, _: text.upper(), right_case=str.upper),
     Row("title case", lambda text, _: capitalise(text), right_case=capitalise),
     Row("U+200E in front", lambda text, _: f"\u200e{text}", lambda text: text.replace("\u200e", "")),

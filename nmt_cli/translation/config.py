@@ -81,6 +81,11 @@ class LineConfig(Settings):
         "Read characters and case that training never had as the nearest that it had; give the case back.",
         panel="Text",
     )
+    slips: bool = setting(
+        False,
+        "Read mistyped words as the known words that were probably intended: liek as like.",
+        panel="Text",
+    )
     split_sentences: bool = setting(True, "Translate the sentences of a line one by one.", panel="Text")
     max_words: int = setting(
         50,

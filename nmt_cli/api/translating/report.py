@@ -202,7 +202,7 @@ class TranslationReport:
         if self.misread:
             shown = shorten_list([f"{word} as {known}" for word, known in self.misread])
             words = count_things(self.misread.total(), "word")
-            yield Remark(f"{words} never seen in training, and read as known ones (--no-fold: as they are): {shown}")
+            yield Remark(f"{words} never seen in training, and read as known ones: {shown}")
         if self.carried:
             words, shown = count_things(self.carried.total(), "word"), shorten_list(list(self.carried))
             yield Remark(f"{words} never seen in training, and carried over unchanged: {shown}")

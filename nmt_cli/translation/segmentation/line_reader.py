@@ -18,6 +18,7 @@ from nmt_cli.carrying.tags import is_block_tag
 from nmt_cli.rewriting.characters import Characters
 from nmt_cli.rewriting.entities import Entities
 from nmt_cli.rewriting.gender_forms import GenderForms
+from nmt_cli.rewriting.protocol import Rewrite
 from nmt_cli.rewriting.rewrite import Rewriter
 from nmt_cli.rewriting.slips import Slips
 from nmt_cli.text.characters import DASHES, HYPHENS
@@ -237,16 +238,21 @@ def is_plain_number(span: Span) -> bool:
 
 def choose_rewrites(rewriter: Rewriter | None, config: LineConfig) -> Rewriter:
     """Returns the rewriter with the rewrites that `config` allows; HTML references need no model."""
-    rewriter = rewriter or Rewriter([Entities()])
-    return rewriter.select(lambda rewrite: config.protect if rewrite.scope == "line" else config.fold)
+
+    def is_allowed(rewrite: Rewrite) -> bool:
+        if rewrite.scope == "line":
+            return config.protect
+        return config.fold and (config.slips or not isinstance(rewrite, Slips))
+
+    return (rewriter or Rewriter([Entities()])).select(is_allowed)
 
 
 def make_name_finder(rewriter: Rewriter) -> NameFinder | None:
     """Returns the finder of names and codes; None if nothing is known of the training text."""
-    slips, characters, forms = map(rewriter.find, (Slips, Characters, GenderForms))
-    if rewriter.model is None or slips is None:
+    characters, forms = map(rewriter.find, (Characters, GenderForms))
+    if rewriter.model is None or characters is None:
         return None
-    return NameFinder(rewriter.model.source, rewriter.model.target, slips, characters, forms)
+    return NameFinder(rewriter.model.source, rewriter.model.target, Slips.from_model(rewriter.model), characters, forms)
 
 
 def rewrite_pieces(pieces: Sequence[Piece], line: str, rewriter: Rewriter) -> Iterator[Piece]:
