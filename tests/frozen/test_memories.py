@@ -29,7 +29,7 @@ PARTS = "the s. s a. dog chidren x = y > 24 Dec. Tom Tom/Quux Quux childrn cold.
 
 
 def load_reader(language: str) -> LineReader:
-    return Translator.load(ModelRequest(list_bundled_models()[MODELS[language]])).reader
+    return Translator.load(ModelRequest(list_bundled_models()[MODELS[language]], lines=LineConfig(slips=True))).reader
 
 
 def forget(reader: LineReader) -> None:
@@ -56,7 +56,7 @@ def test_a_line_is_read_alike_whatever_was_read_before(language: str) -> None:
 
 
 MODEL = model_text([(sentence, sentence) for sentence in SENTENCES] * 30)
-READER = LineReader(LineConfig(), carries=True, rewriter=Rewriter.from_model(MODEL), languages=("eng", "deu"))
+READER = LineReader(LineConfig(slips=True), carries=True, rewriter=Rewriter.from_model(MODEL), languages=("eng", "deu"))
 LINES = st.lists(st.sampled_from(PARTS), min_size=1, max_size=4).map(" ".join)
 
 

@@ -252,7 +252,8 @@ def make_name_finder(rewriter: Rewriter) -> NameFinder | None:
     characters, forms = map(rewriter.find, (Characters, GenderForms))
     if rewriter.model is None or characters is None:
         return None
-    return NameFinder(rewriter.model.source, rewriter.model.target, Slips.from_model(rewriter.model), characters, forms)
+    slips = rewriter.find(Slips) or Slips.from_model(rewriter.model)
+    return NameFinder(rewriter.model.source, rewriter.model.target, slips, characters, forms)
 
 
 def rewrite_pieces(pieces: Sequence[Piece], line: str, rewriter: Rewriter) -> Iterator[Piece]:
