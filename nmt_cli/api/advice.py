@@ -1,8 +1,8 @@
-"""What to tell somebody who has prepared a corpus or trained on it.
+"""Advice for somebody who has prepared a corpus or trained on it.
 
-Which scores are usual, how far they can be trusted, and what would help most, each as a command.
+States which scores are usual, how far they can be trusted, and what would help most, each as a command.
 
-Reads the manifest and the results alone; measures nothing. Standard library at import, like all that commands import.
+Reads only the manifest and the results; measures nothing. Standard library at import, like all that commands import.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class MeasuredRange(NamedTuple):
-    """The range of BLEU that networks of this toolkit reached on the test set of a corpus with so many pairs."""
+    """The range of BLEU that this toolkit's networks reached on the test set of a corpus with `pairs` pairs."""
 
     pairs: int
     low: float
@@ -65,7 +65,7 @@ ALIKE = 0.02  # share of different translations under which all count as alike
 
 @dataclass(frozen=True)
 class Suggestion:
-    """Something that would help, and the command that does it."""
+    """A suggested improvement, and the command for it."""
 
     what: str
     command: str
@@ -73,7 +73,7 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Advice:
-    """What the sizes of a corpus say of its scores, and what would help most, most useful first."""
+    """What the sizes of a corpus imply for its scores, and suggestions, most useful first."""
 
     train_pairs: int
     test_pairs: int
@@ -87,7 +87,7 @@ class Advice:
 
     @property
     def lines(self) -> list[str]:
-        """The advice in words, a line for each suggestion."""
+        """The advice in words, a line per suggestion."""
         usual = format_count(self.train_pairs, "training pair")
         if self.usual is not None:
             usual += f": {self.usual[0]:.0f} to {self.usual[1]:.0f} BLEU is usual ({MEASURED_ON})"
@@ -106,7 +106,7 @@ def compute_interval(test_pairs: int) -> float:
 
 
 def find_usual_bleu(train_pairs: int) -> tuple[float, float] | None:
-    """Returns the range of BLEU that was measured with so many pairs, between two sizes in proportion to their logs."""
+    """Returns the usual range of BLEU for this many pairs, interpolated in log size between measurements."""
     first, last = MEASURED[0], MEASURED[-1]
     if not first.pairs / REACH <= train_pairs <= last.pairs * REACH:
         return None
@@ -136,14 +136,14 @@ class TrainingSummary(NamedTuple):
 
 
 def advise_on_corpus(manifest: Manifest, commands: BaseCommands) -> Advice:
-    """Returns the advice for a corpus that was prepared."""
+    """Returns the advice for a prepared corpus."""
     return make_advice(manifest, suggest_for_corpus(manifest, commands, TrainingSummary()))
 
 
 def advise_on_model(
     manifest: Manifest, report: TrainReport, commands: BaseCommands, trained: TrainingSummary
 ) -> Advice:
-    """Returns the advice for a model that was trained on a corpus."""
+    """Returns the advice for a model trained on a corpus."""
     if has_learned_nothing(report.validation):
         return make_advice(manifest, suggest_for_nothing(manifest, report, commands))
     more = suggest_for_corpus(manifest, commands, trained)
@@ -167,7 +167,7 @@ def has_text(manifest: Manifest) -> bool:
 
 
 def suggest_for_corpus(manifest: Manifest, commands: BaseCommands, trained: TrainingSummary) -> Iterator[Suggestion]:
-    """Yields what would help, in order, of what is true of a corpus: first other data, then other trainings."""
+    """Yields suggestions that apply to a corpus, in order: first other data, then other trainings."""
     counts, train = manifest.counts, manifest.counts.splits["train"]
     dropped = {check: count for check, count in counts.dropped.items() if count and check not in EXPECTED}
     if sum(dropped.values()) > MANY_REJECTED * counts.read:
@@ -216,7 +216,7 @@ def suggest_longer(report: TrainReport, commands: BaseCommands) -> Iterator[Sugg
 
 
 def suggest_for_nothing(manifest: Manifest, report: TrainReport, commands: BaseCommands) -> Iterator[Suggestion]:
-    """Yields what to change for a model that has learned nothing."""
+    """Yields changes for a model that has learned nothing."""
     train, updates = manifest.counts.splits["train"], max((record.steps for record in report.records), default=0)
     if updates < ENOUGH_UPDATES:
         epochs = min(200, max(5, math.ceil(ENOUGH_UPDATES * 32 / max(train, 1))))

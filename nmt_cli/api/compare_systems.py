@@ -1,6 +1,6 @@
 """Scores several models and files of translations on the same sentences, for `nmt evaluate`.
 
-Must stay light: it is imported for `nmt --help`.
+Must stay light: `nmt --help` imports it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SystemTask:
-    """The sentences that all systems are scored on."""
+    """The sentences on which all systems are scored."""
 
     references: tuple[tuple[str, ...], ...]
     sources: tuple[str, ...] | None
@@ -38,7 +38,7 @@ class SystemTask:
 def score_systems(evaluation: Evaluation, paths: Sequence[Path], models: Collection[Path]) -> SystemComparison:
     """Scores every system and compares them, with all warnings.
 
-    The paths are directories of models, or files of translations; those in `models` are surely models.
+    The paths are directories of models, or files of translations; those in `models` are known to be models.
     """
     names = name_systems(paths)
     task = load_task(evaluation)
@@ -56,7 +56,7 @@ def score_systems(evaluation: Evaluation, paths: Sequence[Path], models: Collect
 
 
 def name_systems(paths: Sequence[Path]) -> list[str]:
-    """Returns the paths as they were typed. Raises OptionError for one that is given twice."""
+    """Returns the paths as typed. Raises OptionError for a repeated one."""
     name, times = Counter(map(str, paths)).most_common(1)[0]
     if times > 1:
         raise OptionError(f"{name} is given twice", hint="give each system once")
@@ -71,7 +71,7 @@ def load_task(evaluation: Evaluation) -> SystemTask:
 
 
 def score_system(evaluation: Evaluation, task: SystemTask, path: Path, lines: Sequence[str] | None) -> report.Report:
-    """Returns the report of one system, with what makes its scores doubtful; a model (no `lines`) translates first."""
+    """Returns the report of one system, with doubts about its scores; a model (no `lines`) translates first."""
     if lines is not None:
         evaluation.progress(f"scoring {path}", 0, 0)
         material = Material(lines, task.references, task.sources)
@@ -92,7 +92,7 @@ def score_system(evaluation: Evaluation, task: SystemTask, path: Path, lines: Se
 
 
 def merge_warnings(names: Sequence[str], reports: Sequence[report.Report]) -> list[str]:
-    """Returns the warnings of all systems: once where all have the same, else with the name of the system."""
+    """Returns the warnings of all systems: once if they are common to all, else with the name of the system."""
     counts = Counter(warning for made in reports for warning in dict.fromkeys(made.warnings))
     shared = [warning for warning, count in counts.items() if count == len(reports)]
     specific = [

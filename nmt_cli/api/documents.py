@@ -29,7 +29,7 @@ UNITS = 256  # parts of a document that are translated together
 
 @dataclass
 class FileReport:
-    """The translated file, and what a person should look at in it."""
+    """The translated file, and anything in it that a person should look at."""
 
     path: Path
     texts: int = 0  # translated
@@ -37,7 +37,7 @@ class FileReport:
     flagged: list[tuple[int, Translation]] = field(default_factory=list)  # number from 1, of those to look at
 
     def add(self, translation: Translation) -> None:
-        """Counts a translation, and keeps it if a check found something."""
+        """Counts a translation, and keeps it if it failed a check."""
         self.texts += 1
         if getattr(translation, "checks", ()):
             self.flagged.append((self.texts, translation))
@@ -54,7 +54,7 @@ def translate_file(
     memory: TranslationMemory | None = None,
     progress: StageReporter = ignore_progress,
 ) -> FileReport:
-    """Translates a file to another of the same format; the target appears when all of it is there."""
+    """Translates a file to another of the same format; the target appears only when complete."""
     report = FileReport(target)
     with require_file(source).open("rb") as lines, stage_file(target) as temporary, temporary.open("wb") as output:
         document = DocumentSource(lines, str(source), config, languages[1], split_sentences, languages[0], memory)
@@ -67,7 +67,7 @@ def translate_file(
 def translate_document(
     translate: TranslateBlock, source: DocumentSource, path: Path, report: FileReport
 ) -> Iterator[bytes]:
-    """Yields the parts of the translated document in order; its format follows from the file, unless it is named."""
+    """Yields the parts of the translated document in order; its format follows from the file unless named."""
     with path.open("rb") as file:
         head = file.read(HEAD)
     document = open_document(find_format(path, source.config.format, head).name, source)
@@ -77,7 +77,7 @@ def translate_document(
 
 
 def read_first_texts(path: Path) -> list[str]:
-    """Returns the texts of the first parts of a document, from which its language can be told."""
+    """Returns the texts of the first parts of a document, for detecting its language."""
     with path.open("rb") as lines:
         head = lines.read(HEAD)
         lines.seek(0)
@@ -89,7 +89,7 @@ def read_first_texts(path: Path) -> list[str]:
 def translate_fragment(
     translate: TranslateBlock, text: str, languages: tuple[str, str], kept_tags: frozenset[str] = frozenset()
 ) -> str:
-    """Returns a piece of HTML translated, but for the elements whose names are `kept_tags`."""
+    """Translates a piece of HTML, except elements named in `kept_tags`."""
     source = DocumentSource(
         io.BytesIO(text.encode("utf-8")),
         "the text",

@@ -1,4 +1,4 @@
-"""`nmt evaluate` and `nmt.evaluate`: one call, from what is asked to the scores of one system or of several."""
+"""`nmt evaluate` and `nmt.evaluate`: one call, from the request to the scores of one or several systems."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ EXPLAINED = ("bleu4", "rougeL")  # unless other metrics are named
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationRequest:
-    """Which systems are scored on which sentences, and how."""
+    """The systems to score, the sentences to score them on, and how."""
 
     metrics: tuple[str, ...]  # none: all
     scores: ScoreConfig
@@ -52,12 +52,12 @@ class EvaluationRequest:
 
     @property
     def systems(self) -> tuple[Path, ...]:
-        """The systems, those that are compared with come last."""
+        """The systems; those compared with come last."""
         return (*(self.hypotheses or self.models), *self.against)
 
     @property
     def is_single(self) -> bool:
-        """Whether one system is scored, perhaps beside one other, rather than several in a table."""
+        """Whether one system is scored, possibly beside one other, rather than several in a table."""
         return len(self.hypotheses or self.models) == 1 and len(self.against) <= 1
 
     @property
@@ -77,7 +77,7 @@ class EvaluationRequest:
 
     @property
     def available(self) -> Available:
-        """What a metric can use of every system."""
+        """The resources available to metrics for every system."""
         if self.is_single:
             return self.inputs.available
         are_models = not self.hypotheses and all(path.is_dir() for path in self.against)
@@ -85,7 +85,7 @@ class EvaluationRequest:
 
     @property
     def paths(self) -> list[Path]:
-        """All that is read, but for the prepared corpus."""
+        """All files read, except the prepared corpus."""
         return [path for path in (self.source, *self.references, *self.systems) if path is not None]
 
 
@@ -108,7 +108,7 @@ def evaluate(
     """Scores the model on a split of the prepared corpus `data`, or on files with one sentence per line.
 
     `metric` is one metric or several; the report's `scores` maps their names to scores, its `intervals` to 95 %
-    intervals. `precision` is that of the weights, "float" or "int8"; None: as the model says. `options` are those of
+    intervals. `precision` is that of the weights, "float" or "int8"; None: the model's default. `options` are those of
     `nmt evaluate`, such as `beam_size=1` or `lowercase=True`. Raises NotFoundError, DataError or OptionError.
     """
     others = {"source": source, "reference": reference, "hypothesis": hypothesis}
@@ -133,7 +133,7 @@ def evaluate(
 
 
 def run_evaluation(request: EvaluationRequest, progress: StageReporter) -> EvaluationOutcome | SystemComparison:
-    """Scores what is asked for, and keeps the scores of a model beside its card."""
+    """Runs the requested evaluation, and keeps the scores of a model beside its card."""
     inputs = request.inputs
     names = resolve_available_names(list(request.metrics) or [ALL], request.scores, request.available)
     evaluation = Evaluation(names, inputs, request.search, request.scores, request.is_profiled, progress)
@@ -145,7 +145,7 @@ def run_evaluation(request: EvaluationRequest, progress: StageReporter) -> Evalu
 
 
 def explain_scores(metrics: Iterable[str], pair: tuple[str, str], scores: ScoreConfig) -> list[str]:
-    """Returns lines that show step by step how the scores of a candidate and a reference are computed."""
+    """Returns lines that derive the scores of a candidate and a reference step by step."""
     from nmt_cli.evaluation.analysis.explain import explain_metrics
     from nmt_cli.visuals.labels import replace_controls
 

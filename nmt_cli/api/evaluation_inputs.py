@@ -1,6 +1,6 @@
-"""What `nmt evaluate` scores: files, or a split of a prepared corpus. Reads; translates and scores nothing.
+"""The input of `nmt evaluate`: files, or a split of a prepared corpus. Reads; translates and scores nothing.
 
-Must stay light: it is imported for `nmt --help`.
+Must stay light: `nmt --help` imports it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EvaluationInputs:
-    """What to score: files, or (where none is named) a split of `data`."""
+    """What to score: files or, if none is named, a split of `data`."""
 
     data: Path
     model: Path
@@ -48,7 +48,7 @@ class EvaluationInputs:
 
     @property
     def option_values(self) -> dict[str, Any]:
-        """The inputs by their options, for `--json`."""
+        """The inputs by option, for `--json`."""
         references = [str(path) for path in self.references]
         source = {"source": str(self.source)} if self.source else {}
         precision = {"precision": self.precision} if self.precision else {}
@@ -60,18 +60,18 @@ class EvaluationInputs:
 
     @property
     def task_values(self) -> dict[str, Any]:
-        """The sentences by their options, without the systems, for `--json`."""
+        """The sentences by option, without the systems, for `--json`."""
         return {name: value for name, value in self.option_values.items() if name not in ("model", "hypothesis")}
 
     @property
     def sentence_noun(self) -> str:
-        """What the sentences are called in print."""
+        """The name of the sentences in print."""
         if not self.references:
             return f"{self.split} sentences"
         return f"sentences of {self.source or self.references[0]}"
 
     def load_corpus(self) -> PreparedCorpus | None:
-        """Loads the prepared corpus; None where files are scored and no corpus tells what was trained on."""
+        """Loads the prepared corpus; None if files are scored and no corpus shows the training data."""
         from nmt_cli.corpus.dataset import PreparedCorpus  # numpy, which `nmt --help` does not need
         from nmt_cli.corpus.manifest import MANIFEST_NAME
 
@@ -113,7 +113,7 @@ def name_input(path: Path | None) -> str:
 
 
 def read_rival(path: Path | None, text: texts.ParallelText) -> list[str] | None:
-    """Reads the other hypotheses; None where there are none, or where a model is to make them.
+    """Reads the other hypotheses; None if there are none, or if a model will make them.
 
     Raises DataError if their number differs from that of the references.
     """

@@ -1,6 +1,6 @@
-"""The scores of the last evaluation of a model on a test set, kept beside its card so that `nmt` alone can show them.
+"""The scores of a model's last evaluation on a test set, kept beside its card so that bare `nmt` can show them.
 
-Must stay light: `nmt` alone reads them.
+Must stay light: bare `nmt` reads them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SHOWN = 3  # scores that are kept
 
 
 class KeptScores(NamedTuple):
-    """What was measured, of which model; `scores` are written as they are printed."""
+    """The measured scores and their model; `scores` are written as printed."""
 
     card: str  # SHA-256 of the model's card: of another one the scores say nothing
     sentences: Count
@@ -30,7 +30,7 @@ class KeptScores(NamedTuple):
 
 
 def keep_scores(report: Report, inputs: EvaluationInputs) -> None:
-    """Keeps the scores of a model that was trained here on its test set; where nothing can be written, nothing is."""
+    """Keeps the scores of a locally trained model on its test set; silently skipped if nothing can be written."""
     from nmt_cli.runtime.model_directory import CARD, WEIGHTS
 
     is_test = inputs.hypothesis is None and inputs.source is None and inputs.split == "test"
@@ -47,7 +47,7 @@ def keep_scores(report: Report, inputs: EvaluationInputs) -> None:
 
 
 def read_scores(model: Path) -> KeptScores | None:
-    """Returns the scores of the last evaluation; None if there are none, or none of this model."""
+    """Returns the scores of the last evaluation; None if there are none, or not of this model."""
     from nmt_cli.runtime.model_directory import CARD
 
     try:

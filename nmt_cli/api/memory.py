@@ -16,7 +16,7 @@ UNKNOWN = ("source", "target", "")  # what a card calls a language that it does 
 
 
 class MemoryLanguageError(DataError):
-    """A memory has other languages than the model."""
+    """A memory whose languages differ from the model's."""
 
 
 def load_memory(

@@ -1,6 +1,6 @@
-"""Opens models for commands. The network that reads pictures is loaded only when there is a picture to read.
+"""Opens models for commands. The network that reads pictures is loaded only once a picture is read.
 
-Must stay light: it is imported for `nmt --help`.
+Must stay light: `nmt --help` imports it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def make_picture_reader(config: PrepareConfig) -> PictureReader | None:
-    """Returns what reads the pictures of a corpus; None for a corpus of text."""
+    """Returns the reader of a corpus's pictures; None for a corpus of text."""
     if config.source_type == "text":
         return None
     from nmt_cli.sources.images import FeatureFiles  # numpy, which `nmt --help` does not need
@@ -45,7 +45,7 @@ def open_translator(request: ModelRequest) -> Translator:
 
 
 def add_stored_pictures(translator: Translator, corpus: PreparedCorpus) -> Translator:
-    """Returns the same translator, which knows the pictures of `corpus` by their names there."""
+    """Returns the translator with the pictures of `corpus`, known by their names there."""
     return translator.with_stored_pictures(corpus.load_pictures()) if corpus.has_pictures else translator
 
 

@@ -1,4 +1,4 @@
-"""`nmt prepare` and `nmt.prepare`: one call, from what is asked to the prepared corpus."""
+"""`nmt prepare` and `nmt.prepare`: one call, from the request to the prepared corpus."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PrepareRequest:
-    """Which files become a prepared corpus, and how."""
+    """The files to prepare as a corpus, and how."""
 
     corpus: tuple[str, ...]  # as they are typed: "clean.tsv=2"
     config: PrepareConfig
@@ -35,7 +35,7 @@ class PrepareRequest:
 
     @property
     def inputs(self) -> list[CorpusFile]:
-        """The inputs in order, the two parallel files last. Raises OptionError for none."""
+        """The inputs in order, the two parallel files last. Raises OptionError if there are none."""
         inputs = [parse_input(name) for name in self.corpus]
         if self.source_file is not None:
             inputs.append(CorpusFile(self.source_file, self.target_file))
@@ -45,7 +45,7 @@ class PrepareRequest:
 
     @property
     def commands(self) -> BaseCommands:
-        """The commands that prepare this corpus, and train on it."""
+        """The commands that prepare this corpus and train on it."""
         files = [] if self.source_file is None else [f"{self.source_file},{self.target_file}"]
         prepared = describe_prepare([*self.corpus, *files], self.config, self.data)
         return BaseCommands(prepared, describe_train(self.data, Path("model")))
@@ -53,14 +53,14 @@ class PrepareRequest:
 
 @dataclass(frozen=True)
 class PrepareOutcome:
-    """The prepared corpus, and what leads on from it."""
+    """The prepared corpus, and the next steps."""
 
     report: PrepareReport
     commands: BaseCommands  # that suggestions extend
 
     @property
     def advice(self) -> Advice:
-        """Which scores are usual with so many pairs, and what would help most."""
+        """The usual scores for this many pairs, and what would help most."""
         return advise_on_corpus(self.report.manifest, self.commands)
 
     def to_mapping(self) -> dict[str, Any]:
@@ -94,9 +94,9 @@ def prepare(
 ) -> PrepareReport:
     """Checks, cleans, splits and encodes sentence pairs, and writes the prepared corpus `data`.
 
-    `options` are those of `nmt prepare`, such as `vocab_size=2000` or `test=500`. With several `processes`, the
-    program that calls must be importable without side effects, as `multiprocessing` asks. Raises NotFoundError,
-    DataError, OptionError or OutputError.
+    `options` are those of `nmt prepare`, such as `vocab_size=2000` or `test=500`. With several `processes`, the calling
+    program must be importable without side effects, as `multiprocessing` requires. Raises NotFoundError, DataError,
+    OptionError or OutputError.
     """
     sizes = {name: str(options[name]) for name in ("dev", "test") if isinstance(options.get(name), int | float)}
     files = {"source_file": find_path(source_file), "target_file": find_path(target_file)}
@@ -114,7 +114,7 @@ def prepare(
 
 
 def run_preparation(request: PrepareRequest, progress: StageReporter) -> PrepareOutcome:
-    """Makes the prepared corpus, with the reader of pictures and the subwords of the model that the settings name."""
+    """Makes the prepared corpus, with the configured picture reader and subwords."""
     # Imports numpy and SentencePiece, which `nmt --help` does not need.
     from nmt_cli.api.open_model import make_picture_reader
     from nmt_cli.corpus.prepare import prepare as prepare_corpus

@@ -1,4 +1,4 @@
-"""How long work reports how far it is. Knows no screen."""
+"""Progress reports of long work. Knows no screen."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ StageReporter = Callable[[str, int, int], None]  # the stage, what is done of it
 
 
 def ignore_progress(stage: str, done: int, total: int) -> None:
-    """Reports nothing to anybody."""
+    """Ignores the report."""
 
 
 def count_stage(progress: StageReporter, stage: str, total: int) -> Callable[[int], None]:
-    """Begins a stage; returns the function that takes how much of it is done."""
+    """Begins a stage; returns the function that reports its progress."""
     progress(stage, 0, total)
     return lambda done: progress(stage, done, total)

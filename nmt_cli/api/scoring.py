@@ -1,6 +1,6 @@
 """The work of `nmt evaluate` on one system: translates, scores, compares with another, and doubts.
 
-Must stay light: it is imported for `nmt --help`.
+Must stay light: `nmt --help` imports it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SAMPLE = 200  # training sentences translated to measure memorisation
 
 @dataclass(frozen=True)
 class EvaluationOutcome:
-    """The scores of one system, perhaps beside those of another."""
+    """The scores of one system, possibly beside another's."""
 
     report: report.Report
     what: str  # what the sentences are called in print
@@ -75,7 +75,7 @@ class Evaluation:
     def choose_tokenizer(
         self, corpus: PreparedCorpus | None, translator: Translator | None, references: References
     ) -> str:
-        """Sets the tokenizer for BLEU that the target language wants, and returns a note if that is not the usual."""
+        """Sets the target language's tokenizer for BLEU, and returns a note if it is not the usual one."""
         from nmt_cli.evaluation.metrics import bleu_tokenizers
 
         language = "" if translator is None else translator.card.target_language
@@ -120,7 +120,7 @@ class Evaluation:
     def add_warnings(
         self, evaluation: report.Report, corpus: PreparedCorpus | None, translator: Translator | None
     ) -> EvaluationOutcome:
-        """Adds warnings from what is known of the training data, and the profile where it is asked for."""
+        """Adds warnings based on the training data and, if requested, the profile."""
         is_split = not self.inputs.references
         what = (
             f"{self.inputs.split} sentences"
@@ -169,7 +169,7 @@ class Evaluation:
         return dataclasses.replace(evaluation, profile=groups)
 
     def translate_training_sample(self, corpus: PreparedCorpus, translator: Translator) -> Material:
-        """Translates a sample of training sentences, evenly spread over the corpus."""
+        """Translates a sample of training sentences, spread evenly over the corpus."""
         sentences = corpus.read_references("train")
         chosen = sentences[:: max(1, len(sentences) // SAMPLE)][:SAMPLE]
         text = texts.ParallelText(

@@ -1,4 +1,4 @@
-"""What casts doubt on the scores of a model: that it may have been trained on the sentences, or for other languages."""
+"""Doubts about the scores of a model: it may have been trained on the sentences, or for other languages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def list_doubts(
     inputs: EvaluationInputs, model: Path | str, card: ModelCard, corpus: PreparedCorpus | None
 ) -> list[str]:
-    """Returns why a model may have been trained on the sentences that it is scored on."""
+    """Returns reasons why a model may have been trained on the sentences it is scored on."""
     is_split = not inputs.references
     warnings = list_other_languages(model, card, corpus) if corpus is not None and is_split else []
     if is_split and (corpus is None or card.dataset_fingerprint != corpus.fingerprint):
@@ -33,7 +33,7 @@ def list_doubts(
 
 
 def list_other_languages(model: Path | str, card: ModelCard, corpus: PreparedCorpus) -> list[str]:
-    """Returns a message if the model translates between other languages than those of the corpus."""
+    """Returns a message if the model's languages differ from the corpus's."""
     ours, theirs = (card.source_language, card.target_language), (corpus.source_language, corpus.target_language)
     if {"source", "target"} & {*ours, *theirs} or corpus.has_pictures:
         return []
@@ -43,6 +43,6 @@ def list_other_languages(model: Path | str, card: ModelCard, corpus: PreparedCor
 
 
 def list_earlier_data(card: ModelCard) -> list[str]:
-    """Returns what a model was trained on beside its corpus: the data of its initial model, and replayed pairs."""
+    """Returns a model's training data besides its corpus: the data of its initial model, and replayed pairs."""
     start, replayed = (card.training.get(name) for name in ("init_from", "replay"))
     return [*([f"what {start} was trained on"] if start else []), *([str(replayed)] if replayed else [])]

@@ -1,7 +1,7 @@
-"""How ONNX Runtime, Ray and TensorFlow are started: silent, and with nothing sent to anybody; and where the cache is.
+"""Starts ONNX Runtime, Ray and TensorFlow silently, without telemetry; locates the cache.
 
-Beside the command line, the only file that reads or sets the environment: these libraries are set up through it, before
-they are imported. Must stay light: `nmt translate` imports it.
+Apart from the command line, the only file that reads or sets the environment: these libraries are configured through
+it, before they are imported. Must stay light: `nmt translate` imports it.
 """
 
 from __future__ import annotations
@@ -25,12 +25,15 @@ RAY_ENVIRONMENT = {  # no usage report, no notice
 
 
 def silence_onnxruntime() -> None:
-    """Keeps ONNX Runtime, which is imported later, from reporting what it runs. What the environment sets is kept."""
+    """Keeps ONNX Runtime, which is imported later, from reporting what it runs.
+
+    Existing environment settings are kept.
+    """
     os.environ.setdefault(REPORTS_NOTHING, ENVIRONMENT[REPORTS_NOTHING])
 
 
 def silence_ray(processes: ExecutorConfig) -> ExecutorConfig:
-    """Returns the same settings, after the environment was set up so that Ray reports nothing to anybody."""
+    """Sets up the environment so that Ray reports nothing to anybody, and returns the settings unchanged."""
     if processes.ray is not None:
         for name, value in RAY_ENVIRONMENT.items():
             os.environ.setdefault(name, value)
@@ -38,7 +41,7 @@ def silence_ray(processes: ExecutorConfig) -> ExecutorConfig:
 
 
 def require_tensorflow(purpose: str = "training") -> None:
-    """Raises MissingExtraError, with the line that installs it, where TensorFlow is not installed."""
+    """Raises MissingExtraError, with the line that installs it, if TensorFlow is not installed."""
     for package in ("tensorflow", "tf2onnx"):
         if find_spec(package) is None:
             raise MissingExtraError(
@@ -48,7 +51,7 @@ def require_tensorflow(purpose: str = "training") -> None:
 
 
 def find_cache() -> Path:
-    """Returns the directory for what can be made again: in XDG_CACHE_HOME, else where the system keeps such files."""
+    """Returns the directory for reproducible files: in XDG_CACHE_HOME, else the system's usual place."""
     homes = {"darwin": Path.home() / "Library" / "Caches", "win32": Path(os.environ.get("LOCALAPPDATA", Path.home()))}
     return Path(os.environ.get("XDG_CACHE_HOME") or homes.get(sys.platform, Path.home() / ".cache")) / "nmt"
 
@@ -57,7 +60,7 @@ def find_cache() -> Path:
 def silent_tensorflow() -> Iterator[None]:
     """Sets TensorFlow up for training and silences it while the block imports it.
 
-    What the environment sets already is kept. C++ code writes some messages before any setting is read, so the file
+    Existing environment settings are kept. C++ code writes some messages before any setting is read, so the file
     descriptor itself is redirected.
     """
     os.environ["KERAS_BACKEND"] = "tensorflow"

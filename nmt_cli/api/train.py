@@ -1,6 +1,6 @@
-"""`nmt train` and `nmt.train`: one call, from what is asked to what was trained.
+"""`nmt train` and `nmt.train`: one call, from the request to the trained model.
 
-Whatever can be refused is refused before TensorFlow starts.
+Everything that can be refused is refused before TensorFlow starts.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Loading = Callable[[], AbstractContextManager[None]]  # entered while TensorFlow
 
 @dataclass(frozen=True, kw_only=True)
 class TrainRequest:
-    """What is to be trained, on which corpus, and which of its options were set explicitly."""
+    """The requested training, its corpus, and the explicitly set options."""
 
     network: ModelConfig
     training: TrainConfig
@@ -55,7 +55,7 @@ class TrainRequest:
 
     @property
     def resumption(self) -> CommandLine:
-        """The command that continues the training; the checkpoint has all options but those of the command itself."""
+        """The command that continues the training; the checkpoint holds all options but the command's own."""
         again: list[TypedOption] = [("--reverse",)] if self.reverse else []
         again += [("--runs", str(self.runs))] if self.runs > 1 else []
         again += list_values(spell_setting("train", "keep-stages"), True) if self.keep_stages else []
@@ -63,7 +63,7 @@ class TrainRequest:
 
     @property
     def typed_options(self) -> list[TypedOption]:
-        """The options of the network and of training that were typed, and the file of the others."""
+        """The typed options of the network and of training, and the file of the others."""
         values = self.network.to_mapping() | self.training.to_mapping()
         typed: list[TypedOption] = [] if self.explicit.file is None else [("--config", str(self.explicit.file))]
         for name, flag in self.explicit.typed.items():
@@ -73,7 +73,7 @@ class TrainRequest:
 
 @dataclass(frozen=True)
 class TrainOutcome:
-    """What was trained, and what would help most."""
+    """The trained model, and what would help most."""
 
     report: TrainReport
     advice: Advice
@@ -109,7 +109,7 @@ def train(
     """Trains a network on the prepared corpus `data`, and writes the model directory `model`.
 
     With `reverse`, the network translates from target to source. `options` are those of `nmt train`, such as `epochs=5`
-    or `attention="dot"`; with `resume`, those of the checkpoint go on. A `watcher` sees every update, epoch and
+    or `attention="dot"`; with `resume`, the checkpoint's continue to apply. A `watcher` sees every update, epoch and
     warning, and its `should_stop` may end training early with a usable model. Raises DataError, OptionError,
     OutputError or TrainingError, and MissingExtraError without TensorFlow.
     """
@@ -132,10 +132,10 @@ def train(
 
 
 def run_training(request: TrainRequest, watcher: Watcher, loading: Loading = nullcontext) -> TrainOutcome | None:
-    """Trains what is asked for; returns None in a process that assists the chief, which writes the model.
+    """Runs the requested training; returns None in a process that assists the chief, which writes the model.
 
-    Raises Interrupted if the watcher stops a training with synthetic pairs before the model itself is trained, and what
-    `train` raises.
+    Raises Interrupted if the watcher stops a training with synthetic pairs before the model itself is trained, and the
+    errors of `train`.
     """
     from nmt_cli.training.checkpoints.lock import lock_model
     from nmt_cli.training.synthetic.plan import make_plan
@@ -164,7 +164,7 @@ def run_training(request: TrainRequest, watcher: Watcher, loading: Loading = nul
 
 
 def open_training(request: TrainRequest) -> TrainingRequest:
-    """Returns what is trained, with its corpus; the time of a deadline begins now. Raises MissingExtraError."""
+    """Returns the training request with its corpus; the time of a deadline begins now. Raises MissingExtraError."""
     from nmt_cli.corpus.dataset import PreparedCorpus
     from nmt_cli.corpus.reversed import reverse_corpus
     from nmt_cli.training.deadline import Deadline
@@ -192,7 +192,7 @@ def open_training(request: TrainRequest) -> TrainingRequest:
 
 
 def find_choice(training: TrainingRequest, *, has_stages: bool) -> str | None:
-    """Returns what was left open and chosen, as a line; where helper models come first, each tells its own."""
+    """Describes the settings chosen automatically; None if helper models come first, which describe their own."""
     from nmt_cli.training.setup.defaults import fit_to_corpus
 
     return None if has_stages else fit_to_corpus(training).choice
@@ -206,7 +206,7 @@ def describe_request(request: TrainRequest, training: TrainingRequest, choice: s
 
 
 def load_runs(request: TrainRequest, *, with_synthetic: bool) -> Callable[[TrainingRequest], TrainReport]:
-    """Returns a function that trains as often as there are runs. Its import starts TensorFlow."""
+    """Returns a function that trains once per run. Its import starts TensorFlow."""
     if request.runs == 1:
         return load_training(with_synthetic=with_synthetic, keep_stages=request.keep_stages)
     # The stages of a run that is done tell --resume what the other runs need.
@@ -244,7 +244,7 @@ def assist_chief(training: TrainingRequest, watcher: Watcher, loading: Loading) 
 def conclude_training(
     request: TrainRequest, training: TrainingRequest, report: TrainReport, trained: TrainingSummary
 ) -> TrainOutcome:
-    """Returns the outcome: the report, with advice, and with the time that was needed if it was too long."""
+    """Returns the outcome: the report, with advice, and with the time needed if it was too long."""
     manifest, deadline = training.corpus.manifest, training.deadline
     advice = advise_on_model(manifest, report, describe_commands(request, training, trained), trained)
     is_late = deadline is not None and request.runs == 1 and deadline.elapsed > LATE * deadline.seconds
@@ -253,7 +253,7 @@ def conclude_training(
 
 
 def describe_commands(request: TrainRequest, training: TrainingRequest, trained: TrainingSummary) -> BaseCommands:
-    """Returns the commands that prepare this corpus, train on it anew, and continue training, unless nothing can."""
+    """Returns the commands that prepare this corpus, train on it anew, and continue training, if possible."""
     from nmt_cli.runtime.model_directory import STAGES
 
     has_stages = trained.synthetic != "none"

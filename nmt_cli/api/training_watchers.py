@@ -1,4 +1,4 @@
-"""Watchers of a training: stages for programs, TensorBoard, and the little that an assisting process tells."""
+"""Watchers of a training: stages for programs, TensorBoard, and the few reports of an assisting process."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class StageWatcher(Watcher):
 
 
 class AssistantWatcher(Watcher):
-    """Passes on warnings alone, and the wish to stop: the chief shows everything else."""
+    """Passes on only warnings and the wish to stop, since the chief shows everything else."""
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
@@ -47,7 +47,7 @@ class AssistantWatcher(Watcher):
 
 
 def combine_watchers(watcher: Watcher | None, progress: StageReporter | None, tensorboard: Path | None) -> Watcher:
-    """Returns one watcher of all that watch: nobody, if none does."""
+    """Returns one watcher for all given ones, possibly none."""
     watchers = [] if watcher is None else [watcher]
     if progress is not None:
         watchers.append(StageWatcher(progress))

@@ -55,7 +55,7 @@ class SearchOptions(NamedTuple):
         *,
         first_line: int = 0,
     ) -> list[Translation]:
-        """Returns the translations of lines, the first of which has this number in the whole input."""
+        """Translates lines, the first of which has this number in the whole input."""
         memory = None if self.memory is None else recall_from(self.memory)
         return translator.translate(
             lines,
@@ -69,9 +69,9 @@ class SearchOptions(NamedTuple):
 
 
 class LoadedTranslator:
-    """A model that was loaded with `nmt.load`. Several threads may use it at once.
+    """A model loaded by `nmt.load`. Several threads may use it at once.
 
-    Its methods take the options of `nmt translate` that concern search, such as `beam_size=1`; those that were given to
+    Its methods take the options of `nmt translate` that concern search, such as `beam_size=1`; those given to
     `nmt.load` are their defaults.
     """
 
@@ -96,7 +96,7 @@ class LoadedTranslator:
 
     @property
     def card(self) -> ModelCard:
-        """All that the model says about itself."""
+        """All that the model records about itself."""
         return self._translator.card
 
     @property
@@ -109,7 +109,7 @@ class LoadedTranslator:
 
     @property
     def memory(self) -> TranslationMemory | None:
-        """The translation memory, if one was given."""
+        """The translation memory, if given."""
         return self._memory
 
     @property
@@ -118,7 +118,7 @@ class LoadedTranslator:
         return make_search_options({}, self._options).search.beam_size
 
     def can_rate(self, **options: Any) -> bool:
-        """Returns whether it can tell its confidence with these options, which go before those of `nmt.load`."""
+        """Returns whether confidence is available with these options, which overrule those of `nmt.load`."""
         try:
             self._make_options({**options, "confidence": True})
         except OptionError:
@@ -126,7 +126,7 @@ class LoadedTranslator:
         return True
 
     def _make_options(self, options: Mapping[str, Any], n_best: int = 1) -> SearchOptions:
-        """Returns the settings of a search; `options` go before those that were given to `nmt.load`."""
+        """Returns the settings of a search; `options` overrule those given to `nmt.load`."""
         made = make_search_options(options, self._options, n_best=n_best, ensemble=self._ensemble)
         if made.checks.rates:
             from nmt_cli.translation.checks.confidence import load_confidence  # which few calls need
@@ -141,7 +141,7 @@ class LoadedTranslator:
     def translate(self, texts: Iterable[str], **options: Any) -> list[str]: ...
 
     def translate(self, texts: str | Iterable[str], **options: Any) -> str | list[str]:
-        """Returns the translation of a line, or those of several in their order. A blank line stays blank."""
+        """Returns the translation of a line, or those of several in order. A blank line stays blank."""
         translations = [translation.text for translation in self.translations(texts, **options)]
         return translations[0] if isinstance(texts, str) else translations
 
@@ -161,7 +161,7 @@ class LoadedTranslator:
     def translations(
         self, texts: str | Iterable[str], *, n_best: int = 1, progress: StageReporter | None = None, **options: Any
     ) -> list[Translation]:
-        """Returns all that is known of each translation: hypotheses with scores and attention, spans, repairs."""
+        """Returns everything known of each translation: hypotheses with scores and attention, spans, repairs."""
         lines = require_texts(texts)
         made = self._make_options(options, n_best)
         report = count_stage(progress, "translating", len(lines)) if progress is not None else None
@@ -177,9 +177,9 @@ class LoadedTranslator:
         progress: StageReporter | None = None,
         **options: Any,
     ) -> FileReport:
-        """Translates a document to another of the same format, and returns what a person should look at.
+        """Translates a document to another of the same format, and reports what a person should look at.
 
-        `tm` are translation memories, instead of those of `nmt.load`. `options` are those of search, and those of
+        `tm` are translation memories, replacing those of `nmt.load`. `options` are those of search, and those of
         documents, such as `column="text"`. Raises NotFoundError, DataError, OptionError or OutputError.
         """
         from nmt_cli.api.documents import translate_file
@@ -215,10 +215,10 @@ def load(
     tm: PathLike | Iterable[PathLike] = (),
     **options: Any,
 ) -> LoadedTranslator:
-    """Loads a model: a directory, or the name of an installed model. Starts no TensorFlow.
+    """Loads a model: a directory, or the name of an installed model. Does not start TensorFlow.
 
     `threads` is the number of cores it may use, all by default. `tm` are translation memories. `options` are those of
-    `nmt translate`: of how a line is read, such as `glossary="terms.tsv"`, and of search, such as `beam_size=1`. Raises
+    `nmt translate` about reading lines, such as `glossary="terms.tsv"`, and about search, such as `beam_size=1`. Raises
     NotFoundError, DamagedError or OptionError.
     """
     from nmt_cli.api.open_model import open_translator
@@ -250,9 +250,9 @@ def open_memory(tm: PathLike | Iterable[PathLike], languages: tuple[str, str]) -
 def make_search_options(
     options: Mapping[str, Any], earlier: Mapping[str, Any], *, n_best: int = 1, ensemble: bool = False
 ) -> SearchOptions:
-    """Returns the settings of a search; `options` go before those given `earlier`.
+    """Returns the settings of a search; `options` overrule those given `earlier`.
 
-    Raises OptionError for an option that there is not, one out of range, and those that cannot stand together.
+    Raises OptionError for an unknown option, one out of range, and combinations that contradict each other.
     """
     check_count("n_best", n_best)
     prefix = normalise(str({**earlier, **options}.get(PREFIX, "")))

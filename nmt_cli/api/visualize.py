@@ -1,4 +1,4 @@
-"""`nmt.visualize`: what `nmt visualize` does, as a function."""
+"""`nmt.visualize`: `nmt visualize` as a function."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def visualize(
     """Draws the attention of translations: to files that end in .png, .svg or .html, or as `text` for a terminal.
 
     Draws something else with `beam` (the search), `curves` (of learning), `corpus` (the prepared one), `network` (its
-    layers) or `nearest` (so many of the nearest training pairs). `curves` takes several models, `corpus` several of
+    layers) or `nearest` (the number of nearest training pairs). `curves` takes several models, `corpus` several of
     `data`. `options` are those of `nmt visualize`, such as `beam_size=1`. Raises NotFoundError, DataError or
     OptionError.
     """
@@ -76,12 +76,12 @@ def visualize(
 
 
 def choose_subject(**asked: bool) -> Subject:
-    """Returns the subject that is asked for, else attention."""
+    """Returns the requested subject, by default attention."""
     return cast(Subject, next((name for name, is_asked in asked.items() if is_asked), "attention"))
 
 
 def draw(request: DrawingRequest, progress: StageReporter) -> Drawing:
-    """Draws what the request names; returns what was drawn."""
+    """Draws what the request names, and returns the drawing."""
     from nmt_cli.api.drawings.attention_view import draw_attention
     from nmt_cli.api.drawings.charts import draw_corpora, draw_histories, draw_model_network, draw_search, list_nearest
 

@@ -1,1 +1,1 @@
-"""The command line: parses, calls a public function of the rooms below, renders what it returned."""
+"""The command line: parses, calls a public function of the rooms below, and renders its result."""

@@ -31,7 +31,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class NmtGroup(LightParameters, TyperGroup):
-    """The commands, each imported when it is asked for, and the error boundary.
+    """The commands, each imported on demand, and the error boundary.
 
     An error of a command ends here, as two lines on stderr and a named exit code.
     """
@@ -97,7 +97,7 @@ def load_command(name: str) -> Any:
 
 
 def check_streams() -> None:
-    """Replaces standard input and error where the caller closed them; raises OutputError for a closed output."""
+    """Replaces standard input and error if the caller closed them; raises OutputError for a closed output."""
     if sys.stdin is None:
         sys.stdin = open(os.devnull, encoding="utf-8")
     if sys.stderr is None:
@@ -116,7 +116,7 @@ SUBSTITUTES = dict(zip("█▓▒░·→›─━│…−±×", "#*+-.>>--|.-~
 
 
 def substitute_characters(error: UnicodeError) -> tuple[str, int]:
-    """Returns what is written for characters that an encoding lacks, and where to go on, as `codecs` asks."""
+    """Returns the replacement for characters missing from an encoding, and where to continue, as `codecs` requires."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     missing = error.object[error.start : error.end]
@@ -129,7 +129,7 @@ def is_unicode(encoding: str) -> bool:
 
 
 def find_exit_code(problem: ImportError) -> int | None:
-    """Returns the exit code of a signal that arrived while a compiled module was loading, which raises ImportError."""
+    """Returns the exit code of a signal that interrupted the loading of a compiled module, raising ImportError."""
     if isinstance(problem.__cause__, KeyboardInterrupt):
         return ExitCode.INTERRUPTED
     return int(problem.__cause__.code or 0) if isinstance(problem.__cause__, SystemExit) else None
@@ -177,7 +177,7 @@ def run_without_command(
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command line and exits the process; the entry point of the console script.
 
-    SIGTERM and SIGHUP clear away half-done work as Ctrl-C does. Training handles these signals itself.
+    SIGTERM and SIGHUP clean up unfinished work like Ctrl-C. Training handles these signals itself.
     """
     codes: list[int] = []
     if arguments is None:

@@ -1,6 +1,6 @@
-"""What `nmt evaluate` prints and writes: scores, what casts doubt on them, sentences, reports.
+"""The output of `nmt evaluate`: scores, doubts about them, sentences, reports.
 
-Must stay light: it is imported for `nmt --help`.
+Must stay light: `nmt --help` imports it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BOLD = "\033[1m", "\033[22m"
 
 @dataclasses.dataclass(frozen=True)
 class EvaluationOutput:
-    """Prints the scores of what `inputs` names, and writes the files that were asked for."""
+    """Prints the scores of `inputs`, and writes the requested files."""
 
     screen: Screen
     inputs: EvaluationInputs
@@ -40,7 +40,7 @@ class EvaluationOutput:
     profile: bool
 
     def require_files(self, read: Sequence[Path]) -> None:
-        """Raises OptionError or OutputError for files that cannot be written, or are `read`, before the work."""
+        """Raises OptionError or OutputError, before the work, for files that cannot be written or are `read`."""
         if self.page is not None:
             check_report_path(self.page, SUFFIXES_OF_SCORES)
         if self.sentences is not None:
@@ -52,7 +52,7 @@ class EvaluationOutput:
                     raise OptionError(f"{option} {output} is a file that is scored", hint="choose another name")
 
     def show(self, result: EvaluationOutcome | SystemComparison) -> None:
-        """Prints and writes the scores of one system, perhaps beside those of another, or of several side by side."""
+        """Prints and writes the scores of one system, possibly beside another's, or of several side by side."""
         if isinstance(result, EvaluationOutcome):
             self.print_scores(result.report)
             self.show_context(result.report, what=result.what, unseen=result.unseen)
@@ -66,7 +66,7 @@ class EvaluationOutput:
             self.write_comparison(result)
 
     def print_scores(self, scored: report.Report) -> None:
-        """Prints the scores of one system to standard output, and perhaps its profile."""
+        """Prints the scores of one system to standard output, and its profile if requested."""
         if self.as_json:
             return print_json(report.make_report_json(scored, self.inputs.option_values))
         print_lines(report.format_report(scored))
@@ -76,7 +76,7 @@ class EvaluationOutput:
             print_lines(["", *format_profile(scored.profile)])
 
     def print_comparison(self, compared: SystemComparison) -> None:
-        """Prints the table, the best scores in bold on a terminal, what its letters say, and perhaps the profiles."""
+        """Prints the table, the best scores in bold on a terminal, the meaning of its letters, and any profiles."""
         if self.as_json:
             return print_json(comparison.make_comparison_json(compared, self.inputs.task_values))
         for line in comparison_table.format_table(compared, find_width(sys.stdout)):
@@ -86,7 +86,7 @@ class EvaluationOutput:
             print_lines(comparison_table.format_profiles(compared))
 
     def show_context(self, scored: report.Report, *, what: str, unseen: bool) -> None:
-        """Prints, below the scores, how many sentences were scored and how, and what casts doubt on the scores."""
+        """Prints, below the scores, how many sentences were scored and how, and doubts about the scores."""
         parts = [f"{scored.sentences:,} {what}"]
         if scored.references_per_sentence > 1:
             parts.append(f"{scored.references_per_sentence} references each")
@@ -99,7 +99,7 @@ class EvaluationOutput:
             self.screen.warn(doubt)
 
     def write_sentences(self, rows: Sequence[Sequence[str]], what: str) -> None:
-        """Writes the rows of all sentences as the lines of a .tsv, if it is asked for."""
+        """Writes the rows of all sentences as lines of a .tsv, if requested."""
         if self.sentences is not None:
             with stage_file(self.sentences) as temporary:
                 lines = ("\t".join(row) + "\n" for row in rows)
@@ -107,7 +107,7 @@ class EvaluationOutput:
             self.screen.say(f"{self.sentences}: all sentences with {what}")
 
     def write_report(self, outcome: EvaluationOutcome) -> None:
-        """Writes the report, with the learning curves of the model that translated, if it is asked for."""
+        """Writes the report, with the learning curves of the model that translated, if requested."""
         if self.page is not None:
             from nmt_cli.visuals.page import write_report  # matplotlib takes half a second
 
@@ -117,7 +117,7 @@ class EvaluationOutput:
             self.screen.say(f"{self.page}: report")
 
     def write_comparison(self, compared: SystemComparison) -> None:
-        """Writes the report of several systems, if it is asked for."""
+        """Writes the report of several systems, if requested."""
         if self.page is not None:
             from nmt_cli.visuals.comparison_page import write_comparison  # matplotlib takes half a second
 
@@ -131,6 +131,6 @@ def print_json(values: Any) -> None:
 
 
 def mark_bold(line: str) -> str:
-    """Returns the line with bold for what stands between two marks; `typer.echo` drops that from files and pipes."""
+    """Makes text between two marks bold; `typer.echo` drops that for files and pipes."""
     parts = [escape_controls(part) for part in line.split(comparison_table.MARK)]
     return "".join(part if index % 2 == 0 else f"{BOLD[0]}{part}{BOLD[1]}" for index, part in enumerate(parts))

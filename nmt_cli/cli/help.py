@@ -1,7 +1,7 @@
 """Renders the help of a command: arguments, examples, everyday options, then the others under their headings.
 
-`--help` gives each option its first clause; `--help-all` the whole text, and the settings that are no options. Knows
-Typer's parameters, not what they mean. Imported only when help is asked for.
+`--help` shows the first clause of each option; `--help-all` the whole text, and the settings that are not options.
+Knows Typer's parameters, not what they mean. Imported only when help is requested.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MOST_CHOICES = 8  # that are listed beside an option; a longer list belongs in i
 
 
 class OptionHelp(NamedTuple):
-    """What help says of one option or argument."""
+    """The help on one option or argument."""
 
     name: str  # without dashes
     heading: str
@@ -83,7 +83,7 @@ def format_group_help(commands: Iterable[tuple[str, str]], summary: str, width: 
 
 
 def describe_parameter(parameter: Any, context: Any) -> OptionHelp:
-    """Returns what help says of a parameter."""
+    """Returns the help on a parameter."""
     if parameter.param_type_name == "argument":
         name = str(parameter.metavar or parameter.name.upper()).strip("[].")
         return OptionHelp(name, "Arguments", name, parameter.help or "", "")
@@ -97,7 +97,7 @@ def describe_parameter(parameter: Any, context: Any) -> OptionHelp:
 
 
 def split_default(text: str) -> tuple[str, str]:
-    """Splits a description from the default that it ends with in brackets: "Seed. [1]" -> "Seed.", "1"."""
+    """Splits a description from the bracketed default at its end: "Seed. [1]" -> "Seed.", "1"."""
     note = DEFAULT_NOTE.search(text)
     if note is None:
         return text, ""
@@ -105,7 +105,7 @@ def split_default(text: str) -> tuple[str, str]:
 
 
 def format_default(parameter: Any, context: Any) -> str:
-    """Returns the default as it would be typed; nothing for a flag that is off and for options that are left out."""
+    """Returns the default as it would be typed; empty for a flag that is off and for options that are left out."""
     value = parameter.get_default(context)
     if value is None or value is False or value in ("", [], ()) or not parameter.show_default:
         return ""
@@ -113,7 +113,7 @@ def format_default(parameter: Any, context: Any) -> str:
 
 
 def format_flags(parameter: Any) -> str:
-    """Returns an option as it is typed: short name, long name, value; of a flag that is off, only what turns it on."""
+    """Returns an option as typed: short name, long name, value; for a flag that is on by default, what turns it off."""
     names = sorted(parameter.opts, key=len)
     if is_setting(parameter):
         return f"{name_option(parameter)}={'true|false' if parameter.is_flag else format_metavar(parameter)}"
@@ -147,7 +147,7 @@ def format_paragraphs(text: str, width: int, *, in_full: bool) -> list[str]:
 
 
 def format_examples(examples: Sequence[CommandExample], width: int) -> list[str]:
-    """Returns the examples, each with its effect as a comment: beside it, or above where there is no room."""
+    """Returns the examples, each with its effect as a comment: beside it, or above if there is no room."""
     if not examples:
         return []
     commands = max(count_columns(example.command) for example in examples) + 4
@@ -177,7 +177,7 @@ def format_options(command: str, options: Sequence[OptionHelp], width: int, *, i
 
 
 def name_options(heading: str, options: Sequence[OptionHelp], width: int) -> list[str]:
-    """Returns the options of a heading by their names alone."""
+    """Returns the names of the options under a heading."""
     if not options:
         return []
     names = ", ".join(re.findall(r"--[\w-]+", option.flags)[-1] for option in options)  # of a flag that is on, --no-
@@ -185,7 +185,7 @@ def name_options(heading: str, options: Sequence[OptionHelp], width: int) -> lis
 
 
 def format_section(heading: str, options: Sequence[OptionHelp], width: int, in_full: bool) -> list[str]:
-    """Returns the options of a heading with their descriptions, the whole ones if `in_full`."""
+    """Returns the options under a heading with their descriptions, in full if `in_full`."""
     rows = []
     for option in options:
         text = option.text if in_full else shorten_description(option.text)
@@ -194,13 +194,13 @@ def format_section(heading: str, options: Sequence[OptionHelp], width: int, in_f
 
 
 def shorten_description(text: str) -> str:
-    """Returns the first clause of a description and what is as short as "0 allows all" of the others."""
+    """Returns the first clause of a description, and any others as short as "0 allows all"."""
     first, *others = CLAUSES.split(text.removesuffix("."))
     return "; ".join([first, *(clause for clause in others if len(clause) <= SHORT_CLAUSE)]) + "."
 
 
 def format_rows(heading: str, rows: Iterable[tuple[str, str]], width: int) -> list[str]:
-    """Returns a heading and rows of a name and its description, side by side where the width allows it."""
+    """Returns a heading and rows of a name and its description, side by side if the width allows it."""
     rows = list(rows)
     if not rows:
         return []
@@ -221,14 +221,14 @@ def format_rows(heading: str, rows: Iterable[tuple[str, str]], width: int) -> li
 
 
 def format_ending(name: str, width: int, *, in_full: bool) -> list[str]:
-    """Returns the last lines: where the rest is."""
+    """Returns the last lines, which say where to find more."""
     more = f"Further settings, which --set and --config take, and every option in full: nmt {name} --help-all"
     lines = [] if in_full else wrap_text(more, width)
     return [*lines, *([link_documentation(f"docs/{name}.md")] if name in PAGES else [])]
 
 
 def link_documentation(name: str) -> str:
-    """Returns the line that names a page of the documentation; on a terminal, the name can be clicked."""
+    """Returns the line that names a documentation page; on a terminal, the name can be clicked."""
     package = Path(nmt_cli.__file__).parent  # in a wheel the pages lie in it, in a checkout beside it
     path = next((path for path in (package / name, package.parent / name) if path.is_file()), None)
     if path is None or not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":

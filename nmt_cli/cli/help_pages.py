@@ -1,6 +1,6 @@
-"""The examples and headings of each command's `--help`; which options it has says `api/options/command_options.py`.
+"""The examples and headings of each command's `--help`; `api/options/command_options.py` lists its options.
 
-An option stands under the heading (`panel`) that it declares. Must stay light: imported only when help is asked for.
+An option appears under the heading (`panel`) that it declares. Must stay light: imported only when help is requested.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A network in a few words: what is trained, what it starts from, what its weights in 8 bits cost."""
+"""Short descriptions of a network: what is trained, what it starts from, what its 8-bit weights cost."""
 
 from __future__ import annotations
 
@@ -52,6 +52,6 @@ def describe_parent(parent: ParentInfo) -> str:
 
 
 def describe_int8(check: Int8Check) -> str:
-    """Returns what weights in 8 bits cost in BLEU, and whether they are used."""
+    """Returns the cost of 8-bit weights in BLEU, and whether they are used."""
     used = "used by default" if check.default == "int8" else "so float is the default"
     return f"int8 costs {max(check.cost, 0.0):.1f} BLEU: {check.int8_bytes / 1e6:.0f} MB, {used}."

@@ -1,4 +1,4 @@
-"""What `nmt prepare` prints of a prepared corpus: what was read, found, dropped, split and learned."""
+"""The output of `nmt prepare`: what was read, found, dropped, split and learned."""
 
 from __future__ import annotations
 
@@ -72,13 +72,13 @@ def format_cut(finding: Finding) -> str:
 
 
 def format_example(example: FindingExample) -> str:
-    """Returns where a pair stands, and the pair."""
+    """Returns a pair with its location."""
     source, target = (shorten_text(text, 60) for text in (example.source, example.target))
     return f'{example.file}, line {example.line:,}: "{source}" / "{target}"'
 
 
 def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
-    """Prints the sizes of the splits, what a random split would have leaked, and the vocabulary."""
+    """Prints the sizes of the splits, the leak of a random split, and the vocabulary."""
     leak, counts = manifest.leak, manifest.counts
     splits = "   ".join(f"{split} {number:,}" for split, number in counts.splits.items())
     leaked = leak.test_sources_by_rows
@@ -102,7 +102,10 @@ def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
 
 
 def is_text(side: SubwordStatistics | PictureStatistics) -> TypeGuard[SubwordStatistics]:
-    """Whether the side has subwords. Looks at attributes: the module of the class needs more than `nmt --help` has."""
+    """Whether the side has subwords.
+
+    Inspects attributes, since the class's module needs more than `nmt --help` loads.
+    """
     return hasattr(side, "vocabulary")
 
 

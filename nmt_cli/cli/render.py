@@ -27,9 +27,9 @@ STYLES: dict[str | None, dict[str, Any]] = {"dim": {"dim": True}, "yellow": {"fg
 
 
 class Screen:
-    """Prints the messages of a command; errors alone when quiet, details when verbose.
+    """Prints the messages of a command; only errors when quiet, details when verbose.
 
-    rich is imported only where something is drawn and redrawn, so that a line costs no more than its printing.
+    rich is imported only where something is redrawn, so that a line costs no more than its printing.
     """
 
     def __init__(self, *, quiet: bool = False, verbose: bool = False, spell: Callable[[str], str] = str) -> None:
@@ -50,11 +50,11 @@ class Screen:
 
     @property
     def live(self) -> bool:
-        """Whether progress may be drawn and redrawn in place."""
+        """Whether progress may be redrawn in place."""
         return not self.quiet and sys.stderr.isatty() and self.console.is_terminal
 
     def say(self, text: str, *, style: str | None = None) -> None:
-        """Prints lines, wrapped at words where they go to a terminal."""
+        """Prints lines, wrapped at words on a terminal."""
         if self.quiet:
             return
         lines = "\n".join(wrap_for(sys.stderr, self.spell(text)))
@@ -64,7 +64,7 @@ class Screen:
             typer.secho(lines, err=True, **({} if os.environ.get("NO_COLOR") else STYLES.get(style, {})))
 
     def say_detail(self, text: str) -> None:
-        """Prints a line with --verbose alone."""
+        """Prints a line only with --verbose."""
         if self.verbose:
             self.say(text, style="dim")
 
@@ -73,7 +73,7 @@ class Screen:
 
     @contextmanager
     def show_status(self, activity: str) -> Iterator[None]:
-        """Shows what is being done while the block runs, where lines may be redrawn."""
+        """Shows the current activity while the block runs, if lines may be redrawn."""
         if not self.live:
             yield
             return
@@ -89,19 +89,19 @@ def print_error(message: str, hint: str) -> None:
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Prints lines to standard output, wrapped at words where it is a terminal."""
+    """Prints lines to standard output, wrapped at words on a terminal."""
     for line in lines:
         typer.echo("\n".join(wrap_for(sys.stdout, line)))
 
 
 def wrap_for(stream: TextIO, text: str) -> list[str]:
-    """Returns the lines of `text` as they are printed to this stream, with its control characters shown."""
+    """Returns the lines of `text` as printed to this stream, with control characters made visible."""
     width, text = find_width(stream), escape_controls(text)
     return text.split("\n") if width is None else wrap_text(text, width)
 
 
 def find_width(stream: TextIO) -> int | None:
-    """Returns the columns of COLUMNS, or of the terminal that the stream is; None for a file or a pipe.
+    """Returns the columns from COLUMNS or of the stream's terminal; None for a file or a pipe.
 
     Nothing is wrapped there, so that a program finds each message on one line.
     """
@@ -117,7 +117,7 @@ def find_width(stream: TextIO) -> int | None:
 def make_progress(screen: Screen, *columns: str) -> Progress:
     """Returns a progress bar between the description of its task and these columns: names of rich's, or texts.
 
-    Only the bar becomes narrower with the terminal: what stands beside it stays on its line.
+    Only the bar narrows with the terminal: everything beside it stays on its line.
     """
     from rich import progress
     from rich.table import Column
@@ -132,7 +132,7 @@ def make_progress(screen: Screen, *columns: str) -> Progress:
 
 
 class StepBar:
-    """A progress bar with a few words beside it, on one line at any width; for a screen that is `live`."""
+    """A progress bar with a few words beside it, on one line at any width; for a `live` screen."""
 
     def __init__(self, screen: Screen, activity: str, details: Sequence[str], total: int) -> None:
         self.console = screen.console
@@ -149,7 +149,7 @@ class StepBar:
         )
 
     def fit_details(self, activity: str, details: Sequence[str]) -> str:
-        """Returns as many of the details as the terminal has room for beside a short bar; the last is dropped last."""
+        """Returns as many of the details as fit beside a short bar, in order of priority."""
         shown = list(map(escape_line, details))
         room = self.console.width - count_columns(activity) - SHORTEST_BAR
         while len(shown) > 1 and count_columns("   ".join(shown)) > room:
@@ -163,9 +163,9 @@ class StepBar:
 
 @contextmanager
 def show_sentence_progress(screen: Screen, activity: str, total: int) -> Iterator[Callable[[int], None] | None]:
-    """Shows a bar over `total` sentences while the block runs; yields a function to report how many are finished.
+    """Shows a bar over `total` sentences while the block runs; yields a function to report finished ones.
 
-    Yields None where nothing may be redrawn.
+    Yields None if nothing may be redrawn.
     """
     if not screen.live:
         yield None
@@ -177,9 +177,9 @@ def show_sentence_progress(screen: Screen, activity: str, total: int) -> Iterato
 
 @contextmanager
 def show_translation_progress(screen: Screen, paths: Iterable[Path]) -> Iterator[Callable[[int], None]]:
-    """Shows a bar over the lines of these files while the block runs; yields a function to report how many are done.
+    """Shows a bar over the lines of these files while the block runs; yields a function to report finished ones.
 
-    Shows nothing without files, since translations may go to the same terminal then.
+    Shows nothing without files, since translations may then go to the same terminal.
     """
     files = list(paths) if screen.live else []
     if not files:
@@ -199,7 +199,7 @@ def count_lines(path: Path) -> int:
 
 @contextmanager
 def show_stage_progress(screen: Screen) -> Iterator[Callable[[str, int, int], None]]:
-    """Shows a bar for the stage in progress; yields a function to report the stage, what is done, and the total."""
+    """Shows a bar for the current stage; yields a function to report stage, progress and total."""
     if not screen.live:
         yield print_stages(screen)
         return
@@ -218,7 +218,7 @@ def show_stage_progress(screen: Screen) -> Iterator[Callable[[str, int, int], No
 
 
 def print_stages(screen: Screen) -> Callable[[str, int, int], None]:
-    """Returns a function that prints a line as each stage begins, with --verbose; used where there is no bar."""
+    """Returns a function that prints a line as each stage begins, with --verbose; used without a bar."""
     begun: set[str] = set()
 
     def advance(stage: str, done: int, total: int) -> None:
@@ -230,6 +230,6 @@ def print_stages(screen: Screen) -> Callable[[str, int, int], None]:
 
 
 def show_advice(screen: Screen, advice: Advice) -> None:
-    """Prints which scores are usual, how far they can be trusted, and what would help most."""
+    """Prints the usual scores, how far they can be trusted, and what would help most."""
     for line in advice.lines:
         screen.say(f"  {line}")

@@ -1,4 +1,4 @@
-"""`nmt translate --serve`: what it refuses, and what it says. Must stay light: `nmt translate` imports it."""
+"""`nmt translate --serve`: its refusals and messages. Must stay light: `nmt translate` imports it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PACKAGES = ("starlette", "uvicorn", "python_multipart")
 
 
 def serve_models(request: TranslationRequest, config: ServeConfig, screen: Screen) -> None:
-    """Serves the models of a request until a signal comes; its settings of search are the defaults.
+    """Serves the models of a request until a signal comes; its search settings are the defaults.
 
     Raises MissingExtraError without the packages of the extra `serve`.
     """
@@ -61,7 +61,7 @@ def serve_models(request: TranslationRequest, config: ServeConfig, screen: Scree
 
 
 def list_changed(*settings: Settings) -> dict[str, Any]:
-    """Returns the options of these settings that do not have their default."""
+    """Returns the options of these settings that differ from their defaults."""
     values = {field: getattr(group, field.name) for group in settings for field in option_fields(type(group))}
     return {field.name: value for field, value in values.items() if value != field.default}
 
@@ -69,9 +69,9 @@ def list_changed(*settings: Settings) -> dict[str, Any]:
 def open_memories(
     models: Sequence[Path], files: Sequence[str], suggestions: str | None
 ) -> dict[Path, TranslationMemory]:
-    """Returns the translation memory of each model, of those files that have its languages.
+    """Returns the translation memory of each model, from the files in its languages.
 
-    Raises MemoryLanguageError for a file that has those of no model. That of suggestions may not be there yet.
+    Raises MemoryLanguageError for a file whose languages no model has. The suggestions file may not exist yet.
     """
     files = [file for file in files if file != suggestions or Path(file).exists()]
     if not files:

@@ -1,6 +1,6 @@
-"""What the signals mean that ask a command to end: SIGTERM, and SIGHUP of a terminal that was closed.
+"""The signals that ask a command to end: SIGTERM, and SIGHUP of a closed terminal.
 
-A process that ignores SIGHUP from its start, as under `nohup`, goes on ignoring it.
+A process that ignores SIGHUP from its start, as under `nohup`, continues to ignore it.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ HANG_UP: signal.Signals | None = getattr(signal, "SIGHUP", None)  # Windows has 
 
 
 def list_ending_signals() -> tuple[signal.Signals, ...]:
-    """Returns the signals, beside Ctrl-C, that ask a process to end and that this one does not ignore."""
+    """Returns the signals besides Ctrl-C that ask a process to end, except those it ignores."""
     is_heard = HANG_UP is not None and signal.getsignal(HANG_UP) != signal.SIG_IGN
     return (signal.SIGTERM, HANG_UP) if HANG_UP is not None and is_heard else (signal.SIGTERM,)
 
 
 def exit_on_signals() -> None:
-    """Lets the ending signals end the process as Ctrl-C does, with clean-up, but with their own exit codes."""
+    """Lets the ending signals end the process like Ctrl-C, with clean-up, but with their own exit codes."""
     terminals = [file_descriptor for file_descriptor in (1, 2) if os.isatty(file_descriptor)]
 
     def end(number: int, frame: FrameType | None) -> None:
@@ -33,7 +33,7 @@ def exit_on_signals() -> None:
 
 
 def leave_terminals(file_descriptors: list[int]) -> None:
-    """Discards what is still written to terminals that were closed: to write to one is an error."""
+    """Discards further output to closed terminals, since writing to one is an error."""
     null = os.open(os.devnull, os.O_WRONLY)
     for file_descriptor in file_descriptors:
         os.dup2(null, file_descriptor)

@@ -1,4 +1,4 @@
-"""What `nmt` alone says: where one stands in this directory, and the next command. Must stay light."""
+"""The output of bare `nmt`: the state of this directory, and the next command. Must stay light."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MODELS_NAMED = 2
 
 
 class Status(NamedTuple):
-    """What there is in a directory; `problems` says what is there and cannot be read."""
+    """The content of a directory; `problems` lists what cannot be read."""
 
     data: Path
     model: Path
@@ -37,7 +37,7 @@ class Status(NamedTuple):
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> Status:
-        """Looks into the directories that commands would use here."""
+        """Inspects the directories that commands would use here."""
         from nmt_cli.corpus.manifest import MANIFEST_NAME, Manifest
         from nmt_cli.runtime.installed_models import CARD, find_model, list_models
         from nmt_cli.runtime.model_directory import CHECKPOINTS, read_card
@@ -57,7 +57,7 @@ class Status(NamedTuple):
 
 
 def find_corpora() -> Iterator[Path]:
-    """Yields the files here that may hold sentence pairs, by their names."""
+    """Yields the files here that may hold sentence pairs, judging by name."""
     for path in sorted(Path().iterdir()):
         endings = [suffix for suffix in path.suffixes if suffix not in COMPRESSED_ENDINGS]
         if path.is_file() and endings and endings[-1] in CORPUS_ENDINGS:
@@ -65,7 +65,7 @@ def find_corpora() -> Iterator[Path]:
 
 
 def describe_status(environment: Mapping[str, str] | None = None) -> list[str]:
-    """Returns the lines that `nmt` alone prints."""
+    """Returns the lines printed by bare `nmt`."""
     status = Status.read(os.environ if environment is None else environment)
     return [
         f"corpus   {describe_corpus(status)}",
@@ -104,7 +104,7 @@ SCORES = (("bleu", "BLEU"), ("chrf", "chrF"))
 
 
 def describe_scores(status: Status) -> list[str]:
-    """Returns a line about the last evaluation of the model on its test set, if there was one."""
+    """Returns a line about the model's last evaluation on its test set, if any."""
     kept = read_scores(status.model) if status.card is not None else None
     if kept is None:
         return []
@@ -112,7 +112,7 @@ def describe_scores(status: Status) -> list[str]:
 
 
 def compare_data(status: Status) -> str:
-    """Returns what to add where the model was trained on another corpus than the one that is here."""
+    """Returns a note if the model was trained on another corpus than the one here."""
     manifest, card = status.manifest, status.card
     if manifest is None or card is None or manifest.fingerprint == card.dataset_fingerprint:
         return ""
@@ -120,7 +120,7 @@ def compare_data(status: Status) -> str:
 
 
 def list_next(status: Status) -> list[str]:
-    """Returns the commands that lead on from here, the most useful first."""
+    """Returns the next commands, most useful first."""
     if status.card is not None:
         scores = ["nmt evaluate"] if status.manifest is not None else []
         return [make_example(status.card.source_language), *scores, 'nmt visualize "Where is it?"']
@@ -134,6 +134,6 @@ def list_next(status: Status) -> list[str]:
 
 
 def make_example(language: str) -> str:
-    """Returns a command that translates a sentence of a language, whose code may have others after it."""
+    """Returns a command that translates a sentence of a language, whose code may be followed by others."""
     sentence = find_rules(language).example
     return f'echo "{sentence}" | nmt translate' if sentence else "nmt translate"

@@ -1,4 +1,4 @@
-"""A training that a signal asks to stop: the first is a request, the second ends the process."""
+"""Stopping a training by signals: the first is a request, the second ends the process."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Stop:
 def catch_stop_signals() -> Iterator[Stop]:
     """Turns SIGINT, SIGTERM and SIGHUP within the block into requests to stop.
 
-    A block that is stopped before there is anything to keep exits with the signal's own exit code.
+    A block stopped before there is anything to keep exits with the signal's own exit code.
     """
     stop = Stop()
     numbers = (signal.SIGINT, *list_ending_signals())

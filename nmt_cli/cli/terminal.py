@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ScreenConsole:
-    """Standard input and output, a prompt where both are terminals, and a screen for what a person should know."""
+    """Standard input and output, a prompt if both are terminals, and a screen for messages."""
 
     def __init__(self, screen: Screen, *, can_prompt: bool) -> None:
         self.screen = screen
@@ -32,7 +32,7 @@ class ScreenConsole:
         self.say, self.say_detail, self.warn = screen.say, screen.say_detail, screen.warn
 
     def open_input(self) -> IO[bytes]:
-        """Opens a reader of our own: Python's exit waits for that of `sys.stdin`, if a thread waits for a line."""
+        """Opens a reader of our own, since Python's exit waits for that of `sys.stdin` if a thread waits for a line."""
         raw = getattr(sys.stdin.buffer, "raw", None)
         return sys.stdin.buffer if raw is None else io.BufferedReader(raw, HEAD)
 
@@ -53,9 +53,9 @@ def are_terminals() -> bool:
 def prompt_for_lines(
     card: ModelCard, screen: Screen, write: Callable[[Translation], str], errors: str = "strict"
 ) -> Iterator[list[TranslationUnit]]:
-    """Yields the lines typed on a terminal one by one, with editing and history where the system has them.
+    """Yields lines typed on a terminal one by one, with editing and history if the system provides them.
 
-    `write` formats a translation; `errors` says what becomes of invalid UTF-8 ("strict" or "replace").
+    `write` formats a translation; `errors` is how invalid UTF-8 is handled ("strict" or "replace").
     """
     with suppress(ImportError):
         import readline  # noqa: F401 (its import gives `input` a history)

@@ -116,7 +116,7 @@ def train(
 
 @contextmanager
 def explain_interruption(screen: Screen, stop: Stop, request: TrainRequest) -> Iterator[None]:
-    """Ends the command with the exit code of the signal if a training with synthetic pairs was stopped on its way."""
+    """Ends the command with the signal's exit code if a training with synthetic pairs was stopped midway."""
     from nmt_cli.training.synthetic.plan import Interrupted
 
     try:

@@ -52,7 +52,7 @@ SAMPLE_WIDTH = 60  # characters of a sample translation that are shown, of each 
 
 
 def choose_columns(width: int | None) -> list[TableColumn]:
-    """Returns the columns of the table that fit this width together, the most important ones first; None: all."""
+    """Returns the table columns that together fit this width, by importance; None: all."""
     free = sum(column.width for column in COLUMNS) if width is None else width - NOTE
     chosen: list[TableColumn] = []
     for column in sorted(COLUMNS, key=lambda column: column.rank):
@@ -64,9 +64,9 @@ def choose_columns(width: int | None) -> list[TableColumn]:
 
 
 class TrainingScreen(Watcher):
-    """Shows a training: a header, one line per epoch, and while it runs a bar, or every so often a line.
+    """Shows a training: a header, one line per epoch and, while it runs, a bar or an occasional line.
 
-    The bar is for terminals; elsewhere a line follows when `log_every` seconds have passed without any.
+    The bar is for terminals; elsewhere a line follows after `log_every` seconds without one.
     """
 
     def __init__(
@@ -162,7 +162,7 @@ class TrainingScreen(Watcher):
         self.log_progress(f"      epoch {status.epoch}/{status.epochs}  {share:4.0%}   {'   '.join(details)}")
 
     def log_progress(self, text: str) -> None:
-        """Prints a line of progress where there is no bar, if the last line was long ago."""
+        """Prints a line of progress if there is no bar and the last line was long ago."""
         if self.bar is None and self.log_every and self.clock() - self.printed_at >= self.log_every:
             self.print_line(text)
 
@@ -208,11 +208,11 @@ class TrainingScreen(Watcher):
         self.print_line(self.format_row(values) + note)
 
     def format_row(self, texts: Mapping[str, str]) -> str:
-        """Returns a line of the table, with those columns for which the terminal has room."""
+        """Returns a line of the table, with the columns that fit the terminal."""
         return "".join(texts[column.heading].rjust(column.width) for column in choose_columns(self.screen.width))
 
     def show_outcome(self, outcome: TrainOutcome | None, request: TrainRequest, *, was_stopped: bool) -> None:
-        """Prints what came of a training, whether it took too long, and how a training that was stopped goes on."""
+        """Prints the result of a training, whether it took too long, and how to continue a stopped one."""
         if outcome is None:
             self.screen.say(f"{self.request.assistant if self.request else 'this process'}: done")
             return
@@ -229,7 +229,7 @@ class TrainingScreen(Watcher):
     ) -> None:
         """Prints what was made, how good it is, what would help, and the next command.
 
-        A picture is not offered as an example: its name is relative to the file that named it.
+        A picture is not offered as an example, since its name is relative to the file that named it.
         """
         validation = report.validation
         score = f"dev BLEU {validation.bleu:.1f}, chrF {validation.chrf:.1f} (greedy)"
@@ -255,7 +255,7 @@ class TrainingScreen(Watcher):
             self.screen.say(f"Try: echo {quote_for_shell(validation.sample_source)} | nmt translate{where}")
 
     def show_runs(self, runs: Sequence[SeedResult], best: Validation) -> None:
-        """Prints the scores of several trainings, which is the best, and their mean and standard deviation."""
+        """Prints the scores of several trainings, the best of them, and their mean and standard deviation."""
         from nmt_cli.training.repeated import describe_spread
 
         for run in runs:
@@ -267,7 +267,7 @@ class TrainingScreen(Watcher):
             self.screen.say(f"  {len(runs)} runs: dev BLEU {bleu}, chrF {chrf} (mean and standard deviation)")
 
     def show_interruption(self, report: TrainReport, command: CommandLine, runs: int = 1) -> None:
-        """Prints how far a training of so many `runs` came that was stopped, and the command that continues it."""
+        """Prints how far a stopped training of `runs` runs came, and the command that continues it."""
         planned = "" if report.planned_epochs is None else f" of {report.planned_epochs}"
         unit = "epoch" if planned == " of 1" or (not planned and report.passed_epochs == 1) else "epochs"
         run = f"in run {len(report.runs)} of {runs}, " if runs > 1 else ""
@@ -275,12 +275,12 @@ class TrainingScreen(Watcher):
 
 
 def quote_for_shell(text: str) -> str:
-    """Quotes a text for a shell: in double quotes, or as `shlex` does it where these would not be enough."""
+    """Quotes a text for a shell: in double quotes, or as `shlex` does if these do not suffice."""
     return quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
 
 
 def format_time(seconds: float) -> str:
-    """Returns minutes and seconds, with hours where there are any."""
+    """Returns minutes and seconds, with hours if there are any."""
     minutes, remainder = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{remainder:02}" if hours else f"{minutes}:{remainder:02}"

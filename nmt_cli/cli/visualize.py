@@ -115,14 +115,14 @@ def visualize(
 
 
 def choose_outputs(outputs: Sequence[Path], subject: str, *, open_files: bool) -> tuple[Path, ...]:
-    """Returns the outputs; where files are to be opened and none is named, also a temporary one."""
+    """Returns the outputs; if files are to be opened and none is named, also a temporary one."""
     if not open_files or any(path != TERMINAL for path in outputs):
         return tuple(outputs)
     return (*outputs, Path(tempfile.mkdtemp(prefix="nmt-")) / OPENED.get(subject, f"{subject}.svg"))
 
 
 def open_in_browser(paths: Sequence[Path], screen: Screen) -> None:
-    """Shows the files in the browser; where there is none, says which to open."""
+    """Shows the files in the browser or, without one, says which to open."""
     import webbrowser
 
     for path in paths:

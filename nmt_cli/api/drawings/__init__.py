@@ -1,1 +1,1 @@
-"""What `nmt visualize` draws: attention, and other charts."""
+"""The drawings of `nmt visualize`: attention, and other charts."""

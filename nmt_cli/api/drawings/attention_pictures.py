@@ -20,7 +20,7 @@ PAGES = (".html",)
 
 
 class AttentionView(NamedTuple):
-    """The translations whose attention is drawn, each with its measures, and perhaps the weights of every head."""
+    """The translations whose attention is drawn, each with its measures and, optionally, the weights of every head."""
 
     request: DrawingRequest
     translations: Sequence[Translation]
@@ -87,7 +87,7 @@ class AttentionView(NamedTuple):
         write_page(list(label_all()), output, merge=not self.request.subwords, transpose=self.request.transpose)
 
     def describe_page(self, output: Path) -> str:
-        """Returns the line that reports a page of one or several sentences."""
+        """Returns the line that reports a page."""
         if len(self.translations) > 1:
             return f"{output}: {format_count(len(self.translations), 'sentence')}"
         return describe_file(output, self.translations[0])
@@ -99,7 +99,7 @@ def describe_file(output: Path, translation: Translation) -> str:
 
 
 def draw_over_picture(matrix: LabelledAttention, path: Path) -> str:
-    """Draws the weights of each word over the picture that the source names, or that lies beside its features."""
+    """Draws the weights of each word over the picture named by the source, or found beside its features."""
     from nmt_cli.visuals.grid import draw_grid
     from nmt_cli.visuals.picture import find_picture
 

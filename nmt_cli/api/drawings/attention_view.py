@@ -1,6 +1,6 @@
 """Attention of sentences for `nmt visualize`: reads or translates them, and measures their attention.
 
-Must stay light: it is imported for `nmt --help`.
+Must stay light: `nmt --help` imports it.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def draw_attention(request: DrawingRequest, drawing: Drawing) -> None:
 
 
 def complete_request(request: DrawingRequest) -> DrawingRequest:
-    """Returns the request with the sentences and translations of its file of pairs, and with its outputs.
+    """Completes the request with the sentences and translations of its file of pairs, and with its outputs.
 
-    Raises OptionError for what cannot be drawn, before anything is loaded.
+    Raises OptionError for anything that cannot be drawn, before anything is loaded.
     """
     sentences, targets = (request.sentences, request.targets) if request.pairs is None else read_pairs(request.pairs)
     sentences = tuple(" ".join(sentence.split("\n")) for sentence in sentences)
@@ -86,7 +86,7 @@ def open_attentive(request: DrawingRequest) -> Translator:
 
 
 def warn_of_translations(translations: Sequence[Translation], max_length: int, drawing: Drawing) -> None:
-    """Warns of what was cut, and of translations without a text."""
+    """Warns of truncated input and of empty translations."""
     if any(translation.cut for translation in translations):
         drawing.warn(f"a translation was cut before its end, at {describe_limits(max_length)}")
     if cuts := SourceCuts.count_cuts(translations).summary:
@@ -97,7 +97,7 @@ def warn_of_translations(translations: Sequence[Translation], max_length: int, d
 
 
 def read_pairs(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Returns the sources and targets of a tab-separated file. Raises DataError for a line that is no pair."""
+    """Returns the sources and targets of a tab-separated file. Raises DataError for a line that is not a pair."""
     rows = [line.split("\t") for line in read_sentences(path)]
     for number, row in enumerate(rows, start=1):
         if len(row) < 2 or not (row[0].strip() and row[1].strip()):
@@ -112,7 +112,7 @@ def measure_all_heads(
 ) -> list[FloatArray | None]:
     """Returns the weights of every layer and head for each translation, by running the network in Keras.
 
-    Raises OptionError for a network that is no Transformer, MissingExtraError without TensorFlow.
+    Raises OptionError for any network but a Transformer, MissingExtraError without TensorFlow.
     """
     if translator.card.network.get("architecture") != "transformer":
         raise OptionError(f"--heads: the model in {model}/ is no Transformer", hint="leave it out")
@@ -147,7 +147,7 @@ def translate_sentences(request: DrawingRequest, translator: Translator) -> list
 
 
 def describe_attention(translation: Translation, are_pictures: bool) -> str:
-    """Returns the entropy of the attention by words, and its diagonal share where the source has an order."""
+    """Returns the entropy of the attention by words, and its diagonal share if the source has an order."""
     from nmt_cli.evaluation.analysis.alignment import compute_diagonal_share, compute_entropy
 
     attention = label_attention(translation, merge=True).attention
@@ -161,7 +161,7 @@ def describe_attention(translation: Translation, are_pictures: bool) -> str:
 def score_alignment(translations: Sequence[Translation], path: Path) -> str:
     """Returns a line with the alignment error rate of the attention, its mean entropy and its diagonal share.
 
-    Words are what stands between blanks.
+    Words are separated by blanks.
     """
     from nmt_cli.evaluation.analysis.alignment import (
         check_links,

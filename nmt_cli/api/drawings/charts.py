@@ -1,6 +1,6 @@
 """The other charts of `nmt visualize`: learning curves, the corpus, the beam, the network, the nearest pairs.
 
-Must stay light: it is imported for `nmt --help`.
+Must stay light: `nmt --help` imports it.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def draw_corpora(request: DrawingRequest, drawing: Drawing) -> None:
 
 
 def draw_search(request: DrawingRequest, drawing: Drawing) -> None:
-    """Draws what beam search considered while it translated a sentence."""
+    """Draws the hypotheses that beam search considered for a sentence."""
     from nmt_cli.translation.beam_tree import trace_beam
     from nmt_cli.visuals.beam import draw_beam, format_beam
 
@@ -114,7 +114,7 @@ def draw_model_network(request: DrawingRequest, drawing: Drawing) -> None:
 
 
 def measure_weights(path: Path) -> dict[str, int]:
-    """Returns the numbers of weights in a file by name; none if there is no file."""
+    """Returns the numbers of weights in a file by name; empty if it does not exist."""
     import numpy as np
 
     from nmt_cli.runtime.model_directory import report_damage
@@ -129,7 +129,7 @@ def measure_weights(path: Path) -> dict[str, int]:
 
 
 def require_one_sentence(sentences: Sequence[str], option: str) -> str:
-    """Returns the sentence. Raises OptionError for none, for several, or for one without text."""
+    """Returns the sentence. Raises OptionError unless there is exactly one, with text."""
     if len(sentences) != 1 or not sentences[0].strip():
         raise OptionError(f"{option} shows one sentence", hint=f'nmt visualize "where is the station?" {option}')
     return " ".join(sentences[0].split("\n"))

@@ -1,4 +1,4 @@
-"""What `visualize` is asked to draw, and what it made: lines for a terminal, files, and remarks. Prints nothing."""
+"""A request to draw, and its result: lines for a terminal, files, and remarks. Prints nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Subject = Literal["attention", "beam", "curves", "corpus", "network", "nearest"]
 
 @dataclass(frozen=True, kw_only=True)
 class DrawingRequest:
-    """What to draw, of which model or corpus, and where to."""
+    """What to draw, of which model or corpus, and where."""
 
     subject: Subject
     models: tuple[Path, ...]  # one; several for their curves
@@ -45,7 +45,7 @@ class DrawingRequest:
 
 
 def require_one(option: str, paths: Sequence[Path]) -> Path:
-    """Returns the only path. Raises OptionError for several, where only one can be shown."""
+    """Returns the only path. Raises OptionError for several."""
     if len(paths) > 1:
         hint = "give one of them; --curves draws several models, --corpus several corpora"
         raise OptionError(f"{option} is given {len(paths)} times", hint=hint)
@@ -54,7 +54,7 @@ def require_one(option: str, paths: Sequence[Path]) -> Path:
 
 @dataclass
 class Drawing:
-    """The pictures that were drawn: `text` for a terminal, and `files`."""
+    """The drawn pictures: `text` for a terminal, and `files`."""
 
     progress: StageReporter = field(default=ignore_progress, repr=False)
     text: str = ""
@@ -67,7 +67,7 @@ class Drawing:
         self.text += text + "\n"
 
     def add_file(self, path: Path, message: str) -> None:
-        """Adds a file that was written, with the line that reports it."""
+        """Adds a written file, with the line that reports it."""
         self.files.append(path)
         self.say(message)
 
@@ -78,6 +78,6 @@ class Drawing:
         self.warnings.append(problem)
 
     def warn_of_glyphs(self, missing: str) -> None:
-        """Warns of characters that no installed font has; of none, if there are none."""
+        """Warns of characters that no installed font has, if any."""
         if missing:
             self.warn(f"no installed font has {missing[:20]} (drawn as boxes): write an .svg, or install a Noto font")

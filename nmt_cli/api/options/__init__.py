@@ -1,1 +1,1 @@
-"""Options: which there are, which were set, which cannot stand together, and commands in which they are typed."""
+"""Options: which exist, which were set, which cannot be combined, and commands in which they are typed."""

@@ -1,4 +1,4 @@
-"""What callers may pass: a string for a path, a string for a list of one, the options of the commands by their names.
+"""Arguments that callers may pass: a string for a path, a string for a list of one, options of commands by name.
 
 A string is one text or one path, never its letters.
 """
@@ -26,7 +26,7 @@ TEXTS = "give a string, or an iterable of strings"
 
 
 def explain_os_errors(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
-    """Returns the function, which raises NmtError for what the operating system refuses."""
+    """Wraps a function so that it raises NmtError for refusals of the operating system."""
 
     @wraps(function)
     def call_explained(*arguments: Arguments.args, **options: Arguments.kwargs) -> Returned:
@@ -39,23 +39,23 @@ def explain_os_errors(function: Callable[Arguments, Returned]) -> Callable[Argum
 
 
 def list_texts(values: str | Iterable[str] | None) -> list[str]:
-    """Returns the texts: of a string, that string alone; of None, none."""
+    """Returns the texts: a string as a list of one, None as an empty list."""
     if values is None:
         return []
     return [values] if isinstance(values, str) else list(values)
 
 
 def require_texts(values: str | Iterable[str]) -> list[str]:
-    """Returns the texts to translate: of a string, that string alone. Raises OptionError for what is no text."""
+    """Returns the texts to translate: a string as a list of one. Raises OptionError for anything but text."""
     if isinstance(values, str):
         return [values]
     return list(check_texts(values))
 
 
 def check_texts(values: Iterable[str]) -> Iterator[str]:
-    """Returns an iterator over the texts, which raises OptionError where an item is no text.
+    """Returns an iterator over the texts, which raises OptionError for an item that is not text.
 
-    Raises OptionError at once for what is no iterable of texts at all.
+    Raises OptionError at once for anything but an iterable of texts.
     """
     if isinstance(values, bytes | bytearray | Mapping) or not isinstance(values, Iterable):
         raise OptionError(f"what is to be translated is {type(values).__name__}", hint=TEXTS)
@@ -63,7 +63,7 @@ def check_texts(values: Iterable[str]) -> Iterator[str]:
 
 
 def require_text(number: int, value: str) -> str:
-    """Returns the value. Raises OptionError, with its number in its iterable, if it is no text."""
+    """Returns the value. Raises OptionError, with its number in its iterable, if it is not text."""
     if not isinstance(value, str):
         raise OptionError(f"text {number:,} is {type(value).__name__}", hint=TEXTS)
     return value
@@ -76,7 +76,7 @@ def check_count(name: str, value: int | None) -> None:
 
 
 def list_paths(values: PathLike | Iterable[PathLike] | None) -> list[Path]:
-    """Returns the paths: of a string or a path, that path alone; of None, none."""
+    """Returns the paths: a string or a path as a list of one, None as an empty list."""
     if values is None:
         return []
     return [Path(values)] if isinstance(values, str | os.PathLike) else [Path(value) for value in values]
@@ -95,10 +95,10 @@ def build_settings(
     fallback: Fallback = leave_open,
     where: str = "",
 ) -> list[Any]:
-    """Returns the settings of these kinds with the values of `options`, which go before those given `earlier`.
+    """Returns the settings of these kinds with the values of `options`, which overrule those given `earlier`.
 
-    `others` are arguments that are no settings. Raises OptionError for an option that none of the kinds has, and for
-    arguments that cannot stand together in a `command`. `fallback` may set what is not explicit. `where` names the
+    `others` are arguments that are not settings. Raises OptionError for an option that none of the kinds has, and for
+    arguments that cannot be combined in a `command`. `fallback` may set whatever is not explicit. `where` names the
     function in errors, if it has another name.
     """
     reject_unknown(options, sorted(list_names(*kinds)), where=where or command)
@@ -111,7 +111,7 @@ def build_settings(
 
 
 def select_options(options: Mapping[str, Any], kind: type[Settings]) -> dict[str, Any]:
-    """Returns those of the options that `kind` has, as its fields take them: paths as text, lists as tuples."""
+    """Returns the options that `kind` has, in the form of its fields: paths as text, lists as tuples."""
     names = list_names(kind)
     return {name: convert_value(value) for name, value in options.items() if name in names}
 

@@ -1,4 +1,4 @@
-"""What a row of the table of refusals is, and the values that it looks at."""
+"""A row of the table of refusals, and the values that it inspects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nmt_cli.settings import Settings, option_fields
 
 
 class SettingValues(dict[str, Any]):
-    """The values of the settings of a command by their names; None for one that it does not have."""
+    """The values of a command's settings by name; None for settings that it lacks."""
 
     def __missing__(self, name: str) -> None:
         return None
@@ -19,7 +19,7 @@ class SettingValues(dict[str, Any]):
 
 
 class Refusal(NamedTuple):
-    """Settings that are refused `when` others have such values.
+    """Settings refused `when` others have certain values.
 
     `why` continues the sentence that the option begins; in it, and in the hint, `{name}` is the value of a setting.
     Where `beside` is typed, options of a file do not count.
@@ -33,7 +33,7 @@ class Refusal(NamedTuple):
 
 
 def collect_values(settings: Iterable[Settings], others: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the values of all these settings and the others by their names."""
+    """Returns the values of all these settings and the others by name."""
     return {name: value for group in settings for name, value in vars(group).items()} | dict(others)
 
 

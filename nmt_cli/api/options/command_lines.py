@@ -1,4 +1,4 @@
-"""Commands to type: as they were typed, with more options, or recalled from the manifest of a prepared corpus."""
+"""Commands to type: as originally typed, with more options, or recalled from a prepared corpus's manifest."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CommandLine:
         return shlex.join(["nmt", self.name, *self.arguments, *(part for option in self.options for part in option)])
 
     def extend(self, *options: TypedOption) -> CommandLine:
-        """Returns the command with more options, without those that they replace: no option may be given twice."""
+        """Returns the command with more options, which replace existing ones: no option may be given twice."""
         added = [name_typed(option) for option in options]
         replaced = {name for setting in added for name in (setting, *INSTEAD_OF.get(setting, ()))}
         kept = (option for option in self.options if name_typed(option) not in replaced)
@@ -50,14 +50,14 @@ class CommandLine:
 
 
 def describe_prepare(inputs: Sequence[str], config: PrepareConfig, data: Path) -> CommandLine:
-    """Returns the command that prepared a corpus from inputs and options as they were typed."""
+    """Returns the command that prepared a corpus, with inputs and options as typed."""
     return join_prepare(inputs, config.to_mapping(), data)
 
 
 def recall_prepare(manifest: Manifest, data: Path) -> CommandLine:
-    """Returns the command that prepared a corpus, as far as its manifest knows: it has names of files without folders.
+    """Returns the command that prepared a corpus as far as its manifest knows, which has file names without folders.
 
-    A file that is not in the current directory is left for the reader to fill in, and so is one input of several.
+    A file that is not in the current directory is left for the reader to fill in, as is one input of several.
     """
     held_out = {name for role in SPLIT_OPTIONS for name in str(manifest.options.get(role)).split(",")}
     inputs = [name for name in manifest.inputs if name not in held_out]
@@ -69,7 +69,7 @@ def recall_prepare(manifest: Manifest, data: Path) -> CommandLine:
 
 
 def find_file(name: str, what: str) -> str:
-    """Returns the name of a file in the current directory, or a size; in place of another name, what to fill in."""
+    """Returns the name of a file in the current directory, or a size; for any other name, a blank to fill in."""
     known = is_size(name) or all(Path(part).exists() for part in name.split(","))
     return name if known else what.partition("_")[0].upper()
 
@@ -79,7 +79,7 @@ def join_prepare(inputs: Sequence[str], options: Mapping[str, Any], data: Path) 
 
 
 def list_prepare_options(options: Mapping[str, Any]) -> list[TypedOption]:
-    """Returns the options that were set, as they are typed."""
+    """Returns the set options, as typed."""
     typed: list[TypedOption] = []
     for field in option_fields(PrepareConfig):
         value = options.get(field.name, field.default)
@@ -89,9 +89,9 @@ def list_prepare_options(options: Mapping[str, Any]) -> list[TypedOption]:
 
 
 def list_values(option: str, value: Any) -> list[TypedOption]:
-    """Returns a setting as it is typed: a switch alone, an option of several values once for each.
+    """Returns a setting as typed: a switch without a value, an option with several values once per value.
 
-    `option` is spelled as by `spell_setting`; that of a switch that is off begins with `--no-`.
+    `option` is spelled as by `spell_setting`; for a switch that is off, it begins with `--no-`.
     """
     flag, _, name = option.partition(" ")
     if name:
@@ -110,7 +110,7 @@ def as_list(value: Any) -> list[Any]:
 
 
 def list_places(data: Path, model: Path = Path("model")) -> list[TypedOption]:
-    """Returns the options for the directories of a corpus and a model, unless they are the usual ones."""
+    """Returns the options for the directories of a corpus and a model, unless they are the defaults."""
     places = (("--data", data, "prepared"), ("--model", model, "model"))
     return [(flag, str(path)) for flag, path, usual in places if str(path) != usual]
 

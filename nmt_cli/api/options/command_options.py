@@ -1,6 +1,6 @@
-"""Which settings of each command are options of the command line: all others are set with `--set` or `--config`.
+"""The settings of each command that are options of the command line; all others are set by `--set` or `--config`.
 
-Standard library only: it is imported for `nmt --help`, and to write commands that can be typed.
+Standard library only: imported for `nmt --help`, and to write commands that can be typed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class CommandOptions(NamedTuple):
-    """The names of the options of a command, without dashes; `everyday` ones come first in `--help`, in this order."""
+    """The names of a command's options, without dashes; `everyday` ones come first in `--help`, in this order."""
 
     everyday: tuple[str, ...]
     others: tuple[str, ...]
@@ -80,5 +80,5 @@ OPTIONS: Mapping[str, CommandOptions] = {
 
 
 def spell_setting(command: str, name: str) -> str:
-    """Returns how a setting is typed, without its value: `--epochs`, or `--set clip` for one that is no option."""
+    """Returns how a setting is typed, without its value: `--epochs`, or `--set clip` for one that is not an option."""
     return f"--{name}" if name in OPTIONS[command].names else f"--set {name}"

@@ -1,6 +1,6 @@
-"""Which settings were set explicitly: on the command line, in the file of `--config`, or as arguments in Python.
+"""The explicitly set settings: on the command line, in the file of `--config`, or as arguments in Python.
 
-Must stay light: it is imported for `nmt --help`.
+Must stay light: `nmt --help` imports it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from nmt_cli.settings import Settings, name_option, option_fields
 
 
 class ExplicitOptions(NamedTuple):
-    """The options that were typed and those in the file of `--config`, even where they equal the default.
+    """The typed options and those in the file of `--config`, even if equal to the default.
 
-    Each maps the names of parameters to options as they are typed. What the environment sets is in neither. `file` is
-    that of `--config`; `idle` has the names of switches that are off explicitly, as they are by default.
+    Each maps the names of parameters to options as typed. Neither includes values from the environment. `file` is that
+    of `--config`; `idle` holds the names of switches explicitly off, as they are by default.
     """
 
     typed: Mapping[str, str]
@@ -33,7 +33,7 @@ class ExplicitOptions(NamedTuple):
     ) -> ExplicitOptions:
         """Returns the options that a program gives as arguments: fields of these settings, and others.
 
-        Those that it gave `earlier`, for several calls, count as those of a file.
+        Those given `earlier`, for several calls, count as those of a file.
         """
         fields = {field.name: field for kind in kinds for field in option_fields(kind)}
         flags = {name: name_option(fields[name]) if name in fields else name.replace("_", "-") for name in arguments}
@@ -45,7 +45,7 @@ class ExplicitOptions(NamedTuple):
 
     @contextmanager
     def name_file(self) -> Iterator[None]:
-        """Names the file in an OptionError of the block whose first option is one of the file, which nobody typed."""
+        """Names the file in an OptionError of the block if its first option is from the file, not typed."""
         try:
             yield
         except OptionError as error:
@@ -57,17 +57,17 @@ class ExplicitOptions(NamedTuple):
             raise OptionError(f"{self.file}: {message}", hint=error.hint) from error
 
     def select_fields(self, settings: type[Settings]) -> frozenset[str]:
-        """Returns the names of those fields of `settings` that are set explicitly."""
+        """Returns the names of the fields of `settings` that are set explicitly."""
         return frozenset(field.name for field in option_fields(settings)) & {*self.typed, *self.filed}
 
     def find_overruled(self, settings: type[Settings]) -> frozenset[str]:
-        """Returns the names of those fields of `settings` that the file sets and a typed option contradicts."""
+        """Returns the names of the fields of `settings` set by the file but contradicted by a typed option."""
         pairs = [(field.name, field.metadata["setting"].instead_of) for field in option_fields(settings)]
         both_ways = {*pairs, *((other, name) for name, other in pairs)}
         return frozenset(name for name, other in both_ways if name in self.filed and other in self.typed)
 
     def drop(self, names: Collection[str]) -> ExplicitOptions:
-        """Returns the same options without those of the file that are in `names`."""
+        """Returns the same options without the file's options in `names`."""
         return self._replace(filed={name: option for name, option in self.filed.items() if name not in names})
 
     def find_first(self, names: Collection[str], *, beside: str = "") -> str | None:
@@ -81,10 +81,10 @@ Fallback = Callable[[Mapping[str, Any], ExplicitOptions], Mapping[type[Settings]
 
 
 def leave_open(values: Mapping[str, Any], explicit: ExplicitOptions) -> Mapping[type[Settings], Mapping[str, Any]]:
-    """The fallback of a command whose options have their defaults where nothing sets them."""
+    """The default fallback of a command: leaves unset options at their defaults."""
     return {}
 
 
 def is_off(value: Any) -> bool:
-    """Whether a setting with this value asks for nothing."""
+    """Whether a setting with this value requests nothing."""
     return value is None or value is False

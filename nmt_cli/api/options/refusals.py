@@ -1,8 +1,7 @@
-"""Which settings cannot stand together: one table for all commands, and for the functions of the Python interface.
+"""Settings that cannot be combined: one table for all commands, and for the functions of the Python interface.
 
-A row refuses settings that are set explicitly where others make them meaningless. What a value may be on its own, and
-which widths of a network fit each other, is checked by the settings themselves. Must stay light: it is imported for
-`nmt --help`.
+A row refuses explicit settings that others make meaningless. The settings themselves check individual values, and
+whether the widths of a network fit each other. Must stay light: `nmt --help` imports it.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ def reads_pictures(values: SettingValues) -> bool:
 
 
 def compares_nothing(values: SettingValues) -> bool:
-    """Whether the attention compares no query with a key in a width of its own."""
+    """Whether the attention has no comparison width of its own."""
     from nmt_cli.model.config import ATTENTIONS  # which translating does not need
 
     return values.attention is not None and not ATTENTIONS[values.attention].has_comparison_width
@@ -279,7 +278,7 @@ REFUSALS = {
 
 
 def refuse_combinations(command: str, explicit: ExplicitOptions, values: Mapping[str, Any]) -> None:
-    """Raises OptionError for the first settings of a command that cannot stand together."""
+    """Raises OptionError for the first settings of a command that cannot be combined."""
     known = SettingValues(values)
     for row in REFUSALS.get(command, ()):
         option = explicit.find_first(row.settings, beside=row.beside)

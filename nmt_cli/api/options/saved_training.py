@@ -1,4 +1,4 @@
-"""The options of a training that `--resume` continues: they need not be given again.
+"""The options of a training continued by `--resume`, which need not be given again.
 
 Loads neither TensorFlow nor Keras, since the command line asks before it waits for them.
 """
@@ -23,9 +23,9 @@ FIRST_RUN = "run-1"  # of --runs, whose options are those of all; training.check
 def find_saved_options(
     values: Mapping[str, Any], explicit: ExplicitOptions
 ) -> Mapping[type[Settings], Mapping[str, Any]]:
-    """Returns the options of the checkpoint that --resume continues from; none without --resume, or a checkpoint.
+    """Returns the options of the checkpoint that --resume continues from; empty without --resume or a checkpoint.
 
-    `values` has those of all options. Raises OptionError for an explicit option that differs and cannot.
+    `values` holds all options. Raises OptionError for an explicit option that differs but cannot change.
     """
     if not values["resume"] or values["force"]:
         return {}
@@ -43,7 +43,7 @@ def find_saved_options(
 def select_explicit(
     explicit: ExplicitOptions, model: Path, *, resume: bool, force: bool, runs: int
 ) -> frozenset[str] | None:
-    """Returns the names of the options that the user set; None where a checkpoint has all: it is not chosen anew."""
+    """Returns the names of the options set by the user; None if a checkpoint has all, leaving nothing to choose."""
     chosen = explicit.select_fields(ModelConfig) | explicit.select_fields(TrainConfig)
     stages = find_options_of_stages(model, runs) if resume and not force else None
     if stages is not None:
@@ -53,7 +53,7 @@ def select_explicit(
 
 
 def find_options_of_stages(model: Path, runs: int) -> StageOptions | None:
-    """Returns the options with which a training with synthetic pairs began, if --resume takes its options from them."""
+    """Returns the original options of a training with synthetic pairs, if --resume takes its options from them."""
     from nmt_cli.training.synthetic.stage_options import find_stage_options
 
     return find_stage_options(locate_first_run(model, runs), several_runs=runs > 1)

@@ -1,1 +1,1 @@
-"""What `nmt translate` does: from files or lines that arrive to files or lines that are written."""
+"""The work of `nmt translate`: from files or arriving lines to files or lines written."""

@@ -1,4 +1,4 @@
-"""What a translation needs of whoever asked for it: streams for lines without a file, and somebody to tell."""
+"""The caller's side of a translation: streams for lines without a file, and a recipient for messages."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ if TYPE_CHECKING:
 
 
 class Console(Protocol):
-    """Gives and takes lines that are in no file, and shows what a person should know."""
+    """Provides and accepts lines that belong to no file, and shows messages to the user."""
 
     @property
     def can_prompt(self) -> bool:
-        """Whether a person types the lines, and reads their translations one by one."""
+        """Whether a person types the lines and reads their translations one by one."""
         ...
 
     @property
     def output(self) -> IO[bytes]:
-        """Takes what is written to no file."""
+        """Accepts output that goes to no file."""
         ...
 
     def open_input(self) -> IO[bytes]:
-        """Opens a reader of what is in no file."""
+        """Opens a reader of input that comes from no file."""
         ...
 
     def ask_for_lines(
         self, card: ModelCard, write: Callable[[Translation], str], errors: str
     ) -> Iterator[list[TranslationUnit]]:
-        """Yields the lines that a person types, each as a unit that `write` formats."""
+        """Yields the lines typed by a person, each as a unit that `write` formats."""
         ...
 
     def show_progress(self, paths: Sequence[Path]) -> AbstractContextManager[Callable[[int], None]]:
-        """Shows how many lines of these files are translated; the context takes their number."""
+        """Shows how many lines of these files are translated; the context receives their number."""
         ...
 
     def say(self, text: str) -> None: ...

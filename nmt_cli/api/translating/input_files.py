@@ -1,6 +1,6 @@
-"""The files of `nmt translate`: which format each has, how it is opened, and where its translation is written.
+"""The input files of `nmt translate`: their formats, how they are opened, and where translations are written.
 
-Must stay light: it is imported for `nmt --help`.
+Must stay light: `nmt --help` imports it.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ STREAM = Path("-")  # standard input or output
 
 
 def check_files(files: Sequence[Path], models: Sequence[Path]) -> list[Path]:
-    """Returns the files, none for standard input. Raises NotFoundError, OptionError for files beside standard input.
+    """Returns the files; empty for standard input. Raises NotFoundError, OptionError for files beside standard input.
 
-    `models` are those that were typed.
+    `models` are the typed ones.
     """
     if STREAM in files and len(files) > 1:
         raise OptionError("- is standard input and cannot be combined with files", hint="give one or the other")
@@ -38,7 +38,7 @@ def check_files(files: Sequence[Path], models: Sequence[Path]) -> list[Path]:
 
 
 def require_input(path: Path, models: Sequence[Path]) -> Path:
-    """Returns `path` if it is a file. Raises NotFoundError, with a way on if it looks like a sentence."""
+    """Returns `path` if it is a file. Raises NotFoundError, with a suggestion if it looks like a sentence."""
     try:
         return require_file(path)
     except NotFoundError as error:
@@ -56,9 +56,9 @@ def require_input(path: Path, models: Sequence[Path]) -> Path:
 
 
 class DocumentOpener:
-    """Opens files, and what a console gives, as documents; `template` has all that they have in common.
+    """Opens files and console input as documents; `template` holds their common properties.
 
-    The console is told of an input whose format its name does not tell.
+    Tells the console about an input whose name does not imply its format.
     """
 
     def __init__(
@@ -75,9 +75,9 @@ class DocumentOpener:
         self.console = console
 
     def open_files(self, paths: Sequence[Path], targets: Sequence[Path]) -> list[Document]:
-        """Opens the documents in the files, or in standard input, whose format may be that of the output's name.
+        """Opens the documents in the files, or in standard input, whose format may be implied by the output's name.
 
-        Raises DataError for formats that are not translated, and OptionError for options that one has no room for.
+        Raises DataError for formats that are not translated, and OptionError for options that a format lacks.
         """
         if not paths:
             return [self.open_standard_input(targets[0] if targets else None)]
@@ -91,7 +91,7 @@ class DocumentOpener:
         return documents
 
     def open_file(self, path: Path) -> Document:
-        """Opens a file by its content and name; of a pipe, the first bytes are looked at and not lost."""
+        """Opens a file by its content and name; the first bytes of a pipe are inspected without loss."""
         if path.is_file():
             with path.open("rb") as file:
                 head = file.read(HEAD)
@@ -106,7 +106,7 @@ class DocumentOpener:
         return self.open_as(format, source)
 
     def open_standard_input(self, output: Path | None) -> Document:
-        """Opens standard input, whose format is that of `--format` or of the output's name, or told by its content."""
+        """Opens standard input, whose format is given by `--format`, the output's name, or its content."""
         stream = self.console.open_input()
         source = self.template._replace(lines=stream)
         requested = self.template.config.format
@@ -125,7 +125,7 @@ class DocumentOpener:
 
 
 class ArrivingDocument(Document):
-    """Standard input: a document whose format is known when its first bytes are there, for which nothing else waits."""
+    """Standard input: a document whose format is known once its first bytes arrive, for which nothing else waits."""
 
     format = TEXT
 

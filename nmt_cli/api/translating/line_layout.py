@@ -1,4 +1,4 @@
-"""What `nmt translate` writes per line: columns of text, or a JSON object."""
+"""The output of `nmt translate` per line: columns of text, or a JSON object."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class LayoutConfig(Settings):
     confidence: bool = False  # whether the confidence stands before each translation
 
     def format_lines(self, translation: Translation, n_best: int, indent: str = "") -> str:
-        """Returns the lines of one translation with their line ends: always `n_best`, or one of JSON."""
+        """Returns the output lines of one translation with their line ends: always `n_best`, or one of JSON."""
         if self.json:
             return dumps(map_translation(translation, n_best), ensure_ascii=False).translate(ESCAPES) + "\n"
         rows = [
@@ -51,7 +51,7 @@ class LayoutConfig(Settings):
         return "".join(f"{indent}{row}\n" for row in rows)
 
     def format_columns(self, translation: Translation, hypothesis: Hypothesis, *, is_best: bool) -> str:
-        """Returns the columns of one hypothesis; of the best, with its confidence, which decides what its text is."""
+        """Returns the columns of one hypothesis; for the best, with its confidence, which decides its text."""
         columns = [f"{hypothesis.score:.4f}"] if self.scores else []
         if self.confidence:
             columns.append(f"{translation.confidence:.4f}" if is_best and translation.confidence is not None else "")

@@ -1,6 +1,6 @@
-"""Where `nmt translate` writes: standard output, one file, or a file for each input.
+"""The output of `nmt translate`: standard output, one file, or a file for each input.
 
-Must stay light: it is imported for `nmt --help`.
+Must stay light: `nmt --help` imports it.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ def is_for_several(output: str | None) -> bool:
 
 
 def name_outputs(output: str | None, paths: Sequence[Path], language: str, *, force: bool) -> list[Path]:
-    """Returns the files to write: none for standard output, one for all inputs, or one for each.
+    """Returns the files to write: empty for standard output, one for all inputs, or one for each.
 
-    Raises OptionError for an output that is an input, or two outputs that are one file; OutputError for a file that
-    exists where there are several, unless `force` is set.
+    Raises OptionError for an output that is also an input, or for two equal outputs; OutputError for an existing file
+    among several, unless `force` is set.
     """
     if output is None or output == STREAM:
         return []
@@ -55,7 +55,7 @@ def name_outputs(output: str | None, paths: Sequence[Path], language: str, *, fo
 
 
 def name_output(output: str, path: Path, language: str) -> Path:
-    """Returns the file for one input; a pattern without a folder names one beside the input."""
+    """Returns the file for one input; a pattern without a folder is placed beside the input."""
     if "{" not in output:
         return Path(output) / path.name
     try:
@@ -67,7 +67,7 @@ def name_output(output: str, path: Path, language: str) -> Path:
 
 
 class OutputFiles(AbstractContextManager["OutputFiles"]):
-    """Writes the files one after the other, each of which takes its name when it is complete; without any, a stream."""
+    """Writes files one after the other, renaming each when complete; without files, writes to a stream."""
 
     def __init__(self, targets: Sequence[Path], stream: IO[bytes]) -> None:
         self.targets = targets
@@ -85,7 +85,7 @@ class OutputFiles(AbstractContextManager["OutputFiles"]):
         return self.stack.__exit__(kind, error, trace)
 
     def start_file(self, path: Path) -> None:
-        """Completes the file before, and begins the next."""
+        """Completes the previous file and begins the next."""
         self.stack.close()
         self.stack = ExitStack()
         temporary = self.stack.enter_context(stage_file(path))
@@ -96,7 +96,7 @@ class OutputFiles(AbstractContextManager["OutputFiles"]):
         self.stream.flush()
 
     def batch_files(self, documents: Iterable[Document], batch: BatchUnits) -> Iterator[list[TranslationUnit]]:
-        """Yields the batches of all documents; before those of each stands one that begins its file when written."""
+        """Yields the batches of all documents, each document preceded by a batch that begins its file when written."""
         for target, document in zip(self.targets, documents, strict=True):
             yield [TranslationUnit((), lambda _, target=target: self.begin(target))]  # type: ignore[misc]
             yield from batch(document.read_units())

@@ -1,6 +1,6 @@
-"""What a person should look at after a translation: counted line by line, told once, after the last line.
+"""What a person should look at after a translation: counted line by line, reported once, after the last line.
 
-Must stay light: it is imported for `nmt --help`.
+Must stay light: `nmt --help` imports it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WORDS_SHOWN = 5  # of the mistyped words
 
 
 class Remark(NamedTuple):
-    """A line about a translation for a person."""
+    """A remark about a translation for a person."""
 
     text: str
     is_warning: bool = True
@@ -42,7 +42,7 @@ class Remark(NamedTuple):
 
 @dataclass
 class TranslationReport:
-    """Counts, translation by translation, what is worth a warning at the end."""
+    """Counts everything that deserves a warning at the end, translation by translation."""
 
     unseen_characters: set[str] = field(default_factory=set)
     misread: Counter[ReadAs] = field(default_factory=Counter)  # words that were read as known ones
@@ -92,13 +92,13 @@ class TranslationReport:
         self.source_cuts.add(translation)
 
     def add_notes(self, documents: Sequence[Document], executor: Executor) -> None:
-        """Counts what documents and workers could not do as they should."""
+        """Counts the shortcomings of documents and workers."""
         for document in documents:
             self.notes += document.notes
         self.replacements += executor.replacements
 
     def list_remarks(self) -> Iterator[Remark]:
-        """Yields a line for each kind of thing that was counted."""
+        """Yields a line per kind of counted event."""
         yield from filter(None, (self.describe_spans(), *self.describe_words()))
         if self.origins.total() > self.origins["network"]:
             yield Remark(f"  {self.describe_memory()}", is_warning=False)
@@ -121,7 +121,7 @@ class TranslationReport:
             yield Remark("  nmt translate --report qa.html shows them all", is_warning=False, is_dim=True)
 
     def describe_faults(self) -> Iterator[str]:
-        """Yields what is wrong with translations: failed checks, faults that no remedy helped against, and cuts."""
+        """Yields the problems of translations: failed checks, faults that no remedy repaired, and cuts."""
         if self.failures or self.faults:
             yield from self.describe_all_failures()
         if self.source_cuts.count:
@@ -131,7 +131,7 @@ class TranslationReport:
             yield f"{texts} cut before the end of the translation, at {describe_limits(self.max_length)}"
 
     def describe_all_failures(self) -> Iterator[str]:
-        """Yields a line for each kind of failed check, and one for all faults that no remedy helped against."""
+        """Yields a line per kind of failed check, and one for all faults that no remedy repaired."""
         from nmt_cli.carrying.kinds import FAULTS_IF_LOST  # which, as the checks, `nmt --help` does not need
         from nmt_cli.translation.checks.table import CHECKS
 
@@ -146,7 +146,7 @@ class TranslationReport:
             yield f"{sentences} searched again without success, check them: {kinds}"
 
     def describe_memory(self) -> str:
-        """Returns the line about the texts that a translation memory had."""
+        """Returns the line about texts found in a translation memory."""
         changed, partly = self.origins["memory_numbers"], self.origins["memory_part"]
         whole = self.origins["memory"] + changed
         text = f"{format_count(whole, self.source_cuts.thing)} of {self.texts:,} from the translation memory"
@@ -154,7 +154,7 @@ class TranslationReport:
         return text + (f"; {format_count(partly, self.source_cuts.thing)} in part" if partly else "")
 
     def describe_failures(self, check: CheckRow) -> str:
-        """Returns the line about the texts that failed a check: how many, what is wrong, and which are the first."""
+        """Returns the line about texts that failed a check: how many, what is wrong, and the first ones."""
         things = format_count(self.failures[check.name], self.source_cuts.thing)
         return f"{things} of {self.texts:,} {check.summary}{self.name_texts(check.name)}"
 
@@ -166,19 +166,19 @@ class TranslationReport:
         return f"rules: {RULES_PAGE}{', '.join(anchors)}"
 
     def name_texts(self, kind: CheckKind) -> str:
-        """Returns the numbers of the first texts that failed a check, in brackets; empty if none failed it."""
+        """Returns the numbers of the first texts that failed a check, in brackets; empty if there are none."""
         numbers = self.first_failures.get(kind, [])
         more = " ..." if self.failures[kind] > len(numbers) else ""
         things = self.source_cuts.thing + ("s" if len(numbers) > 1 else "")
         return f" ({things} {', '.join(f'{number:,}' for number in numbers)}{more})" if numbers else ""
 
     def write_qa(self) -> None:
-        """Writes the report of all texts that failed a check, if it is asked for."""
+        """Writes the report of all texts that failed a check, if requested."""
         if self.qa is not None and self.path is not None:
             self.qa.write(Path(self.path))
 
     def require_faultless(self, *, strict: bool) -> None:
-        """Raises CheckError if a text failed a check, and `strict` is set."""
+        """Raises CheckError if a text failed a check and `strict` is set."""
         if self.failed and strict:
             texts = format_count(self.texts, self.source_cuts.thing)
             raise CheckError(
@@ -187,7 +187,7 @@ class TranslationReport:
             )
 
     def describe_spans(self) -> Remark | None:
-        """Returns the warning about protected spans that the network lost; None if it lost none."""
+        """Returns the warning about protected spans lost by the network, or None."""
         if not self.doubtful_spans:
             return None
         texts = " ".join(dict.fromkeys(span.text for span in self.first_doubtful))
@@ -198,7 +198,7 @@ class TranslationReport:
         )
 
     def describe_words(self) -> Iterator[Remark]:
-        """Yields warnings of words and characters that training never had: read as others, carried, or guessed."""
+        """Yields warnings of words and characters unseen in training: read as others, carried, or guessed."""
         if self.misread:
             shown = shorten_list([f"{word} as {known}" for word, known in self.misread])
             words = count_things(self.misread.total(), "word")
@@ -216,12 +216,12 @@ class TranslationReport:
 
 
 def shorten_list(words: Sequence[str]) -> str:
-    """Returns the first few words with commas between them."""
+    """Joins the first few words by commas."""
     return ", ".join(words[:WORDS_SHOWN]) + (" ..." if len(words) > WORDS_SHOWN else "")
 
 
 def open_qa_report(checks: CheckConfig, what: str, card: ModelCard, thing: str) -> QaReport | None:
-    """Returns an empty report of texts that fail a check; None unless one is asked for. `what` names the input."""
+    """Returns an empty report of texts that fail a check; None unless requested. `what` names the input."""
     if checks.report is None:
         return None
     # `nmt --help` needs neither the checks nor templates and html.

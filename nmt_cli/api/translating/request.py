@@ -1,4 +1,4 @@
-"""What `nmt translate` is asked to do. Must stay light: it is imported for `nmt --help`."""
+"""The request of `nmt translate`. Must stay light: `nmt --help` imports it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class TranslationRequest:
-    """What is translated, with which model, and where to; and which of its options were set explicitly."""
+    """What is translated, with which model, and where to; and which options were set explicitly."""
 
     models: tuple[Path, ...]
     search: SearchConfig
@@ -61,30 +61,30 @@ class TranslationRequest:
 
     @property
     def is_for_lines(self) -> bool:
-        """Whether no option is set that concerns documents or large input, for which a terminal is read like a pipe."""
+        """Whether no set option concerns documents or large input, for which a terminal is read like a pipe."""
         explicit = self.explicit
         return not (explicit.select_fields(DocumentConfig) - {"errors"} or explicit.select_fields(ExecutorConfig))
 
     @property
     def complete_search(self) -> SearchConfig:
-        """The settings of search with those that are options of their own, or follow from what is written."""
+        """The search settings, including those that are options of their own or follow from the output."""
         scored, prefix = self.layout.scores or self.layout.json, normalise(self.prefix)
         return replace(self.search, n_best=self.n_best, prefix=prefix, sampling=self.sampling, scored=scored)
 
     @property
     def complete_document(self) -> DocumentConfig:
-        """The settings of documents; with `score` also the pairs in a .tsv are lines."""
+        """The document settings; with `score`, the pairs in a .tsv are lines, too."""
         form = self.document.format or ("text" if self.score else None)
         return replace(self.document, format=form, confidence=self.checks.confidence)
 
     def make_writer(self, *, is_prompt: bool) -> LineWriter:
-        """Returns what formats a translation as plain text, below the line that a person typed or beside it."""
+        """Returns the formatter of translations as plain text, below a typed line or beside it."""
         scores = self.layout.scores or self.score
         layout = replace(self.layout, scores=scores, confidence=self.checks.confidence)
         return LineWriter(layout, self.n_best, indent="  " if is_prompt else "")
 
     def make_job(self, memory: TranslationMemory | None) -> Job:
-        """Returns all that a process needs to translate."""
+        """Returns everything a process needs to translate."""
         search, checks = self.complete_search, self.checks
         opener = open_translator
         return Job(self.model_request, search, self.repair, checks, score=self.score, opener=opener, memory=memory)
@@ -105,10 +105,10 @@ class LineWriter(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """The number of rows that are written for each line."""
+        """The number of rows written per line."""
         return 1 if self.layout.json else self.n_best
 
     @property
     def is_bare(self) -> bool:
-        """Whether the translation alone is written."""
+        """Whether only the translation is written."""
         return self.n_best == 1 and replace(self.layout, confidence=False) == LayoutConfig()

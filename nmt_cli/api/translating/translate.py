@@ -1,7 +1,7 @@
-"""`nmt translate`: one call, from what is asked to what a person should look at.
+"""`nmt translate`: one call, from the request to the report of what a person should look at.
 
-Lines are translated as they arrive, files in large batches; each batch is written as soon as it is there. Must stay
-light: it is imported for `nmt --help`.
+Lines are translated as they arrive, files in large batches; each batch is written as soon as it is ready. Must stay
+light: `nmt --help` imports it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PROFILED_FORMAT = 3  # the first format of models that know what their training 
 
 
 def run_translation(request: TranslationRequest, console: Console) -> TranslationReport:
-    """Translates files, or what the console gives, to files or to the console."""
+    """Translates files or console input, to files or to the console."""
     # 1. Refuse what cannot work, before anything slow is loaded.
     paths = check_paths(request)
     model = read_model_directory(request.model)
@@ -70,14 +70,14 @@ def run_translation(request: TranslationRequest, console: Console) -> Translatio
 
 
 def check_paths(request: TranslationRequest) -> list[Path]:
-    """Returns the files. Raises NotFoundError or OptionError, also for a report of another format than there is."""
+    """Returns the files. Raises NotFoundError or OptionError, also for a report in an unknown format."""
     if request.checks.report is not None:
         check_report_path(Path(request.checks.report), SUFFIXES_OF_CHECKS)
     return check_files(request.files, request.models if request.are_models_named else ())
 
 
 def read_model_directory(model: Path) -> ModelDirectory:
-    """Returns the model directory with its card. Its files are checked by whoever loads them."""
+    """Returns the model directory with its card. Whoever loads its files checks them."""
     from nmt_cli.runtime import model_directory  # SentencePiece, which `nmt --help` does not need
 
     card = model_directory.read_card(model)
@@ -85,7 +85,7 @@ def read_model_directory(model: Path) -> ModelDirectory:
 
 
 def require_abilities(request: TranslationRequest, card: ModelCard) -> None:
-    """Raises OptionError for what the model has no use for or cannot do."""
+    """Raises OptionError for options that the model cannot use or fulfil."""
     values = {**vars(request.search), "card": card, "subwords": card.tokenizer["kind"]}
     refuse_combinations(OF_MODEL, request.explicit, values)
     if request.checks.rates:
@@ -95,7 +95,7 @@ def require_abilities(request: TranslationRequest, card: ModelCard) -> None:
 
 
 def require_room(request: TranslationRequest, documents: Sequence[Document]) -> None:
-    """Raises OptionError for a document that has no place for a confidence that is nowhere else written."""
+    """Raises OptionError for a document without a place for a confidence that is written nowhere else."""
     for document in documents if request.checks.confidence and request.checks.report is None else ():
         if document.format.name not in (TEXT.name, *TABLES):
             raise OptionError(
@@ -105,7 +105,7 @@ def require_room(request: TranslationRequest, documents: Sequence[Document]) -> 
 
 
 def warn_of_old_model(model: ModelDirectory, console: Console) -> None:
-    """Says what a model of format 2 cannot do, since it does not know what its training text looked like."""
+    """Warns of what a model of format 2 cannot do without a profile of its training text."""
     if model.card.format < PROFILED_FORMAT and model.card.source.get("type", "text") == "text":
         console.warn(
             f"{model.directory}/ has format {model.card.format}, without a profile of its training text: capitals and "
@@ -116,7 +116,7 @@ def warn_of_old_model(model: ModelDirectory, console: Console) -> None:
 def open_memory(
     request: TranslationRequest, card: ModelCard, writer: LineWriter, console: Console
 ) -> TranslationMemory | None:
-    """Returns the translation memory that is named; None if none is. Says how much it holds."""
+    """Returns the named translation memory, or None. Reports its size."""
     names = request.memories.tm
     if not names:
         return None
@@ -135,7 +135,7 @@ def open_documents(
     memory: TranslationMemory | None,
     console: Console,
 ) -> DocumentOpener:
-    """Returns what opens files and standard input as documents, which differ in their lines and names alone."""
+    """Returns an opener of files and standard input as documents, which differ only in their lines and names."""
     template = DocumentSource(
         lines=(),
         name="standard input",
@@ -151,7 +151,7 @@ def open_documents(
 def open_report(
     request: TranslationRequest, documents: Sequence[Document], paths: Sequence[Path], card: ModelCard
 ) -> TranslationReport:
-    """Returns an empty report, which counts in lines where all documents are plain text, else in texts."""
+    """Returns an empty report, which counts lines if all documents are plain text, else texts."""
     thing = "line" if all(document.format is TEXT for document in documents) else "text"
     what = ", ".join(str(path) for path in paths) or "standard input"
     qa, length = open_qa_report(request.checks, what, card, thing), request.search.max_length
@@ -161,7 +161,7 @@ def open_report(
 def write_translations(
     batches: Iterable[bytes], outputs: OutputFiles, advance: Callable[[int], None], rows: int
 ) -> None:
-    """Writes each batch as soon as it is there; `advance` receives how many lines are done, of `rows` rows each."""
+    """Writes each batch as soon as it is ready; `advance` receives the number of finished lines, of `rows` each."""
     lines = 0
     for written in batches:
         outputs.write(written)
@@ -172,7 +172,7 @@ def write_translations(
 def batch_documents(
     documents: Sequence[Document], paths: Sequence[Path], outputs: OutputFiles, *, are_pairs: bool
 ) -> Iterator[list[TranslationUnit]]:
-    """Yields the batches of all documents: each by itself where each has a file, otherwise as one."""
+    """Yields the batches of all documents: separately if each has a file, otherwise together."""
     if len(outputs.targets) > 1:
         return outputs.batch_files(documents, partial(batch_units, paths=paths, are_pairs=are_pairs))
     units = itertools.chain.from_iterable(document.read_units() for document in documents)
@@ -182,14 +182,14 @@ def batch_documents(
 def batch_units(
     units: Iterator[TranslationUnit], paths: Sequence[Path], *, are_pairs: bool
 ) -> Iterator[list[TranslationUnit]]:
-    """Yields the units that are translated together: full batches of files, of a stream what has arrived."""
+    """Yields the units to translate together: full batches from files, whatever has arrived from a stream."""
     units = check_pairs(units) if are_pairs else units
     are_files = bool(paths) and all(path.is_file() for path in paths)
     return batch_blocks(units, READ_AHEAD) if are_files else batch_arriving(units, READ_AHEAD)
 
 
 def check_pairs(lines: Iterator[TranslationUnit]) -> Iterator[TranslationUnit]:
-    """Yields the lines as they are. Raises DataError at the first that is no pair, once those before it are out."""
+    """Yields the lines unchanged. Raises DataError at the first that is not a pair, after yielding those before it."""
     for number, line in enumerate(lines, start=1):
         split_pair(line.texts[0], number)
         yield line

@@ -1,7 +1,7 @@
-"""`--set NAME=VALUE`: any setting of a command by its name, converted and checked as an option of that name is.
+"""`--set NAME=VALUE`: sets any setting of a command by name, converted and checked like an option of that name.
 
-Settings that are no options are parameters of the command which its parser does not know. Whoever types one as an
-option is told what to type instead. Must stay light: it is imported for `nmt --help`.
+Settings that are not options are parameters of the command unknown to its parser. Anyone who types one as an option is
+told what to type instead. Must stay light: `nmt --help` imports it.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ Parse = Callable[..., tuple[dict[str, Any], list[str], list[Any]]]
 
 
 def parse_command_line(context: Any, parse: Parse, args: list[str]) -> tuple[dict[str, Any], list[str], list[Any]]:
-    """Parses arguments: each assignment of `--set` becomes the value of a parameter as if its option had been typed.
+    """Parses arguments: each assignment of `--set` becomes the value of a parameter, as if its option had been typed.
 
-    Raises OptionError for an option that is typed twice but takes one value, of which Typer would silently take the
-    last, and for a setting that is typed as an option.
+    Raises OptionError for a repeated option that takes one value, of which Typer would silently use the last, and for a
+    setting typed as an option.
     """
     typed = list(args)
     try:
@@ -41,7 +41,7 @@ def parse_command_line(context: Any, parse: Parse, args: list[str]) -> tuple[dic
 
 
 def assign(context: Any, values: dict[str, Any], text: str) -> Any:
-    """Adds an assignment to the values that the parser found; returns its parameter."""
+    """Adds an assignment to the parsed values; returns its parameter."""
     name, separator, value = text.partition("=")
     name = name.strip().removeprefix("--").replace("_", "-")
     if not separator:
@@ -61,7 +61,7 @@ def assign(context: Any, values: dict[str, Any], text: str) -> Any:
 
 
 def explain_setting(context: Any, problem: Any, typed: Sequence[str]) -> None:
-    """Raises OptionError if the unknown option is a setting, or resembles only one: it says what to type instead."""
+    """Raises OptionError if the unknown option is a setting, or resembles only one, saying what to type instead."""
     flag, settings = problem.option_name, map_settings(context.command)
     name = flag.removeprefix("--")
     parameter = settings.get(name) or settings.get(name.removeprefix("no-"))
@@ -74,7 +74,7 @@ def explain_setting(context: Any, problem: Any, typed: Sequence[str]) -> None:
 
 
 def find_typed_value(flag: str, typed: Sequence[str]) -> str | None:
-    """Returns what was typed as the value of an option; None if nothing was."""
+    """Returns the value typed for an option, or None."""
     for word, following in zip(typed, [*typed[1:], "-"], strict=True):
         if word.startswith(f"{flag}="):
             return word.removeprefix(f"{flag}=")
@@ -84,7 +84,7 @@ def find_typed_value(flag: str, typed: Sequence[str]) -> str | None:
 
 
 def refuse_repeats(typed: Sequence[str], order: Sequence[Any], assigned: Sequence[Any]) -> None:
-    """Raises OptionError for a parameter that takes one value and has several, and for flags that contradict."""
+    """Raises OptionError for repeated values of a single-valued parameter, and for contradicting flags."""
     for parameter, times in Counter(order).items():
         if times == 1 or parameter.param_type_name == "argument" or parameter.multiple:
             continue

@@ -1,6 +1,6 @@
-"""A command of `nmt` for Typer: which of its parameters are options, how they are parsed, and its help pages.
+"""A command of `nmt` for Typer: which parameters are options, how they are parsed, and its help pages.
 
-Must stay light: it is imported for `nmt --help`.
+Must stay light: `nmt --help` imports it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ALWAYS = {"help", "help-all"}  # options of every command
 class PanelledCommand(LightParameters, TyperCommand):
     """A command with examples, everyday options and headings in its `--help`, and all settings in `--help-all`.
 
-    The parameters that are not among its OPTIONS are settings: its parser does not know them, `--set` does.
+    Parameters outside its OPTIONS are settings: unknown to its parser, but accepted by `--set`.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -41,7 +41,7 @@ class PanelledCommand(LightParameters, TyperCommand):
         formatter.write(format_command_help(self, ctx, in_full=False))
 
     def prepare_parameter(self, parameter: Any) -> None:
-        """Tells a parameter whether it is a setting, and how its values are converted."""
+        """Records whether a parameter is a setting, and how its values are converted."""
         options = OPTIONS.get(self.name or "")
         if options is not None and parameter.param_type_name == "option":
             parameter.is_setting = name_option(parameter) not in options.names | ALWAYS
@@ -68,7 +68,7 @@ class PanelledCommand(LightParameters, TyperCommand):
 
 
 def replace_synonym(synonyms: Mapping[str, str], convert: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
-    """Returns the value of an option; one that has another name in books may be given by that name."""
+    """Returns the value of an option, translating synonyms used in textbooks."""
     return convert(context, synonyms.get(value, value) if isinstance(value, str) else value)
 
 

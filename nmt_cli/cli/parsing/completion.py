@@ -1,6 +1,6 @@
-"""What a shell completes beside options and choices: models, prepared corpora, metrics, checks.
+"""Shell completion beyond options and choices: models, prepared corpora, metrics, checks.
 
-Must stay light: it is imported for `nmt --help`.
+Must stay light: `nmt --help` imports it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from nmt_cli.cli.parsing.configuration import map_settings
 
 
 def complete_models(incomplete: str) -> list[str]:
-    """Returns the model directories that a path may be completed to, directories on the way, and installed models."""
+    """Returns the matching model directories, directories on the way, and installed models."""
     from nmt_cli.runtime.installed_models import list_models
 
     names = [name for name in list_models() if name.startswith(incomplete)]
@@ -23,12 +23,12 @@ def complete_models(incomplete: str) -> list[str]:
 
 
 def complete_corpora(incomplete: str) -> list[str]:
-    """Returns the prepared corpora that a path may be completed to, and the directories on the way to others."""
+    """Returns the matching prepared corpora, and directories on the way to others."""
     return complete_directories(incomplete, "dataset.json")
 
 
 def complete_directories(incomplete: str, mark: str) -> list[str]:
-    """Returns the directories with a file called `mark`; of others, those that lead to one, with a slash."""
+    """Returns the directories with a file called `mark`, and with a slash those that lead to one."""
     head, tail = os.path.split(incomplete)
     try:
         entries = sorted(path for path in Path(head or ".").iterdir() if path.is_dir())
@@ -43,7 +43,7 @@ def complete_directories(incomplete: str, mark: str) -> list[str]:
 
 
 def has_directories(path: Path) -> bool:
-    """Whether a directory has directories in it."""
+    """Whether a directory contains directories."""
     try:
         return any(child.is_dir() for child in path.iterdir())
     except OSError:
@@ -51,7 +51,7 @@ def has_directories(path: Path) -> bool:
 
 
 def complete_metrics(incomplete: str) -> list[str]:
-    """Returns the metrics of `nmt evaluate` that begin so, after those that a comma ends."""
+    """Returns the matching metrics of `nmt evaluate`, after those before a comma."""
     from nmt_cli.evaluation.metrics.registry import NAMES
 
     done, comma, last = incomplete.rpartition(",")
@@ -59,14 +59,14 @@ def complete_metrics(incomplete: str) -> list[str]:
 
 
 def complete_checks(incomplete: str) -> list[str]:
-    """Returns the checks of `nmt prepare` that begin so."""
+    """Returns the matching checks of `nmt prepare`."""
     from nmt_cli.corpus.checks import CHECKS
 
     return select_beginning((check.name for check in CHECKS if check.can_be_kept), incomplete)
 
 
 def complete_settings(context: typer.Context, incomplete: str) -> list[str]:
-    """Returns the settings of the command that begin so, each with the sign that its value follows."""
+    """Returns the matching settings of the command, each with the sign that precedes its value."""
     return [f"{name}=" for name in select_beginning(sorted(map_settings(context.command)), incomplete)]
 
 

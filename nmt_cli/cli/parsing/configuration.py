@@ -1,7 +1,7 @@
-"""`--config`: a file whose values are the defaults of a command, so that typed options win.
+"""`--config`: a file whose values become the defaults of a command, so that typed options win.
 
-Keys are the names of settings, with `-` or `_`. A table named for a command applies to that command alone and takes
-precedence over the top level. Must stay light: it is imported for `nmt --help`.
+Keys are the names of settings, with `-` or `_`. A table named for a command applies only to that command and takes
+precedence over the top level. Must stay light: `nmt --help` imports it.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ NEVER = {"config", "set", "help", "help-all"}  # that a file or `--set` may not 
 
 
 def map_settings(command: Any) -> dict[str, Any]:
-    """Returns the parameters of a command that a file may set, by all their names, without dashes before them."""
+    """Returns the parameters of a command that a file may set, by all their names, without leading dashes."""
     flags = [(flag, parameter) for parameter in command.params for flag in parameter.opts]
     names = {flag.removeprefix("--"): parameter for flag, parameter in flags if flag.startswith("--")}
     return {name: parameter for name, parameter in names.items() if name not in NEVER}
 
 
 def read_configuration(context: typer.Context, path: Path | None) -> Path | None:
-    """Makes the values of the file the defaults of this command. Raises OptionError for what does not exist."""
+    """Makes the values of the file the defaults of this command. Raises OptionError for unknown names."""
     if path is not None:
         tables, shared = split_tables(load_toml(path), list_sibling_commands(context))
         table = tables.get(str(context.info_name), {})
@@ -42,7 +42,7 @@ def read_configuration(context: typer.Context, path: Path | None) -> Path | None
 
 
 def convert_values(context: typer.Context, values: Mapping[str, Any], *, where: str) -> dict[str, Any]:
-    """Returns the values of a table by the names of parameters. Raises OptionError for what a command does not have."""
+    """Returns the values of a table by parameter name. Raises OptionError for settings that the command lacks."""
     tables = [key for key, value in values.items() if isinstance(value, dict)]
     reject_unknown(tables, list_sibling_commands(context), where=where, noun="command")
     converted: dict[str, Any] = {}
@@ -55,7 +55,7 @@ def convert_values(context: typer.Context, values: Mapping[str, Any], *, where: 
 def find_setting(context: typer.Context, name: str, *, where: str, hint: str) -> Any:
     """Returns the parameter of this name.
 
-    Raises OptionError for a name that the command does not have; if another one has it, with `hint` about that one.
+    Raises OptionError for a name that the command lacks; if another command has it, with `hint` about that one.
     """
     settings = map_settings(context.command)
     group: Any = context.parent.command if context.parent is not None and name not in settings else None
@@ -70,7 +70,8 @@ def find_setting(context: typer.Context, name: str, *, where: str, hint: str) ->
 
 
 def convert_value(kind: Any, option: str, value: Any, where: str) -> Any:
-    """Converts a value of a file to a setting of type `kind`; a number may stand for text, a text for a list of one.
+    """Converts a value of a file to a setting of type `kind`; numbers are accepted for text, and a text for a list of
+    one.
 
     Raises OptionError with `where` for a value of another type.
     """

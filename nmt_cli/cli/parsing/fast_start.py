@@ -1,11 +1,11 @@
-"""What is done for the sake of a fast start alone. Nothing here changes what a command does.
+"""Measures taken only for a fast start. Nothing here changes what a command does.
 
 Measured on `echo hello | nmt translate`, 0.33 s in all. Typer imports pydantic, 0.07 s, as soon as it converts an
-option; so defaults, which have their type already, and text and paths, in which nothing can be wrong, are not converted
-by it. And Python and ONNX Runtime take apart all that they hold when a process ends, as long as a tenth of a short
-translation, which the system would free at once; so the process leaves through `os._exit`. Modules, options and
-translations hold no garbage in circles, yet Python looks for it after every 700 new objects, 0.005 s of a start; so it
-does at a hundred times as many.
+option; so it does not convert defaults, which already have their type, nor text and paths, which cannot be invalid.
+When a process ends, Python and ONNX Runtime take apart all that they hold, for up to a tenth of a short translation,
+although the system would free it at once; so the process leaves through `os._exit`. Modules, options and translations
+hold no cyclic garbage, yet Python looks for it after every 700 new objects, 0.005 s of a start; here it does so a
+hundred times less often.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ CONVERTERS: dict[Any, Callable[[Any], Any]] = {
 
 
 def collect_rarely() -> None:
-    """Has Python look for objects that only refer to each other less often."""
+    """Makes Python look for cyclic garbage less often."""
     gc.set_threshold(NEW_OBJECTS)
 
 
 class LightParameters:
-    """Mixin of a command: its parameters are converted without pydantic wherever that is possible."""
+    """Mixin of a command: converts its parameters without pydantic wherever possible."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
@@ -45,13 +45,13 @@ class LightParameters:
 
 
 def convert_lightly(parameter: Any) -> None:
-    """Has a parameter convert its values without pydantic wherever that is possible."""
+    """Makes a parameter convert its values without pydantic wherever possible."""
     if "process_value" not in vars(parameter):  # Typer asks for the parameters again and again
         parameter.process_value = partial(process_value, parameter, parameter.process_value)
 
 
 def process_value(parameter: Any, convert: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
-    """Returns the value of a parameter; Typer's `convert` is called only where it is needed."""
+    """Returns the value of a parameter, calling Typer's `convert` only if needed."""
     converter = CONVERTERS.get(parameter.type_descriptor.annotation)
     if converter is not None and value:
         value = converter(value)
@@ -63,7 +63,7 @@ def process_value(parameter: Any, convert: Callable[[Any, Any], Any], context: A
 def leave_process(exit_codes: Sequence[int]) -> None:
     """Ends the process with the exit code it was about to end with. Without a code, after an error, Python ends it.
 
-    Where the streams cannot be flushed, Python reports it.
+    If the streams cannot be flushed, Python reports it.
     """
     if exit_codes:
         with suppress(OSError, ValueError):

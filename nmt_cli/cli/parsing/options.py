@@ -1,4 +1,4 @@
-"""The options that commands share. Must stay light: it is imported for `nmt --help`."""
+"""The options shared by commands. Must stay light: `nmt --help` imports it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def resolve_models(paths: list[Path] | None) -> list[Path] | None:
 
 
 def make_models_option(several: str) -> Any:
-    """Returns the option `--model` of a command that takes several; its help says what becomes of these."""
+    """Returns the option `--model` of a command that takes several; its help explains their use."""
     text = f"Directory of the model, or the name of an installed one; {several}.  [default: model]"
     return typer.Option("--model", help=text, show_default=False, callback=resolve_models, **MODEL_OPTION)
 

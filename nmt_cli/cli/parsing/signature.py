@@ -1,6 +1,6 @@
-"""Gives a command its options: those of its settings classes, and those that every command has.
+"""Gives a command its options: those of its settings classes, and those common to all commands.
 
-Must stay light: it is imported for `nmt --help`.
+Must stay light: `nmt --help` imports it.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ PROVIDED = (ExplicitOptions, Screen)  # what a command gets beside the values of
 def with_settings(command: Callable[..., None], fallback: Fallback = leave_open) -> Callable[..., None]:
     """Gives a command one option for each described field of each parameter annotated with a Settings class.
 
-    The command itself is called with the settings objects, built (and so checked) from those options. A parameter
-    annotated with `ExplicitOptions` receives which of its options were set, one annotated with `Screen` where to print;
-    then a typed option overrules one in the file of `--config` that contradicts it. Where neither sets an option,
-    `fallback` may, and else it has its default.
+    The command itself is called with the settings objects, built (and thus checked) from those options. A parameter
+    annotated with `ExplicitOptions` receives the explicitly set options, one annotated with `Screen` where to print;
+    then a typed option overrules one in the file of `--config` that contradicts it. If neither sets an option,
+    `fallback` may; otherwise it has its default.
     """
     signature = inspect.signature(command, eval_str=True)
     kinds = {name: parameter.annotation for name, parameter in signature.parameters.items()}
@@ -76,7 +76,7 @@ def with_settings(command: Callable[..., None], fallback: Fallback = leave_open)
 
 
 def find_explicit(context: typer.Context, file: Path | None) -> ExplicitOptions:
-    """Returns which options were typed, and which stand in the `file` of `--config`."""
+    """Returns which options were typed, and which are in the `file` of `--config`."""
     names: dict[str, dict[str, str]] = {"COMMANDLINE": {}, "DEFAULT_MAP": {}}
     idle = set()
     for parameter in context.command.params:
@@ -94,7 +94,7 @@ def assemble_settings(
     overruled: Collection[str],
     others: Mapping[type[Settings], Mapping[str, Any]],
 ) -> dict[str, Settings]:
-    """Returns the settings from the values of their options, but for those that are `overruled`, or set by `others`."""
+    """Returns the settings built from their options, except those `overruled` or set by `others`."""
     settings = {}
     for name, kind in groups.items():
         fields = [field.name for field in option_fields(kind) if field.name not in overruled]
@@ -105,7 +105,7 @@ def assemble_settings(
 
 
 def list_declared(command: Callable[..., Any]) -> dict[str, Setting]:
-    """Returns the declared settings of a command by the names of its parameters."""
+    """Returns the declared settings of a command by parameter name."""
     kinds = [parameter.annotation for parameter in inspect.signature(command, eval_str=True).parameters.values()]
     fields = [field for kind in kinds if is_settings(kind) for field in option_fields(kind)]
     return {field.name: field.metadata["setting"] for field in fields}
@@ -116,7 +116,7 @@ def make_parameter(name: str, annotation: Any, default: Any = inspect.Parameter.
 
 
 def freeze_list(value: Any) -> Any:
-    """Returns the list of a repeated option as the tuple that settings hold, anything else as it is."""
+    """Returns the list of a repeated option as the tuple that settings hold; anything else unchanged."""
     return tuple(value) if isinstance(value, list) else value
 
 

@@ -1,6 +1,6 @@
-"""How options are written in messages: those without a flag of their own as `--set NAME=VALUE`.
+"""The spelling of options in messages: those without a flag of their own as `--set NAME=VALUE`.
 
-Must stay light: it is imported for `nmt --help`.
+Must stay light: `nmt --help` imports it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ def is_setting(parameter: Any) -> bool:
 
 
 def name_option(parameter: Any) -> str:
-    """Returns the name of an option without its dashes: the longest, if it has several."""
+    """Returns the longest name of an option, without dashes."""
     return str(max(parameter.opts, key=len)).removeprefix("--")
 
 
 def spell_option(parameter: Any, value: Any = None) -> str:
-    """Returns an option as it is typed (`--no-x` where it is switched off), an argument by its metavar."""
+    """Returns an option as typed (`--no-x` if it is switched off), an argument by its metavar."""
     if parameter.param_type_name == "argument":
         return str(parameter.metavar or parameter.name).strip("[].")
     if is_setting(parameter):
@@ -36,7 +36,7 @@ def spell_option(parameter: Any, value: Any = None) -> str:
 
 
 def spell_typed(parameter: Any, flag: str, value: str | None) -> str:
-    """Returns how to set what was typed as `flag` and its value: with the option of the parameter, or with `--set`."""
+    """Returns how to set what was typed as `flag` with a value: by the parameter's option, or by `--set`."""
     if not is_setting(parameter):
         return spell_option(parameter) + ("" if parameter.is_flag else f" {value or 'VALUE'}")
     if parameter.is_flag:
@@ -45,13 +45,13 @@ def spell_typed(parameter: Any, flag: str, value: str | None) -> str:
 
 
 def respell_error(error: NmtError, parameters: Sequence[Any]) -> NmtError:
-    """Returns the error, whose message and hint name the settings among the parameters with `--set`."""
+    """Returns the error with the settings in its message and hint written with `--set`."""
     error.message, error.hint = (respell_settings(text, parameters) for text in (error.message, error.hint))
     return error
 
 
 def respell_settings(text: str, parameters: Sequence[Any]) -> str:
-    """Returns a text of ours that names the settings among the parameters as they are typed.
+    """Returns a text of ours with the settings among the parameters written as they are typed.
 
     `--x 3` becomes `--set x=3`, `--no-x` becomes `--set x=false`, and `--x` becomes `--set x`.
     """

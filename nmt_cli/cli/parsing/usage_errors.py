@@ -1,4 +1,4 @@
-"""Says what is wrong with a command line in our words: Typer's name types of Python, not the value that was typed."""
+"""Explains usage errors in our words, since Typer names Python types instead of the typed value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KINDS = {int: "a whole number", float: "a number"}
 
 
 def keep_value(parameter: Any) -> None:
-    """Has the error of a value that a parameter refuses carry this value, which Typer's own does not."""
+    """Makes the error for a refused value carry that value, which Typer's own error lacks."""
     parameter.process_value = partial(convert_value, parameter.process_value)
 
 
@@ -30,7 +30,7 @@ def convert_value(convert: Callable[[Any, Any], Any], context: Any, value: Any) 
 
 
 def explain_usage(problem: TyperException) -> tuple[str, str]:
-    """Returns the message and the hint for an error of usage."""
+    """Returns the message and the hint for a usage error."""
     context: Any = getattr(problem, "ctx", None)
     see = f"see `{context.command_path if context else 'nmt'} --help`"
     message, name = problem.format_message(), getattr(problem, "option_name", None)
@@ -45,7 +45,7 @@ def explain_usage(problem: TyperException) -> tuple[str, str]:
 
 
 def explain_value(parameter: Any, value: Any, see: str) -> tuple[str, str]:
-    """Returns the message and the hint for a value that a parameter does not take."""
+    """Returns the message and the hint for a value that a parameter refuses."""
     kind, choices = (
         parameter.type_descriptor.annotation,
         [str(choice) for choice in parameter.type_descriptor.choices or ()],
