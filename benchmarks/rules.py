@@ -44,7 +44,6 @@ TABLES = {
 }
 PARTS = {  # what stands instead of a function or a constant
     "moved blanks": ("nmt_cli.rewriting.slips:Slips", "find_moved_blanks", lambda *arguments: ()),
-    "two slips in a word": ("nmt_cli.rewriting.slips", "MOST_UNKNOWN", -1.0),
 }
 COLUMNS = ("BLEU", "chrF", "silent", "alarms", "stress", "falls most", "hostile", "changed")
 MARKUP = re.compile(r"<[^<>]+>|%\(\w+\)[sd]|%(?:\d\$)?[sd]|\$?\{[^{}]*\}|https?://\S+|\S+@\S+\.\w+")

@@ -71,7 +71,7 @@ class WordReader(Protocol):
 
     def is_known(self, word: str) -> bool: ...
 
-    def find_intended(self, word: str, *, is_first: bool, may_slip_twice: bool) -> str | None: ...
+    def find_intended(self, word: str, *, is_first: bool) -> str | None: ...
 
     def may_be_mistyped(self, word: str, *, is_first: bool) -> bool: ...
 
@@ -205,7 +205,7 @@ class NameFinder:
             return False
         is_camel = any(part[1:] != part[1:].lower() for part in unknown)  # camelCase, NULL
         if is_camel and not is_shouted:
-            return self.slips.find_intended(word, is_first=is_first, may_slip_twice=False) is None
+            return self.slips.find_intended(word, is_first=is_first) is None
         if not self.capitals_are_names and (is_shouted or self.may_be_understood(word, is_first=is_first)):
             return False
         return not self.slips.may_be_mistyped(word, is_first=is_first)

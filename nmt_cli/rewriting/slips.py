@@ -28,10 +28,8 @@ UNSEEN_RARELY = 0.02  # largest share of the words of a new text that training m
 SHORT, LONG = 4, 7  # letters; a word of as many as SHORT or fewer is only read as a very frequent one
 LONGEST_WORD = 40  # letters; to look for the slips in more, such as a sequence of genes, would take long, and in vain
 COMMON = 1000  # texts, in which a very frequent word occurs once
-FEWEST, FEWEST_AFTER_TWO = 3, 8  # occurrences of any other word, and of one that was mistyped twice
+FEWEST = 3  # occurrences of any other word
 RARE_ENDING = 1000  # words, of which not one has the two letters at its end
-MOST_SLIPS = 2  # in a long word
-MOST_UNKNOWN = 1 / 3  # of the words of a text in which a word may have two slips: others are of another language
 CERTAIN = 4  # times as likely as the next best word
 LIKELY, LESS_LIKELY = 1.0, 0.5  # how likely a letter is doubled or two exchanged; left out, or missed by a key
 ANSWERS_REMEMBERED = 20_000
@@ -53,8 +51,7 @@ class Slips(Rewrite):
         self.letters = [letter for letter in sorted(profile.characters) if letter.islower()] + ["'"]
         self.known: set[str] = set()  # words that are known, as they are written
         self.familiar: set[str] = set()  # parts of texts between blanks, whose words are known
-        # What unknown words are slips of, in lower case, and whether two slips in one were looked for.
-        self.best: dict[tuple[str, bool], str | None] = {}
+        self.best: dict[str, str | None] = {}  # what unknown words, in lower case, are slips of
 
     @classmethod
     def from_model(cls, model: ModelText) -> Self:
@@ -83,13 +80,12 @@ class Slips(Rewrite):
         unknown = [number for number in unknown if not is_abbreviated(text, matches[number].end())]
         slips = list(self.find_moved_blanks(text, matches, unknown))
         mended = {slip.start for slip in slips}
-        may_slip_twice = len(unknown) <= MOST_UNKNOWN * len(matches)
         for number in unknown:
             match = matches[number]
             if match.start() in mended:
                 continue
             is_first = number == 0 and PLACEHOLDER_PATTERN.search(text, 0, match.start()) is None
-            known = self.find_intended(match[0], is_first=is_first, may_slip_twice=may_slip_twice)
+            known = self.find_intended(match[0], is_first=is_first)
             slips += [Edit(*match.span(), known)] if known is not None else []
         return sorted(slips)
 
@@ -122,23 +118,20 @@ class Slips(Rewrite):
         known = [pair for pair in moves if all(self.profile.words.find(word.lower()).total >= FEWEST for word in pair)]
         return known[0] if len(known) == 1 else None
 
-    def find_intended(self, word: str, *, is_first: bool, may_slip_twice: bool) -> str | None:
+    def find_intended(self, word: str, *, is_first: bool) -> str | None:
         """Returns the known word intended by an unknown one, in its case, or None."""
         if len(word) > LONGEST_WORD:
             return None
         capitalised = undo_capital_slip(word)
         if capitalised is not None:
             return capitalised if self.is_frequent(capitalised) else None
-        key = word.lower(), may_slip_twice and len(word) >= LONG
+        key = word.lower()
         try:
             best = self.best[key]
         except KeyError:
             if len(self.best) >= ANSWERS_REMEMBERED:
                 self.best.clear()
-            best = self.find_best(key[0])
-            if best is None and key[1]:
-                best = self.find_after_two_slips(key[0])
-            self.best[key] = best
+            best = self.best[key] = self.find_best(key)
         if best is None:
             return None
         usual = self.profile.find_usual_case(best) or best
@@ -169,18 +162,6 @@ class Slips(Rewrite):
             return None
         # Letters that are doubled or exchanged in a long word are hardly anything but a slip.
         return best if self.is_frequent(best, len(word)) or (len(word) >= LONG and best in likely) else None
-
-    def find_after_two_slips(self, word: str) -> str | None:
-        """Returns the only word that is two slips away from a long one; None if there is none, or several."""
-        letters = mask_letters(word)
-        meant = [
-            other
-            for other, other_letters in self.long_words.get(word[0], ())
-            if (letters ^ other_letters).bit_count() <= 2 * MOST_SLIPS and count_slips(word, other) <= MOST_SLIPS
-        ]
-        counts = {other: self.profile.words.find(other).total for other in meant}
-        best = choose_likeliest(counts)
-        return best if best is not None and counts[best] >= FEWEST_AFTER_TWO else None
 
     def is_frequent(self, word: str, length: int | None = None) -> bool:
         """Whether a word is frequent enough to be the reading of one with `length` letters."""
@@ -213,15 +194,6 @@ class Slips(Rewrite):
         """Counts of words by their last two letters."""
         return Counter(word[-2:] for word in self.keys)
 
-    @cached_property
-    def long_words(self) -> dict[str, list[tuple[str, int]]]:
-        """The long words by first letter, each with its letters as bits."""
-        words: dict[str, list[tuple[str, int]]] = {}
-        for word in self.keys:
-            if len(word) >= LONG:
-                words.setdefault(word[0], []).append((word, mask_letters(word)))
-        return words
-
 
 def undo_capital_slip(word: str) -> str | None:
     """Returns a word whose capital was typed late or twice (oSrry, SSorry) as intended; else None."""
@@ -239,42 +211,6 @@ def choose_likeliest(likelihoods: Mapping[str, float]) -> str | None:
     if not ranked or (len(ranked) > 1 and likelihoods[ranked[1]] * CERTAIN > likelihoods[ranked[0]]):
         return None
     return ranked[0]
-
-
-def mask_letters(word: str) -> int:
-    """Returns the letters of a word as bits; a slip changes at most two."""
-    mask = 0
-    for letter in word:
-        mask |= 1 << (ord(letter) & 63)
-    return mask
-
-
-def count_slips(typed: str, meant: str) -> int:
-    """Returns the fewest slips that turn `meant` into `typed`; a number above MOST_SLIPS if there are more.
-
-    The last letter is never a slip: another letter may make another form of the word.
-    """
-    too_many = MOST_SLIPS + 1
-    if abs(len(typed) - len(meant)) > MOST_SLIPS or typed[-1] != meant[-1]:
-        return too_many
-    # rows[i][j]: the slips by which the first j letters of `meant` become the first i that were typed
-    rows = [list(range(len(meant) + 1))]
-    for i, letter in enumerate(typed, start=1):
-        row = [too_many]
-        for j, other in enumerate(meant, start=1):
-            slips = rows[i - 1][j - 1] + (
-                0 if letter == other else 1 if letter in NEIGHBOURS.get(other, ()) else too_many
-            )
-            slips = min(slips, row[j - 1] + 1)  # `other` was left out
-            if i > 1 and letter == typed[i - 2]:
-                slips = min(slips, rows[i - 1][j] + 1)  # `letter` was typed twice
-            if i > 1 and j > 1 and letter == meant[j - 2] and typed[i - 2] == other:
-                slips = min(slips, rows[i - 2][j - 2] + 1)  # both were exchanged
-            row.append(slips)
-        if min(row) > MOST_SLIPS:
-            return too_many
-        rows.append(row)
-    return rows[-1][-1]
 
 
 def is_abbreviated(text: str, end: int) -> bool:
