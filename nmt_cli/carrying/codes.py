@@ -1,16 +1,24 @@
-"""Codes with small figures: `1½`, `CO₂`. `names` finds all other codes, since it knows the training text."""
+"""Finds what is written as no prose is: `1½`, `CO₂`, `:name`, `[NAME]`. `names` finds codes by what training had."""
 
 from __future__ import annotations
+
+import re
 
 from nmt_cli.carrying.kind import Kind
 from nmt_cli.carrying.numbers.patterns import LETTER
 from nmt_cli.carrying.spans import SpanKind
+from nmt_cli.text.characters import ANY_OPENING
 
+WORD_START = rf"(?<![^\s{re.escape(ANY_OPENING)}])"
 CODES = Kind(
     SpanKind.CODE,
     patterns=(
         r"(?:(?<![\d.,/])\d{1,9} ?)?[¼-¾⅐-⅞]",
         rf"(?<![{LETTER}])(?=[A-Za-z]{{1,6}}[₀-₉])(?:[A-Z][a-z]?[₀-₉]{{0,3}}){{1,10}}(?![{LETTER}])",
+        # Laravel, Rails, chats; Drupal: a mark that stands behind words, before one.
+        rf"{WORD_START}::?[A-Za-z_]\w{{1,40}}:{{0,2}}(?!\w)|{WORD_START}![a-z_]\w{{1,40}}(?!\w)",
+        # Forms: a word in capitals within brackets, where it is not all there is.
+        r"(?:(?<!^)(?<!\[)|^(?=.*[a-z]))\[[A-Z][A-Z_]{1,40}(?:_\d{1,3})?\](?!\])",
     ),
-    signs="¼-¾⅐-⅞₀-₉",
+    signs=r"¼-¾⅐-⅞₀-₉:!\[",
 )

@@ -38,6 +38,7 @@ class Context(NamedTuple):
     in_choice: bool = False  # whether the text is one of those to choose from, in which `#` is a number
     glossary: TermFinder | None = None
     scripts: ScriptReader | None = None
+    is_word: Callable[[str], bool] | None = None  # whether training had a word
     names: Callable[[str], Iterable[Span]] | None = None  # finds names and codes, with the profiles of both sides
     notation: NumberWriter | None = None  # None: numbers stay as they are
 

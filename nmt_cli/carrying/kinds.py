@@ -32,6 +32,7 @@ from nmt_cli.carrying.placeholders import PROGRAM_PLACEHOLDERS
 from nmt_cli.carrying.references import REFERENCES
 from nmt_cli.carrying.spans import Span, SpanKind, cover_spans, join_touching, widen_to_brackets
 from nmt_cli.carrying.tags import TAGS
+from nmt_cli.carrying.wraps import take_wraps_out
 
 SYNTAX = (CHOICES, ELEMENTS, TAGS, EMOJI, TRADE_MARKS, ADDRESSES, PROGRAM_PLACEHOLDERS, REFERENCES, CODES)
 DIGITS = (AMOUNTS, TIMES, IDENTIFIERS, NUMBERS)
@@ -40,7 +41,11 @@ WORDS = (CHOICE_NUMBERS, TERMS, EMPHASIS, ACCELERATORS, FOREIGN_WORDS, NAMES)
 IF_LOST: tuple[LostKind, ...] = (DATES, SMALL_NUMBERS, BRACKET_PAIRS, SLASHES)  # `translation.repair.carry_lost`
 FAULTS_IF_LOST = frozenset(kind.fault for kind in IF_LOST)
 KINDS: tuple[Kind, ...] = (*IN_ANY_TEXT, *WORDS, *IF_LOST)
-KIND_OF_SPAN = {kind.name: kind for kind in reversed(KINDS)} | {SpanKind.SYMBOL: REFERENCES, SpanKind.RARE_NAME: NAMES}
+KIND_OF_SPAN = {kind.name: kind for kind in reversed(KINDS)} | {
+    SpanKind.SYMBOL: REFERENCES,
+    SpanKind.RARE_NAME: NAMES,
+    SpanKind.WRAP: PROGRAM_PLACEHOLDERS,
+}
 
 
 class PatternGroup:
@@ -82,7 +87,8 @@ def find_spans(text: str, context: Context = NO_CONTEXT, kinds: tuple[Kind, ...]
     for kind in kinds:
         if kind in WORDS and kind.guard.search(text):
             spans = sorted([*spans, *kind.find(cover_spans(text, spans), spans, context)])
-    return join_touching(spans) if len(spans) > 1 else spans
+    spans = join_touching(spans) if len(spans) > 1 else spans
+    return take_wraps_out(spans, text, context.is_word) if spans and context.is_word else spans
 
 
 def write_spans(spans: Sequence[Span], text: str, context: Context) -> list[Span]:

@@ -28,6 +28,8 @@ BEHIND_WORD = f"{END_MARKS}{PAUSES}{ANY_CLOSING}>*_{INVISIBLE}"
 CALL = r"(?<![\w.])(?:[A-Za-z_][\w.]{1,60}\(\)|[a-zA-Z]\([a-z]\)|__[a-z]\w{0,40}__)(?!\w)"
 OPTION = r"--[A-Za-z]\w"
 NOT_IN_WORDS = r"[_\\@#+=^|~*]|(?<=[^\W\d_])&(?=[^\W\d_])"  # what no word has
+GLUED = r"-{2,}|[#=|~^+]+"  # signs that may touch a word of the language and are no part of it
+MERGE_FIELD = r"[«‹][A-Z]\w{1,40}[»›]"  # of a letter, where no quotation has such marks
 LONE_SIGN = r"[&+=<>|/\\^~@#*→←⇒]{1,3}|<?[=-]{1,2}>|<[=-]{1,2}"  # between two words
 ENUMERATOR = r"(?<!\S)\((?:[a-z]|[ivx]{2,4})\)(?=[\s,;]|$)"  # where one is not alone: (a) the house, (b) the garden
 # A formula of letters and small numbers: x = y + 2, A -> B
@@ -64,6 +66,7 @@ class Name(NamedTuple):
     is_code: bool = True  # whether it is written as no word is
     is_new: bool = False  # whether it is a word that training never had
     is_sure: bool = True  # else it may be another form of a known word
+    is_mark: bool = False  # whether it is signs that touch a word of the language
 
 
 class WordReader(Protocol):
@@ -120,10 +123,12 @@ class NameFinder:
         calls = [Name(*match.span()) for match in re.finditer(CALL, text)] if "(" in text or "__" in text else []
         calls += find_enumerators(text) if "(" in text else []
         calls += [Name(*match.span()) for match in re.finditer(FORMULA, text)]
+        calls += self.find_merge_fields(text)
         covered = cover_names(text, calls)
         names: list[Name] = []
         for name in sorted([*calls, *self.find_words(covered)]):
-            if names and names[-1].is_code == name.is_code and text[names[-1].end : name.start] in (" ", "/"):
+            is_like = names and names[-1].is_code == name.is_code and not (names[-1].is_mark or name.is_mark)
+            if is_like and text[names[-1].end : name.start] in (" ", "/"):
                 last = names.pop()
                 is_new, is_sure = last.is_new or name.is_new, last.is_sure or name.is_sure
                 name = Name(last.start, name.end, name.is_code, is_new, is_sure)
@@ -135,13 +140,19 @@ class NameFinder:
         """Yields the names and codes of a text as spans."""
         for name in self.find_names(text):
             kind = SpanKind.CODE if name.is_code else SpanKind.NAME if name.is_new else SpanKind.RARE_NAME
-            yield Span(name.start, name.end, text[name.start : name.end], kind)
+            kind = SpanKind.SIGN if name.is_mark else kind
+            yield Span(name.start, name.end, text[name.start : name.end], kind, is_extracted=name.is_mark)
+
+    def find_merge_fields(self, text: str) -> Iterator[Name]:
+        """Yields words between guillemets within a text, where training hardly ever quoted with them."""
+        if ("«" in text or "‹" in text) and self.has_rare_sign("«"):
+            yield from (Name(*match.span()) for match in re.finditer(MERGE_FIELD, text))
 
     def is_ordinary(self, part: str) -> bool:
         """Whether a part of a text between blanks is a known word or lacks a capital. Fast, since nearly all are."""
         word = part.lstrip(BEFORE_WORD).rstrip(BEHIND_WORD)
         letters = word.replace("'", "")
-        if not letters.isalpha() or "()" in part or part.startswith("__") or re.match(ENUMERATOR, part):
+        if not letters.isalpha() or "()" in part or "«" in part or part.startswith("__") or re.match(ENUMERATOR, part):
             return False
         if not word.islower() and (not self.slips.is_known(word) or self.is_rare_name(word)):
             return False
@@ -164,13 +175,25 @@ class NameFinder:
             if re.fullmatch(LONE_SIGN, part) and self.has_rare_sign(part):
                 yield Name(*match.span())
             elif self.is_code(word):
-                yield Name(start, start + len(written))
+                yield from self.find_glued(written, start) or [Name(start, start + len(written))]
             elif re.compile(ABBREVIATION).match(text, start):
                 continue
             elif names := list(self.find_in_word(written, start, is_shouted=is_shouted)):
                 yield from names
             elif word == word.lower() or self.source.has_word(word):  # whatever stands around it
                 remember_part(part, self.nameless)
+
+    def find_glued(self, written: str, start: int) -> list[Name]:
+        """Returns the signs that touch known words, if there is nothing else between two blanks; else it is a code."""
+        signs = list(re.finditer(GLUED, written))
+        words = [word.strip(END_MARKS + PAUSES) for word in re.split(GLUED, written)]
+        if not all(word == "" or self.source.has_word(word) for word in words):
+            return []
+        for before, sign, after in zip(words[:-1], signs, words[1:], strict=True):
+            begins = after[:1].isupper() and (start == 0 or self.source.find_usual_case(after) != after)
+            if not (begins if after and sign[0] != "|" else len(before) > 1):
+                return []
+        return [Name(start + sign.start(), start + sign.end(), is_mark=True) for sign in signs]
 
     def find_in_word(self, written: str, start: int, *, is_shouted: bool) -> Iterator[Name]:
         """Yields the word that begins at `start` if it is a name, or those of its parts that are: Tom/Kazimierz."""

@@ -16,24 +16,36 @@ from nmt_cli.carrying.numbers.patterns import LETTER
 from nmt_cli.carrying.spans import SpanKind
 
 OWN = r"⟦\d⟧"  # text that looks like what a masked span becomes
+NAME = r"[A-Za-z_](?:[\w.-]{0,40}\w)?"
+BETWEEN_SIGNS = "|".join(
+    rf"(?<!\w){sign}{{1,2}}{NAME}{sign}{{1,2}}(?!\w)" for sign in ("#", "@", r"\|", r"\^", "§", "!!")
+)
 PLACEHOLDER_SYNTAXES = (
+    # Between signs: ERB and ASP, Template Toolkit, Mailchimp, wikis, Java, Python, Chrome, Windows, MFC.
+    rf"<%[^%{NOT_IN_SPANS}]{{0,80}}%>|\[%[^%{NOT_IN_SPANS}]{{0,80}}%\]|\*\|[^|*{NOT_IN_SPANS}]{{1,60}}\|\*",
+    rf"\[\[[^\[\]{NOT_IN_SPANS}]{{1,60}}\]\]|<<[^<>{NOT_IN_SPANS}]{{1,60}}>>|\(\({NAME}\)\)",
+    rf"%%{NAME}%%|%(?![sd]){NAME}%(?!%)|%[sd][\w.-]{{0,40}}\w%(?![\w%])|\${NAME}\$|__[A-Za-z](?:[\w.-]{{0,40}}?[^\W_])?__",
+    BETWEEN_SIGNS,
+    # Between brackets behind a sign: Swift, make; a formula of a spreadsheet.
+    rf"[\\$@]\((?:[^(){NOT_IN_SPANS}]|\([^(){NOT_IN_SPANS}]{{0,60}}\)){{1,60}}\)",
+    rf"(?<![\w=])=[A-Z][A-Z0-9.]{{0,30}}\((?:[^(){NOT_IN_SPANS}]|\([^(){NOT_IN_SPANS}]{{0,80}}\)){{0,120}}\)",
     # Braces: Python, Java, C#, JavaScript, Mustache, Ruby, shell.
-    rf"\{{\{{\{{[^{{}}{NOT_IN_SPANS}]{{0,80}}\}}\}}\}}|\{{\{{[^{{}}{NOT_IN_SPANS}]{{0,80}}\}}\}}|[$#%]?\{{[^{{}}{NOT_IN_SPANS}]{{0,60}}\}}",
+    rf"\{{\{{\{{[^{{}}{NOT_IN_SPANS}]{{0,80}}\}}\}}\}}|\{{\{{[^{{}}{NOT_IN_SPANS}]{{0,80}}\}}\}}|[$#%@]?\{{[^{{}}{NOT_IN_SPANS}]{{0,60}}\}}",
     r"\$t\([^()\n]{0,80}\)",
-    r"\$(?:[A-Za-z_]\w{1,40}|[A-Za-z_](?!\w))",
+    r"\$(?:[A-Za-z_]\w{1,40}|[A-Za-z_](?!\w))(?:(?:->|\.(?=[a-z_]))[A-Za-z_]\w{0,40}){0,4}",
     # Ruby, Python, Boost, Qt.
     r"%<\w{1,40}>[-+ #0]*\d*(?:\.\d+)?[a-zA-Z]|%(?:\d+\$)?\(\w{1,40}\)[#0+-]*\d*(?:\.\d+)?[a-zA-Z]",
-    r"%\|[^|%\n]{1,20}\||%\d{1,2}%|%L?\d{1,2}(?![\d$:a-zA-Z]|\.\d)|%Ln(?![A-Za-z])",
+    r"%\|[^|%\n]{1,20}\||%\d{1,2}%|%L?\d{1,2}(?![\d$a-zA-Z]|\.\d|:\w)|%Ln(?![A-Za-z])",
     # Apple's plurals.
     r"%(?:\d+\$)?#@\w{1,40}@",
     # C, and what learned from it: Objective-C, PHP, Perl, Java, Lua, awk, Tcl, Pascal, GCC; dates.
     r"%(?:\d+\$|\d+:)?[#0+'-]*(?:\*|\d+)?(?:\.(?:\*|\d+))?"
-    rf"(?:[sd]|(?:hh|h|ll|l|L|j|z|t|q)?[+#]*[a-zA-Z@](?![{LETTER}]))|%[<>](?=[^\s\d])|%%",
+    rf"(?:[sd]|(?:hh|h|ll|l|L|j|z|t|q)?[+#]*(?:@|[a-zA-Z](?![{LETTER}])))|%[<>](?=[^\s\d])|%%",
     rf"(?<![\w~/])~\d{{0,3}}[asdwASDW%](?![{LETTER}/])",
 )
 
 
-PROGRAM_PLACEHOLDERS = Kind(SpanKind.PLACEHOLDER, patterns=(OWN, *PLACEHOLDER_SYNTAXES), signs="%{$~⟦")
+PROGRAM_PLACEHOLDERS = Kind(SpanKind.PLACEHOLDER, patterns=(OWN, *PLACEHOLDER_SYNTAXES), signs=r"%{$~⟦#@|^§!=<\[(\\_*")
 
 
 @cache

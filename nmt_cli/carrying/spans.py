@@ -45,12 +45,13 @@ class SpanKind(StrEnum):
     RARE_NAME = auto()  # a name that training hardly had
     BRACKET = auto()
     SLASH = auto()  # between two words
+    WRAP = auto()  # a placeholder beside words that it wraps: {0}here{1}
 
 
 NUMERIC = frozenset({SpanKind.AMOUNT, SpanKind.TIME, SpanKind.IDENTIFIER, SpanKind.NUMBER})
 WORDLESS = frozenset(  # stand for no word
     {SpanKind.TAG, SpanKind.EMOJI, SpanKind.SIGN, SpanKind.REFERENCE, SpanKind.EMPHASIS, SpanKind.ACCELERATOR}
-    | {SpanKind.BRACKET, SpanKind.SLASH}
+    | {SpanKind.BRACKET, SpanKind.SLASH, SpanKind.WRAP}
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from nmt_cli.carrying.kind import NOT_IN_SPANS, Kind
@@ -13,7 +14,14 @@ INLINE_TAGS = frozenset(
     " strong sub sup tt u var x".split()
 )
 EMPTY_TAGS = frozenset("area base br bx col embed ex hr img input link meta param ph source track wbr x".split())
-TAG_PATTERN = r"(?s)<(/?)([A-Za-z][\w:.-]*)[^>]*?(/?)>$"
+BLOCK_TAGS = frozenset(
+    "address article aside blockquote body br caption center col colgroup dd details dialog dir div dl dt fieldset"
+    " figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html iframe legend li link main"
+    " menu meta nav noscript object ol optgroup option p param script section select style summary table tbody td"
+    " template textarea tfoot th thead title tr ul video audio canvas map"
+    " para item itemizedlist listitem entry row seg tu tuv source target string text note step".split()
+)
+TAG_PATTERN = r"(?s)<(/?)([A-Za-z][\w:.-]*|\d{1,3})[^>]*?(/?)>$"
 
 
 class TagKind(Kind):
@@ -29,7 +37,7 @@ TAGS = TagKind(
     patterns=(
         # Markup: a comment, a declaration, an instruction, or a tag, which may have a `>` within quotes.
         rf"<!--[^{NOT_IN_SPANS}]{{0,2000}}?-->|<[!?][A-Za-z\[][^<>{NOT_IN_SPANS}]{{0,2000}}>",
-        rf"</?[A-Za-z][\w:.-]*+(?:\s(?:[^<>\"'{NOT_IN_SPANS}]|\"[^\"{NOT_IN_SPANS}]{{0,2000}}\"|'[^'{NOT_IN_SPANS}]{{0,2000}}')*+)?/?>",
+        rf"</?(?:[A-Za-z][\w:.-]*+|\d{{1,3}}+)(?:\s(?:[^<>\"'{NOT_IN_SPANS}]|\"[^\"{NOT_IN_SPANS}]{{0,2000}}\"|'[^'{NOT_IN_SPANS}]{{0,2000}}')*+)?/?>",
     ),
     signs="<",
 )
@@ -55,6 +63,14 @@ def parts_words(span: Span) -> bool:
     return match is None or match[2].lower() not in INLINE_TAGS
 
 
-def is_block_tag(span: Span) -> bool:
-    """Whether a span is a tag that separates sentences: a line break, a paragraph, a list item."""
-    return span.kind is SpanKind.TAG and parts_words(span) and re.match(TAG_PATTERN, span.text) is not None
+def is_block_tag(span: Span, spans: Iterable[Span] = ()) -> bool:
+    """Whether a span is a tag that parts sentences: a break, a paragraph, an item of a list.
+
+    A tag with an unknown name does if it has no partner among the `spans` of its line.
+    """
+    match = re.match(TAG_PATTERN, span.text) if span.kind is SpanKind.TAG and parts_words(span) else None
+    if match is None or match[2].isdigit():
+        return False
+    if match[2].lower() in BLOCK_TAGS or span.pair is None:
+        return match[2].lower() in BLOCK_TAGS
+    return span.pair._replace(closes=not span.pair.closes) not in [other.pair for other in spans]

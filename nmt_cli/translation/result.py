@@ -21,6 +21,7 @@ CheckKind = Literal[
     "runaway",
     "copied",
     "placeholder",
+    "enclosed words",
     "numbers",
     "dates",
     "spans",

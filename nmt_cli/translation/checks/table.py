@@ -67,7 +67,19 @@ CHECKS = (
         repaired=("lost word",),
         unrepaired="a word of the source is lost",
     ),
-    CheckRow("spans", "with a protected span missing or perhaps misplaced", check_spans),
+    CheckRow(
+        "spans",
+        "with a protected span missing or perhaps misplaced",
+        check_spans,
+        repaired=("lost span",),
+    ),
+    CheckRow(
+        "enclosed words",
+        "with words between two protected spans perhaps lost",
+        doc="Finds two protected spans side by side between which the source has words, if no remedy helped.",
+        repaired=("loss of words between spans", "losses of words between spans"),
+        unrepaired="the words between two spans may be lost",
+    ),
     CheckRow("terms", "with a glossary term missing or perhaps misplaced", check_terms),
     CheckRow(
         "numbers",

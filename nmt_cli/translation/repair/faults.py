@@ -15,9 +15,13 @@ from typing import Literal
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.text.normalise import find_unspaced, normalise
 
-Fault = Literal["empty", "loop", "runaway", "copied", "placeholder", "numbers", "dates", "brackets"]
+Fault = Literal[
+    "empty", "loop", "runaway", "copied", "placeholder", "spans", "enclosed words", "numbers", "dates", "brackets"
+]
 
 PLACEHOLDER_OPENING = "⟦"
+ADJACENT_PLACEHOLDERS = re.compile(r"(⟦\d⟧)(?=\W*?(⟦\d⟧))")
+PLACEHOLDERS_AROUND_WORDS = re.compile(r"(⟦\d⟧)(?=[^⟦]*[^\W\d_][^⟦]*(⟦\d⟧))")
 WORD_REPEATS = 4  # of one word in a row: "very, very, very" is language
 PHRASE_REPEATS = 3  # of two or more words in a row
 LONGEST_PHRASE = 50  # words; to look for longer ones would take time that grows with the square of a text
@@ -44,16 +48,37 @@ def find_fault(source: str, target: str, *, finished: bool, same_language: bool 
         return "loop"
     if not finished:
         return "runaway"
-    if PLACEHOLDER_OPENING in target and has_invented_placeholder(source, target):
-        return "placeholder"
+    if PLACEHOLDER_OPENING in f"{source}{target}" and (fault := find_placeholder_fault(source, target)):
+        return fault
     return "copied" if not same_language and is_copy(source, target) else None
 
 
-def has_invented_placeholder(source: str, target: str) -> bool:
-    """Whether `target` has a placeholder more often than `source`, in place of a word that would be lost."""
-    counts = Counter(PLACEHOLDER_PATTERN.findall(target))
-    counts.subtract(PLACEHOLDER_PATTERN.findall(source))
-    return any(count > 0 for count in counts.values())
+def find_placeholder_fault(source: str, target: str) -> Fault | None:
+    """Returns what is wrong with the placeholders of `target`.
+
+    One more than in `source` stands for a word that would be lost. Two side by side, which have words between them in
+    `source`, may have lost these.
+    """
+    before, after = (Counter(PLACEHOLDER_PATTERN.findall(text)) for text in (source, target))
+    if after - before:
+        return "placeholder"
+    if before - after:
+        return "spans"
+    pairs = {frozenset(pair) for pair in ADJACENT_PLACEHOLDERS.findall(target)}
+    return "enclosed words" if pairs & {frozenset(pair) for pair in PLACEHOLDERS_AROUND_WORDS.findall(source)} else None
+
+
+def keeps_words(before: str, after: str) -> bool:
+    """Whether a translation has all words of an earlier one that lost placeholders, and at most as many more as these.
+
+    Where a placeholder stands at an odd place, a network that writes it may lose the words around it.
+    """
+    words, new_words = (
+        Counter(word for word in strip_words(PLACEHOLDER_PATTERN.sub(" ", text)) if word.isalnum())
+        for text in (before, after)
+    )
+    room = len(set(PLACEHOLDER_PATTERN.findall(after)))
+    return not words - new_words and (new_words - words).total() <= room
 
 
 def has_stutter(source: str, target: str) -> bool:

@@ -11,7 +11,7 @@ from typing import NamedTuple, get_args
 
 from nmt_cli.carrying.kinds import FAULTS_IF_LOST
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.repair.faults import Fault, find_fault, has_stutter
+from nmt_cli.translation.repair.faults import Fault, find_fault, has_stutter, keeps_words
 from nmt_cli.translation.result import Hypothesis, Repair, Translation
 
 COVERAGE = 0.5  # beta; more than the 0.2 of Wu et al., since these translations are known to be faulty
@@ -30,6 +30,9 @@ class Remedy(NamedTuple):
 
 # `carry_lost` takes care of what is carried if it was lost.
 ALL_FAULTS: frozenset[Fault] = frozenset(get_args(Fault)) - FAULTS_IF_LOST
+LOST_SPANS: frozenset[Fault] = frozenset({"spans"})  # attention places them, and a check of their own tells so
+# A repair of these keeps all words, since attention may place what stays lost.
+CAREFUL_FAULTS = LOST_SPANS | {"enclosed words"}
 
 
 def keep_settings(config: SearchConfig, size: int) -> SearchConfig:
@@ -90,7 +93,8 @@ class Repairer(NamedTuple):
                     del faults[index]
         # 3. Mark what is left: with a result that stutters, or without success.
         for index, fault in faults.items():
-            result[index] = stuttering.get(index) or result[index]._replace(repairs=(Repair(fault, None),))
+            unrepaired = () if fault in LOST_SPANS else (Repair(fault, None),)
+            result[index] = stuttering.get(index) or result[index]._replace(repairs=unrepaired)
         return result
 
     def find_fault(self, translation: Translation, config: SearchConfig) -> Fault | None:
@@ -112,11 +116,18 @@ class Repairer(NamedTuple):
         changed = replace(remedy.change(config, self.ngram_size), limit_placeholders=True)
         all_hypotheses = replace(changed, n_best=changed.beam_size)
         results = self.search([translation.source for translation in translations], all_hypotheses)
-        return [self.keep_faultless(result, config) for result in results]
+        pairs = zip(results, translations, strict=True)
+        return [self.keep_faultless(result, former, config) for result, former in pairs]
 
-    def keep_faultless(self, translation: Translation, config: SearchConfig) -> Translation | None:
-        """Returns the translation with its faultless hypotheses, at most `n_best`, stuttering ones last; else None."""
-        hypotheses = translation.hypotheses
-        faultless = [h for h in hypotheses if self.judge_hypothesis(translation.source, h, config) is None]
-        faultless.sort(key=lambda hypothesis: has_stutter(translation.source, hypothesis.text))
+    def keep_faultless(self, translation: Translation, former: Translation, config: SearchConfig) -> Translation | None:
+        """Returns the translation with its faultless hypotheses, at most `n_best`, stuttering ones last; else None.
+
+        One that brings back what the `former` translation lost keeps all its words. Of other ones, that is no fault.
+        """
+        judged = [(h, self.judge_hypothesis(translation.source, h, config)) for h in translation.hypotheses]
+        judged.sort(key=lambda pair: (pair[1] is not None, has_stutter(translation.source, pair[0].text)))
+        if self.find_fault(former, config) in CAREFUL_FAULTS:
+            faultless = [h for h, fault in judged if fault is None and keeps_words(former.text, h.text)]
+        else:
+            faultless = [h for h, fault in judged if fault is None or fault in CAREFUL_FAULTS]
         return translation._replace(hypotheses=tuple(faultless[: config.n_best])) if faultless else None

@@ -70,6 +70,7 @@ class LineReader:
             carries,
             glossary=glossary,
             scripts=scripts,
+            is_word=names.source.has_word if names else None,
             names=names.find_spans if names else None,
             notation=notation,
         )
@@ -204,7 +205,7 @@ def take_frame_off(segment: Segment) -> list[Segment]:
 
 def split_at_dividers(text: str, spans: Sequence[Span]) -> Iterator[Segment]:
     """Yields the parts of a text between line breaks, tabs and block tags such as `<br>`, and these as frames."""
-    dividers = [(span.start, span.end) for span in spans if is_block_tag(span)]
+    dividers = [(span.start, span.end) for span in spans if is_block_tag(span, spans)]
     if "\t" in text or "\n" in text or "\r" in text:
         dividers = sorted([*dividers, *(match.span() for match in re.finditer(r"[\t\r\n]+", text))])
     if not dividers:

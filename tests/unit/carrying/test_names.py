@@ -70,6 +70,8 @@ def list_names(text: str, finder: NameFinder = ENGLISH_FINDER) -> list[str]:
         ("If x = y + 2 - z, A -> B (p < 3).", ["x = y + 2 - z", "A -> B", "p < 3"]),
         ("Kazimierz/Siobhan or it/Szczecin,Weathers", ["Kazimierz/Siobhan", "Szczecin"]),
         ("I saw it in Boston", ["Boston"]),  # rare, and the same in the target
+        ("Did «Name» or ‹Friend› see it", ["«Name»", "‹Friend›"]),
+        ("#holiday, see key=value or name=You", ["#holiday", "key=value", "name=You"]),
     ],
 )
 def test_names_and_codes_are_carried(text: str, names: list[str]) -> None:
@@ -100,6 +102,23 @@ def test_names_and_codes_are_carried(text: str, names: list[str]) -> None:
 )
 def test_words_of_the_language_are_not(text: str) -> None:
     assert list_names(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "marks"),
+    [
+        ("--The house", ["--"]),
+        ("#I saw the house#", ["#", "#"]),
+        ("==The house== and it", ["==", "=="]),
+        ("~I saw it|The house", ["~", "|"]),
+        ("house=I saw it.", ["="]),
+        ("the house. ==The net", ["=="]),
+    ],
+)
+def test_signs_that_touch_words_are_marks(text: str, marks: list[str]) -> None:
+    spans = list(ENGLISH_FINDER.find_spans(text))
+    assert [span.text for span in spans] == marks
+    assert all(span.is_extracted and span.is_markup for span in spans)
 
 
 def test_characters_that_training_never_had_are_read_as_those_that_it_had() -> None:

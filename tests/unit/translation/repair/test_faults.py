@@ -20,6 +20,10 @@ FAULTY = [
     ("where is the station", "where is the station", "copied"),
     ("Then Tom said that it was late.", "then Tom said that it was late", "copied"),
     ("我们明天去北京看朋友", "我们明天去北京看朋友", "copied"),
+    ("Did ⟦0⟧ or ⟦1⟧ come?", "Kam ⟦0⟧ oder?", "spans"),
+    ("Did ⟦0⟧ or ⟦1⟧ come?", "Kam ⟦0⟧ oder ⟦0⟧ ⟦1⟧?", "placeholder"),
+    ("Did ⟦0⟧ or ⟦1⟧ come?", "Kam ⟦1⟧, ⟦0⟧?", "enclosed words"),
+    ("⟦0⟧, ⟦1⟧ and ⟦2⟧ came", "⟦0⟧, ⟦1⟧, ⟦2⟧ kamen", "enclosed words"),
 ]
 FAULTLESS = [
     ("No no no!", "Nein, nein, nein!"),
@@ -35,6 +39,8 @@ FAULTLESS = [
     ("https://example.org/one/two", "https://example.org/one/two"),
     ("42 17 2026", "42 17 2026"),
     ("taxi, hotel, restaurant", "Taxi, Hotel, Restaurant"),
+    ("Did ⟦0⟧ or ⟦1⟧ come?", "Kam ⟦1⟧ oder ⟦0⟧?"),
+    ("⟦0⟧, ⟦1⟧ (⟦2⟧) came", "⟦0⟧, ⟦1⟧ (⟦2⟧) kamen"),
     ("", ""),
     ("   ", ""),
 ]

@@ -117,6 +117,25 @@ def test_a_placeholder_of_nothing_is_searched_again_with_it_barred(invented: str
     assert [config.limit_placeholders for config in search.configs] == [True]
 
 
-def test_a_placeholder_that_is_lost_or_moved_is_no_fault() -> None:
-    lines = [translation("⟦0⟧ ⟦1⟧ drei", text) for text in ("⟦1⟧ ⟦0⟧ three", "⟦1⟧ three", "three")]
-    assert Repairer(StubSearch(), 3).repair(lines, SearchConfig()) == lines
+def test_a_placeholder_that_is_moved_is_no_fault() -> None:
+    moved = translation("⟦0⟧ ⟦1⟧ drei", "⟦1⟧ ⟦0⟧ three")
+    assert Repairer(StubSearch(), 3).repair([moved], SearchConfig()) == [moved]
+
+
+@pytest.mark.parametrize("lost", ["⟦1⟧ three", "three"])
+def test_a_lost_placeholder_is_searched_for_among_more_hypotheses(lost: str) -> None:
+    search = StubSearch(wide="three|⟦1⟧ ⟦0⟧|⟦0⟧ and I ⟦1⟧ and a three|⟦1⟧ ⟦0⟧ three")
+    (result,) = Repairer(search, 3).repair([translation("⟦0⟧ ⟦1⟧ drei", lost)], SearchConfig())
+    assert (result.text, result.repairs) == ("⟦1⟧ ⟦0⟧ three", (Repair("spans", "wider beam"),))
+
+
+def test_a_placeholder_that_stays_lost_is_left_to_attention() -> None:
+    lost = translation("⟦0⟧ ⟦1⟧ drei vier", "⟦1⟧ three")
+    search = StubSearch(wide="three", half="⟦0⟧ ⟦1⟧ three")  # halves are worse than a lost span
+    assert Repairer(search, 3).repair([lost], SearchConfig()) == [lost]
+
+
+def test_words_between_two_placeholders_stay_between_them() -> None:
+    search = StubSearch(wide="⟦0⟧ ⟦1⟧ came|⟦0⟧ or ⟦1⟧ went|⟦0⟧ or ⟦1⟧ came")
+    (result,) = Repairer(search, 3).repair([translation("⟦0⟧ oder ⟦1⟧ kam", "⟦0⟧, ⟦1⟧ came")], SearchConfig())
+    assert (result.text, result.repairs) == ("⟦0⟧ or ⟦1⟧ came", (Repair("enclosed words", "wider beam"),))

@@ -1,0 +1,62 @@
+"""What programs put into texts is carried byte for byte, in whichever syntax, and wherever it stands."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from unit.carrying.test_names import ENGLISH_FINDER
+
+from nmt_cli.carrying.kind import Context
+from nmt_cli.carrying.kinds import KINDS, find_spans
+
+DIALECTS = (
+    "%s %d %1$s %(name)s %(count)d %-5.2f %% %1 %L1 %@ %2$@ %#@files@ %<name>s %|1$s| ~a ~3d".split()
+    + "{} {0} {name} {{name}} {{{name}}} {0:N2} ${name} #{name} %{name} @{name} {$name} {{#if}} {{/if}} {%if%}".split()
+    + "$name $user.name $user->name $USER$ %name% %USER_NAME% %%name%% __NAME__ __name__ ##name## #name# @name@".split()
+    + "@@name@@ *|FNAME|* |name| [[name]] [%name%] [NAME] [USER_NAME] <<name>> «Name» !name !!name!! :name".split()
+    + ":user_id ::name \\(name) $(name) ((name)) $t(key) &name; snake_case camelCase --name user@host".split()
+    + ["<%= name %>", "<%- name -%>", "{{ name }}", "{{ name | upper }}", "{% if name %}", "[% name %]", "{# note #}"]
+    + ["=TRUNC(103.37,1)", "=DATE(00;12;31)", "=SUM(A1:B2)", "=IF(A1>0;SUM(A1:A9);0)"]
+)
+WORD_EDGED = frozenset(  # touched by a letter, these are another token
+    placeholder
+    for placeholder in DIALECTS
+    if placeholder[0].isalnum() or placeholder[-1].isalnum() or placeholder[0] in "!:~-@#|[_="
+)
+CONTEXT = Context(("eng", "deu"), names=ENGLISH_FINDER.find_spans, is_word=ENGLISH_FINDER.source.has_word)
+FRAMES = (
+    "{} is here.",
+    "I saw {}.",
+    "I saw {} in the house",
+    "He, {}, is here",
+    'See ({}) or "{}"!',
+    "It is {}: you know",
+    "Did {}, or he?",
+)
+
+
+def is_carried(text: str, placeholder: str) -> bool:
+    """Whether each occurrence of a placeholder in a text is within a span."""
+    spans = find_spans(text, CONTEXT, KINDS)
+    starts = [start for start in range(len(text)) if text.startswith(placeholder, start)]
+    return all(any(span.start <= start and start + len(placeholder) <= span.end for span in spans) for start in starts)
+
+
+@pytest.mark.parametrize("placeholder", DIALECTS)
+def test_a_placeholder_is_carried_at_every_place_of_a_sentence(placeholder: str) -> None:
+    for frame in FRAMES:
+        assert is_carried(frame.replace("{}", placeholder), placeholder), frame
+
+
+@given(st.sampled_from(sorted(set(DIALECTS) - WORD_EDGED)), st.sampled_from(["house", "it", "the"]), st.booleans())
+def test_a_placeholder_that_touches_a_word_is_carried(placeholder: str, word: str, stands_before: bool) -> None:
+    text = f"I saw {placeholder}{word} here" if stands_before else f"I saw {word}{placeholder} here"
+    assert is_carried(text, placeholder)
+
+
+@pytest.mark.parametrize(
+    "text", ["I saw it: the house!", "Did he (or she) go?", "It is 5:the house", "[the house]", "a:b"]
+)
+def test_marks_of_a_sentence_are_no_placeholders(text: str) -> None:
+    assert [span.text for span in find_spans(text, CONTEXT, KINDS) if not span.is_number] == []
