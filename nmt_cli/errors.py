@@ -123,23 +123,24 @@ def find_nearest(name: str, candidates: Iterable[str]) -> str | None:
 
 def convert_os_error(error: OSError) -> NmtError:
     """Returns an `NmtError` that explains the operating system's refusal in plain words."""
-    path = str(error.filename) if error.filename is not None else "a file"
+    path = "" if error.filename is None else str(error.filename)
+    place = path and f"{path}: "
+    reason = f"{place}{(error.strerror or str(error)).lower()}"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         resource = "disk" if error.errno == errno.ENOSPC else "disk quota"
         return OutputError(
-            f"the {resource} is full: {path} could not be written",
+            f"the {resource} is full" + (path and f": {path} could not be written"),
             hint="free some space, or write elsewhere; complete files are unchanged",
         )
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return OutputError(
-            f"{path}: {(error.strerror or 'permission denied').lower()}",
+            reason,
             hint="check the permissions of the file and its directory, or choose another path",
         )
-    if error.errno == errno.ENOENT:
+    if path and error.errno == errno.ENOENT:
         return NotFoundError(f"{path} does not exist")
     if error.errno in (errno.EMFILE, errno.ENFILE):
-        what = "" if error.filename is None else f"{path}: "
-        return NmtError(f"{what}too many open files", hint="raise the limit, as with `ulimit -n 4096`, and try again")
-    if error.errno == errno.EISDIR:
+        return NmtError(f"{place}too many open files", hint="raise the limit, as with `ulimit -n 4096`, and try again")
+    if path and error.errno == errno.EISDIR:
         return NotFoundError(f"{path} is a directory; a file is needed here")
-    return NmtError(f"{path}: {(error.strerror or str(error)).lower()}")
+    return NmtError(reason)

@@ -45,7 +45,19 @@ def require_file(path: Path) -> Path:
         raise NotFoundError(f"{path} does not exist", hint=f"did you mean {folder / nearest}?" if nearest else "")
     if not os.access(path, os.R_OK):
         raise NotFoundError(f"{path} cannot be read", hint="check the permissions of the file, or choose another")
+    require_content(path)
     return path
+
+
+def require_content(path: Path) -> None:
+    """Raises NotFoundError for a file that can be opened but not read; of a device or a pipe, nothing is taken."""
+    if not path.is_file():
+        return
+    try:
+        with path.open("rb", buffering=0) as file:
+            file.read(1)
+    except OSError as error:
+        raise NotFoundError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from error
 
 
 def require_parent(path: Path, name: str, *, hint: str) -> None:
@@ -97,7 +109,8 @@ def stage_file(path: Path, *, suffix: str = "") -> Iterator[Path]:
             error.filename = str(path)
         raise
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # that of the block is the one to be told
+            temporary.unlink(missing_ok=True)
 
 
 def keep_permissions(old: Path, new: Path) -> None:

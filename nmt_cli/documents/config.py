@@ -25,7 +25,7 @@ class DocumentConfig(Settings):
         panel="Format",
     )
     column: str | None = setting(
-        None, "tsv, csv: column to translate, by name or by number from 1. jsonl: its key.", panel="Format"
+        None, "tsv, csv: column to translate, by name or by number from 1. jsonl: its key, or a path.", panel="Format"
     )
     new_column: str | None = setting(
         None, "Name of the column for the translations [that of --column, _ and the target language].", panel="Format"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from nmt_cli.documents.columns import AddedColumn, format_cell, list_added_columns, require_column, split_line_end
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 
 MISSING = "objects without the key, left as they are"
+NO_VALUE = object()
+LISTED_PATHS = 10
 
 
 class JsonLinesDocument(Document):
@@ -29,14 +32,14 @@ class JsonLinesDocument(Document):
                 continue
             values = self.parse_line(number, body)
             columns = list_added_columns(self.source, list(values))
-            holder = find_holder(values, key)
-            if holder is None:
+            value = find_value(values, key)
+            if value is NO_VALUE:
                 first_missing = first_missing or (number, values)
                 self.notes[MISSING] += 1
                 yield make_verbatim_unit(line)
                 continue
             has_key = True
-            yield self.make_unit(columns, self.check_text(number, key, holder), body, end)
+            yield self.make_unit(columns, self.check_text(number, key, value, values), body, end)
         if first_missing is not None and not has_key:
             self.refuse_key(*first_missing, key)
 
@@ -60,40 +63,48 @@ class JsonLinesDocument(Document):
 
     def refuse_key(self, number: int, values: dict[str, Any], key: str) -> NoReturn:
         """Raises DataError for a key missing from the object."""
-        nearest = find_nearest(key, values)
-        names = ", ".join(list(values)[:10])
-        hint = f"did you mean {nearest!r}?" if nearest else f"the keys are {names}; one inside another is a.b"
+        paths = list(islice(list_text_paths(values), LISTED_PATHS))
+        nearest = find_nearest(key, paths)
+        hint = f"did you mean {nearest!r}?" if nearest else f"its texts are {', '.join(paths)}"
         self.source.refuse(number, f"there is no key {key!r}, here or in any other object", hint)
 
-    def check_text(self, number: int, key: str, values: dict[str, Any]) -> str | None:
+    def check_text(self, number: int, key: str, value: Any, values: dict[str, Any]) -> str | None:
         """Returns the text to translate; None if it is null. Raises DataError for any other value."""
-        text = values[find_last_key(values, key)]
-        if text is not None and not isinstance(text, str):
-            self.source.refuse(
-                number, f"{key!r} is {json.dumps(text)[:40]}, not a string", "use a string, or null for no text"
-            )
-        return text
+        if value is None or isinstance(value, str):
+            return value
+        paths = list(islice(list_text_paths(values), LISTED_PATHS))
+        inside = next((path for path in paths if path.startswith(f"{key}.")), None)
+        hint = f"name a text in it, such as {inside!r}" if inside else "use a string, or null for no text"
+        self.source.refuse(number, f"{key!r} is {json.dumps(value)[:40]}, not a string", hint)
 
 
-def find_holder(values: dict[str, Any], key: str) -> dict[str, Any] | None:
-    """Returns the object with the key: this one, the one at a path (`translation.en`), or the only nested one.
+def get_entries(values: Any) -> dict[str, Any]:
+    """Returns the values inside a value by their keys; the items of a list have numbers from 0."""
+    if isinstance(values, list):
+        return {str(index): item for index, item in enumerate(values)}
+    return values if isinstance(values, dict) else {}
 
-    Translation data sets often nest their texts in an object by language, so that the language suffices.
+
+def find_value(values: Any, key: str) -> Any:
+    """Returns the value under a key, or at the end of a path (`translation.en`, `messages.0.content`); else `NO_VALUE`.
+
+    Data sets for translation have their texts inside an object, by language: then the language is enough.
     """
-    if key in values:
-        return values
+    entries = get_entries(values)
+    if key in entries:
+        return entries[key]
     outer, point, inner = key.partition(".")
-    if point and isinstance(values.get(outer), dict):
-        return find_holder(values[outer], inner)
-    inside = values.get("translation")
-    return inside if isinstance(inside, dict) and key in inside else None
+    found = find_value(entries[outer], inner) if point and outer in entries else NO_VALUE
+    return get_entries(entries.get("translation")).get(key, NO_VALUE) if found is NO_VALUE else found
 
 
-def find_last_key(values: dict[str, Any], key: str) -> str:
-    """Returns the name of a key within the object that holds it."""
-    while key not in values:
-        key = key.partition(".")[2]
-    return key
+def list_text_paths(values: Any, prefix: str = "", depth: int = 8) -> Iterator[str]:
+    """Yields the paths of the texts in a value, in order."""
+    for key, value in get_entries(values).items():
+        if isinstance(value, str):
+            yield f"{prefix}{key}"
+        elif depth:
+            yield from list_text_paths(value, f"{prefix}{key}.", depth - 1)
 
 
 def insert_entries(body: str, values: Mapping[str, str | None]) -> str:

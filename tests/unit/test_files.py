@@ -231,6 +231,18 @@ def test_what_the_system_refuses_is_said_in_plain_words(number: int, code: ExitC
     assert error.message.startswith(words)
 
 
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.ENOENT, errno.EISDIR, errno.EACCES])
+def test_no_file_is_spoken_of_where_the_system_names_none(number: int) -> None:
+    message = convert_os_error(OSError(number, os.strerror(number))).message
+    assert message and "file" not in message.replace("such file", "") and not message.startswith(":")
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").is_file(), reason="needs a file that cannot be read")
+def test_a_file_that_opens_but_cannot_be_read_is_named() -> None:
+    with pytest.raises(NotFoundError, match=r"^/proc/self/mem cannot be read: "):
+        require_file(Path("/proc/self/mem"))
+
+
 def test_an_interruption_right_after_staging_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_directory = Path.mkdir
 

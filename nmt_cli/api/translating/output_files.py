@@ -87,9 +87,10 @@ class OutputFiles(AbstractContextManager["OutputFiles"]):
     def start_file(self, path: Path) -> None:
         """Completes the previous file and begins the next."""
         self.stack.close()
-        self.stack = ExitStack()
-        temporary = self.stack.enter_context(stage_file(path))
-        self.stream = self.stack.enter_context(temporary.open("wb"))
+        with ExitStack() as stack:
+            temporary = stack.enter_context(stage_file(path))
+            self.stream = stack.enter_context(temporary.open("wb"))
+            self.stack = stack.pop_all()
 
     def write(self, data: bytes) -> None:
         self.stream.write(data)

@@ -203,6 +203,26 @@ def test_a_key_may_be_inside_another(column: str) -> None:
     assert '"n": "ONE"' in converted("jsonl", dotted, column="a.b", new_column="n")[0]
 
 
+def test_a_text_in_a_list_is_reached_by_its_number() -> None:
+    text = '{"messages": [{"role": "user", "content": "one"}, {"content": "two"}]}\n'
+    written = converted("jsonl", text, column="messages.1.content", new_column="n")[0]
+    assert written == text.replace("]}\n", '], "n": "TWO"}\n')
+
+
+@pytest.mark.parametrize(
+    ("column", "hint"),
+    [
+        ("messages.content", "did you mean 'messages.0.content'?"),
+        ("messages", "name a text in it, such as 'messages.0.content'"),
+        ("x", "its texts are messages.0.content, id"),
+    ],
+)
+def test_the_hint_about_a_key_names_one_that_works(column: str, hint: str) -> None:
+    with pytest.raises(DataError) as problem:
+        converted("jsonl", '{"messages": [{"content": "one"}], "id": "two"}\n', column=column)
+    assert problem.value.hint == hint
+
+
 def test_the_line_that_tells_excel_the_delimiter_stays_and_is_no_header() -> None:
     written = converted("csv", "\ufeffsep=;\r\nid;text\r\n1;good day\r\n", column="text")[0]
     assert written == "\ufeffsep=;\r\nid;text;text_de\r\n1;good day;GOOD DAY\r\n"

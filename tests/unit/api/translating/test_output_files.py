@@ -78,3 +78,10 @@ def test_each_file_takes_its_name_when_it_is_complete(tmp_path: Path) -> None:
         "a": b"0 0\n0 1\n0 2\n",
         "b": b"1 0\n1 1\n1 2\n",
     }
+
+
+def test_a_file_that_cannot_be_begun_is_told_by_the_name_that_was_typed(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 250)  # the temporary name is too long
+    with pytest.raises(OSError) as caught, OutputFiles([path], io.BytesIO()):
+        pass
+    assert caught.value.filename == str(path)
