@@ -124,8 +124,8 @@ def find_nearest(name: str, candidates: Iterable[str]) -> str | None:
 def convert_os_error(error: OSError) -> NmtError:
     """Returns an `NmtError` that explains the operating system's refusal in plain words."""
     path = "" if error.filename is None else str(error.filename)
-    place = path and f"{path}: "
-    reason = f"{place}{(error.strerror or str(error)).lower()}"
+    prefix = path and f"{path}: "
+    reason = f"{prefix}{(error.strerror or str(error)).lower()}"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         resource = "disk" if error.errno == errno.ENOSPC else "disk quota"
         return OutputError(
@@ -140,7 +140,7 @@ def convert_os_error(error: OSError) -> NmtError:
     if path and error.errno == errno.ENOENT:
         return NotFoundError(f"{path} does not exist")
     if error.errno in (errno.EMFILE, errno.ENFILE):
-        return NmtError(f"{place}too many open files", hint="raise the limit, as with `ulimit -n 4096`, and try again")
+        return NmtError(f"{prefix}too many open files", hint="raise the limit, as with `ulimit -n 4096`, and try again")
     if path and error.errno == errno.EISDIR:
         return NotFoundError(f"{path} is a directory; a file is needed here")
     return NmtError(reason)

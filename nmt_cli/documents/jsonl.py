@@ -94,8 +94,8 @@ def find_value(values: Any, key: str) -> Any:
     if key in entries:
         return entries[key]
     outer, point, inner = key.partition(".")
-    found = find_value(entries[outer], inner) if point and outer in entries else NO_VALUE
-    return get_entries(entries.get("translation")).get(key, NO_VALUE) if found is NO_VALUE else found
+    value = find_value(entries[outer], inner) if point and outer in entries else NO_VALUE
+    return get_entries(entries.get("translation")).get(key, NO_VALUE) if value is NO_VALUE else value
 
 
 def list_text_paths(values: Any, prefix: str = "", depth: int = 8) -> Iterator[str]:

@@ -15,6 +15,24 @@ RELIABLE_SENTENCES = 100  # with fewer, the interval of BLEU is wider than most 
 TOKENISED_END = re.compile(r"\S \.$")
 # Only punctuation before which no language has a blank: French has one before other marks.
 TOKENISED = re.compile(r"@@ | ##\w|▁|&(?:apos|quot|amp);|\w (?:,|\.$|'s\b|n't\b)")
+# What tools write before their output is made text again, and how to do that.
+RAW_OUTPUTS = (
+    (
+        re.compile(r"\S@@(?:\s|$)|(?:^|\s)##\w|(?:^|\s)▁"),
+        "subword marks",
+        "join the subwords first (sed 's/@@ //g', spm_decode)",
+    ),
+    (
+        re.compile(r"^\s*\d+ \|\|\| "),
+        "the numbers and ||| of n-best lists",
+        "keep the first translation of each source alone",
+    ),
+    (
+        re.compile(r"&(?:apos|quot|lt|gt|amp|#9[13]|#124);"),
+        "entities (&apos;)",
+        "detokenise it first (detokenizer.perl)",
+    ),
+)
 LINES_SHOWN = 10
 SUSPICIOUS_SHARE = 0.1  # share of lines; what occurs in more of them is not an accident
 
@@ -34,9 +52,11 @@ def list_warnings(
         warnings.append(
             "the translations are all in lower case, but the references are not: use --lowercase to ignore case"
         )
+    raw = find_raw_output(hypotheses, first)
+    warnings += raw
     if config.tokenizer == "13a" and any(name.startswith("bleu") for name in names):
         tokenised = sum(map(bool, map(TOKENISED_END.search, hypotheses)))
-        if tokenised > len(hypotheses) * SUSPICIOUS_SHARE:
+        if tokenised > len(hypotheses) * SUSPICIOUS_SHARE and not raw:
             number = format_count(tokenised, "hypothesis ends", "hypotheses end")
             warnings.append(f"{number} in ' .', as if tokenised, but BLEU is meant for detokenised text")
         if is_mostly_unspaced(references):
@@ -44,6 +64,17 @@ def list_warnings(
                 "the references have no spaces between words, which BLEU (tok:13a) needs: rely on chrF instead"
             )
     return warnings
+
+
+def find_raw_output(hypotheses: Hypotheses, references: Sequence[str]) -> list[str]:
+    """Returns a message if hypotheses look like the raw output of a tool, unlike their references."""
+    for pattern, marks, advice in RAW_OUTPUTS:
+        pairs = zip(hypotheses, references, strict=True)
+        count = sum(pattern.search(text) is not None and pattern.search(other) is None for text, other in pairs)
+        if count > len(hypotheses) * SUSPICIOUS_SHARE:
+            number = format_count(count, "hypothesis has", "hypotheses have")
+            return [f"{number} {marks}, and the references have none: {advice}"]
+    return []
 
 
 def report_empty(texts: Sequence[str], noun: str, plural: str) -> list[str]:

@@ -78,6 +78,29 @@ def test_tokenised_hypotheses_are_told_where_bleu_is_asked_for() -> None:
     assert report_of(["chrf"], text).warnings == ()
 
 
+@pytest.mark.parametrize(
+    ("hypothesis", "told"),
+    [
+        ("Das ist ei@@ n Ha@@ us .", "have subword marks"),
+        ("▁Das ▁ist ▁ein ▁Haus .", "have subword marks"),
+        ("Das ist ein Ha ##us", "have subword marks"),
+        ("12 ||| Das ist ein Haus. ||| -1.5", "||| of n-best lists"),
+        ("Das ist &quot;ein Haus&quot;", "have entities"),
+        ("Das ist an @-@ aus", ""),
+        ("E-Mail an a@b.de, Text || mehr", ""),
+    ],
+)
+def test_raw_output_of_tools_is_told_whatever_the_metric(hypothesis: str, told: str) -> None:
+    for metric in ("bleu", "chrf"):
+        warnings = report_of([metric], ParallelText((hypothesis,) * 100, (("Das ist ein Haus.",),) * 100)).warnings
+        assert len(warnings) == bool(told) and all(told in warning for warning in warnings)
+
+
+def test_text_about_markup_is_no_raw_output() -> None:
+    same = ParallelText(("Schreib &quot; oder ▁Wort",) * 100, (("Schreibe &quot; oder ▁Wort",),) * 100)
+    assert not any("hypotheses have" in warning for warning in report_of(["chrf"], same).warnings)
+
+
 def test_bleu_of_a_language_without_spaces_is_warned_of() -> None:
     assert "chrF" in report_of(["bleu"], of(*["車站在哪裡？"] * 100)).warnings[0]
     assert report_of(["bleu"], of(*["역은 어디에 있어요?"] * 100)).warnings == ()
