@@ -11,7 +11,7 @@ import codecs
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import DecodedText, decode_document
@@ -21,11 +21,14 @@ from nmt_cli.documents.html_elements import (
     INLINE,
     KEPT_BLOCKS,
     KEPT_INLINE,
+    LONGEST_NOTE,
     NESTED,
     NO_END_RULE,
+    NOTE_TAGS,
     POINT_TAGS,
     VOID_TAGS,
     is_language_declaration,
+    is_note_reference,
     is_text_attribute,
     is_untranslated,
 )
@@ -45,9 +48,7 @@ from nmt_cli.documents.xml.scanner import (
     scan_markup,
 )
 from nmt_cli.languages.codes import find_language_tag, is_right_to_left
-from nmt_cli.text.characters import END_MARKS, PAUSES
 
-NOTED_WORD = re.compile(rf"[^\W\d_]{{4}}[{END_MARKS}{PAUSES}]?$")  # a longer one than a unit of measure
 ENCODING = re.compile(rb"<meta[^>]{1,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{2,40})", re.IGNORECASE)
 KEPT_BLOCK_NOTE = "blocks of preformatted text or text areas, left as they are"
 KEPT_LANGUAGE_NOTE = "blocks in another language than the page, left as they are"
@@ -165,8 +166,8 @@ class FlowReader:
             yield from self.read_end_tag(token)
         elif is_untranslated(token) or self.is_foreign(token) or token.name in self.document.source.kept_tags:
             yield from self.keep_element(token)
-        elif token.name == "sup" and token.kind == "open":
-            yield from self.read_superscript(token)
+        elif token.name in NOTE_TAGS and token.kind == "open" and self.read_note(token):
+            return
         elif token.name in INLINE:
             kind = "open" if token.kind == "open" else "point"
             self.items.append(InlineItem(kind, self.document.translate_tag(token), name=token.name))  # type: ignore[arg-type]
@@ -180,17 +181,17 @@ class FlowReader:
             yield from self.flush()
             yield from self.document.translate_tag(token)
 
-    def read_superscript(self, token: MarkupToken) -> Iterator[str | Paragraph]:
-        """Reads a superscript: a note number is not part of the preceding word, but the 2 of a square metre is."""
-        element = self.read_element(token)
-        text = "".join(part.raw for part in element if part.kind == "text")
+    def read_note(self, token: MarkupToken) -> bool:
+        """Reads a reference to a note as a point; puts everything else back, and returns False."""
+        element = [token, *islice(self.tokens, LONGEST_NOTE)]
+        end = next((index for index, part in enumerate(element) if part.kind == "close" and part.name == token.name), 0)
         last = next((item.text for item in reversed(self.items) if item.text), "")
-        if any(part.name == "a" for part in element) or (text.strip().isdigit() and NOTED_WORD.search(last)):
-            self.items.append(InlineItem("point", ("".join(part.raw for part in element),)))
-            return
-        self.items.append(InlineItem("open", self.document.translate_tag(token), name=token.name))
-        for part in element[1:]:
-            yield from self.read_token(part)
+        is_note = is_note_reference(element[: end + 1], last)
+        for part in reversed(element[end + 1 if is_note else 1 :]):
+            self.tokens.put_back(part)
+        if is_note:
+            self.items.append(InlineItem("point", ("".join(part.raw for part in element[: end + 1]),)))
+        return is_note
 
     def read_end_tag(self, token: MarkupToken) -> Iterator[str | Paragraph]:
         if token.name in INLINE:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from nmt_cli.documents.xml.scanner import (
@@ -9,13 +11,14 @@ from nmt_cli.documents.xml.scanner import (
     MarkupToken,
     read_attributes,
 )
+from nmt_cli.text.characters import END_MARKS, PAUSES
 
 INLINE = frozenset(
     "a abbr acronym b basefont bdi bdo big cite data del dfn em font i ins mark nobr picture q ruby s small span strike"
-    " strong sub sup time tt u".split()
+    " strong sub sup time u".split()
 )
 POINT_TAGS = frozenset("img wbr input embed source keygen track rp area".split())  # have no content
-CODE_TAGS = frozenset("code kbd samp var math".split())
+CODE_TAGS = frozenset("code kbd samp tt var math".split())
 KEPT_INLINE = frozenset("svg script style canvas audio video object iframe rt".split())  # whole, and stand for no word
 KEPT_BLOCKS = frozenset("pre xmp textarea listing plaintext".split())
 NESTED = frozenset({"button"})  # texts of their own inside a line
@@ -30,6 +33,20 @@ VALUE_TYPES = frozenset("submit button reset".split())
 DESCRIPTION_META = frozenset(
     "description og:title og:description og:site_name twitter:title twitter:description".split()
 )
+
+
+# Classes that say that an element is no prose, as programs for documentation write them.
+KEPT_CLASSES = frozenset(
+    "notranslate code literal input formula math katex mathjax sourcecode codeblock code-block programlisting".split()
+)
+WHOLE_PAGE = frozenset("html body main article section form".split())  # whose classes say nothing of their text
+NOT_SHOWN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
+KEPT_SIGNS = ("translate", "class", "hidden", "style")  # in tags that `is_untranslated` looks at
+NOTE_TAGS = frozenset({"a", "sup"})
+LONGEST_NOTE = 16  # tokens
+NOTE_TEXT = re.compile(r"[\[(]?(?:\d{1,3}|[*\u2020\u2021\u00a7\u00b6#]{1,3}|[a-z])[\])]?")
+NOTE_WORD = re.compile(r"(?:epub:type|role|class|rel)\s*=\s*[\"']?[^\"'>]*(?:noteref|footnote)")
+NOTED_WORD = re.compile(rf"[^\W\d_]{{4}}[{END_MARKS}{PAUSES}]?$")  # a longer one than a unit of measure
 
 
 class EndRule(NamedTuple):
@@ -60,10 +77,28 @@ def is_untranslated(token: MarkupToken) -> bool:
     """Whether an element is kept with its content."""
     if token.name in KEPT_INLINE or token.name in KEPT_BLOCKS or token.name in CODE_TAGS:
         return True
-    if token.kind != "open" or token.name in VOID_TAGS or not ("translate" in token.raw or "notranslate" in token.raw):
+    if token.kind != "open" or token.name in VOID_TAGS or not any(sign in token.raw for sign in KEPT_SIGNS):
         return False
     attributes = {attribute.name: attribute.value for attribute in read_attributes(token.raw)}
-    return attributes.get("translate", "").lower() == "no" or "notranslate" in attributes.get("class", "").split()
+    is_hidden = attributes.get("hidden", "until-found") != "until-found" or NOT_SHOWN.search(
+        attributes.get("style", "")
+    )
+    classes = frozenset(attributes.get("class", "").split())
+    kept_classes = KEPT_CLASSES if token.name not in WHOLE_PAGE else frozenset({"notranslate"})
+    return bool(attributes.get("translate", "").lower() == "no" or is_hidden or classes & kept_classes)
+
+
+def is_note_reference(element: Sequence[MarkupToken], before: str) -> bool:
+    """Whether an element refers to a note; `before` is the text before it.
+
+    The number of a note is not part of the preceding word, but the 2 of a square metre is.
+    """
+    text = "".join(part.raw for part in element if part.kind == "text").strip()
+    tag = element[0].raw
+    if element[0].name == "sup":
+        return any(part.name == "a" for part in element) or (text.isdigit() and bool(NOTED_WORD.search(before)))
+    is_local = re.search(r"href\s*=\s*[\"']?[^\"'\s>]*#", tag) is not None and before[-1:].strip() != ""
+    return NOTE_TEXT.fullmatch(text) is not None and (is_local or NOTE_WORD.search(tag) is not None)
 
 
 def is_text_attribute(token: MarkupToken, attributes: list[Attribute], attribute: Attribute) -> bool:

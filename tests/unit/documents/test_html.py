@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -111,6 +113,65 @@ def test_marks_follow_their_words() -> None:
     assert convert_bytes("html", page, rule).decode() == (
         "<p>Ich habe das <a href=x>rote Haus</a><sup>1</sup> <b>gesehen</b>.</p>"
     )
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        '<a epub:type="noteref" href="#f1">1</a>',
+        '<a href="#f1">*</a>',
+        '<a class="footnote-ref" href="x.html"><sup>[2]</sup></a>',
+        '<sup id="r"><a href="#n"><span>[</span>1<span>]</span></a></sup>',
+        "<sup>12</sup>",
+    ],
+)
+def test_a_reference_to_a_note_stays_behind_its_sentence(note: str) -> None:
+    page = f"<p>It is here.{note} Who is there?</p>".encode()
+    assert list_texts("html", page) == ["It is here. Who is there?"]
+    assert convert_bytes("html", page, louder) == page.replace(b"It is here", b"IT IS HERE").replace(
+        b"Who is there", b"WHO IS THERE"
+    )
+
+
+@pytest.mark.parametrize("link", ['<a href="#x">here</a>', '<a href="x">1</a>', '<a name="x">', "<sup>nd</sup>", "<a>"])
+def test_other_links_and_superscripts_are_marks_of_their_text(link: str) -> None:
+    page = f"<p>One{link} two <b>three</b></p>".encode()
+    words = re.sub(r"<[^>]*>", "", link)
+    assert list_texts("html", page) == [f"One{words} two three"]
+    assert echo_document("html", page) == page
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "<p hidden>no</p>",
+        '<div style="color: red; Display:none">no <p>no</p></div>',
+        '<span hidden="hidden">no</span>',
+        '<p class="code">no</p>',
+        '<span class="x literal">no</span>',
+        '<span class="input">no</span>',
+        '<div class="formula">no</div>',
+        "<tt>no</tt>",
+    ],
+)
+def test_what_is_hidden_or_says_that_it_is_code_stays(kept: str) -> None:
+    page = f"<p>Before it</p>{kept}<p>After it</p>".encode()
+    assert list_texts("html", page) == ["Before it", "After it"]
+    assert echo_document("html", page) == page
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        '<body class="code"><p>Words</p>',
+        '<div class="input-group">Words</div>',
+        '<p hidden="until-found">Words</p>',
+        '<p style="display: block">Words</p>',
+        "<label data-hidden>Words</label>",
+    ],
+)
+def test_what_only_looks_hidden_is_translated(shown: str) -> None:
+    assert list_texts("html", shown.encode()) == ["Words"]
 
 
 def test_a_link_never_loses_its_words() -> None:
