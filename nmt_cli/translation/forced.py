@@ -8,7 +8,6 @@ from dataclasses import replace
 from nmt_cli.arrays.special_ids import END
 from nmt_cli.carrying.masking import MaskedSide, leave_unmasked, mask_sides
 from nmt_cli.rewriting.protocol import TextContext
-from nmt_cli.rewriting.rewrite import RewrittenText
 from nmt_cli.search.beam import SearchResult
 from nmt_cli.search.forced import ForcedTarget
 from nmt_cli.sources.source import SourceRow
@@ -25,8 +24,6 @@ from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import Segment
 from nmt_cli.translation.translator import Translator
 
-MaskedPair = tuple[MaskedSide, MaskedSide]  # source and target
-
 
 def force_lines(
     translator: Translator,
@@ -41,8 +38,8 @@ def force_lines(
     Attention is trimmed to the length of each source. Unknown text counts as the model's unknown token. `limit` is the
     maximum number of source tokens, by default as in training.
     """
-    rows, ids = encode_pairs(translator, mask_pairs(translator, sources, targets), limit)
-    return translator.batch_search.force(rows, ids, progress)
+    pairs = [match_whole(translator, source, target) for source, target in zip(sources, targets, strict=True)]
+    return translator.batch_search.force(*encode_pairs(translator, pairs, limit), progress)
 
 
 def force_translations(
@@ -53,27 +50,18 @@ def force_translations(
     A pair is read as translation reads its source, piece by piece; if its target does not fit the pieces, as a whole.
     """
     # 1. Split the sources, and match the targets with their pieces.
-    matches = [match_line(translator, source, target) for source, target in zip(sources, targets, strict=True)]
-    # 2. Score all pairs that do not match, and the pieces of the others.
-    unmatched = [index for index, match in enumerate(matches) if match is None]
-    wholes = dict(
-        zip(
-            unmatched,
-            force_wholes(
-                translator,
-                [sources[index] for index in unmatched],
-                [targets[index] for index in unmatched],
-                limit=limit,
-            ),
-            strict=True,
-        )
-    )
-    parts = iter(force_pieces(translator, [pair for match in matches for pair in match or ()], limit))
-    # 3. Join the pieces of each line as translation does.
-    return [
-        wholes[index] if match is None else join_match(translator, sources[index], match, parts)
-        for index, match in enumerate(matches)
+    matches = [
+        match_line(translator, source, target) or [match_whole(translator, source, target)]
+        for source, target in zip(sources, targets, strict=True)
     ]
+    # 2. Score the pieces that are translated.
+    pairs = [pair for match in matches for pair in match if pair.target is not None]
+    rows, ids = encode_pairs(translator, pairs, limit)
+    results = [[make_result(forced)] for forced in translator.batch_search.force(rows, ids)]
+    texts = [piece.text for piece, _ in pairs]
+    parts = iter(decode_results(texts, rows, results, translator.source, translator.target))
+    # 3. Join the pieces of each line as translation does.
+    return [join_match(translator, source, match, parts) for source, match in zip(sources, matches, strict=True)]
 
 
 def match_line(translator: Translator, source: str, target: str) -> list[MatchedPiece] | None:
@@ -84,27 +72,41 @@ def match_line(translator: Translator, source: str, target: str) -> list[Matched
     return match_pieces(pieces, normalise(target), translator.reader) if pieces else None
 
 
-def force_pieces(translator: Translator, pairs: Sequence[MatchedPiece], limit: int | None) -> list[Translation]:
-    """Scores the translated pieces, in order."""
-    translated = [(piece, target) for piece, target in pairs if target is not None]
-    texts = [piece.text for piece, _ in translated]
-    rows = translator.source.make_rows(texts, limit)
+def match_whole(translator: Translator, source: str, target: str) -> MatchedPiece:
+    """Returns a source as one piece with its target, as training saw them: spans that both sides have are masked.
+
+    Without protection, nothing is masked.
+    """
+    source, target = normalise(source) if translator.reads_text else source, normalise(target)
+    is_masked = translator.carries and translator.reader.config.protect
+    sides = mask_sides(source, target) if is_masked else (leave_unmasked(source), leave_unmasked(target))
+    piece = make_piece(sides[0])
+    rewritten = translator.reader.rewriter.read(piece.masked, has_capitals=not source.islower())
+    if rewritten is not None:
+        piece = replace(piece, masked=rewritten.mask(piece.masked), rewritten=rewritten)
+    return MatchedPiece(piece, sides[1])
+
+
+def make_piece(side: MaskedSide) -> Piece:
+    return Piece(Segment(side.text, side.spans, blank_before=False, ends_sentence=True), side.masked)
+
+
+def encode_pairs(
+    translator: Translator, pairs: Sequence[MatchedPiece], limit: int | None
+) -> tuple[list[SourceRow], list[list[int]]]:
+    """Returns the rows of the pieces, and the ids of their targets, which end with END.
+
+    A target in capitals stands for one in usual case, where its source does.
+    """
+    rows = translator.source.make_rows([piece.text for piece, _ in pairs], limit)
     targets = [
         lower_target(target.masked.text, translator)
         if piece.rewritten and piece.rewritten.is_in_capitals
         else target.masked.text
-        for piece, target in translated
+        for piece, target in pairs
+        if target is not None
     ]
-    ids = [[*encoded, END] for encoded in translator.target.encode_all(targets)]
-    return force_rows(translator, texts, rows, ids)
-
-
-def force_rows(
-    translator: Translator, texts: Sequence[str], rows: Sequence[SourceRow], ids: Sequence[Sequence[int]]
-) -> list[Translation]:
-    """Scores the targets `ids` of the sources `texts`, encoded as `rows`, as if found by search."""
-    results = [[make_result(forced)] for forced in translator.batch_search.force(rows, ids)]
-    return decode_results(texts, rows, results, translator.source, translator.target)
+    return rows, [[*ids, END] for ids in translator.target.encode_all(targets)]
 
 
 def join_match(
@@ -124,72 +126,12 @@ def join_match(
 def restore_target(
     translation: Translation, target: MaskedSide, piece: Piece, tokenizers: TokenizerPair | None
 ) -> Translation:
-    """Returns the scored translation of a piece with its spans where the given text has them."""
+    """Returns the scored translation of a piece with the spans where the given text has them."""
     moves_words = piece.rewritten is not None and not piece.rewritten.keeps_words
-    is_plain = not piece.masked.spans and not has_unknown(translation) and not moves_words
-    if tokenizers is None or is_plain:
+    has_words = bool(target.masked.text) and (moves_words or has_unknown(translation))
+    if tokenizers is None or not (piece.masked.spans or has_words):
         return translation
-    target_piece = Piece(Segment(target.text, target.spans, blank_before=False, ends_sentence=True), target.masked)
-    return unmask_piece(translation, piece, target_piece, tokenizers)
-
-
-def force_wholes(
-    translator: Translator, sources: Sequence[str], targets: Sequence[str], *, limit: int | None = None
-) -> list[Translation]:
-    """Returns given targets in the form of the model's own translations; each line is one text."""
-    if not sources:
-        return []
-    # 1. Mask and encode both sides as in training.
-    pairs = mask_pairs(translator, sources, targets)
-    rows, ids = encode_pairs(translator, pairs, limit)
-    # 2. Score the targets, and decode them as if search had found them.
-    forced = force_rows(translator, sources, rows, ids)
-    tokenizers = translator.tokenizers
-    if tokenizers is None:
-        return forced
-    # 3. Put back masked spans, and words with unknown subwords.
-    return [
-        unmask_translation(translation, (source, target), tokenizers, rewrite_source(translator, source))
-        if source.spans or (has_unknown(translation) and target.masked.text) or moves_words(translator, source)
-        else translation
-        for translation, (source, target) in zip(forced, pairs, strict=True)
-    ]
-
-
-def mask_pairs(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> list[MaskedPair]:
-    """Returns the pairs as training saw them: protected spans on both sides are masked.
-
-    Without protection, nothing is masked.
-    """
-    normalised = [normalise(target) for target in targets]
-    if not (translator.carries and translator.reader.config.protect):
-        lines = map(normalise, sources) if translator.reads_text else sources
-        return [
-            (leave_unmasked(source), leave_unmasked(target)) for source, target in zip(lines, normalised, strict=True)
-        ]
-    return [mask_sides(*pair) for pair in zip(map(normalise, sources), normalised, strict=True)]
-
-
-def encode_pairs(
-    translator: Translator, pairs: Sequence[MaskedPair], limit: int | None
-) -> tuple[list[SourceRow], list[list[int]]]:
-    """Returns the rows of the sources, rewritten as for translation, and the targets in ids that end with END.
-
-    A target in capitals is lowered to usual case if its source was.
-    """
-    rewritten = [rewrite_source(translator, source) for source, _ in pairs]
-    sources = [new.text if new else old.masked.text for new, (old, _) in zip(rewritten, pairs, strict=True)]
-    targets = [
-        lower_target(target.masked.text, translator) if new and new.is_in_capitals else target.masked.text
-        for new, (_, target) in zip(rewritten, pairs, strict=True)
-    ]
-    rows = translator.source.make_rows(sources, limit)
-    return rows, [[*ids, END] for ids in translator.target.encode_all(targets)]
-
-
-def rewrite_source(translator: Translator, source: MaskedSide) -> RewrittenText | None:
-    """Returns a source rewritten as for translation; None if nothing changes."""
-    return translator.reader.rewriter.read(source.masked, has_capitals=not source.text.islower())
+    return unmask_piece(translation, piece, make_piece(target), tokenizers)
 
 
 def lower_target(text: str, translator: Translator) -> str:
@@ -203,24 +145,6 @@ def has_unknown(translation: Translation) -> bool:
     """Whether a side has an unknown token, which may replace several words."""
     sides = (translation.source_pieces, *(hypothesis.pieces for hypothesis in translation.hypotheses))
     return any(UNKNOWN_PIECE in pieces for pieces in sides)
-
-
-def moves_words(translator: Translator, source: MaskedSide) -> bool:
-    """Whether rewriting drops or adds a word of a source."""
-    rewritten = rewrite_source(translator, source)
-    return rewritten is not None and not rewritten.keeps_words
-
-
-def unmask_translation(
-    translation: Translation, pair: MaskedPair, tokenizers: TokenizerPair, rewritten: RewrittenText | None
-) -> Translation:
-    """Puts masked spans back into a translation and its source, and links the words of both sides."""
-    source, target = (
-        Piece(Segment(side.text, side.spans, blank_before=False, ends_sentence=True), side.masked) for side in pair
-    )
-    if rewritten is not None:
-        source = replace(source, masked=rewritten.mask(source.masked), rewritten=rewritten)
-    return unmask_piece(translation, source, target, tokenizers)
 
 
 def unmask_piece(translation: Translation, source: Piece, target: Piece, tokenizers: TokenizerPair) -> Translation:
