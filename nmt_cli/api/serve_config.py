@@ -18,10 +18,10 @@ class ServeConfig(Settings):
     serve: str | None = setting(
         None,
         "Serve translations over HTTP at [HOST:]PORT until Ctrl-C: LibreTranslate's interface and others, and a page. "
-        "Without a host, to this machine alone; port 0 picks a free one.",
+        "Without a host, only to this machine; port 0 picks a free one.",
         panel="Server",
     )
-    api_key: str | None = setting(None, "Answer only requests that bring this key.", panel="Server")
+    api_key: str | None = setting(None, "Answer only requests with this key.", panel="Server")
     allow_host: tuple[str, ...] = setting(
         (), "Another name by which clients reach this server; may be repeated.", panel="Server"
     )

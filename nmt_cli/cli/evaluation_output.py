@@ -49,7 +49,7 @@ class EvaluationOutput:
         for option, output in (("--report", self.page), ("--sentences", self.sentences)):
             if output is not None and output.exists():
                 if any(path.is_file() and path.samefile(output) for path in inputs):
-                    raise OptionError(f"{option} {output} is a file that is scored", hint="choose another name")
+                    raise OptionError(f"{option} {output} is one of the scored files", hint="choose another name")
 
     def show(self, result: EvaluationOutcome | SystemComparison) -> None:
         """Prints and writes the scores of one system, possibly beside another's, or of several side by side."""

@@ -90,7 +90,7 @@ def describe_model(status: Status) -> str:
     card = status.card
     if card is None:
         others = f"; installed: {', '.join(status.named_models)}" if status.named_models else ""
-        state = "a training that was interrupted is" if status.has_checkpoint else "none"
+        state = "an interrupted training is" if status.has_checkpoint else "none"
         return f"{state} in {status.model}/{others}"
     network = str(card.network.get("architecture", "rnn"))
     network += f" with {card.network['attention']} attention" if "attention" in card.network else ""

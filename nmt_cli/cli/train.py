@@ -58,7 +58,7 @@ LogEvery = Annotated[
     float,
     typer.Option(
         "--log-every",
-        help="Seconds between two lines of progress where the output is no terminal; 0 for one line per epoch alone.",
+        help="Seconds between lines of progress if the output is not a terminal; 0 for only one line per epoch.",
         rich_help_panel="Output",
         min=0,
     ),

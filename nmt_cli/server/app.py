@@ -101,11 +101,11 @@ class OpusCatName(StringConvertor):
 async def report_missing(request: Request, error: Exception) -> Response:
     """Answers a request for an unknown path, in the words of both LibreTranslate and DeepL."""
     status = getattr(error, "status_code", 404)
-    message = "this method is not possible here" if status == 405 else "there is nothing at this address"
+    message = "this method is not allowed here" if status == 405 else "there is nothing at this address"
     return JSONResponse({"error": message, "message": message}, status, getattr(error, "headers", None))
 
 
 async def report_failure(request: Request, error: Exception) -> Response:
     """Answers after an unexpected failure, without a word about the text."""
-    message = f"an error of this server: {type(error).__name__}"
+    message = f"internal error: {type(error).__name__}"
     return JSONResponse({"error": message, "message": message}, 500)

@@ -66,7 +66,7 @@ class Values(NamedTuple):
         except (TypeError, ValueError, OverflowError) as error:
             raise RequestError(400, f"Invalid request: {name} is not a number") from error
         if not 0 <= number <= most:
-            raise RequestError(400, f"Invalid request: {name} is {number}; at most {most} is possible")
+            raise RequestError(400, f"Invalid request: {name} is {number}; at most {most} is allowed")
         return number
 
 
@@ -126,7 +126,7 @@ def make_endpoint(
             response = Response(status_code=CLIENT_GONE)
         except Exception as error:
             service.report(f"{request.method} {name_path(request)}: {describe_failure(error)}")
-            response = error_writer(RequestError(500, f"an error of this server: {type(error).__name__}"))
+            response = error_writer(RequestError(500, f"internal error: {type(error).__name__}"))
         finally:
             await request.close()  # the files of a form
         service.log(
@@ -148,7 +148,7 @@ def describe_failure(error: Exception) -> str:
     """Returns what failed and where, without the message, which may contain parts of a text."""
     frames = traceback.extract_tb(error.__traceback__)
     origin = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    return f"an error of this server: {type(error).__name__}{origin}"
+    return f"internal error: {type(error).__name__}{origin}"
 
 
 async def read_values(request: Request, most_bytes: int) -> Values:

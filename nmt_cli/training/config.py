@@ -138,7 +138,7 @@ class TrainConfig(Settings):
     placeholders: float = setting(
         0.3,
         "Share of sentence pairs in which words common to both sides, such as names, become placeholders, so that the "
-        "network learns to carry placeholders over.",
+        "network learns to copy them.",
         panel="Optimisation",
         low=0,
         high=1,

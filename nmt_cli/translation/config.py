@@ -46,14 +46,14 @@ class CheckConfig(Settings):
     )
     min_confidence: float | None = setting(
         None,
-        "Treat a translation of less confidence than this (0 to 1) as --on-low-confidence says.",
+        "Treat a translation with confidence (0 to 1) below this as --on-low-confidence says.",
         panel="Checks",
         low=0,
         high=1,
     )
     on_low_confidence: LowConfidence = setting(
         "mark",
-        "What is written below --min-confidence: blank (nothing), source (the source), mark ([?] and the translation).",
+        "What to write below --min-confidence: blank (nothing), source (the source), mark ([?] and the translation).",
         panel="Checks",
     )
     strict: bool = setting(False, "Exit with code 3 if a translation fails a check.", panel="Checks")
@@ -78,7 +78,7 @@ class LineConfig(Settings):
     )
     fold: bool = setting(
         True,
-        "Read characters and case that training never had as the nearest that it had; give the case back.",
+        "Read characters and case unseen in training as their nearest known equivalents, and put the case back.",
         panel="Text",
     )
     slips: bool = setting(
@@ -101,7 +101,7 @@ class MemoryConfig(Settings):
 
     tm: tuple[str, ...] = setting(
         (),
-        "Translation memory (tmx, xliff, po, tsv, csv ...): texts that it has are taken from it; may be repeated.",
+        "Translation memory (tmx, xliff, po, tsv, csv ...): texts found in it are taken from it; may be repeated.",
         panel="Text",
     )
 

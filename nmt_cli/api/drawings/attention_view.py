@@ -101,7 +101,9 @@ def read_pairs(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     rows = [line.split("\t") for line in read_sentences(path)]
     for number, row in enumerate(rows, start=1):
         if len(row) < 2 or not (row[0].strip() and row[1].strip()):
-            raise DataError(f"{path}, line {number:,} is no pair", hint="a line is a source, a tab and its translation")
+            raise DataError(
+                f"{path}, line {number:,} is not a pair", hint="a line is a source, a tab and its translation"
+            )
     if not rows:
         raise DataError(f"{path} is empty")
     return tuple(row[0] for row in rows), tuple(row[1] for row in rows)
@@ -115,7 +117,7 @@ def measure_all_heads(
     Raises OptionError for any network but a Transformer, MissingExtraError without TensorFlow.
     """
     if translator.card.network.get("architecture") != "transformer":
-        raise OptionError(f"--heads: the model in {model}/ is no Transformer", hint="leave it out")
+        raise OptionError(f"--heads: the model in {model}/ is not a Transformer", hint="leave it out")
     require_tensorflow("drawing every head")
     with silent_tensorflow():
         from nmt_cli.training.head_attention import load_network, measure_heads

@@ -58,7 +58,7 @@ def check_texts(values: Iterable[str]) -> Iterator[str]:
     Raises OptionError at once for anything but an iterable of texts.
     """
     if isinstance(values, bytes | bytearray | Mapping) or not isinstance(values, Iterable):
-        raise OptionError(f"what is to be translated is {type(values).__name__}", hint=TEXTS)
+        raise OptionError(f"the text to translate is of type {type(values).__name__}", hint=TEXTS)
     return map(require_text, count(1), values)
 
 

@@ -144,7 +144,7 @@ TRANSLATE = (
         {"on_low_confidence"},
         lambda v: v.min_confidence is None,
         "needs --min-confidence",
-        "say below which confidence: --min-confidence 0.8",
+        "set the threshold: --min-confidence 0.8",
     ),
     Refusal(
         {"strict", "report", "confidence", "min_confidence", "qa_column"},

@@ -85,7 +85,7 @@ class DocumentOpener:
         forms = [document.format for document in documents if document.format is not TEXT]
         if forms and len(documents) > max(1, len(targets)):
             raise OptionError(
-                f"several files, one of them {forms[0].name}, make no file",
+                f"several files, one of them {forms[0].name}, cannot be joined into one",
                 hint="write one for each: -o DIRECTORY/, or -o '{name}.{lang}{ext}'",
             )
         return documents

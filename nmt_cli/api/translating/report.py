@@ -182,7 +182,7 @@ class TranslationReport:
         if self.failed and strict:
             texts = format_count(self.texts, self.source_cuts.thing)
             raise CheckError(
-                f"{self.failed:,} of {texts} failed a check, which --strict takes for an error",
+                f"{self.failed:,} of {texts} failed a check, which --strict treats as an error",
                 hint="all are written; --report qa.html shows what failed",
             )
 
@@ -205,7 +205,7 @@ class TranslationReport:
             yield Remark(f"{words} never seen in training, and read as known ones: {shown}")
         if self.carried:
             words, shown = count_things(self.carried.total(), "word"), shorten_list(list(self.carried))
-            yield Remark(f"{words} never seen in training, and carried over unchanged: {shown}")
+            yield Remark(f"{words} never seen in training, and copied unchanged: {shown}")
         if self.unseen_characters:
             from nmt_cli.rewriting.lookalikes import name_character  # which few runs need
 

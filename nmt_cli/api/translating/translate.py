@@ -100,7 +100,7 @@ def require_room(request: TranslationRequest, documents: Sequence[Document]) -> 
         if document.format.name not in (TEXT.name, *TABLES):
             raise OptionError(
                 f"--confidence: {document.source.name} is read as {document.format.name}, which has no room for it",
-                hint="add --report qa.html, or say what to do about little confidence with --min-confidence alone",
+                hint="add --report qa.html, or use only --min-confidence, which handles low confidence",
             )
 
 

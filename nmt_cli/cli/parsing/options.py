@@ -76,7 +76,7 @@ Assignments = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="Set any setting by its name, also those that are no options; may be repeated.",
+        help="Set any setting by name, including those that are not options; may be repeated.",
         autocompletion=complete_settings,
         rich_help_panel="Files",
     ),

@@ -138,7 +138,7 @@ class Language(LanguageCheck):
 
 class WrongLanguage(LanguageCheck):
     name = "unlike"
-    problem = "one side is unlike all others, perhaps in a third language"
+    problem = "one side is unlike all others, possibly in a third language"
     action = "reported"
 
     def judge(self, source: Evidence, target: Evidence, candidates: BoolArray) -> BoolArray:

@@ -47,7 +47,7 @@ class KeyedReader(Reader):
                 yield Row(text.line, text.text, target[key].text)
         lonely = len(source.keys() ^ target.keys())
         if lonely and lonely == len(source) + len(target):
-            raise DataError(f"{self.file.name}: no {self.noun} of the one stands in the other", hint=self.expects)
+            raise DataError(f"{self.file.name}: the two sides have no {self.noun} in common", hint=self.expects)
         if lonely:
             self.add_note(f"{format_count(lonely, self.noun)} only on one side, left out")
 

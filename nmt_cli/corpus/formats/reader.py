@@ -66,7 +66,7 @@ class Reader(ABC):
             for row in self.read_rows():
                 empty = 0 if row.source or row.target else empty + 1
                 if empty > MAXIMUM_EMPTY:
-                    self.refuse(row.line, f"{MAXIMUM_EMPTY:,} empty lines one after the other", "take them out")
+                    self.refuse(row.line, f"{MAXIMUM_EMPTY:,} empty lines in a row", "take them out")
                 yield row
         finally:
             for stream in self.streams:

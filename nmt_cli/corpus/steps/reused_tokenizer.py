@@ -111,7 +111,7 @@ def refuse_target_part(file: Path) -> None:
     joint = read_subword_card(card) if card is not None else None
     if joint is not None and joint.source.name == JOINT_NAME and file == joint.target != joint.source:
         raise OptionError(
-            f"{file} has the subwords of the target alone, but both sides need subwords",
+            f"{file} has only the target's subwords, but both sides need subwords",
             hint=f"use {joint.source}, or {file.parent}/, which has both",
         )
 

@@ -98,7 +98,7 @@ async def download_file(call: Call) -> Response:
     name = str(call.request.path_params["name"])
     path = call.service.results.find(name)
     if path is None:
-        raise RequestError(404, "there is no such file, or not any more")
+        raise RequestError(404, "there is no such file, or no longer")
     headers = {"Content-Security-Policy": "sandbox; default-src 'none'"}
     _, _, given_name = name.partition(".")
     return FileResponse(path, media_type="application/octet-stream", filename=given_name, headers=headers)

@@ -66,7 +66,7 @@ class ConfidenceModel(NamedTuple):
     def from_mapping(cls, values: Mapping[str, Any]) -> ConfidenceModel:
         """Returns the model in an entry of a card. Raises KeyError or ValueError if its features differ."""
         if tuple(values["features"]) != FEATURES:
-            raise ValueError("the features are those of another version")
+            raise ValueError("its features are those of another version")
         return cls(tuple(values["means"]), tuple(values["scales"]), tuple(values["weights"]), float(values["bias"]))
 
     def rate(self, features: FloatArray) -> FloatArray:
@@ -80,9 +80,11 @@ def load_confidence(card: ModelCard) -> ConfidenceModel:
     entry = card.confidence
     again = "train it again with this nmt, with --dev 1000 or more when it is prepared"
     if not entry:
-        raise OptionError("this model cannot tell its confidence: it was trained without that", hint=again)
+        raise OptionError(
+            "this model cannot rate its confidence: it was trained without a confidence model", hint=again
+        )
     if "refused" in entry:
-        raise OptionError(f"this model cannot tell its confidence: {entry['refused']}", hint=again)
+        raise OptionError(f"this model cannot rate its confidence: {entry['refused']}", hint=again)
     try:
         return ConfidenceModel.from_mapping(entry)
     except (KeyError, TypeError, ValueError) as error:

@@ -42,28 +42,28 @@ CHECKS = (
     CheckRow(
         "empty",
         "not translated at all",
-        doc="Finds that there is no translation, and that no remedy helped.",
+        doc="Finds a missing translation, despite every remedy.",
         repaired=("empty translation",),
         unrepaired="there is no translation",
     ),
     CheckRow(
         "loop",
         "caught in a loop",
-        doc="Finds a translation that repeats itself, and that no remedy helped.",
+        doc="Finds a translation that repeats itself, despite every remedy.",
         repaired=("loop",),
         unrepaired="the translation repeats itself",
     ),
     CheckRow(
         "runaway",
         "without an end",
-        doc="Finds a translation that does not end, and that no remedy helped.",
+        doc="Finds a translation that does not end, despite every remedy.",
         repaired=("translation without an end", "translations without an end"),
         unrepaired="the translation does not end",
     ),
     CheckRow(
         "placeholder",
         "with a word lost",
-        doc="Finds a word of which the network made a placeholder, and that no remedy helped.",
+        doc="Finds a word that the network turned into a placeholder, despite every remedy.",
         repaired=("lost word",),
         unrepaired="a word of the source is lost",
     ),
@@ -83,7 +83,7 @@ CHECKS = (
     CheckRow("terms", "with a glossary term missing or perhaps misplaced", check_terms),
     CheckRow(
         "numbers",
-        "with other numbers than the source",
+        "with different numbers than the source",
         check_numbers,
         repaired=("wrong number",),
         unrepaired="a number of the source is lost",
@@ -97,13 +97,13 @@ CHECKS = (
     ),
     CheckRow(
         "brackets",
-        "with other brackets or slashes than the source",
+        "with different brackets or slashes than the source",
         check_brackets,
         repaired=("sentence without its brackets", "sentences without their brackets"),
         unrepaired="a bracket or slash of the source is lost",
     ),
     CheckRow("quotes", "with quotation marks lost, added or unpaired", check_quotes),
-    CheckRow("final mark", "with another final mark than the source", check_final_mark),
+    CheckRow("final mark", "with a different final mark than the source", check_final_mark),
     CheckRow("sentences", "with a sentence missing", check_sentences),
     CheckRow(
         "copied",
@@ -117,7 +117,7 @@ CHECKS = (
     CheckRow("unseen words", "with words never seen in training", check_words),
     CheckRow(
         "confidence",
-        "of less confidence than --min-confidence",
+        "with confidence below --min-confidence",
         doc="Finds a confidence below `--min-confidence`.",
     ),
 )

@@ -66,7 +66,7 @@ def test_a_corpus_is_described_and_a_model_after_it(place: Path, monkeypatch: py
     (place / "model" / "checkpoints").mkdir(parents=True)
     (place / "model" / "checkpoints" / "state.npz").write_bytes(b"")
     assert describe_status({})[1:3] == [
-        "model    a training that was interrupted is in model/",
+        "model    an interrupted training is in model/",
         "next     nmt train --resume",
     ]
     development = {"bleu": {"value": 27.83}, "chrf": {"value": 48.1}}
