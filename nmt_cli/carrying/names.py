@@ -47,6 +47,9 @@ FILE_TYPES = frozenset(
     " tsv tsx ttf txt vcf vtt wav webm webp woff xhtml xlf xls xlsx xml xz yaml yml zip".split()
 )
 POSSESSIVE = r"['’]s?$"
+LONGEST_CODE = 5  # letters of a text in capitals that is a code, not shouting: EUR, NULL
+RARE_ACRONYM_COUNT = 10  # occurrences at most of an acronym that both sides have, and that a network may not know
+FREQUENT_WORD_COUNT = 100  # occurrences from which a letter is a word: I
 RARE_NAME_COUNT = 3  # occurrences at most; rare words show what a word that never occurred is likely to be
 FEWEST_RARE = 10  # as many rare words with a capital show whether they are names
 SHARE_OF_NAMES = 1 / 3
@@ -117,6 +120,8 @@ class NameFinder:
 
     def find_names(self, text: str) -> list[Name]:
         """Returns the ranges of words to carry, merging neighbours; the other spans of the text are covered."""
+        if len(text) <= 2 * LONGEST_CODE and text.isupper() and (code := self.find_lone_code(text)):
+            return [code]
         text = self.forms.cover_forms(text)
         if all(part in self.ordinary or self.is_ordinary(part) for part in text.split()):
             return []
@@ -135,6 +140,15 @@ class NameFinder:
             names.append(name)
         ends = [0, *(name.end for name in names)]
         return [take_initials(name, text, end) for name, end in zip(names, ends, strict=False) if name.is_sure]
+
+    def find_lone_code(self, text: str) -> Name | None:
+        """Returns the only word of a text if it is a few capitals, and no word that training had in small letters."""
+        word = text.strip().lstrip(BEFORE_WORD).rstrip(BEHIND_WORD)
+        usual = self.source.find_usual_case(word)
+        is_code = word.isalpha() and len(word) <= LONGEST_CODE and (usual is None or usual == word)
+        if not is_code or (len(word) == 1 and self.source.count_word(word) >= FREQUENT_WORD_COUNT):
+            return None
+        return Name(text.index(word), text.index(word) + len(word))
 
     def find_spans(self, text: str) -> Iterator[Span]:
         """Yields the names and codes of a text as spans."""
@@ -262,7 +276,8 @@ class NameFinder:
         """Whether a capitalised word is very rare and written identically in the target."""
         count, in_target = self.source.find_word(word), self.target.find_word(word)
         forms = [known.forms[0][0] for known in (count, in_target) if known.forms]
-        return count.total <= RARE_NAME_COUNT and word[0].isupper() and forms == [word, word]
+        most = RARE_ACRONYM_COUNT if word.isupper() else RARE_NAME_COUNT
+        return count.total <= most and word[0].isupper() and forms == [word, word]
 
     def is_form(self, word: str) -> bool:
         """Whether a word may be an inflected form of a known word, because training has its beginning."""

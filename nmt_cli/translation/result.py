@@ -46,6 +46,7 @@ class Placed(NamedTuple):
     text: str
     how: How
     dropped: bool  # whether the network read a placeholder for it and lost it
+    is_term: bool = False  # whether a glossary requires it
 
     @property
     def doubtful(self) -> bool:

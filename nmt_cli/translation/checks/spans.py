@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nmt_cli.carrying.kinds import find_spans
-from nmt_cli.carrying.numbers.notation import BETWEEN_DIGITS
 from nmt_cli.translation.checks.context import CheckContext, join_named
 from nmt_cli.translation.result import FailedCheck, Placed
 
@@ -21,12 +19,15 @@ def check_spans(source: str, target: str, context: CheckContext) -> FailedCheck 
     if context.placed is None:
         missing = [span.text for span in find_spans(source) if not span.is_number and span.text not in target]
         return FailedCheck("spans", f"{join_named(missing)} missing") if missing else None
-    return check_placed("spans", [span for span in context.placed if not is_term(span.text, source)], target)
+    spans = [span for span in context.placed if not span.is_term]
+    doubled = [text for span in spans if is_doubled(text := span.text, source, target)]
+    failed = check_placed("spans", spans, target)
+    return FailedCheck("spans", f"{join_named(doubled)} too often") if doubled and failed is None else failed
 
 
 def check_terms(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Looks for glossary terms that are missing or whose position is a guess."""
-    return check_placed("terms", [span for span in context.placed or () if is_term(span.text, source)], target)
+    return check_placed("terms", [span for span in context.placed or () if span.is_term], target)
 
 
 def check_placed(kind: CheckKind, spans: Sequence[Placed], target: str) -> FailedCheck | None:
@@ -39,9 +40,6 @@ def check_placed(kind: CheckKind, spans: Sequence[Placed], target: str) -> Faile
     return FailedCheck(kind, f"the place of {join_named(guessed)} is a guess") if guessed else None
 
 
-def is_term(text: str, source: str) -> bool:
-    """Whether a span is a term: the source contains neither its text nor its number in the target's notation."""
-    if text in source:
-        return False
-    digits = re.sub(r"\D", "", text)
-    return digits == "" or digits not in re.sub(BETWEEN_DIGITS, "", source)
+def is_doubled(span: str, source: str, target: str) -> bool:
+    """Whether a span stands more often in a translation than in its source; numbers and single signs may do so."""
+    return len(span) > 1 and not span[0].isdigit() and 0 < source.count(span) < target.count(span)

@@ -176,7 +176,7 @@ def keep_piece(piece: Piece, prefix: str) -> Hypothesis:
         token_log_probabilities=(0.0, 0.0),
         attentions=(np.eye(2, dtype=np.float32),),
         finished=True,
-        placed_spans=tuple(Placed(span.text, "unchanged", dropped=False) for span in piece.spans),
+        placed_spans=tuple(Placed(span.text, "unchanged", False, span.kind is SpanKind.TERM) for span in piece.spans),
         words=(WordLinks.from_texts(piece.source_text, text, links),),
     )
 

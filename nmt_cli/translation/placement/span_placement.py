@@ -53,7 +53,10 @@ def restore_spans(
     # 5. Record what put each span in its place; append any that is still missing.
     how: How = "position" if flat else "attention"
     lost = set(missing)
-    placed = [Placed(s.text, how if n in lost else "network", n in lost) for n, s in enumerate(masked.masked)]
+    placed = [
+        Placed(span.text, how if n in lost else "network", n in lost, span.kind is SpanKind.TERM)
+        for n, span in enumerate(masked.masked)
+    ]
     placed += [Placed(extracted.span.text, how, extracted.span.kind in RESTORED) for extracted in masked.extracted]
     text, placed = verify_spans(restored.text, placed)
     return restored._replace(text=text, placed=tuple(placed))

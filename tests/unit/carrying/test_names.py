@@ -104,6 +104,16 @@ def test_words_of_the_language_are_not(text: str) -> None:
     assert list_names(text) == []
 
 
+@pytest.mark.parametrize("text", ["NULL", "USD", "(EUR)", "II", "V", "X.", "CPU!"])
+def test_a_few_capitals_alone_are_a_code(text: str) -> None:
+    assert list_names(text) == [text.strip("().!")]
+
+
+@pytest.mark.parametrize("text", ["HOUSE", "SAW!", "WEATHERS", "null"])
+def test_words_that_are_shouted_are_none(text: str) -> None:
+    assert list_names(text) == []
+
+
 @pytest.mark.parametrize(
     ("text", "marks"),
     [

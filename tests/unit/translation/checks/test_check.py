@@ -120,7 +120,15 @@ def test_a_span_whose_place_is_a_guess_is_named_and_so_is_a_lost_term() -> None:
     assert messages(Placed("a.com", "network", dropped=False)) == []
     assert messages(Placed("a.com", "attention", dropped=True)) == [("spans", "the place of a.com is a guess")]
     assert messages(Placed("a.com", "position", dropped=False)) == [("spans", "the place of a.com is a guess")]
-    assert messages(Placed("Hund", "network", dropped=False)) == [("terms", "Hund missing")]
+    assert messages(Placed("Hund", "network", dropped=False, is_term=True)) == [("terms", "Hund missing")]
+    assert messages(Placed("see", "network", dropped=False)) == []
+
+
+def test_a_span_that_the_translation_has_twice_is_named() -> None:
+    (hypothesis,) = (translation := same("see a.com here")).hypotheses
+    spans = (Placed("a.com", "network", dropped=False),)
+    twice = translation._replace(hypotheses=(hypothesis._replace(text="see a.com a.com here", placed_spans=spans),))
+    assert FailedCheck("spans", "a.com too often") in check_translation(twice, CheckContext("e", "e")).checks
 
 
 def test_a_number_in_the_notation_of_the_target_is_no_term() -> None:
