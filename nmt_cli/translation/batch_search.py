@@ -77,12 +77,7 @@ class BatchSearch(NamedTuple):
                 results[index] = hypotheses
         return results
 
-    def force(
-        self,
-        rows: Sequence[SourceRow],
-        targets: Sequence[Sequence[int]],
-        progress: CountReporter | None = None,
-    ) -> list[ForcedTarget]:
+    def force(self, rows: Sequence[SourceRow], targets: Sequence[Sequence[int]]) -> list[ForcedTarget]:
         """Scores one target (ids that end with END) per row; attention is trimmed to the length of each source."""
         from nmt_cli.search.forced import force  # which few translations need
 
@@ -94,7 +89,7 @@ class BatchSearch(NamedTuple):
             return force(self.engine, sources, [targets[index] for index in batch], self.target.vocabulary_size)
 
         scored: dict[int, ForcedTarget] = {}
-        for batch, results in self.run_batches(batches, force_batch, progress):
+        for batch, results in self.map_batches(batches, force_batch):
             for index, forced in zip(batch, results, strict=True):
                 scored[index] = forced._replace(attention=forced.attention[:, : len(rows[index])])
         return [scored[index] for index in range(len(rows))]

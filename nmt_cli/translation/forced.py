@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from nmt_cli.arrays.special_ids import END
@@ -26,20 +26,15 @@ from nmt_cli.translation.translator import Translator
 
 
 def force_lines(
-    translator: Translator,
-    sources: Sequence[str],
-    targets: Sequence[str],
-    progress: Callable[[int], None] | None = None,
-    *,
-    limit: int | None = None,
+    translator: Translator, sources: Sequence[str], targets: Sequence[str], *, limit: int | None = None
 ) -> list[ForcedTarget]:
-    """Scores each of `targets` as the translation of its line of `sources`; `progress` receives the number done.
+    """Scores each of `targets` as the translation of its line of `sources`.
 
     Attention is trimmed to the length of each source. Unknown text counts as the model's unknown token. `limit` is the
     maximum number of source tokens, by default as in training.
     """
     pairs = [match_whole(translator, source, target) for source, target in zip(sources, targets, strict=True)]
-    return translator.batch_search.force(*encode_pairs(translator, pairs, limit), progress)
+    return translator.batch_search.force(*encode_pairs(translator, pairs, limit))
 
 
 def force_translations(

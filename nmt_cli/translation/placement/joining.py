@@ -111,12 +111,11 @@ def restore_piece(
         )
     if tokenizers is None or piece.recalled is not None:
         return translation
-    restored = translation
-    if not is_complete(piece, translation):
-        from nmt_cli.translation.placement.restoring import restore_translation  # which few lines need
+    if is_complete(piece, translation):
+        return translation
+    from nmt_cli.translation.placement.restoring import restore_translation  # which few lines need
 
-        restored = restore_translation(piece, translation, tokenizers)
-    return restored
+    return restore_translation(piece, translation, tokenizers)
 
 
 def write_piece_back(translation: Translation, piece: Piece, rewritten: RewrittenText) -> Translation:
