@@ -13,7 +13,6 @@ from nmt_cli.api.startup import require_tensorflow, silence_onnxruntime, silent_
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.config import PrepareConfig
-    from nmt_cli.corpus.dataset import PreparedCorpus
     from nmt_cli.sources.images import PictureReader
     from nmt_cli.translation.config import ModelRequest
     from nmt_cli.translation.translator import Translator
@@ -42,11 +41,6 @@ def open_translator(request: ModelRequest) -> Translator:
         reader = cache(lambda: load_inception(request.model / IMAGE_WEIGHTS))  # loaded once, if at all
         translator = translator.with_picture_reader(reader)
     return translator
-
-
-def add_stored_pictures(translator: Translator, corpus: PreparedCorpus) -> Translator:
-    """Returns the translator with the pictures of `corpus`, known by their names there."""
-    return translator.with_stored_pictures(corpus.load_pictures()) if corpus.has_pictures else translator
 
 
 def load_inception(weights: Path | None) -> PictureReader:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt_cli.api.evaluation_inputs import EvaluationInputs, name_input, read_rival
-from nmt_cli.api.open_model import add_stored_pictures, open_translator
+from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.progress import StageReporter, count_stage, ignore_progress
 from nmt_cli.api.scoring_doubts import list_doubts
 from nmt_cli.evaluation import report, texts
@@ -87,7 +87,7 @@ class Evaluation:
     def load_translator(self, model: Path, corpus: PreparedCorpus | None) -> Translator:
         """Loads a model, with the pictures of the corpus if it has any."""
         translator = open_translator(ModelRequest(model, precision=self.inputs.precision))
-        return translator if corpus is None else add_stored_pictures(translator, corpus)
+        return translator if corpus is None else translator.with_stored_pictures(corpus.load_pictures())
 
     def translate(self, text: texts.ParallelText, translator: Translator) -> report.Report:
         progress = count_stage(self.progress, "translating", len(text.lines))

@@ -15,6 +15,7 @@ from nmt_cli.api.options.arguments import (
     list_texts,
 )
 from nmt_cli.api.progress import StageReporter, ignore_progress
+from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SearchConfig
 
 
@@ -46,32 +47,16 @@ def visualize(
     `data`. `options` are those of `nmt visualize`, such as `beam_size=1`. Raises NotFoundError, DataError or
     OptionError.
     """
-    from nmt_cli.runtime.installed_models import find_model
-
     subjects = {"beam": beam, "curves": curves, "corpus": corpus, "network": network, "nearest": nearest > 0}
-    others: dict[str, Any] = {
-        "sentences": list_texts(sentences) or None,
-        "target": target,
-        "pairs": pairs,
-        "gold": gold,
-    }
-    others |= {"output": list_paths(output) or None, "subwords": subwords, "transpose": transpose, "heads": heads}
-    (search,) = build_settings("visualize", options, SearchConfig, others={**subjects, **others})
-    request = DrawingRequest(
-        subject=choose_subject(**subjects),
-        models=tuple(map(find_model, list_paths(model))),
-        corpora=tuple(list_paths(data)),
-        search=search,
-        sentences=tuple(list_texts(sentences)),
-        outputs=tuple(list_paths(output)),
-        targets=tuple(list_texts(target)),
-        pairs=find_path(pairs),
-        gold=find_path(gold),
-        subwords=subwords,
-        transpose=transpose,
-        heads=heads,
-        nearest=nearest,
-    )
+    flags = {"subwords": subwords, "transpose": transpose, "heads": heads}
+    values: dict[str, Any] = {"sentences": tuple(list_texts(sentences)), "targets": tuple(list_texts(target)), **flags}
+    values |= {"outputs": tuple(list_paths(output)), "pairs": find_path(pairs), "gold": find_path(gold)}
+    others = {"sentences": values["sentences"] or None, "target": target, "pairs": pairs, "gold": gold}
+    others |= {"output": values["outputs"] or None, **flags, **subjects}
+    (search,) = build_settings("visualize", options, SearchConfig, others=others)
+    models, corpora = tuple(map(find_model, list_paths(model))), tuple(list_paths(data))
+    values |= {"subject": choose_subject(**subjects), "search": search, "nearest": nearest}
+    request = DrawingRequest(models=models, corpora=corpora, **values)
     return draw(request, progress or ignore_progress)
 
 

@@ -75,7 +75,7 @@ def prompt_for_lines(
 def greet(card: ModelCard, screen: Screen) -> None:
     """Says which model listens, how good it is, and what to type."""
     bleu = f" (dev BLEU {card.development_bleu:.1f})" if card.development_bleu is not None else ""
-    unit = "One sentence per line" if card.source.get("type", "text") == "text" else "The path of one file per line"
+    unit = "The path of one file per line" if card.has_pictures else "One sentence per line"
     screen.say(f"{card.source_language} -> {card.target_language}{bleu}. {unit}; Ctrl-D ends.")
 
 

@@ -53,6 +53,10 @@ class SourceRows(Protocol):
 
     def __len__(self) -> int: ...
 
+    def measure_rows(self, rows: IntArray, target_lengths: IntArray) -> IntArray:
+        """Returns (B,) the lengths by which these rows are batched, beside those of their targets."""
+        ...
+
     def pad_rows(self, rows: IntArray) -> SourceArray:
         """Returns (B, S, ...) the encoder input of these B rows, padded to the longest of them."""
         ...
@@ -60,6 +64,10 @@ class SourceRows(Protocol):
 
 class Sentences(Ragged):
     """The ids of N sources that are text."""
+
+    def measure_rows(self, rows: IntArray, target_lengths: IntArray) -> IntArray:
+        lengths: IntArray = self.lengths[rows]
+        return lengths
 
     def pad_rows(self, rows: IntArray) -> SourceArray:
         return pad_ragged(self, rows, end=END)

@@ -20,7 +20,7 @@ def require_same_sides(first: ModelDirectory, other: ModelDirectory) -> None:
 
 def identify_source(card: ModelCard) -> Any:
     """Returns a value shared by models that read the same rows: their subwords, or their kind of picture."""
-    if card.source.get("type", "text") != "text":
+    if card.has_pictures:
         return card.source
     return card.tokenizer, card.checksums[card.source_tokenizer]
 

@@ -25,7 +25,6 @@ from nmt_cli.text.tokenizer import Tokenizer, TokenizerSettings
 from nmt_cli.text.wrapping import format_count
 
 FORMAT = 3
-READABLE_FORMATS = (2, 3)  # models of format 2 have no profile of their training text
 ENCODER = "encoder.onnx"
 DECODER = "decoder.onnx"
 FLOAT, INT8 = "float", "int8"  # precisions of the weights
@@ -88,6 +87,11 @@ class ModelCard(NamedTuple):
     parent: Entries = {}  # noqa: RUF012 - never changed; the model that training started from, if any
 
     @property
+    def has_pictures(self) -> bool:
+        """Whether the sources are pictures rather than text."""
+        return bool(self.source.get("type", "text") != "text")
+
+    @property
     def default_precision(self) -> str:
         return str(self.precision.get("default", FLOAT))
 
@@ -125,9 +129,8 @@ class ModelDirectory(NamedTuple):
         """The names of the files read to translate text, besides the card."""
         graphs = name_graphs(self.precision)
         weights = [name for name in map(name_weights, graphs) if name in self.card.checksums]
-        profile = [PROFILE_NAME] if PROFILE_NAME in self.card.checksums else []
         tokenizers = (self.card.source_tokenizer, self.card.target_tokenizer)
-        return tuple(dict.fromkeys((*graphs, *weights, *tokenizers, *profile)))
+        return tuple(dict.fromkeys((*graphs, *weights, *tokenizers, PROFILE_NAME)))
 
     def load_source(self) -> Source:
         """Returns the source side as it was in training. Raises DamagedError if the card does not describe one."""
@@ -143,10 +146,8 @@ class ModelDirectory(NamedTuple):
         except TypeError as error:
             raise report_damage(self.directory / CARD, f"does not describe a source ({error})") from error
 
-    def load_profile(self) -> CorpusProfile | None:
-        """Returns the profile of the training text; None for a model of format 2. Raises DamagedError."""
-        if PROFILE_NAME not in self.card.checksums:
-            return None
+    def load_profile(self) -> CorpusProfile:
+        """Returns the profile of the training text. Raises DamagedError."""
         path = self.directory / PROFILE_NAME
         try:
             return CorpusProfile.load(path)
@@ -183,8 +184,9 @@ def read_card(directory: Path) -> ModelCard:
     try:
         values = parse_json(path.read_text(encoding="utf-8"))
         written = values.get("format") if isinstance(values, dict) else None
-        if type(written) is int and written not in READABLE_FORMATS:
-            raise refuse_format(path, written)
+        if type(written) is int and written != FORMAT:
+            hint = "train it again with this nmt"
+            raise DamagedError(f"{path} has format {written}; this nmt reads format {FORMAT}", hint=hint)
         card: ModelCard = build(ModelCard, values)
         check_entries(card)
     except ValueError as error:  # a RecordError, or bytes that are not UTF-8
@@ -192,17 +194,9 @@ def read_card(directory: Path) -> ModelCard:
     return card
 
 
-def refuse_format(path: Path, written: int) -> DamagedError:
-    """Returns the error for a card of a format that this version does not read."""
-    formats = " and ".join(map(str, READABLE_FORMATS))
-    return DamagedError(
-        f"{path} has format {written}; this nmt reads formats {formats}", hint="train it again with this nmt"
-    )
-
-
 def check_entries(card: ModelCard) -> None:
     """Raises RecordError for values that make translation impossible."""
-    build(TextEntries if card.source.get("type", "text") == "text" else PictureEntries, card.source, "source")
+    build(PictureEntries if card.has_pictures else TextEntries, card.source, "source")
     build(VocabularyEntries, card.vocabularies, "vocabularies")
     build(TokenizerSettings, card.tokenizer, "tokenizer")
     build(Literal["float", "int8"], card.precision.get("default", FLOAT), "precision.default")

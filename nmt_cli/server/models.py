@@ -40,7 +40,7 @@ class ServedModel:
     def read(cls, directory: Path) -> ServedModel:
         """Reads only the card. Raises NotFoundError, DamagedError, and OptionError for a model that reads pictures."""
         card = read_card(directory)
-        if card.source.get("type", "text") != "text":
+        if card.has_pictures:
             raise OptionError(f"{directory}/ reads pictures, which cannot be served", hint="serve models of text")
         files = ModelDirectory(directory, card, card.default_precision).files
         size = sum((directory / name).stat().st_size for name in files if (directory / name).is_file())

@@ -127,6 +127,10 @@ class Grids:
         regions: NDArray[np.int64] = np.diff(self.offsets)[self.pictures]
         return regions
 
+    def measure_rows(self, rows: IntArray, target_lengths: IntArray) -> IntArray:
+        """Returns the lengths of the captions, by which pairs are batched: pictures all have one size."""
+        return target_lengths
+
     def pad_rows(self, rows: IntArray) -> SourceArray:
         """Returns the grids of the pairs `rows` (B,) as one array (B, R, D)."""
         return pad_grids([self.get_grid(index) for index in self.pictures[rows].tolist()])

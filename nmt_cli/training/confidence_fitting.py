@@ -37,9 +37,7 @@ def fit_confidence(directory: Path, corpus: PreparedCorpus) -> dict[str, Any]:
         size = format_count(len(sentences), "sentence")
         return {"refused": f"the development set has {size}; {FEWEST_SENTENCES} are needed"}
     # 1. Translate the development set as `nmt translate` does.
-    translator = Translator.load(ModelRequest(directory))
-    if corpus.has_pictures:
-        translator = translator.with_stored_pictures(corpus.load_pictures())
+    translator = Translator.load(ModelRequest(directory)).with_stored_pictures(corpus.load_pictures())
     sources = [sentence.source for sentence in sentences]
     translations = translator.translate(sources, SEARCH, repair=RepairConfig(), checks=CheckConfig())
     # 2. Score each sentence.  3. Fit.

@@ -28,10 +28,7 @@ from nmt_cli.training.watcher import EpochRecord, ParentInfo, StepStatus, Valida
 
 @dataclass
 class TrainingRun:
-    """A training run and its progress.
-
-    `identity` is written to its checkpoints and names the run they belong to (`checkpoints/resume.py`).
-    """
+    """A training run and its progress; checkpoints belong to the run of its `identity` (`checkpoints/resume.py`)."""
 
     trainer: Trainer
     schedule: Schedule

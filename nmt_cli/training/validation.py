@@ -108,7 +108,8 @@ def make_sorted_batches(corpus: PreparedCorpus, size: BatchSize) -> list[Batch]:
     """Returns the batches of the development set, sorted by length so that there is little padding."""
     split = corpus.load_encoded("dev")
     target_lengths = split.target.lengths
-    widths = 1 + (target_lengths if corpus.has_pictures else np.maximum(split.source.lengths, target_lengths))
+    source_lengths = split.source.measure_rows(np.arange(len(split.source)), target_lengths)
+    widths = 1 + np.maximum(source_lengths, target_lengths)
     order = np.lexsort((target_lengths, widths))
     edges = find_batch_edges(widths[order], size)
     return [make_batch(split, order[start:end]) for start, end in pairwise(edges)]

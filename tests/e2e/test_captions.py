@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.api.open_model import add_stored_pictures
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import ModelRequest
@@ -54,7 +53,7 @@ def test_pictures_it_has_never_seen_are_described(place: Path) -> None:
 
 def test_at_the_colour_of_the_second_shape_it_looks_where_the_shape_is(place: Path) -> None:
     corpus = PreparedCorpus.load(place / "prepared")
-    translator = add_stored_pictures(Translator.load(ModelRequest(place / "model")), corpus)
+    translator = Translator.load(ModelRequest(place / "model")).with_stored_pictures(corpus.load_pictures())
     names = [each.source for each in corpus.read_references("test")]
     hits = []
     for translation in translator.translate(names, SearchConfig()):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from nmt_cli.api.drawings.drawing import TERMINAL, Drawing, DrawingRequest
-from nmt_cli.api.open_model import add_stored_pictures, open_translator
+from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.progress import count_stage
 from nmt_cli.api.startup import find_cache
 from nmt_cli.errors import OptionError
@@ -144,7 +144,7 @@ def list_nearest(request: DrawingRequest, drawing: Drawing) -> None:
     from nmt_cli.evaluation.analysis.nearest_pairs import encode_lines, open_index
 
     corpus = PreparedCorpus.load(data)
-    translator = add_stored_pictures(open_translator(ModelRequest(model)), corpus)
+    translator = open_translator(ModelRequest(model)).with_stored_pictures(corpus.load_pictures())
     if translator.card.dataset_fingerprint != corpus.fingerprint:
         drawing.warn(f"{model}/ was trained on other data than {data}/: it did not learn these lines")
     pairs = corpus.read_pairs("train")

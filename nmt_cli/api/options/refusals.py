@@ -179,7 +179,7 @@ MODEL = (
     ),
     Refusal(
         {"alignments", "replace_unknown", "tm", *list_names(LineConfig)},
-        lambda v: v.card.source.get("type", "text") != "text",
+        lambda v: v.card.has_pictures,
         "applies to text, and this model reads pictures",
         "leave it out",
     ),

@@ -33,33 +33,33 @@ from nmt_cli.translation.truncation import SourceCuts
 from nmt_cli.visuals.report_path import SUFFIXES_OF_CHECKS, check_report_path
 
 if TYPE_CHECKING:
-    from nmt_cli.runtime.model_directory import ModelCard, ModelDirectory
+    from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.translation.memory.lookup import TranslationMemory
 
 READ_AHEAD = 1024  # lines translated together: enough for batches of similar length, few enough to wait for
-PROFILED_FORMAT = 3  # the first format of models that know what their training text looked like
 
 
 def run_translation(request: TranslationRequest, console: Console) -> TranslationReport:
     """Translates files or console input, to files or to the console."""
+    from nmt_cli.runtime.model_directory import read_card  # SentencePiece, which `nmt --help` does not need
+
     # 1. Refuse what cannot work, before anything slow is loaded.
     paths = check_paths(request)
-    model = read_model_directory(request.model)
-    targets = name_outputs(request.output, paths, model.card.target_language, force=request.force)
-    require_abilities(request, model.card)
-    warn_of_old_model(model, console)
+    card = read_card(request.model)
+    targets = name_outputs(request.output, paths, card.target_language, force=request.force)
+    require_abilities(request, card)
     # 2. Open the input: documents, or a prompt; and earlier translations.
     is_prompt = console.can_prompt and not (paths or targets)
     writer, outputs = request.make_writer(is_prompt=is_prompt), OutputFiles(targets, console.output)
-    memory = open_memory(request, model.card, writer, console)
-    documents = open_documents(request, model.card, writer, memory, console).open_files(paths, targets)
+    memory = open_memory(request, card, writer, console)
+    documents = open_documents(request, card, writer, memory, console).open_files(paths, targets)
     require_room(request, documents)
     if is_prompt:
-        batches = console.ask_for_lines(model.card, writer.write, request.document.errors)
+        batches = console.ask_for_lines(card, writer.write, request.document.errors)
     else:
         batches = batch_documents(documents, paths, outputs, are_pairs=request.score)
     # 3. Translate batch by batch; write each as soon as it is there.
-    report, job = open_report(request, documents, paths, model.card), request.make_job(memory)
+    report, job = open_report(request, documents, paths, card), request.make_job(memory)
     progress = console.show_progress(paths if targets else [])
     with progress as advance, outputs, open_executor(job, silence_ray(request.processes)) as executor:
         write_translations(translate_units(batches, executor, report.add), outputs, advance, writer.rows)
@@ -74,14 +74,6 @@ def check_paths(request: TranslationRequest) -> list[Path]:
     if request.checks.report is not None:
         check_report_path(Path(request.checks.report), SUFFIXES_OF_CHECKS)
     return check_files(request.files, request.models if request.are_models_named else ())
-
-
-def read_model_directory(model: Path) -> ModelDirectory:
-    """Returns the model directory with its card. Whoever loads its files checks them."""
-    from nmt_cli.runtime import model_directory  # SentencePiece, which `nmt --help` does not need
-
-    card = model_directory.read_card(model)
-    return model_directory.ModelDirectory(model, card, card.default_precision)
 
 
 def require_abilities(request: TranslationRequest, card: ModelCard) -> None:
@@ -102,15 +94,6 @@ def require_room(request: TranslationRequest, documents: Sequence[Document]) -> 
                 f"--confidence: {document.source.name} is read as {document.format.name}, which has no room for it",
                 hint="add --report qa.html, or use only --min-confidence, which handles low confidence",
             )
-
-
-def warn_of_old_model(model: ModelDirectory, console: Console) -> None:
-    """Warns of what a model of format 2 cannot do without a profile of its training text."""
-    if model.card.format < PROFILED_FORMAT and model.card.source.get("type", "text") == "text":
-        console.warn(
-            f"{model.directory}/ has format {model.card.format}, without a profile of its training text: capitals and "
-            "characters that training never had are read as they are; train it again with this nmt"
-        )
 
 
 def open_memory(

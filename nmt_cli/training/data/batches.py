@@ -184,9 +184,9 @@ class TrainingBatches:
         return BOTH_SIDES_VARY if self.config.sample_target or self.swaps is not None else PoolShape()
 
     def measure_rows(self, rows: IntArray) -> tuple[IntArray, IntArray]:
-        """Returns the lengths of these rows on both sides, by which they are batched; pictures all have one size."""
+        """Returns the lengths of these rows on both sides, by which they are batched."""
         target = self.split.target.lengths[rows]
-        return target if self.has_pictures else self.split.source.lengths[rows], target
+        return self.split.source.measure_rows(rows, target), target
 
     def augment_batch(self, batch: Batch, generator: np.random.Generator) -> Batch:
         """Returns a batch as learned this time."""

@@ -6,9 +6,7 @@ from shutil import copytree
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from nmt_cli.cli.app import app
 from nmt_cli.errors import DamagedError, NotFoundError
 from nmt_cli.files import hash_file
 from nmt_cli.runtime.model_directory import ModelDirectory, publish_directory
@@ -141,34 +139,6 @@ def test_a_model_knows_what_its_training_text_looked_like(model: Path) -> None:
     profile = ModelDirectory.load(model).load_profile()
     assert profile is not None and profile.source is not None
     assert {"b", "a", "d", "e"} <= profile.source.characters
-
-
-def lower_format(model: Path) -> None:
-    """Makes a model as it was in format 2."""
-    card = json.loads((model / "model.json").read_text())
-    del card["checksums"]["profile.txt"]
-    (model / "profile.txt").unlink()
-    (model / "model.json").write_text(json.dumps({**card, "format": 2}))
-
-
-def test_a_model_of_format_2_translates_and_has_no_profile(original: Path, model: Path) -> None:
-    lower_format(model)
-    assert ModelDirectory.load(model).load_profile() is None
-    lines = ["bade giko.", "lu."]
-    first, second = (Translator.load(ModelRequest(path)).translate(lines, SearchConfig()) for path in (original, model))
-    assert [translation.text for translation in first] == [translation.text for translation in second]
-
-
-def test_a_model_of_format_2_translates_and_says_what_it_does_without(original: Path, model: Path) -> None:
-    lower_format(model)
-    plain, old = (
-        CliRunner().invoke(app, ["translate", "--model", str(path), "--set", "fold=false"], input="bade giko.\nlu.\n")
-        for path in (original, model)
-    )
-    assert old.exit_code == 0
-    assert old.stdout == plain.stdout != ""
-    assert "has format 2, without a profile of its training text" in " ".join(old.stderr.split())
-    assert "has format" not in plain.stderr
 
 
 def test_a_profile_that_is_none_is_damage(model: Path) -> None:
