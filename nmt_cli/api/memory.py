@@ -22,10 +22,10 @@ class MemoryLanguageError(DataError):
 def load_memory(
     files: Iterable[str | Path], languages: tuple[str, str], *, links_words: bool = True
 ) -> TranslationMemory:
-    """Returns the pairs of all files; of several translations of one text the last counts.
+    """Returns the pairs of all files; the last of several translations of one text wins.
 
-    `languages` are those of the model. A file whose languages stand the other way round is turned round. Raises
-    NotFoundError, DataError, and MemoryLanguageError for a file of other languages.
+    `languages` are the model's. A file in the opposite direction is reversed. Raises NotFoundError, DataError, and
+    MemoryLanguageError for a file in other languages.
     """
     from nmt_cli.corpus.formats.inputs import parse_input, require_input
     from nmt_cli.translation.memory.lookup import TranslationMemory
@@ -40,7 +40,7 @@ def load_memory(
 
 
 def add_file(memory: TranslationMemory, file: CorpusFile, languages: tuple[str, str]) -> None:
-    """Adds the pairs of a file, turned round if its languages stand the other way round."""
+    """Adds the pairs of a file, reversed if its direction is the opposite one."""
     try:
         declared, pairs = read_pairs(file, languages)
     except MemoryLanguageError as error:

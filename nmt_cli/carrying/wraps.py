@@ -1,7 +1,7 @@
-"""Placeholders that wrap words, as tags do: `{0}here{1}`, `[X1X]door[X2X]`, `{y:i}Where`.
+"""Placeholders that wrap words as tags do: `{0}here{1}`, `[X1X]door[X2X]`, `{y:i}Where`.
 
-A pair touches the words between its two placeholders and no others; a lone placeholder touches the word that begins a
-sentence. Both are taken out of the text, so that no network can lose the words.
+A pair adjoins only the words between its two placeholders; a lone placeholder adjoins the word that begins a sentence.
+Both are taken out of the text, so that no network can lose the words.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WordTest = Callable[[str], bool]
 
 
 def take_wraps_out(spans: Sequence[Span], text: str, is_word: WordTest) -> list[Span]:
-    """Returns the spans of a text with those that wrap words taken out; `is_word` tells words from parts of codes."""
+    """Takes spans that wrap words out of a text; `is_word` tells words from parts of codes."""
     result = list(spans)
     masked = [index for index, span in enumerate(spans) if not span.is_extracted]
     wrapping: set[int] = set()
@@ -40,7 +40,7 @@ def take_out(span: Span, pair: Pair | None) -> Span:
 
 
 def is_pair(first: Span, second: Span, text: str, is_word: WordTest) -> bool:
-    """Whether two spans touch known words between them, and no letter or digit outside."""
+    """Whether two spans adjoin known words between them, and no letter or digit outside."""
     inside, before, after = text[first.end : second.start], text[: first.start][-1:], text[second.end :][:1]
     if not {first.kind, second.kind} <= MAY_WRAP or before.isalnum() or after.isalnum():
         return False
@@ -49,7 +49,7 @@ def is_pair(first: Span, second: Span, text: str, is_word: WordTest) -> bool:
 
 
 def begins_sentence(span: Span, text: str, is_word: WordTest) -> bool:
-    """Whether a span that ends with a sign touches the known word with a capital that begins a sentence."""
+    """Whether a span that ends with a sign adjoins the known, capitalised word that begins a sentence."""
     if span.kind not in MAY_WRAP or span.text[-1].isalnum() or not text[span.end : span.end + 1].isupper():
         return False
     before, word = text[: span.start].rstrip(), re.compile(WRAPPED_WORD).match(text, span.end)

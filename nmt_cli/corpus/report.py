@@ -30,7 +30,7 @@ def check_report_name(path: Path | None) -> None:
 
 
 def write_report(path: Path | None, findings: tuple[Finding, ...], manifest: Manifest | None) -> None:
-    """Writes the report, atomically, if one is asked for. The manifest is None if no corpus was prepared."""
+    """Writes the report, atomically, if requested. The manifest is None if no corpus was prepared."""
     if path is None:
         return
     text = format_json(findings, manifest) if path.suffix.lower() == ".json" else format_html(findings, manifest)

@@ -1,4 +1,4 @@
-"""The elements of HTML: which stand in a line and which are blocks, which end without an end tag, which hold text."""
+"""The elements of HTML: which are inline and which are blocks, which end without an end tag, which hold text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of links, as in a menu, in which each link is a text by itself."""
+"""Rows of links, such as menus, in which each link is a text of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A unit of XLIFF, and how its target is written: segments, inline codes, states."""
+"""An XLIFF unit, and how its target is written: segments, inline codes, states."""
 
 from __future__ import annotations
 

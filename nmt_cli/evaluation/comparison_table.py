@@ -1,6 +1,6 @@
-"""A comparison of systems as lines of text: the table of scores, what is said below it, and the groups of sentences.
+"""A comparison of systems as lines of text: the table of scores, the notes below it, and the groups of sentences.
 
-Wide tables are cut into parts. Letters: M systems.
+Wide tables are split into parts. Letters: M systems.
 """
 
 from __future__ import annotations

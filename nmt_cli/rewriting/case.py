@@ -18,7 +18,7 @@ from nmt_cli.text.characters import ANY_CLOSING, END_MARKS
 from nmt_cli.text.profile import TextProfile
 from nmt_cli.text.words import choose_word_pattern
 
-CASED_TRAINING = 0.8  # share of training texts that begin with a capital, if a line without capitals is careless
+CASED_TRAINING = 0.8  # share of training texts that begin with a capital, if a line without capitals is casual
 RARE_WORD = 3  # occurrences at most; rare words show how a word that never occurred is likely to be written
 LONG_WORD = 4  # letters of a word that stands with a capital in every heading
 # In ASCII: a capital within a word, a capital after a blank (but for I), a word that no heading would write so.

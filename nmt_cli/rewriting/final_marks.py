@@ -1,7 +1,7 @@
-"""Finds the final mark of a text, and takes it off a translation whose source has none.
+"""Finds the final mark of a text, and removes it from a translation whose source has none.
 
-A network that learned from sentences ends headings, labels and entries of menus as if they were some. Knows profiles,
-no networks.
+A network that learned from sentences ends headings, labels and menu entries like sentences. Knows profiles, no
+networks.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ MOSTLY = 0.5  # share of the texts that lack a mark in the source, but not in th
 
 
 class FinalMarks(Rewrite):
-    """Takes the final mark off a translation whose source has none: "Settings" becomes no sentence."""
+    """Removes the final mark of a translation whose source has none: "Settings" becomes no sentence."""
 
     def __init__(self, rules: LanguageRules) -> None:
-        """`rules` are those of the target."""
+        """`rules` are the target's."""
         self.rules = rules
 
     @classmethod
     def from_model(cls, model: ModelText) -> Self | None:
-        """Returns None for a source that hardly ever marks ends that the target marks, such as Thai."""
+        """Returns None for a source that rarely marks ends that the target marks, such as Thai."""
         bare = [share_kind(side.final_marks, "") for side in (model.source, model.target)]
         return cls(find_rules(model.languages[1])) if bare[0] - bare[1] < MOSTLY else None
 
     def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, str] | None:
-        """Returns the text as it is, and its last letter or digit; None if a mark of an end or a pause follows that."""
+        """Returns the unchanged text and its last letter or digit; None if a mark of an end or a pause follows it."""
         end = next((end for end in range(len(text.text), 0, -1) if text.text[end - 1].isalnum()), 0)
         return (text, text.text[end - 1 : end]) if MARK_SET.isdisjoint(text.text[end:]) else None
 
@@ -76,7 +76,7 @@ class FinalMarks(Rewrite):
 
 
 def find_final_mark(text: str) -> str:
-    """Returns the last character that is no closing quotation mark, bracket or tag and not invisible; "" for none."""
+    """Returns the last visible character except closing quotation marks, brackets and tags; "" if there is none."""
     end = len(text)
     while text.endswith(">", 0, end) and text.rfind(">", 0, end - 1) < (start := text.rfind("<", 0, end)):
         end = start
@@ -86,7 +86,7 @@ def find_final_mark(text: str) -> str:
 
 
 def find_last_end(text: str, spans: Iterable[str]) -> int:
-    """Returns where a text ends before the spans, quotation marks and brackets that follow its last word."""
+    """Returns the end of a text's last word, before any spans, quotation marks and brackets that follow it."""
     end, distinct = len(text), frozenset(spans) - {""}
     while end:
         if text[end - 1] in BEHIND_MARK:
@@ -104,7 +104,7 @@ def is_letter(character: str) -> bool:
 
 
 def share_kind(final_marks: Mapping[str, float], kind: str) -> float:
-    """Returns the share of the texts that end with a mark of a kind; the kind "" is any other end."""
+    """Returns the share of texts that end with a mark of a kind; "" is any other ending."""
     if not kind:
         return 1 - sum(share for mark, share in final_marks.items() if mark in MARK_KINDS)
     return sum(share for mark, share in final_marks.items() if MARK_KINDS.get(mark) == kind)

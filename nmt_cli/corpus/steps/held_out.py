@@ -1,7 +1,6 @@
 """Decides which of the checked pairs are held out as dev and test data, and which train, how often.
 
-`split.py` draws the pairs; here they come from files where there are any, and inputs have roles and weights.
-Letters: N pairs.
+`split.py` draws the pairs; here they come from files if given, and inputs have roles and weights. Letters: N pairs.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ def split_pairs(pairs: Pairs, config: PrepareConfig, report_progress: PreparePro
 
 
 def report_leak(groups: IntArray, leak: Leak) -> LeakReport:
-    """Returns what the manifest says about the groups (N,), and about what a random split would have leaked."""
+    """Returns the manifest's entry about the groups (N,) and the leak of a random split."""
     counts = np.bincount(groups)
     return LeakReport(
         groups=int(np.count_nonzero(counts)),

@@ -1,4 +1,4 @@
-"""How many pairs dev and test are to have: what `--dev` and `--test` say, or a default that suits the corpus."""
+"""The sizes of dev and test: those of `--dev` and `--test`, or a default that suits the corpus."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def choose_sizes(
 
 
 def refuse_too_few(pairs: int, where: str, problem: str, losses: Mapping[str, int], hint: str) -> NoReturn:
-    """Raises DataError for a corpus that is too small; says what the checks dropped, if that is most of it."""
+    """Raises DataError for a corpus that is too small, naming the checks' losses if they explain it."""
     dropped = ", ".join(f"{count:,} {name}" for name, count in losses.items())
     raise DataError(
         f"{where}: {format_count(pairs, 'pair')} can be used, {problem}{dropped and f' (dropped: {dropped})'}",

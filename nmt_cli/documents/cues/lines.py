@@ -1,4 +1,4 @@
-"""Subtitles and lyrics with a cue on each line: a pattern finds its text; times, styles and everything else stay."""
+"""Subtitles and lyrics with a cue per line: a pattern finds its text; times, styles and the rest are kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LINE_CUE_MEBIBYTES = 48
 
 
 class LineCueDocument(CueDocument):
-    """A file with a cue on each line; its subclasses are the table."""
+    """A file with a cue per line; its subclasses are the table."""
 
     cue: ClassVar[re.Pattern[str]]
 
@@ -25,7 +25,7 @@ class LineCueDocument(CueDocument):
 
 
 class AdvancedSubtitleDocument(LineCueDocument):
-    """Advanced SubStation: the tenth field of a line of dialogue, unless it is a drawing."""
+    """Advanced SubStation: the tenth field of a dialogue line, unless it is a drawing."""
 
     cue = re.compile(r"^Dialogue:(?:[^,\r\n]*,){9}(?![^\r\n]*\{[^{}\r\n]*\\p[1-9])(?P<text>[^\r\n]*)", re.MULTILINE)
     line_end = re.compile(r"\\[Nn]")

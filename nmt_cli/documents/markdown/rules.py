@@ -131,7 +131,7 @@ def read_admonition(state: Any, start: int, end: int, silent: bool) -> bool:
 
 
 def keep_inline(state: Any, silent: bool) -> bool:
-    """Consumes what is not text within a line: see `KEPT_PATTERNS`."""
+    """Consumes inline syntax that is not text: see `KEPT_PATTERNS`."""
     character = state.src[state.pos]
     before = state.src[state.pos - 1 : state.pos] if state.pos else ""
     if character in "$:" and (before.isalnum() or before == character):

@@ -1,8 +1,8 @@
-r"""Files of entries, by one mechanism: a pattern finds the values, and everything else stays byte for byte.
+r"""Files of entries, by one mechanism: a pattern finds the values; the rest is kept byte for byte.
 
 Each class at the end is a row of the table. Its `entry` matches a `value` and, if there is one, its `key`. A match
-without a value is kept (a comment, the header of a section); its key is that of the next value. `quote`, if the pattern
-has it, opens the value and selects one of the `syntaxes`.
+without a value is kept (a comment, a section header); its key is that of the next value. `quote`, if the pattern has
+it, opens the value and selects one of the `syntaxes`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TOML_STRING, PHP_STRING = STRING_VALUE % "", STRING_VALUE % r"\\.|"
 
 
 def decode_escape(written: str) -> str:
-    """Returns what an escape as in C, a doubled quote, a line break or a run of blanks spells."""
+    """Decodes a C-style escape, a doubled quote, a line break or a run of blanks."""
     if not written.startswith("\\"):
         return "\n" if "\n" in written else " " if written.isspace() else written[0]
     if written[1] == "u" and len(written) > 2:
@@ -41,17 +41,17 @@ def decode_escape(written: str) -> str:
 
 
 def decode_folded(written: str) -> str:
-    """Returns what an escape spells in a format that folds long lines."""
+    """Decodes an escape in a format that folds long lines."""
     return "" if written[0] in "\r\n" else decode_escape(written)
 
 
 def decode_entity(written: str) -> str:
-    """Returns what a reference, or a run of blanks and line breaks, spells."""
+    """Decodes a reference, or a run of blanks and line breaks."""
     return " " if written.isspace() else html.unescape(written)
 
 
 def escape_entity(text: str) -> str:
-    """Escapes plain text for the value of an entity: its tags and its references stay."""
+    """Escapes plain text for the value of an entity, keeping its tags and references."""
     ampersands = re.sub(r"&(?!#?\w+;)", "&amp;", text)
     return ampersands.replace('"', "&quot;").replace("'", "&#39;").replace("%", "&#37;")
 
@@ -76,7 +76,7 @@ class EntryDocument(Document):
         yield from make_units(self.read_parts(decoded.text), self.notes, decoded.encode)
 
     def read_parts(self, text: str) -> Iterator[str | Paragraph]:
-        """Yields values as paragraphs, and everything else as it stands."""
+        """Yields values as paragraphs and everything else unchanged."""
         position, key = 0, ""
         for match in self.entry.finditer(text):
             groups = match.groupdict()
@@ -133,7 +133,7 @@ class PhpDocument(EntryDocument):
 
 
 class DtdDocument(EntryDocument):
-    """Entities of a DTD, as Mozilla's programs have them: `<!ENTITY name "value">`."""
+    """Entities of a DTD, as used by Mozilla's programs: `<!ENTITY name "value">`."""
 
     entry = re.compile(
         r"<!--.*?(?:-->|\Z)|<!ENTITY\s+(?P<key>[\w:.-]+)\s+(?P<quote>[\"'])(?P<value>(?:(?!(?P=quote)).)*)(?P=quote)\s*>",
@@ -143,7 +143,7 @@ class DtdDocument(EntryDocument):
 
 
 class ResourceScriptDocument(EntryDocument):
-    """Resource scripts of Windows: menus, dialogues and tables of strings."""
+    """Windows resource scripts: menus, dialogues and string tables."""
 
     entry = re.compile(
         r"//[^\r\n]*|/\*.*?(?:\*/|\Z)|^[ \t]*(?!(?:BLOCK|VALUE|CLASS|ICON|LANGUAGE)\b)(?P<key>\w+)[ \t]*[, \t][ \t]*"

@@ -1,6 +1,6 @@
 """XML files with texts in elements of certain names: .NET resources and drawings (SVG).
 
-Each class at the end is a row of the table. Everything outside its `elements` stays byte for byte.
+Each class at the end is a row of the table. Everything outside its `elements` is kept byte for byte.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class XmlValueDocument(Document):
         yield from make_units(self.read_parts(scan_xml(decoded.text)), self.notes, decoded.encode)
 
     def read_parts(self, tokens: Iterator[MarkupToken]) -> Iterator[str | Paragraph]:
-        """Yields texts as paragraphs, and everything else as it stands."""
+        """Yields texts as paragraphs and everything else unchanged."""
         for token in tokens:
             if token.kind == "open" and strip_prefix(token.name) in self.elements:
                 yield from self.read_element(read_node(tokens, token))
@@ -62,7 +62,7 @@ class XmlValueDocument(Document):
 
 
 def read_marked_text(children: Sequence[XmlNode | MarkupToken], syntax: TextSyntax) -> Iterator[InlineItem]:
-    """Yields the text of an element, with the elements inside it as marks; one that begins a line parts it."""
+    """Yields the text of an element, with inner elements as marks; one that begins a line separates it."""
     for child in children:
         if isinstance(child, XmlNode):
             if child.children and any(map(child.read, LINE_STARTS)):
@@ -84,7 +84,7 @@ class DrawingDocument(XmlValueDocument):
 
 
 class ResourceDocument(XmlValueDocument):
-    """.NET resources: values without a type, which are no pictures or numbers."""
+    """.NET resources: values without a type, which are neither pictures nor numbers."""
 
     elements = frozenset({"data"})
     syntax = LINE_SYNTAX

@@ -115,7 +115,7 @@ def read_node(tokens: Iterator[MarkupToken], token: MarkupToken) -> XmlNode:
 
 
 def decode_xml(source: DocumentSource, *, with_entities: bool = False) -> DecodedText:
-    """Reads the whole document. Raises DataError for what is no XML, or not safe."""
+    """Reads the whole document. Raises DataError for invalid or unsafe XML."""
     decoded = decode_document(source, find_xml_encoding)
     check_xml(decoded.text, source, with_entities=with_entities)
     return decoded
@@ -157,10 +157,10 @@ class XmlGuard:
         self.depth -= 1
 
     def skip(self, _data: str) -> None:
-        """Ignores what has no handler."""
+        """Ignores anything without a handler."""
 
     def check_entity(self, name: str, is_parameter: int, value: str | None, *_external: str | None) -> None:
-        """Accepts an entity that is a text: it stays as it is, and cannot grow."""
+        """Accepts an entity that is plain text, which is kept and cannot expand."""
         if is_parameter or value is None or "&" in value or len(value) > LONGEST_ENTITY:
             self.refuse_entity(name)
 

@@ -1,1 +1,1 @@
-"""What is decided before the first update: the defaults that suit a corpus, the size of the network, the run itself."""
+"""Decisions before the first update: the defaults that suit a corpus, the size of the network, the run itself."""

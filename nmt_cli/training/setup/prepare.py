@@ -1,6 +1,6 @@
-"""From a request for training to a run that is ready for its first update: the network, its batches, its learning rate.
+"""From a training request to a run ready for its first update: the network, its batches, its learning rate.
 
-A new run, or one restored from its checkpoint. Prints nothing: a `Watcher` is told what happens.
+The run is new, or restored from its checkpoint. Prints nothing: a `Watcher` receives all reports.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def make_profile(corpus: PreparedCorpus, config: TrainConfig) -> str:
 
 
 def start_weights(network: Seq2Seq, corpus: PreparedCorpus, config: TrainConfig) -> ParentInfo | None:
-    """Gives the network the weights of the model of --init-from; returns the facts about it, None without one."""
+    """Gives the network the weights of the --init-from model; returns the facts about it, or None."""
     model = load_initial_model(config)
     return None if model is None else start_from_parent(network, corpus, model, config.seed)
 

@@ -46,7 +46,7 @@ def replace_placeholders(pieces: Sequence[str], piece: Piece) -> list[str]:
 
 
 def link_sides(source: Piece, target: Piece, tokenizers: TokenizerPair, attention: FloatArray) -> tuple[Link, ...]:
-    """Returns the links between the words of a source and of a given target; `attention` is (T, S).
+    """Returns the links between the words of a source and a given target; `attention` is (T, S).
 
     The words of a masked span link to those of the same span.
     """

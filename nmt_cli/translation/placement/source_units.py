@@ -1,6 +1,6 @@
-"""The units of a source as the network read it, and which of them the units of a translation come from.
+"""The units of a source as read by the network, and their links to the units of a translation.
 
-Letters: U units of the translation, V of the source, S source positions, the end among them.
+Letters: U units of the translation, V of the source, S source positions, including the end.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class SourceUnits(NamedTuple):
 
     @classmethod
     def from_text(cls, text: str, tokenizer: Tokenizer, length: int) -> Self:
-        """Returns the units of a text; there are `length` source positions.
+        """Returns the units of a text with `length` source positions.
 
-        A unit without a token of its own shares that before it: one token may stand for several unknown words.
+        A unit without a token of its own shares the previous unit's: one token may cover several unknown words.
         """
         ranges = [TextRange(*unit) for unit in find_units(text)]
         tokens = tokenizer.encode_all([text[:start].rstrip() for start, _ in ranges])
@@ -45,7 +45,7 @@ class SourceUnits(NamedTuple):
         return [index for index, text in pairs if is_alphanumeric(text) and text not in PLACEHOLDERS]
 
     def sum_attention(self, rows: FloatArray) -> FloatArray:
-        """Returns the attention (U, V) to each unit, from that to each position (U, S)."""
+        """Returns the attention (U, V) to each unit, given that to each position (U, S)."""
         sums = np.concatenate([np.zeros((len(rows), 1)), np.cumsum(rows, axis=1)], axis=1)
         starts, stops = ([getattr(part, edge) for part in self.positions] for edge in ("start", "stop"))
         result: FloatArray = sums[:, stops] - sums[:, starts]
@@ -58,10 +58,10 @@ class LinkedUnits(NamedTuple):
 
 
 def link_units(units: Sequence[Unit], masked: MaskedText, source: SourceUnits, *, flat: bool) -> LinkedUnits:
-    """Links each word to the source word to which it attends most, and each mark to the same mark.
+    """Links each word to the source word it attends to most, and each mark to the same mark.
 
-    `flat` says that attention says nothing: words are linked in order. No unit is linked to a placeholder, but the span
-    that it stands for.
+    `flat` says that attention is uninformative: words are linked in order. Units link to the spans behind placeholders,
+    never to placeholders.
     """
     words = source.words
     spoken = [index for index, unit in enumerate(units) if unit.has_letters and unit.masked_span is None]
@@ -89,7 +89,7 @@ def choose_heaviest(indices: Sequence[int], weights: FloatArray) -> int | None:
 
 
 def find_line_words(piece: Piece, units: SourceUnits) -> list[range]:
-    """Returns the words of each unit of a piece, counted as the piece stands in its line: a span may be several."""
+    """Returns the words of each unit of a piece, counted as the piece is written in its line: a span may be several."""
     layout = piece.layout
     spans = (range(layout.find_word(span[0]), layout.find_word(span[-1]) + 1) for span in layout.masked)
     words_of_span = dict(zip(piece.masked.placeholders, spans, strict=True))
@@ -101,10 +101,10 @@ def find_line_words(piece: Piece, units: SourceUnits) -> list[range]:
 
 
 def link_words_of_units(units: Sequence[Unit], words: Sequence[int], source: Sequence[range]) -> tuple[Link, ...]:
-    """Returns the links of the words of a translation, of which each unit begins in the word `words`.
+    """Returns the word links of a translation, each unit of which begins in the word `words`.
 
-    A word has the link of its surest unit; the words of a masked span link to those of the span, which are `source`
-    words as all of its source unit.
+    A word has the link of its surest unit; the words of a masked span link to the span's, whose source unit covers the
+    `source` words.
     """
     links: dict[int, Link] = {}
     surest: dict[int, float] = {}

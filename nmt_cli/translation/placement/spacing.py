@@ -26,7 +26,7 @@ class RestoredText(NamedTuple):
 
 
 class PlacedItem(NamedTuple):
-    """A span to be put into a translation, and the blanks beside it in the source."""
+    """A span to put into a translation, and the blanks beside it in the source."""
 
     span: Span
     mark: Mark
@@ -35,7 +35,7 @@ class PlacedItem(NamedTuple):
 
 
 def join_units(units: Sequence[Unit]) -> tuple[str, list[TextRange]]:
-    """Returns the text of `units`, and where in it each stands."""
+    """Returns the text of `units`, and the range of each in it."""
     text = ""
     ranges = []
     for index, unit in enumerate(units):
@@ -48,7 +48,7 @@ def join_units(units: Sequence[Unit]) -> tuple[str, list[TextRange]]:
 def assemble_text(
     units: Sequence[Unit], ranges: Sequence[TextRange], items: Sequence[PlacedItem], placed: Sequence[PlacedMark]
 ) -> RestoredText:
-    """Returns the text of `units` with the items where their marks are `placed`."""
+    """Returns the text of `units` with the items at the `placed` positions of their marks."""
     waiting = deque(list_positions(placed))
     parts = cut_units(units, ranges, [position for position, _ in waiting])
     text, words = "", []
@@ -62,7 +62,7 @@ def assemble_text(
 
 
 def cut_units(units: Sequence[Unit], ranges: Sequence[TextRange], positions: Sequence[int]) -> list[tuple[int, Unit]]:
-    """Returns the units with their positions, those within which a mark stands in parts; spans stay whole."""
+    """Returns the units with their positions, splitting those with a mark inside."""
     parts = []
     for unit, (start, end) in zip(units, ranges, strict=True):
         inner = {position for position in positions if start < position < end and unit.masked_span is None}
@@ -74,7 +74,7 @@ def cut_units(units: Sequence[Unit], ranges: Sequence[TextRange], positions: Seq
 
 
 def list_positions(placed: Sequence[PlacedMark]) -> Iterator[tuple[int, int]]:
-    """Yields the position of each mark, in order, with its number."""
+    """Yields the position and number of each mark, in order."""
     for node, (start, end, _), inside in placed:
         yield start, node.first
         yield from list_positions(inside)

@@ -1,7 +1,7 @@
 """Puts protected spans back into a translation: where the network put a placeholder, else where attention points.
 
 The entry to `placement/` for lines. Knows no network: it reads tokens and attention. Letters: T target tokens, S source
-positions, the end among them.
+positions, including the end.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def restore_spans(
 
 
 def verify_spans(text: str, placed: Sequence[Placed]) -> tuple[str, list[Placed]]:
-    """Returns `text` with each span appended that does not occur as often as it must, and what is then said of it."""
+    """Appends to `text` each span that occurs too rarely, and reports the appended ones."""
     texts = [span.text for span in placed]
     result = []
     for span in placed:
