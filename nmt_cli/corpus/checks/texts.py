@@ -6,6 +6,7 @@ import html
 import re
 
 from nmt_cli.corpus.checks.check import TextCheck
+from nmt_cli.text.characters import QUOTES
 from nmt_cli.text.normalise import drop_invisible
 
 # UTF-8 decoded as cp1252: a letter from "Â" to "ô", then one to three characters of the upper half. A single group
@@ -18,10 +19,12 @@ CP1252 = {bytes([byte]).decode("cp1252", "replace"): byte for byte in range(0x80
 
 ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});")
 TAG = re.compile(
-    r"</?(?:a|abbr|b|big|blockquote|br|center|cite|code|dd|div|dl|dt|em|font|h[1-6]|hr|i|img|li|ol|p|pre|q|s|small|span|"
+    r"</?(a|abbr|b|big|blockquote|br|center|cite|code|dd|div|dl|dt|em|font|h[1-6]|hr|i|img|li|ol|p|pre|q|s|small|span|"
     r"strike|strong|sub|sup|table|tbody|td|th|thead|tr|tt|u|ul)(?:\s[^<>]{0,500})?/?>",
     re.IGNORECASE,
 )
+MENTION_QUOTES = frozenset(QUOTES + "`")
+EMPTY_TAGS = ("img", "hr", "br")
 BREAKING_TAG = re.compile(r"</?(?:br|p|div|li|td|tr|h[1-6]|dd|dt|hr|th)\b", re.IGNORECASE)
 
 
@@ -48,10 +51,33 @@ class Markup(TextCheck):
 
     def mend_text(self, text: str) -> str:
         if "&" in text:
-            text = ENTITY.sub(lambda match: html.unescape(match[0]), text)
+            text = ENTITY.sub(decode_entity, text)
         if "<" in text:
-            text = TAG.sub(lambda match: " " if BREAKING_TAG.match(match[0]) else "", text)
+            text = TAG.sub(drop_tag, text)
         return text
+
+
+def is_quoted(match: re.Match[str]) -> bool:
+    """Whether a text speaks of a piece of markup, which stands by itself between marks of quotation."""
+    before, after = match.string[: match.start()][-1:], match.string[match.end() :][:1]
+    return before in MENTION_QUOTES and after in MENTION_QUOTES and bool(before and after)
+
+
+def decode_entity(match: re.Match[str]) -> str:
+    """Returns what an entity spells; itself if the text speaks of it: in quotes, or beside the letter it spells."""
+    spelled = html.unescape(match[0])
+    is_explained = spelled.isalpha() and spelled in match.string
+    return match[0] if is_explained or is_quoted(match) else spelled
+
+
+def drop_tag(match: re.Match[str]) -> str:
+    """Returns what a tag stands for; itself if the text speaks of it: in quotes, or alone among words."""
+    around = match.string[: match.start()][-1:] + match.string[match.end() :][:1]
+    name = match[1].lower()
+    is_alone = len(around) == 2 and around.isspace() and len(re.findall(rf"</?{name}\b", match.string.lower())) == 1
+    if is_quoted(match) or (is_alone and name not in EMPTY_TAGS and not BREAKING_TAG.match(match[0])):
+        return match[0]
+    return " " if BREAKING_TAG.match(match[0]) else ""
 
 
 class Control(TextCheck):

@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from nmt_cli.corpus.formats.inputs import ReadOptions
 from nmt_cli.corpus.formats.reader import find_columns
 from nmt_cli.errors import DataError
-from nmt_cli.languages.codes import find_named_language, is_common_code, is_language_code
+from nmt_cli.languages.codes import (
+    find_code,
+    find_named_language,
+    has_region,
+    is_common_code,
+    is_language_code,
+    is_same_language,
+)
 from nmt_cli.text.columns import is_name
 from nmt_cli.text.wrapping import shorten_text
 
@@ -29,7 +36,7 @@ KINDS = {  # of cells that are no text
     "numbers": re.compile(r"[-+]?[\d.,'\u00a0 ]*\d(?:[eE][-+]?\d+)?\s*%?"),
     "addresses": re.compile(r"(?:https?|ftp|file)://\S+|www\.\S+|\S+@\S+\.\w+|(?:[\w.-]*/)+[\w.-]+"),
     "dates": re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}(?:[T ]\d{1,2}:\d\d\S*)?"),
-    "identifiers": re.compile(r"(?=\S*\d)[!-~]+"),
+    "identifiers": re.compile(r"(?=\S*[\d|_])[!-~]+"),
 }
 ATTRIBUTION = re.compile(r"\bCC[- ]?(?:BY|0)\b|\blicen[cs]e|attribution|copyright|©|public domain", re.IGNORECASE)
 HEADINGS = frozenset(
@@ -66,10 +73,15 @@ def find_layout(records: Records, options: ReadOptions, where: str, languages: S
     first = list(filled[0]) if filled else []
     by_name = is_name(options.source_column) or is_name(options.target_column)
     width = Counter(map(len, filled)).most_common(1)[0][0] if filled else 0
-    is_header = by_name or has_headings(first, width, languages)
+    pair = None if by_name else find_language_columns(filled, width, languages)
+    is_header = by_name or pair is not None or has_headings(first, width, languages)
     body = filled[1:] if is_header else filled
     if by_name or (options.source_column is not None and options.target_column is not None):
         columns, note = find_columns(options, first if is_header else None, where), ""
+    elif pair is not None and options.source_column is None and options.target_column is None:
+        columns, note = pair, ""
+    elif width > 2 and count_codes(languages) >= 2 and not any(name_content(body, column, width) for column in (0, 1)):
+        columns, note = find_columns(options, None, where), ""
     else:
         columns, note = choose_columns(body, width, options, where, first if is_header else None)
     if not is_header and max(columns) < len(first) and len(records) > 1:
@@ -77,8 +89,39 @@ def find_layout(records: Records, options: ReadOptions, where: str, languages: S
     names = (
         [find_named_language(first[column]) for column in columns] if is_header and max(columns) < len(first) else []
     )
-    both = (str(names[0]), str(names[1])) if all(names) and len(names) == 2 else None
-    return Layout(*columns, is_header, both, note)
+    return Layout(*columns, is_header, make_code_pair(names), note)
+
+
+def find_language_columns(filled: Records, width: int, languages: Sequence[str]) -> tuple[int, int] | None:
+    """Returns the two columns of a wider table whose headings name languages; None unless exactly two do."""
+    if width < 3 or min(map(len, filled[:2])) < width:
+        return None
+    columns = [column for column, cell in enumerate(filled[0]) if names_language(cell, languages)]
+    headings = [filled[0][column] for column in columns]
+    if len(columns) != 2 or any(cells[column] == filled[0][column] for cells in filled[1:2] for column in columns):
+        return None
+    source, target = (str(find_named_language(heading)) for heading in headings)
+    return None if is_same_language(source, target) else (columns[0], columns[1])
+
+
+def names_language(cell: str, languages: Sequence[str]) -> bool:
+    """Whether a heading names a language; the code of a rare one ("key") only if it is one of the `languages`."""
+    code = cell.strip()
+    is_rare = is_language_code(code) and not is_common_code(code) and code not in languages
+    return is_heading(cell, languages) and find_named_language(cell) is not None and not is_rare
+
+
+def make_code_pair(codes: Sequence[str | None]) -> tuple[str, str] | None:
+    """Returns two codes in one form: "en" and "de" for those of "English" and "deu"."""
+    if len(codes) != 2 or codes[0] is None or codes[1] is None:
+        return None
+    source, target = codes[0], codes[1]
+    is_mixed = len(find_code(source)) == len(find_code(target)) and len(source) != len(target)
+    return (find_code(source), find_code(target)) if is_mixed and not has_region(source + target) else (source, target)
+
+
+def count_codes(languages: Sequence[str]) -> int:
+    return sum(map(is_language_code, languages))
 
 
 def count_filled(cells: Sequence[str]) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 from nmt_cli.corpus.config import PrepareConfig, guess_languages
 from nmt_cli.corpus.pairs import Pairs, Texts
 from nmt_cli.corpus.steps.reading import CorpusInputs
+from nmt_cli.languages.codes import is_same_language
 
 UNKNOWN = ("source", "target")
 SAMPLE = 300  # lines that are looked at
@@ -29,7 +30,10 @@ def choose_languages(inputs: CorpusInputs, config: PrepareConfig, pairs: Pairs, 
     declared = inputs.readers[0].languages or UNKNOWN
     by_name = guess_languages(*(path.name for path in inputs.inputs[0].files))
     options = (config.source_language, config.target_language)
-    known = [code if code != side else other for side, code, other in zip(UNKNOWN, declared, by_name, strict=True)]
+    known = [
+        other if code == side or is_same_language(code, other) else code  # the name decides how a code is written
+        for side, code, other in zip(UNKNOWN, declared, by_name, strict=True)
+    ]
     sides = [
         option or (code if code not in UNKNOWN else side)
         for side, option, code in zip(UNKNOWN, options, known, strict=True)

@@ -44,5 +44,33 @@ def test_entities_and_known_tags_become_text(text: str, mended: str) -> None:
     assert Markup().mend_text(text) == mended
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The character é would be replaced by &eacute; or another.",
+        'If the code "<SPAN>" occurs, it is ignored.',
+        "Write “&amp;” or `<br>`.",
+        "Use the <b> tag for that.",
+        "Das Element <span> hat keine Bedeutung.",
+    ],
+)
+def test_text_about_markup_is_no_markup(text: str) -> None:
+    assert Markup().mend_text(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "mended"),
+    [
+        ('"<i>Hello</i>", he said.', '"Hello", he said.'),
+        ("<i>Half of a pair.", "Half of a pair."),
+        ("one <br> two", "one   two"),
+        ("see <b> this </b> word", "see  this  word"),
+        ("Tom &amp; Ann & Bob", "Tom & Ann & Bob"),
+    ],
+)
+def test_markup_in_quotes_or_halves_is_mended(text: str, mended: str) -> None:
+    assert Markup().mend_text(text) == mended
+
+
 def test_control_characters_go() -> None:
     assert Control().mend_text("a\0b\u200bc\x1b") == "abc"

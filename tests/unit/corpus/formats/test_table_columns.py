@@ -76,6 +76,34 @@ def test_a_header_is_no_pair_and_names_the_languages(
     assert reader.languages == languages
 
 
+@pytest.mark.parametrize(
+    ("header", "row", "languages"),
+    [
+        ("English\tdeu\tmsgctxt\tcatalogue\n", ("source", "target", "source", "target"), ("en", "de")),
+        ("key\tEnglish\tGerman\tremark\n", ("target", "source", "target", "source"), ("en", "de")),
+    ],
+)
+def test_the_two_headings_that_name_languages_choose_the_columns(
+    path: Path, header: str, row: tuple[str, ...], languages: tuple[str, str]
+) -> None:
+    path.write_text(header + table(*row))
+    reader = open_reader(CorpusFile(path), ReadOptions())
+    start = header.split("\t").index("English")
+    assert [row.index("source", start and 1), row.index("target", start and 2)] == [start, start + 1]
+    assert [(row.source, row.target) for row in reader] == PAIRS
+    assert reader.languages == languages
+
+
+def test_a_name_with_two_languages_chooses_the_first_two_columns_of_text(tmp_path: Path) -> None:
+    text = table("source", "target", "source", "target")
+    assert texts(tmp_path / "eng-lat.ui.tsv", text) == PAIRS
+    assert "4 columns hold text" in refusal(tmp_path / "ui.tsv", text)
+
+
+def test_names_with_a_bar_are_no_text(path: Path) -> None:
+    assert texts(path, table("dialog|label", "source", "target")) == PAIRS
+
+
 def test_a_header_of_many_columns_is_recognised_by_most_of_its_names(tmp_path: Path) -> None:
     text = "Nr;Source text;Target text;Score\n" + table("{n}", "source", "target", "0.9", separator=";")
     assert texts(tmp_path / "a.csv", text) == PAIRS
