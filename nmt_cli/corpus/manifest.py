@@ -88,6 +88,7 @@ class SubwordStatistics:
     coverage: Share  # share, 0 to 1, of the characters of dev and test that pieces cover; the others become bytes
     longest: Count  # pieces of the longest training sentence
     longest_of_99_percent: Count  # pieces; 1 % of the training sentences are longer
+    everyday_share: Share = 1.0  # share, 0 to 1, of the training sentences that are short and have a final mark
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,10 +26,13 @@ from nmt_cli.corpus.steps.reading import PrepareProgress
 from nmt_cli.corpus.steps.reused_tokenizer import find_reused_subwords
 from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.corpus.steps.target_vocabulary import extract_target_vocabulary
+from nmt_cli.text.characters import END_MARKS
+from nmt_cli.text.normalise import count_words
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
 
+EVERYDAY_WORDS, EVERYDAY_SAMPLE = 15, 2_000  # the most words of a sentence of everyday life; sentences looked at
 CHUNK = 20_000  # sentences that are encoded at a time
 SAMPLE = 200_000  # sentences of a side that subwords are learned from; more take longer and change little
 
@@ -200,7 +203,15 @@ def measure_subwords(
         coverage=round(measure_coverage(pairs.get_texts(side), splits, tokenizer), 6),
         longest=int(train.lengths.max(initial=0)),
         longest_of_99_percent=find_99th_percentile(train.lengths),
+        everyday_share=measure_everyday_share(pairs.get_texts(side), splits.train),
     )
+
+
+def measure_everyday_share(texts: Texts, rows: IntArray) -> float:
+    """Returns the share, 0 to 1, of the sentences in a sample that are as short and whole as those of everyday life."""
+    sample = list(texts.select(rows[:: max(1, len(rows) // EVERYDAY_SAMPLE)]))
+    count = sum(text.rstrip().endswith(tuple(END_MARKS)) and count_words(text) <= EVERYDAY_WORDS for text in sample)
+    return round(count / max(1, len(sample)), 3)
 
 
 def find_99th_percentile(lengths: NDArray[np.int64]) -> int:

@@ -37,7 +37,7 @@ def make_manifest(
     counts = SimpleNamespace(read=train + 2 * test, dropped=dropped or {}, splits={"train": train, "test": test})
     return SimpleNamespace(
         counts=counts,
-        source=SimpleNamespace(vocabulary=1000),
+        source=SimpleNamespace(vocabulary=1000, everyday_share=0.99),
         source_language="eng",
         target_language="vie",
         monolingual=dict.fromkeys(monolingual),
@@ -84,6 +84,13 @@ def test_more_pairs_never_have_a_lower_range(pairs: int, others: int) -> None:
 def test_of_sizes_far_from_all_measured_ones_no_range_is_told(pairs: int) -> None:
     assert find_usual_bleu(pairs) is None
     assert "usual" not in advise_on_corpus(make_manifest(pairs), COMMANDS).lines[0]
+
+
+def test_of_text_unlike_that_which_was_measured_no_range_is_told() -> None:
+    manifest = make_manifest()
+    assert "usual" in advise_on_corpus(manifest, COMMANDS).lines[0]
+    manifest.source.everyday_share = 0.3
+    assert "usual" not in advise_on_corpus(manifest, COMMANDS).lines[0]
 
 
 def test_advice_is_on_data_for_a_small_corpus_and_on_training_for_others() -> None:

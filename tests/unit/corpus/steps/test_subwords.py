@@ -10,7 +10,7 @@ import pytest
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.corpus.steps.subwords import choose_separation
+from nmt_cli.corpus.steps.subwords import choose_separation, measure_everyday_share
 from support.corpora import examine_rows, toy_pairs, write_tsv
 
 CYRILLIC = str.maketrans("abcdefghijklmnopqrstuvwxyz", "абцдефгхијклмнопкрстуввхуз")
@@ -70,3 +70,9 @@ def test_the_prepared_corpus_has_both_vocabularies_and_its_report_says_why(tmp_p
     assert corpus.manifest.options["separate_vocabularies"] is True
     assert any("share no script" in note for note in report.notes)
     assert "ん" not in corpus.source_tokenizer.characters and not set(LETTERS) & corpus.source_tokenizer.characters
+
+
+def test_short_sentences_with_a_final_mark_are_those_of_everyday_life() -> None:
+    rows = [("Where is it?", ""), ("Save as", ""), ("a " * 15 + "b.", ""), ("Here.", "")]
+    assert measure_everyday_share(examine_rows(rows).source, np.arange(4)) == 0.5
+    assert measure_everyday_share(examine_rows(rows).source, np.arange(0)) == 0.0
