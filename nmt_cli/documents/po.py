@@ -19,6 +19,7 @@ from nmt_cli.carrying.choices import CHOICE
 from nmt_cli.carrying.kinds import find_spans
 from nmt_cli.carrying.placeholders import compile_placeholder_pattern, has_same_placeholders
 from nmt_cli.documents.document import Document, TranslationUnit, import_library, make_verbatim_unit
+from nmt_cli.documents.po_header import complete_header
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.result import drop_doubt_mark
 from nmt_cli.translation.segmentation.segments import find_sentence_starts, wants_blank
@@ -85,7 +86,7 @@ class CatalogueDocument(Document):
         self.polib = import_library("polib", "polib", "Catalogues of gettext")
         text = self.source.read_text(PO_MEBIBYTES)
         self.line_end = "\r\n" if "\r\n" in text else "\n"
-        lines = split_lines(text)
+        lines = split_lines(complete_header(text.replace("\r\n", "\n"), self.source.target_language))
         catalogue = self.parse_catalogue("".join(lines))
         self.forms = count_plural_forms(catalogue.metadata)
         entries = [entry for entry in catalogue if not entry.obsolete]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import polib
 import pytest
@@ -9,9 +10,11 @@ from nmt_cli.carrying.placeholders import has_same_placeholders
 from nmt_cli.documents import open_document
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import DocumentSource
+from nmt_cli.documents.po_header import load_plural_forms
 from nmt_cli.errors import DataError
 from nmt_cli.translation.memory.lookup import TranslationMemory
 from nmt_cli.translation.result import FailedCheck, Translation
+from support.documents import convert_bytes
 from support.translations import aligned, converted, louder
 
 HEADER = (
@@ -218,3 +221,46 @@ def test_the_sign_of_an_accelerator_stands_before_its_word(source: str, sign: st
 )
 def test_lost_placeholders_of_every_syntax_are_noticed(source: str, translation: str, same: bool) -> None:
     assert has_same_placeholders(source, translation) is same
+
+
+TEMPLATE = """# SOME DESCRIPTIVE TITLE.
+#
+#, fuzzy
+msgid ""
+msgstr ""
+"Project-Id-Version: PACKAGE\\n"
+"Language: \\n"
+"Content-Type: text/plain; charset=CHARSET\\n"
+"Plural-Forms: nplurals=INTEGER; plural=EXPRESSION;\\n"
+
+#, fuzzy
+msgid "hello"
+msgstr ""
+"""
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("language", "code", "forms"),
+    [
+        ("deu", "de", "nplurals=2; plural=(n != 1);"),
+        ("ja", "ja", "nplurals=1; plural=0;"),
+        ("quy", "quy", "nplurals=INTEGER; plural=EXPRESSION;"),
+    ],
+)
+def test_the_header_of_a_template_is_filled_in(language: str, code: str, forms: str, line_end: str) -> None:
+    written = convert_bytes("po", TEMPLATE.replace("\n", line_end).encode(), louder, language).decode()
+    expected = TEMPLATE.replace("#\n#, fuzzy\n", "#\n").replace("Language: ", f"Language: {code}", 1)
+    expected = expected.replace("CHARSET", "UTF-8").replace("nplurals=INTEGER; plural=EXPRESSION;", forms)
+    assert written.replace(line_end, "\n").startswith(expected.split("#, fuzzy")[0])
+    assert written.count(line_end) == written.count("\n")
+
+
+def test_a_header_that_is_filled_in_stays() -> None:
+    text = TEMPLATE.replace("CHARSET", "UTF-8")
+    assert convert_bytes("po", text.encode(), louder).decode().startswith(text.split('#, fuzzy\nmsgid "hello')[0])
+
+
+def test_plural_forms_are_well_formed() -> None:
+    forms = load_plural_forms()
+    assert all(re.fullmatch(r"nplurals=[1-6]; plural=[n\d%=!<>&|?:() ]+;", value) for value in forms.values())
