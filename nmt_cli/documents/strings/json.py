@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
@@ -24,6 +25,16 @@ JSON_TOKEN = re.compile(
     re.DOTALL,
 )
 JSON_ESCAPES = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|\t+|  +")
+
+# An object with a message and remarks for translators, as Chrome and react-intl have it, up to what is nested in it.
+WHOLE_STRING = r'"(?:[^"\\]|\\.)*+"'
+MESSAGE_KEY = r'"(?:message|defaultMessage)"\s*:'
+MESSAGE_OBJECT = re.compile(
+    rf'\{{\s*(?=(?:[^{{}}"]|{WHOLE_STRING})*?{MESSAGE_KEY})(?:(?:{MESSAGE_KEY}|"(?:description|id|placeholders)"\s*:)\s*'
+    rf"(?:{WHOLE_STRING}\s*,?\s*|\{{))+(?:\}}|(?<=\{{))"
+)
+REMARK_KEYS = ("description", "placeholders", "id")
+REMARKS_KEPT = "remarks for translators beside messages, left as they are"
 
 
 def decode_json(written: str) -> str:
@@ -54,6 +65,16 @@ class JsonLevel:
     is_kept: bool
     key: str = ""
     expects_key: bool = False
+    has_remarks: bool = False  # beside a message
+
+    @property
+    def keeps_value(self) -> bool:
+        """Whether the next value is no text for readers."""
+        return self.is_kept or self.key[:1] in ("@", "$") or self.is_remark
+
+    @property
+    def is_remark(self) -> bool:
+        return self.has_remarks and self.key in REMARK_KEYS
 
 
 class JsonDocument(Document):
@@ -92,7 +113,8 @@ class JsonDocument(Document):
             level.key, level.expects_key = raw, False
             yield written
             return
-        if level is not None and level.is_kept:
+        if level is not None and level.keeps_value:
+            self.notes += Counter({REMARKS_KEPT: int(level.is_remark and level.key == "description")})
             yield written
             return
         paragraph = read_string(raw, self.syntax)
@@ -104,9 +126,10 @@ class JsonDocument(Document):
         """Opens and closes objects and arrays."""
         if sign in "{[":
             outer = levels[-1] if levels else None
-            kept = outer is not None and (outer.is_kept or outer.key[:1] in ("@", "$"))
+            kept = outer is not None and outer.keeps_value
             key = outer.key if outer is not None and sign == "[" else ""
-            levels.append(JsonLevel(sign == "{", kept, key, expects_key=sign == "{"))
+            has_remarks = MESSAGE_OBJECT.match(text, position - 1) is not None
+            levels.append(JsonLevel(sign == "{", kept, key, expects_key=sign == "{", has_remarks=has_remarks))
             if len(levels) > MAXIMUM_DEPTH:
                 self.refuse_at(text, position, f"more than {MAXIMUM_DEPTH} nested values")
         elif sign in "}]":

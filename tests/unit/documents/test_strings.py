@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.errors import DataError, MissingExtraError
-from support.documents import convert_bytes, echo_document, list_texts
+from support.documents import convert_bytes, echo_document, list_texts, open_bytes
 from support.translations import aligned, louder
 
 JSON = r"""// strings of the shop
@@ -421,3 +421,16 @@ def test_the_only_top_key_becomes_the_target_language(text: str, written: str) -
 
 def test_norwegian_as_a_top_key_is_a_string() -> None:
     assert convert_bytes("yaml", b"en:\n  a: Hi\n", louder, "no") == b'"no":\n  a: HI\n'
+
+
+def test_remarks_for_translators_beside_a_message_stay() -> None:
+    chrome = {
+        "a": {"message": "Hello $USER$", "description": "no text", "placeholders": {"user": {"content": "$1 is"}}},
+        "b": {"description": "a {none}", "message": "Good day"},
+        "c": {"id": "x.y", "defaultMessage": "Goodbye", "description": "no text"},
+        "d": {"title": "One title", "message": "One message", "description": "One text"},
+    }
+    texts = ["Hello $USER$", "Good day", "Goodbye", "One title", "One message", "One text"]
+    document = open_bytes("json", json.dumps(chrome, indent=1).encode())
+    assert [text for unit in document.read_units() for text in unit.texts] == texts
+    assert sum(document.notes.values()) == 3
