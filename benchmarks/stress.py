@@ -9,11 +9,12 @@ Marks that a row adds are taken off the output before it is scored. Rows that ch
 beside the lower-cased clean score, and show what share of the cased output words has the right case: that of the source
 where a line is in capitals or a heading, that of the clean translation where a line is in lower case. Rows that join
 two lines stand beside the clean translations joined. `strange names` and `strange codes` count the lines in which a
-name that training never had, or a code, comes through in the place of a name that both sides have. `random numbers`
-counts the lines whose numbers, each exchanged for another of as many digits, all come through in number and value;
-small ones may come as words. A row passes within 1.5 BLEU of clean (typing errors: 4), with 95 % of the case right,
-and 99.5 % of what is counted. `--lost` translates mixtures of these changes greedily, and counts the lines that lost a
-number, tag, placeholder or sentence in silence.
+name that training never had, or a code, comes through in the place of a name that both sides have; `dialects` those
+with a placeholder there. `placeholder pair` and `unknown tag` count those that keep words between two marks. `random
+numbers` counts the lines whose numbers, each exchanged for another of as many digits, all come through in number and
+value; small ones may come as words. A row passes within 1.5 BLEU of clean (typing errors: 4), with 95 % of the case
+right, and 99.5 % of what is counted. `--lost` translates mixtures of these changes greedily, and counts the lines that
+lost a number, tag, placeholder or sentence in silence.
 """
 
 from __future__ import annotations
@@ -28,7 +29,19 @@ from typing import NamedTuple
 
 from bench import make_parser
 from stress_lost import KINDS, count_losses, make_lines
-from stress_rows import NUMBER, ROWS, STRANGE, WORD, Row, exchange_digits, exchange_name, keeps_numbers
+from stress_rows import (
+    NUMBER,
+    ROWS,
+    STRANGE,
+    WORD,
+    WRAPPED,
+    Row,
+    exchange_digits,
+    exchange_name,
+    keeps_numbers,
+    keeps_wrapped,
+    wrap_word,
+)
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.config import ScoreConfig
@@ -132,6 +145,12 @@ class Bench:
         drawn = [(exchange_name(*pair, word), word) for pair in self.pairs for word in [generator.choice(unknown)]]
         return [(line, partial(contains, word)) for line, word in drawn if line is not None][: self.count]
 
+    def make_wrapped(self, pairs: Sequence[tuple[str, str]]) -> list[Probe]:
+        """Returns lines with a word between two marks, which must stand between them in the translation too."""
+        generator = Random(self.seed)
+        drawn = [(wrap_word(source, marks := generator.choice(pairs), generator), marks) for source in self.sources]
+        return [(line, partial(keeps_wrapped, marks)) for line, marks in drawn if line is not None][: self.count]
+
     def list_steps(self, numbered: Path | None) -> dict[str, Callable[[], Result]]:
         """Returns how each row is measured."""
         if numbered:
@@ -142,6 +161,9 @@ class Bench:
         steps: dict[str, Callable[[], Result]] = {row.name: partial(self.measure, row) for row in ROWS}
         steps |= {
             name: lambda name=name: self.measure_probes(name, self.make_strange(STRANGE[name])) for name in STRANGE
+        }
+        steps |= {
+            name: lambda name=name: self.measure_probes(name, self.make_wrapped(WRAPPED[name])) for name in WRAPPED
         }
         return {**steps, NUMBERS: lambda: self.measure_probes(NUMBERS, self.make_numbers(sources))}
 

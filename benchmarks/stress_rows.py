@@ -93,7 +93,29 @@ STRANGE = {
         Ljubljana Reykjavik Yamaguchi Obasanjo""".split(),
     "strange codes": r"""report.pdf C++ R&B AT&T snake_case getElementById main() NULL @tom_b #holiday ./install.sh
         src/main.py /usr/bin .NET Ctrl+C MAX_VALUE C:\Users I/O""".split(),
+    "dialects": r"""{name} %s %1$s %(name)s %name% __NAME__ $USER$ *|FNAME|* <%=name%> [NAME] [[name]] [%name%] \(name)
+        ${name} #{name} {{name}} @{name} :name !name ##name## |name| <<name>> $user->name =SUM(A1:B2)""".split(),
 }
+WRAPPED = {  # what opens and closes
+    "placeholder pair": (("[X1X]", "[X2X]"), ("{0}", "{1}"), ("%s", "%s"), ("{bold}", "{/bold}"), ("%(a)s", "%(b)s")),
+    "unknown tag": (("<b0>", "</b0>"), ("<1>", "</1>"), ("<t-1>", "</t-1>"), ('<x id="1"></x>', '<x id="2"></x>')),
+}
+WHOLE_WORD = re.compile(r"(?<!\S)[^\W\d_]+(?=[\s.,!?]|$)")
+
+
+def wrap_word(text: str, marks: tuple[str, str], generator: random.Random) -> str | None:
+    """Returns a text with one of its words between two marks; None without a word."""
+    words = list(WHOLE_WORD.finditer(text))
+    if not words:
+        return None
+    word = generator.choice(words)
+    return text[: word.start()] + word[0].join(marks) + text[word.end() :]
+
+
+def keeps_wrapped(marks: tuple[str, str], output: str) -> bool:
+    """Whether words stand between two marks."""
+    opening, closing = map(re.escape, marks)
+    return re.search(rf"{opening}[^\W\d_].*?{closing}", output) is not None
 
 
 def exchange_name(source: str, target: str, strange: str) -> str | None:

@@ -41,6 +41,8 @@ class LanguageRules(NamedTuple):
     date_article: str  # pattern of what stands between a preposition and a date
     day_preposition: str  # says that something happens on a day
     month_preposition: str
+    day_relations: str  # pattern of prepositions that relate something to a day
+    day_article: str  # stands between such a preposition and a day
 
     # 4. Words and letters.
     has_dotless_i: bool

@@ -6,7 +6,7 @@ import random
 
 import pytest
 from stress_lost import HostileLine, list_losses, make_line
-from stress_rows import exchange_name, keeps_numbers
+from stress_rows import exchange_name, keeps_numbers, keeps_wrapped, wrap_word
 
 
 @pytest.mark.parametrize(
@@ -65,3 +65,16 @@ def test_a_strange_name_takes_the_place_of_one_that_both_sides_have() -> None:
     assert exchange_name("I saw Tom and Anna.", "Ich sah Anna.", "Zeynep") == "I saw Tom and Zeynep."
     assert exchange_name("Tom is here.", "Tom ist da.", "C++") == "C++ is here."
     assert exchange_name("Mary is here.", "Maria ist da.", "C++") is None
+
+
+def test_a_word_between_two_marks_must_stay_between_them() -> None:
+    assert wrap_word("I don't see.", ("{0}", "{1}"), random.Random(1)) in ("{0}I{1} don't see.", "I don't {0}see{1}.")
+    assert wrap_word("It's 5.", ("{0}", "{1}"), random.Random(1)) is None
+    outputs = [
+        "Ich {0}sehe{1} nicht.",
+        "Ich {0}{1} sehe nicht.",
+        "Ich {0} {1} sehe",
+        "Ich sehe{1} {0}nicht.",
+        "Ich {0}sehe",
+    ]
+    assert [keeps_wrapped(("{0}", "{1}"), output) for output in outputs] == [True, False, False, False, False]

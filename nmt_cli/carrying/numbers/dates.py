@@ -162,10 +162,18 @@ def write_date(text: str, date: Date, source_language: str, target_language: str
     article = find_rules(source_language).date_article
     before = re.search(rf"(?i)(?<!\w){source}(?: {article})?\s+$", text[: date.start])
     if not source or not target or before is None:
-        return date.start, written
+        article = find_day_article(text[: date.start], source_language, target_language) if date.day else ""
+        return date.start, f"{article} {written}".lstrip()
     preposition = target.capitalize() if before[0][0].isupper() else target
     preposition = preposition.upper() if written.isupper() and before[0].isupper() else preposition
     return before.start(), f"{preposition} {written}"
+
+
+def find_day_article(before: str, source_language: str, target_language: str) -> str:
+    """Returns the article that a day needs in the target behind the words before it: since March 12, seit dem 12."""
+    relations = find_rules(source_language).day_relations
+    is_related = relations and re.search(rf"(?i)(?<!\w)(?:{relations})\s+$", before)
+    return find_rules(target_language).day_article if is_related else ""
 
 
 def find_preposition(date: Date, language: str) -> str:

@@ -21,6 +21,7 @@ def translate(line: str, wrong: str, written: str) -> tuple[str, list[str], tupl
     ("line", "expected"),
     [
         ("they came March 12 to go.", "they came 12. März to go."),
+        ("they came since March 12 to go.", "they came since dem 12. März to go."),
         ("they came the 3rd of March with dogs.", "they came the 3. März with dogs."),
         ("they came in March 1972.", "they came im März 1972."),
         ("On March 3, they came.", "Am 3. März, they came."),
