@@ -83,6 +83,8 @@ def find_wide_encoding(head: bytes) -> str | None:
 
 def recognise_text(text: str, by_name: FileFormat | None) -> FileFormat | None:
     """Returns the format of a text with an unmistakable form."""
+    if text.startswith("\t") and by_name is BY_NAME["tsv"]:
+        return None  # a row whose first cell is empty
     start = text.lstrip()[:200]
     for format in FORMATS:
         if not format.is_binary and any(start.startswith(mark.decode()) for mark in format.starts):

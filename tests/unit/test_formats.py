@@ -104,6 +104,7 @@ def test_a_file_is_recognised_by_its_content_whatever_it_is_called(name: str) ->
         ("page.mdx", b"import A from './a';\n\n# Title\n", "md"),
         ("page.qmd", b"---\ntitle: x\n---\n", "md"),
         ("page.Rmd", b"# Title\n", "md"),
+        ("a.tsv", b"\t<!DOCTYPE html>\n", "tsv"),
         ("a.tsv", b"[00:12]\tHello.\tHallo.\n", "tsv"),
         ("a.txt", b"Note: this is no e-mail.\n\nHello.\n", "text"),
         ("a.resx", b"<?xml version='1.0'?>\n<root>", "resx"),

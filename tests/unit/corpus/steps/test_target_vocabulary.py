@@ -127,6 +127,6 @@ def test_the_targets_part_is_refused_for_both_sides(tmp_path: Path) -> None:
     prepare(corpus, tmp_path / "first", PrepareConfig(vocab_size=SIZE))
     for name, refused in (("target.spm", True), ("joint.spm", False)):
         config = PrepareConfig(tokenizer_from=str(tmp_path / "first" / name))
-        with pytest.raises(OptionError, match="alone") if refused else nullcontext():
+        with pytest.raises(OptionError, match="only the target's subwords") if refused else nullcontext():
             prepare(corpus, tmp_path / name, config)
         assert (tmp_path / name).exists() != refused
