@@ -109,7 +109,7 @@ def recognise_markup(text: str, by_name: FileFormat | None) -> FileFormat | None
     if by_root is not None:
         return by_root
     start = text.lstrip()[:200].lower()
-    if start.startswith("<!doctype html"):
+    if re.match(r"<!doctype html[^<>\t]*>", start):  # in a table, a cell may be the first half of one
         return BY_NAME["html"]
     is_xml = start.startswith("<?xml") and (by_name is None or by_name is TEXT)
     return BY_NAME["xml"] if is_xml else None
