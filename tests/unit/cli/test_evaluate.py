@@ -47,7 +47,7 @@ class Shouting:
             training=self.training,
         )
 
-    def knowing(self, corpus: object) -> Shouting:
+    def with_stored_pictures(self, stored: object) -> Shouting:
         return self
 
     def translate(
@@ -64,6 +64,7 @@ def shouting(monkeypatch: pytest.MonkeyPatch) -> Shouting:
     splits = {"test": pairs, "dev": pairs[:40], "train": [SentencePair("Tom saw it", "TOM SAW IT")]}
     corpus = SimpleNamespace(
         read_pairs=lambda split: splits[split],
+        load_pictures=dict,
         read_references=lambda split: [ReferencedSource(pair.source, (pair.target,)) for pair in splits[split]],
         has_pictures=False,
         fingerprint="f1",
@@ -269,7 +270,7 @@ def test_a_derivation_needs_neither_model_nor_files() -> None:
 
 
 def test_an_empty_test_split_is_an_error(shouting: Shouting, monkeypatch: pytest.MonkeyPatch) -> None:
-    empty = SimpleNamespace(read_references=lambda split: [], has_pictures=False, fingerprint="f1")
+    empty = SimpleNamespace(read_references=lambda split: [], has_pictures=False, fingerprint="f1", load_pictures=dict)
     monkeypatch.setattr(PreparedCorpus, "load", lambda directory: empty)
     result = runner.invoke(app, ["evaluate"])
     assert (result.exit_code, result.stdout) == (ExitCode.DATA, "")
