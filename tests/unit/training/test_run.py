@@ -23,14 +23,16 @@ from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.int8_check import Int8Check, quantise_and_check
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import TrainReport, train
+from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation, Watcher
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.translator import Translator
 from support.models import prepare_toy, toy_pairs, write_pairs
+from support.training import export_once, nudge, weigh
 
 SMALL = ModelConfig.from_options(embedding=8, units=8, attention_units=4)
-QUICK = TrainConfig(epochs=2, batch=64, learning_rate=0.01, mixed_precision=False)
+QUICK = TrainConfig(epochs=2, batch=32, learning_rate=0.01, mixed_precision=False)
 
 
 @pytest.fixture(scope="module")
@@ -71,11 +73,26 @@ class Trained:
     report: TrainReport
 
 
+@pytest.fixture(scope="module", autouse=True)
+def graphs_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """All models have the graphs of the first, so those of `trained`, which every test asks for that translates."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(publishing, "export", export_once(tmp_path_factory.mktemp("exported") / "graphs"))
+        yield
+
+
 @pytest.fixture(scope="module")
 def trained(corpus: PreparedCorpus, tmp_path_factory: pytest.TempPathFactory) -> Trained:
     """A training of two epochs, watched."""
     directory, watcher = tmp_path_factory.mktemp("trained") / "model", Recorder()
     return Trained(directory, watcher, train(TrainingRequest(corpus, directory, SMALL, QUICK, watcher=watcher)))
+
+
+@pytest.fixture
+def nothing_learned(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Updates and validations take no time: only what happens around them matters."""
+    monkeypatch.setattr(Trainer, "update", nudge)
+    monkeypatch.setattr(Validator, "validate", weigh)
 
 
 def test_every_step_and_epoch_is_told_and_the_model_is_complete(corpus: PreparedCorpus, trained: Trained) -> None:
@@ -90,7 +107,7 @@ def test_every_step_and_epoch_is_told_and_the_model_is_complete(corpus: Prepared
     card = ModelDirectory.load(trained.directory).card
     assert card.dataset_fingerprint == corpus.fingerprint
     assert card.epochs == report.epochs[0]
-    assert (card.network["units"], card.training["batch"]) == (8, 64)
+    assert (card.network["units"], card.training["batch"]) == (8, 32)
 
 
 def test_the_same_seed_gives_the_same_weights(corpus: PreparedCorpus, trained: Trained, tmp_path: Path) -> None:
@@ -115,6 +132,7 @@ def test_the_exported_model_scores_what_the_card_says(corpus: PreparedCorpus, tr
         assert chrf == pytest.approx(trained.report.validation.chrf, abs=1e-9)
 
 
+@pytest.mark.usefixtures("nothing_learned")
 def test_a_part_of_the_pairs_is_an_epoch_where_that_is_asked_for(corpus: PreparedCorpus, tmp_path: Path) -> None:
     recorder = Recorder()
     pairs = len(corpus.read_pairs("train"))
@@ -125,6 +143,7 @@ def test_a_part_of_the_pairs_is_an_epoch_where_that_is_asked_for(corpus: Prepare
     assert [record.epoch for record in recorder.records] == [1, 2]
 
 
+@pytest.mark.usefixtures("nothing_learned")
 def test_words_that_cannot_be_swapped_are_told(corpus: PreparedCorpus, trained: Trained, tmp_path: Path) -> None:
     """In so few pairs every word is frequent."""
     recorder = Recorder(steps=1)
@@ -133,6 +152,7 @@ def test_words_that_cannot_be_swapped_are_told(corpus: PreparedCorpus, trained: 
     assert trained.watcher.warnings == []
 
 
+@pytest.mark.usefixtures("nothing_learned")
 def test_a_corpus_that_is_prepared_anew_meanwhile_changes_nothing(tmp_path: Path) -> None:
     """The subwords that the model gets, and the sentences that int8 is measured on, are those of the beginning."""
     toy = prepare_toy(tmp_path, 300)
@@ -147,6 +167,7 @@ def test_a_corpus_that_is_prepared_anew_meanwhile_changes_nothing(tmp_path: Path
     assert (toy.directory / "joint.spm").read_bytes() != before == (tmp_path / "model" / "joint.spm").read_bytes()
 
 
+@pytest.mark.usefixtures("nothing_learned")
 def test_the_proof_of_int8_reads_sentences_as_the_model_will(
     corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,18 +182,21 @@ def test_the_proof_of_int8_reads_sentences_as_the_model_will(
     assert seen == [Translator.load(ModelRequest(tmp_path / "model")).carries] == [False]
 
 
+@pytest.mark.usefixtures("nothing_learned")
 def test_training_that_is_stopped_within_an_epoch_keeps_what_it_has(corpus: PreparedCorpus, tmp_path: Path) -> None:
     report = train(TrainingRequest(corpus, tmp_path / "model", SMALL, QUICK, watcher=Recorder(steps=2)))
     assert [(record.steps, record.complete) for record in report.records] == [(2, False)]
     ModelDirectory.load(tmp_path / "model")
 
 
+@pytest.mark.usefixtures("nothing_learned")
 def test_training_that_is_stopped_before_its_first_step_leaves_no_model(corpus: PreparedCorpus, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         train(TrainingRequest(corpus, tmp_path / "model", SMALL, QUICK, watcher=Recorder(steps=0)))
     assert not (tmp_path / "model" / "model.json").exists()
 
 
+@pytest.mark.usefixtures("nothing_learned")
 def test_a_resumed_training_stopped_at_once_makes_a_model_of_what_it_finds(
     corpus: PreparedCorpus, tmp_path: Path
 ) -> None:
@@ -189,6 +213,7 @@ def test_a_resumed_training_stopped_at_once_makes_a_model_of_what_it_finds(
     ModelDirectory.load(tmp_path / "model")
 
 
+@pytest.mark.usefixtures("nothing_learned")
 def test_patience_ends_a_training_that_no_longer_improves(
     corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,7 +223,7 @@ def test_patience_ends_a_training_that_no_longer_improves(
         return Validation(1.0, 50.0, next(scores), 0.0, "b", "c", "a source", "a hypothesis")
 
     monkeypatch.setattr(Validator, "validate", validate)
-    config = TrainConfig(epochs=5, batch=64, patience=2, mixed_precision=False)
+    config = TrainConfig(epochs=5, batch=32, patience=2, mixed_precision=False)
     report = train(TrainingRequest(corpus, tmp_path / "model", SMALL, config))
     assert [record.bleu for record in report.records] == [1.0, 3.0, 2.0, 2.5]
     assert [record.best for record in report.records] == [True, True, False, False]

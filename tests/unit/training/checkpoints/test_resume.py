@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,6 @@ import pytest
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import DamagedError, DataError, OptionError
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.checkpoints.checkpoint import read_facts
 from nmt_cli.training.checkpoints.resume import Identity, check_same_run, plan_handover, rescale_share
 from nmt_cli.training.config import TrainConfig
@@ -21,12 +22,12 @@ from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.schedule import TimedSchedule
 from nmt_cli.training.setup.prepare import build_run
 from nmt_cli.training.step import Trainer
-from nmt_cli.training.validation import copy_weights
 from nmt_cli.training.watcher import EpochRecord, StepStatus, Validation, Watcher
 from support.models import prepare_toy
+from support.training import nudge, weigh
 
-SMALL = ModelConfig.from_options(embedding=8, units=8, attention_units=4)
-QUICK = TrainConfig(epochs=2, batch=64, learning_rate=0.01, mixed_precision=False, checkpoint_minutes=0)
+SMALL = ModelConfig.from_options(embedding=8, units=8, attention="none", bidirectional=False)
+QUICK = TrainConfig(epochs=2, batch=32, learning_rate=0.01, mixed_precision=False, checkpoint_minutes=0)
 NUDGED = replace(QUICK, label_smoothing=0.0)
 TIMES = ("tokens_per_second", "seconds")
 
@@ -68,35 +69,10 @@ def prepare_run(
     (directory / "checkpoints").mkdir(exist_ok=True)
     identity = Identity(corpus.fingerprint, SMALL, config)
     run = build_run(corpus, directory, identity, read_facts(directory), watcher or Watcher())
-    run.validator = Weighing(run.validator.network)  # type: ignore[assignment]
+    run.validator.validate = partial(weigh, run.validator)  # type: ignore[method-assign]
     if config.label_smoothing == 0:  # a run of which only the order of events matters
-        run.trainer.update = Nudge(run.trainer)  # type: ignore[method-assign]
+        run.trainer.update = partial(nudge, run.trainer)  # type: ignore[method-assign]
     return run
-
-
-class Nudge:
-    """An update in no time: moves the first weights by the learning rate, and loses 1 nat per token."""
-
-    def __init__(self, trainer: Trainer) -> None:
-        self.trainer = trainer
-
-    def __call__(self, batches: object) -> tuple[float, float]:
-        optimizer, first = self.trainer.optimizer, self.trainer.variables[0]
-        first.assign(first.numpy() + float(optimizer.learning_rate.numpy()))
-        optimizer.iterations.assign_add(1)
-        return 10.0, 10.0
-
-
-class Weighing:
-    """A validation in no time, whose scores follow from the weights."""
-
-    def __init__(self, network: Seq2Seq) -> None:
-        self.network = network
-
-    def validate(self, trainer: Trainer) -> Validation:
-        copy_weights(trainer, self.network)
-        weight = sum(float(np.abs(variable.numpy()).sum()) for variable in self.network.trainable_variables)
-        return Validation(weight, 50.0, 100 / weight, 0.0, "b", "c", "a source", "a hypothesis")
 
 
 def values(run: TrainingRun) -> list[np.ndarray]:
@@ -174,7 +150,7 @@ def test_the_weights_that_a_state_names_outlive_what_is_written_after_it(
 ) -> None:
     """The moment between the weights of a better epoch and the state that names them."""
     run = prepare_run(corpus, tmp_path / "m", NUDGED)
-    monkeypatch.setattr(run, "validator", Scores(run.validator.network, [1.0, 2.0]))
+    monkeypatch.setattr(run.validator, "validate", find_scores(1.0, 2.0))
     states = iter([True] * (1 + run.batches.updates))  # all of the first epoch, and the one at its end
     write = run.write_checkpoint
     monkeypatch.setattr(run, "write_checkpoint", lambda: write() if next(states, False) else die())
@@ -190,15 +166,10 @@ def die() -> None:
     raise Killed
 
 
-class Scores(Weighing):
-    """A validation that finds the next of some BLEU scores."""
-
-    def __init__(self, network: Seq2Seq, scores: list[float]) -> None:
-        super().__init__(network)
-        self.scores = iter(scores)
-
-    def validate(self, trainer: Trainer) -> Validation:
-        return Validation(1.0, 50.0, next(self.scores), 0.0, "b", "c", "a source", "a hypothesis")
+def find_scores(*scores: float) -> Callable[[Trainer], Validation]:
+    """Returns a validation that finds the next of some BLEU scores."""
+    left = iter(scores)
+    return lambda trainer: Validation(1.0, 50.0, next(left), 0.0, "b", "c", "a source", "a hypothesis")
 
 
 def test_a_finished_run_made_longer_goes_on_from_where_it_was(corpus: PreparedCorpus, tmp_path: Path) -> None:
@@ -221,7 +192,7 @@ def test_a_finished_run_made_longer_goes_on_from_where_it_was(corpus: PreparedCo
 def test_a_run_that_patience_ended_is_not_taken_up_again(corpus: PreparedCorpus, tmp_path: Path) -> None:
     config = replace(NUDGED, epochs=9, patience=2)
     run = prepare_run(corpus, tmp_path / "m", config)
-    run.validator = Scores(run.validator.network, [3.0, 2.0, 1.0])  # type: ignore[assignment]
+    run.validator.validate = find_scores(3.0, 2.0, 1.0)  # type: ignore[method-assign]
     run.fit()
     assert len(run.checkpoints.records) == 3
     again = prepare_run(corpus, tmp_path / "m", config)
@@ -230,7 +201,7 @@ def test_a_run_that_patience_ended_is_not_taken_up_again(corpus: PreparedCorpus,
 
 
 def test_other_batches_begin_with_the_next_epoch(corpus: PreparedCorpus, tmp_path: Path) -> None:
-    config, larger = replace(NUDGED, epochs=3), replace(NUDGED, epochs=3, batch=128)
+    config, larger = replace(NUDGED, epochs=3), replace(NUDGED, epochs=3, batch=64)
     with pytest.raises(Killed):
         prepare_run(corpus, tmp_path / "m", config, watcher=Killer(updates=2)).fit()
     killer = Killer(updates=1)
@@ -255,7 +226,7 @@ def test_other_batches_begin_with_the_next_epoch(corpus: PreparedCorpus, tmp_pat
 def test_other_batches_change_the_learning_rate_by_no_jump(corpus: PreparedCorpus, tmp_path: Path) -> None:
     with pytest.raises(Killed):
         prepare_run(corpus, tmp_path / "m", NUDGED, watcher=Killer(updates=3)).fit()
-    before, after = (prepare_run(corpus, tmp_path / "m", replace(NUDGED, batch=size)) for size in (64, 32))
+    before, after = (prepare_run(corpus, tmp_path / "m", replace(NUDGED, batch=size)) for size in (32, 16))
     done = before.updates
     assert done == after.updates == 2
     assert float(after.schedule.compute_rate(done)) == pytest.approx(
@@ -313,7 +284,7 @@ def test_other_data_are_refused() -> None:
 
 def test_a_longer_run_and_what_nothing_depends_on_are_accepted() -> None:
     saved = Identity("a" * 64, SMALL, QUICK).to_mapping()
-    other = replace(QUICK, epochs=7, patience=2, checkpoint_minutes=1.0, batch=32)
+    other = replace(QUICK, epochs=7, patience=2, checkpoint_minutes=1.0, batch=16)
     check_same_run(saved, Identity("a" * 64, SMALL, other), Path("model"))
 
 
