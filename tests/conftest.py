@@ -7,9 +7,13 @@ import re
 import signal
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from nmt_cli.corpus.dataset import PreparedCorpus
 
 # Started in the background of a script, tests and all that they start would ignore Ctrl-C, which some of them press.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -30,8 +34,12 @@ settings.load_profile("usual")
 
 # Tests here train, trace or export networks, or start the command line that does.
 NETWORK_FOLDERS = ("tests/e2e/", "tests/unit/training/", "tests/unit/model/", "tests/unit/jobs/test_ray_executor.py")
-# So do those of files that import this.
-NETWORK_IMPORTS = re.compile(r"^(?:import|from) (?:keras|tensorflow)\b|\bexport_untrained\b", re.MULTILINE)
+# So do those of files that import or ask for one, and of those that say so.
+NETWORK_NAMES = re.compile(
+    r"^(?:import|from) (?:keras|tensorflow)\b|\bexport_untrained\b|\buntrained_model\b"
+    r"|^pytestmark = pytest\.mark\.network$",
+    re.MULTILINE,
+)
 # The longest files of all, in seconds of one core: begun first, they do not keep one worker busy at the end.
 LONGEST_FIRST = (
     *("test_run.py", "test_main_job.py", "test_step.py", "test_resume.py", "test_kill.py", "test_recurrence.py"),
@@ -43,7 +51,7 @@ LONGEST_FIRST = (
 @cache
 def needs_network(path: Path) -> bool:
     return any(folder in path.as_posix() for folder in NETWORK_FOLDERS) or bool(
-        NETWORK_IMPORTS.search(path.read_text(encoding="utf-8"))
+        NETWORK_NAMES.search(path.read_text(encoding="utf-8"))
     )
 
 
@@ -59,3 +67,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if needs_network(item.path):
             item.add_marker("network")
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
+    """A prepared corpus of the toy language, in a directory that tests only read."""
+    from support.models import prepare_toy  # NumPy and SentencePiece, which many tests do without
+
+    return prepare_toy(tmp_path_factory.mktemp("toy"), 300)
+
+
+@pytest.fixture(scope="session")
+def untrained_model(corpus: PreparedCorpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of a model of `corpus` with its initial weights, which tests only read or copy."""
+    from support.models import export_untrained
+
+    return export_untrained(corpus, tmp_path_factory.mktemp("untrained") / "model")

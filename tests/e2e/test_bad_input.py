@@ -8,22 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from support.models import export_untrained, prepare_toy
+from support.commands import nmt
 
 
-def nmt(*arguments: str, cwd: Path, text: bytes = b"") -> tuple[int, list[str], bytes]:
-    done = subprocess.run(
-        [sys.executable, "-m", "nmt_cli", *arguments], cwd=cwd, input=text, capture_output=True, check=False
-    )
-    return done.returncode, done.stderr.decode().splitlines(), done.stdout
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with `prepared/` and an untrained `model/`."""
-    directory = tmp_path_factory.mktemp("bad input")
-    export_untrained(prepare_toy(directory), directory / "model")
-    return directory
+def run(*arguments: str, cwd: Path, text: bytes = b"") -> tuple[int, list[str], str]:
+    """Returns the exit code, the lines of standard error, and standard output."""
+    done = nmt(*arguments, cwd=cwd, text=text)
+    return done.returncode, done.stderr.splitlines(), done.stdout
 
 
 @pytest.mark.parametrize(
@@ -39,8 +30,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_command_before_its_time_names_the_one_that_comes_first(
     tmp_path: Path, command: list[str], code: int, error: str, hint: str
 ) -> None:
-    returned, lines, out = nmt(*command, cwd=tmp_path)
-    assert (returned, lines[-2], out) == (code, error, b"")
+    returned, lines, out = run(*command, cwd=tmp_path)
+    assert (returned, lines[-2], out) == (code, error, "")
     assert lines[-1].startswith("hint: ") and hint in lines[-1]
     assert not list(tmp_path.iterdir())
 
@@ -48,7 +39,7 @@ def test_a_command_before_its_time_names_the_one_that_comes_first(
 def test_an_unknown_option_in_a_configuration_file_names_the_nearest(place: Path, tmp_path: Path) -> None:
     file = tmp_path / "c.toml"
     file.write_text("epocs = 3\n")
-    code, lines, _ = nmt("train", "--config", str(file), "--model", str(tmp_path / "m"), cwd=place)
+    code, lines, _ = run("train", "--config", str(file), "--model", str(tmp_path / "m"), cwd=place)
     assert (code, lines) == (2, [f"error: {file}: there is no setting 'epocs'", "hint: did you mean 'epochs'?"])
     assert not (tmp_path / "m").exists()
 
@@ -58,18 +49,18 @@ def test_a_damaged_model_is_named_file_by_file(place: Path, tmp_path: Path) -> N
 
     model = copytree(place / "model", tmp_path / "model")
     (model / "decoder.onnx").write_bytes(b"not a graph")
-    code, lines, out = nmt("translate", "--model", str(model), cwd=place, text=b"bade.\n")
-    assert (code, out) == (65, b"")
+    code, lines, out = run("translate", "--model", str(model), cwd=place, text=b"bade.\n")
+    assert (code, out) == (65, "")
     assert "decoder.onnx is damaged" in lines[0]
     (model / "decoder.onnx").unlink()
-    assert "decoder.onnx is missing" in nmt("translate", "--model", str(model), cwd=place)[1][0]
+    assert "decoder.onnx is missing" in run("translate", "--model", str(model), cwd=place)[1][0]
 
 
 def test_invalid_utf8_on_standard_input_is_reported_after_the_lines_before(place: Path) -> None:
-    code, lines, out = nmt("translate", "--beam-size", "1", cwd=place, text=b"bade.\nlu.\ncaf\xe9\nma.\n")
+    code, lines, out = run("translate", "--beam-size", "1", cwd=place, text=b"bade.\nlu.\ncaf\xe9\nma.\n")
     assert code == 65
     assert lines[0] == "error: standard input, line 3: byte 0xe9 is not valid UTF-8"
-    assert out.count(b"\n") == 2
+    assert out.count("\n") == 2
 
 
 @pytest.mark.parametrize(
@@ -83,15 +74,15 @@ def test_invalid_utf8_on_standard_input_is_reported_after_the_lines_before(place
     ],
 )
 def test_a_wrong_request_to_translate_is_told(place: Path, arguments: list[str], message: str) -> None:
-    code, lines, out = nmt("translate", *arguments, cwd=place)
-    assert code != 0 and out == b""
+    code, lines, out = run("translate", *arguments, cwd=place)
+    assert code != 0 and out == ""
     assert message in lines[0]
 
 
 def test_output_is_written_whole_or_not_at_all(place: Path, tmp_path: Path) -> None:
     bad = tmp_path / "in.txt"
     bad.write_bytes(b"bade.\n\xff\n")
-    code, _, _ = nmt("translate", str(bad), "-o", str(tmp_path / "out.txt"), cwd=place)
+    code, _, _ = run("translate", str(bad), "-o", str(tmp_path / "out.txt"), cwd=place)
     assert code == 65
     assert [entry.name for entry in tmp_path.iterdir()] == ["in.txt"]
 
@@ -115,6 +106,6 @@ def test_a_full_disk_is_told_and_leaves_the_old_model(place: Path) -> None:
 def test_training_into_a_foreign_directory_is_refused(place: Path, tmp_path: Path) -> None:
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "dear.txt").write_text("x")
-    code, lines, _ = nmt("train", "--model", str(tmp_path / "letters"), "--force", cwd=place)
+    code, lines, _ = run("train", "--model", str(tmp_path / "letters"), "--force", cwd=place)
     assert code == 73 and "letters" in lines[-2]
     assert [entry.name for entry in (tmp_path / "letters").iterdir()] == ["dear.txt"]

@@ -32,7 +32,7 @@ ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "centre", "right")
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def gallery(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("captions")
     subprocess.run([sys.executable, str(SHAPES), str(directory / "shapes"), "--pictures", "1500"], check=True)
     prepared = succeed(
@@ -44,16 +44,16 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def test_pictures_it_has_never_seen_are_described(place: Path) -> None:
-    told = json.loads(succeed("evaluate", "--metric", "exact", "--json", cwd=place).stdout)
+def test_pictures_it_has_never_seen_are_described(gallery: Path) -> None:
+    told = json.loads(succeed("evaluate", "--metric", "exact", "--json", cwd=gallery).stdout)
     assert told["references_per_sentence"] == 2
     assert told["sentences"] == 150
     assert told["scores"]["exact"]["value"] > 85
 
 
-def test_at_the_colour_of_the_second_shape_it_looks_where_the_shape_is(place: Path) -> None:
-    corpus = PreparedCorpus.load(place / "prepared")
-    translator = Translator.load(ModelRequest(place / "model")).with_stored_pictures(corpus.load_pictures())
+def test_at_the_colour_of_the_second_shape_it_looks_where_the_shape_is(gallery: Path) -> None:
+    corpus = PreparedCorpus.load(gallery / "prepared")
+    translator = Translator.load(ModelRequest(gallery / "model")).with_stored_pictures(corpus.load_pictures())
     names = [each.source for each in corpus.read_references("test")]
     hits = []
     for translation in translator.translate(names, SearchConfig()):
@@ -66,26 +66,26 @@ def test_at_the_colour_of_the_second_shape_it_looks_where_the_shape_is(place: Pa
     assert sum(hits) / len(hits) > 0.85
 
 
-def test_a_line_is_the_path_of_a_file_of_features(place: Path) -> None:
-    out = succeed("translate", cwd=place, text="shapes/00001.npy\n\nshapes/00002.npy\n").stdout.splitlines()
+def test_a_line_is_the_path_of_a_file_of_features(gallery: Path) -> None:
+    out = succeed("translate", cwd=gallery, text="shapes/00001.npy\n\nshapes/00002.npy\n").stdout.splitlines()
     assert [len(line.split()) for line in out] == [9, 0, 9]
     for wrong, told in (("none.npy", "none.npy"), ("shapes/captions.tsv", "not a file of features")):
-        done = nmt("translate", cwd=place, text=f"{wrong}\n")
+        done = nmt("translate", cwd=gallery, text=f"{wrong}\n")
         assert done.returncode in (65, 66)
         assert told in done.stderr and len(done.stderr.splitlines()) <= 2
 
 
-def test_options_about_text_are_refused(place: Path) -> None:
+def test_options_about_text_are_refused(gallery: Path) -> None:
     for option in (["--glossary", "terms.tsv"], ["--no-protect"], ["--set", "max-words=9"], ["--alignments"]):
-        done = nmt("translate", *option, cwd=place, text="shapes/00001.npy\n")
+        done = nmt("translate", *option, cwd=gallery, text="shapes/00001.npy\n")
         assert (done.returncode, done.stdout) == (2, "")
         name = " ".join(option).split("=")[0].removesuffix(" terms.tsv")  # "--set max-words"
         assert f"error: {name} applies to text" in done.stderr
 
 
-def test_a_wrong_line_ends_it_though_more_might_come(place: Path) -> None:
+def test_a_wrong_line_ends_it_though_more_might_come(gallery: Path) -> None:
     command = [sys.executable, "-m", "nmt_cli", "translate"]
-    with subprocess.Popen(command, cwd=place, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(command, cwd=gallery, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None and process.stderr is not None
         process.stdin.write(b"none.npy\n")
         process.stdin.flush()  # and stays open: a thread of the command waits for the next line
@@ -93,9 +93,9 @@ def test_a_wrong_line_ends_it_though_more_might_come(place: Path) -> None:
         assert b"none.npy" in process.stderr.read()
 
 
-def test_each_word_is_drawn_over_the_picture(place: Path) -> None:
-    done = succeed("visualize", "shapes/00001.npy", "-o", "seen.svg", "-o", "-", cwd=place)
-    drawn = (place / "seen.svg").read_text(encoding="utf-8")
+def test_each_word_is_drawn_over_the_picture(gallery: Path) -> None:
+    done = succeed("visualize", "shapes/00001.npy", "-o", "seen.svg", "-o", "-", cwd=gallery)
+    drawn = (gallery / "seen.svg").read_text(encoding="utf-8")
     words = done.stdout.splitlines()[1].split()
     assert all(f">{word}</text>" in drawn for word in words)
     assert drawn.count("<image ") == len(words) + 1  # of each word and the end: the picture under its veil

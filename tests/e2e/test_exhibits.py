@@ -4,73 +4,69 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from typer.testing import CliRunner, Result
 
 from nmt_cli.cli.app import app
 from nmt_cli.corpus.dataset import PreparedCorpus
-from support.models import export_untrained, prepare_toy
 
 runner = CliRunner()
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
-    return prepare_toy(tmp_path_factory.mktemp("toy"), 200)
-
-
-@pytest.fixture(scope="module")
-def model(corpus: PreparedCorpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return export_untrained(corpus, tmp_path_factory.mktemp("untrained") / "model")
-
-
-def visualize(model: Path, *arguments: str) -> Result:
-    result = runner.invoke(app, ["visualize", *arguments, "--model", str(model)])
+def visualize(untrained_model: Path, *arguments: str) -> Result:
+    result = runner.invoke(app, ["visualize", *arguments, "--model", str(untrained_model)])
     assert result.exit_code == 0, result.stderr
     return result
 
 
-def test_a_given_translation_is_drawn_and_measured_against_gold_links(model: Path, tmp_path: Path) -> None:
+def test_a_given_translation_is_drawn_and_measured_against_gold_links(untrained_model: Path, tmp_path: Path) -> None:
     (tmp_path / "pairs.tsv").write_text("bade giko.\tokig edab.\nlu ma.\tam ul.\n")
     (tmp_path / "links.txt").write_text("0-1 1-0\n0-1 1p0\n")
     result = visualize(
-        model, "--pairs", str(tmp_path / "pairs.tsv"), "--set", f"gold={tmp_path / 'links.txt'}", "-o", "-"
+        untrained_model, "--pairs", str(tmp_path / "pairs.tsv"), "--set", f"gold={tmp_path / 'links.txt'}", "-o", "-"
     )
     assert "okig edab." in result.stdout and "am ul." in result.stdout
     assert result.stdout.splitlines()[-1].startswith("alignment error rate ") and "(2 sentences" in result.stdout
-    alone = visualize(model, "--pairs", str(tmp_path / "pairs.tsv"), "--set", f"gold={tmp_path / 'links.txt'}")
+    alone = visualize(
+        untrained_model, "--pairs", str(tmp_path / "pairs.tsv"), "--set", f"gold={tmp_path / 'links.txt'}"
+    )
     assert alone.stdout.count("\n") == 1
-    assert "am ul." in visualize(model, "lu ma.", "--target", "am ul.").stdout
+    assert "am ul." in visualize(untrained_model, "lu ma.", "--target", "am ul.").stdout
 
 
-def test_links_beyond_the_words_are_refused(model: Path, tmp_path: Path) -> None:
+def test_links_beyond_the_words_are_refused(untrained_model: Path, tmp_path: Path) -> None:
     (tmp_path / "links.txt").write_text("0-0 5-0\n")
     arguments = ["visualize", "lu ma.", "--target", "am ul.", "--set", f"gold={tmp_path / 'links.txt'}"]
-    result = runner.invoke(app, [*arguments, "--model", str(model)])
+    result = runner.invoke(app, [*arguments, "--model", str(untrained_model)])
     assert result.exit_code == 65 and "5-0 is beyond 2 source and 2 target words" in result.stderr
 
 
-def test_the_beam_is_drawn_on_the_terminal_and_as_a_picture(model: Path, tmp_path: Path) -> None:
-    result = visualize(model, "bade giko.", "--beam", "--beam-size", "3", "-o", "-", "-o", str(tmp_path / "b.svg"))
+def test_the_beam_is_drawn_on_the_terminal_and_as_a_picture(untrained_model: Path, tmp_path: Path) -> None:
+    result = visualize(
+        untrained_model, "bade giko.", "--beam", "--beam-size", "3", "-o", "-", "-o", str(tmp_path / "b.svg")
+    )
     assert "x the closest pruned" in result.stdout
     assert "bade giko." in (tmp_path / "b.svg").read_text(encoding="utf-8")
 
 
-def test_the_nearest_training_pairs_are_listed(model: Path, corpus: PreparedCorpus) -> None:
+def test_the_nearest_training_pairs_are_listed(untrained_model: Path, corpus: PreparedCorpus) -> None:
     first = corpus.read_pairs("train")[0]
-    out = visualize(model, first.source, "--nearest", "2", "--data", str(corpus.directory)).stdout.splitlines()
+    out = visualize(
+        untrained_model, first.source, "--nearest", "2", "--data", str(corpus.directory)
+    ).stdout.splitlines()
     assert len(out) == 3
     assert out[1].split() == ["1.00", "1", *first.source.split(), "->", *first.target.split()]
 
 
-def test_the_corpus_is_described(model: Path, corpus: PreparedCorpus) -> None:
-    assert "distinct words" in visualize(model, "--corpus", "--data", str(corpus.directory)).stdout
+def test_the_corpus_is_described(untrained_model: Path, corpus: PreparedCorpus) -> None:
+    assert "distinct words" in visualize(untrained_model, "--corpus", "--data", str(corpus.directory)).stdout
 
 
-def test_the_sentences_of_a_line_are_drawn_as_they_are_translated(model: Path, tmp_path: Path) -> None:
+def test_the_sentences_of_a_line_are_drawn_as_they_are_translated(untrained_model: Path, tmp_path: Path) -> None:
     line = "bade giko. lu ma."
     (tmp_path / "line.txt").write_text(line + "\n")
-    written = runner.invoke(app, ["translate", str(tmp_path / "line.txt"), "--no-repair", "--model", str(model)]).stdout
-    assert visualize(model, line, "-o", "-").stdout.splitlines()[:2] == [line, written.strip()]
-    assert visualize(model, line, "-o", "-").stdout.count("</s>") >= 2  # one behind each sentence
-    assert "translated in 2 parts; the first is drawn" in visualize(model, line, "--beam").stderr
+    written = runner.invoke(
+        app, ["translate", str(tmp_path / "line.txt"), "--no-repair", "--model", str(untrained_model)]
+    ).stdout
+    assert visualize(untrained_model, line, "-o", "-").stdout.splitlines()[:2] == [line, written.strip()]
+    assert visualize(untrained_model, line, "-o", "-").stdout.count("</s>") >= 2  # one behind each sentence
+    assert "translated in 2 parts; the first is drawn" in visualize(untrained_model, line, "--beam").stderr

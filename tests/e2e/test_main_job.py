@@ -20,7 +20,7 @@ TRAIN = ["--epochs", "12", "--batch", "64", "--units", "96", "--embedding", "64"
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory in which the toy corpus is prepared and learned, with the defaults' paths."""
     directory = tmp_path_factory.mktemp("main job")  # a blank in the path, as users have them
     write_pairs(directory / "corpus.tsv", toy_pairs(3000))
@@ -32,52 +32,52 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def test_a_toy_language_is_learned_from_the_command_line(place: Path) -> None:
-    done = succeed("evaluate", "--metric", "bleu4", "--json", cwd=place)
+def test_a_toy_language_is_learned_from_the_command_line(learned: Path) -> None:
+    done = succeed("evaluate", "--metric", "bleu4", "--json", cwd=learned)
     score = json.loads(done.stdout)["scores"]["bleu4"]
     assert score["value"] > 90
     assert "tok:13a" in score["signature"]
 
 
-def test_the_printed_score_has_its_signature(place: Path) -> None:
-    lines = succeed("evaluate", "--metric", "bleu4", cwd=place).stdout.splitlines()
+def test_the_printed_score_has_its_signature(learned: Path) -> None:
+    lines = succeed("evaluate", "--metric", "bleu4", cwd=learned).stdout.splitlines()
     assert len(lines) == 2 and "BP = " in lines[1] and "ref_len = " in lines[1]
     assert lines[0].startswith("BLEU-4") and "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:" in lines[0]
 
 
-def test_accuracy_by_forced_decoding_is_what_training_measured(place: Path) -> None:
-    rows = [line.split("\t") for line in (place / "prepared" / "dev.tsv").read_text(encoding="utf-8").splitlines()]
+def test_accuracy_by_forced_decoding_is_what_training_measured(learned: Path) -> None:
+    rows = [line.split("\t") for line in (learned / "prepared" / "dev.tsv").read_text(encoding="utf-8").splitlines()]
     for name, column in (("dev.source", 0), ("dev.reference", 1)):
-        (place / name).write_text("".join(row[column] + "\n" for row in rows), encoding="utf-8")
+        (learned / name).write_text("".join(row[column] + "\n" for row in rows), encoding="utf-8")
     files = ["--source", "dev.source", "--reference", "dev.reference"]
-    told = json.loads(succeed("evaluate", "--metric", "accuracy", *files, "--json", cwd=place).stdout)
-    card = json.loads((place / "model" / "model.json").read_text(encoding="utf-8"))
+    told = json.loads(succeed("evaluate", "--metric", "accuracy", *files, "--json", cwd=learned).stdout)
+    card = json.loads((learned / "model" / "model.json").read_text(encoding="utf-8"))
     assert told["scores"]["accuracy"]["value"] == pytest.approx(card["development"]["accuracy"], abs=0.1)
 
 
-def test_one_line_in_gives_one_line_out(place: Path) -> None:
+def test_one_line_in_gives_one_line_out(learned: Path) -> None:
     lines = ["bade giko.", "", "  ", "\u2028", "字 x", "BADE GIKO!", "lu\x00ma.", "ba" * 400]
     text = "\n".join(lines)  # no newline at the end
-    done = succeed("translate", cwd=place, text=text)
+    done = succeed("translate", cwd=learned, text=text)
     out = done.stdout.split("\n")
     assert len(out) == len(lines) + 1 and out[-1] == ""
     assert out[1:4] == ["", "", ""]
     assert done.stderr.count("never seen in training, so the translation is a guess") == 1 and "字" in done.stderr
 
 
-def test_greedy_search_says_the_same_with_scores_and_without(place: Path) -> None:
+def test_greedy_search_says_the_same_with_scores_and_without(learned: Path) -> None:
     greedy, text = ("translate", "--beam-size", "1"), "bade giko.\n\nlu.\n"
-    plain = succeed(*greedy, cwd=place, text=text).stdout.splitlines()
-    scored = [line.split("\t") for line in succeed(*greedy, "--scores", cwd=place, text=text).stdout.splitlines()]
+    plain = succeed(*greedy, cwd=learned, text=text).stdout.splitlines()
+    scored = [line.split("\t") for line in succeed(*greedy, "--scores", cwd=learned, text=text).stdout.splitlines()]
     assert [translation for _, translation in scored] == plain
     assert all(float(score) < 0 for score, translation in scored if translation)
-    told = [json.loads(line) for line in succeed(*greedy, "--json", cwd=place, text=text).stdout.splitlines()]
+    told = [json.loads(line) for line in succeed(*greedy, "--json", cwd=learned, text=text).stdout.splitlines()]
     assert [one["translation"] for one in told] == plain
     assert all(one["log_probability"] < 0 for line in told for one in line["hypotheses"])
 
 
-def test_n_best_lists_and_scores_are_countable(place: Path) -> None:
-    out = succeed("translate", "--n-best", "3", "--scores", cwd=place, text="bade giko.\n\nlu.\n").stdout
+def test_n_best_lists_and_scores_are_countable(learned: Path) -> None:
+    out = succeed("translate", "--n-best", "3", "--scores", cwd=learned, text="bade giko.\n\nlu.\n").stdout
     rows = [line.split("\t") for line in out.splitlines()]
     assert len(rows) == 9
     scores = [float(score) for score, _ in rows[:3]]
@@ -85,10 +85,10 @@ def test_n_best_lists_and_scores_are_countable(place: Path) -> None:
     assert rows[3:6] == [["0.0000", ""]] * 3
 
 
-def test_json_says_all_of_a_line_and_alignments_are_those_of_the_words(place: Path) -> None:
+def test_json_says_all_of_a_line_and_alignments_are_those_of_the_words(learned: Path) -> None:
     text = "bade giko lu.\n\n"
-    told = [json.loads(line) for line in succeed("translate", "--json", cwd=place, text=text).stdout.splitlines()]
-    plain = succeed("translate", "--alignments", "--scores", cwd=place, text=text).stdout.splitlines()
+    told = [json.loads(line) for line in succeed("translate", "--json", cwd=learned, text=text).stdout.splitlines()]
+    plain = succeed("translate", "--alignments", "--scores", cwd=learned, text=text).stdout.splitlines()
     score, translation, alignment = plain[0].split("\t")
     (best,) = told[0]["hypotheses"]
     assert (told[0]["translation"], told[1]["translation"]) == (translation, "")
@@ -100,75 +100,76 @@ def test_json_says_all_of_a_line_and_alignments_are_those_of_the_words(place: Pa
     assert told[0]["repairs"] == [] and plain[1] == "0.0000\t\t"
 
 
-def test_scoring_gives_the_log_probability_that_translating_found(place: Path) -> None:
+def test_scoring_gives_the_log_probability_that_translating_found(learned: Path) -> None:
     (told,) = [
-        json.loads(line) for line in succeed("translate", "--json", cwd=place, text="bade giko.").stdout.split("\n")[:1]
+        json.loads(line)
+        for line in succeed("translate", "--json", cwd=learned, text="bade giko.").stdout.split("\n")[:1]
     ]
     pair = f"bade giko.\t{told['translation']}\n\nbade giko.\tlu lu lu.\n"
     first, blank, other = (
-        line.split("\t") for line in succeed("translate", "--score", cwd=place, text=pair).stdout.splitlines()
+        line.split("\t") for line in succeed("translate", "--score", cwd=learned, text=pair).stdout.splitlines()
     )
     assert float(first[0]) == pytest.approx(told["hypotheses"][0]["log_probability"], abs=1e-3)
     assert first[1] == told["translation"] and blank == ["0.0000", ""] and float(other[0]) < float(first[0])
-    done = nmt("translate", "--score", cwd=place, text="bade giko.\tedab.\nno tab\n")
+    done = nmt("translate", "--score", cwd=learned, text="bade giko.\tedab.\nno tab\n")
     assert done.returncode == 65 and "line 2 of the input is not a pair" in done.stderr
 
 
-def test_samples_are_drawn_alike_from_a_file_and_from_a_pipe_that_waits(place: Path) -> None:
+def test_samples_are_drawn_alike_from_a_file_and_from_a_pipe_that_waits(learned: Path) -> None:
     lines = ["bade giko lu.", "ma ne po.", "bade giko lu."]
     options = ["--sample", "--temperature", "3", "--set", "seed=3"]
-    together = succeed("translate", *options, cwd=place, text="\n".join(lines)).stdout.splitlines()
+    together = succeed("translate", *options, cwd=learned, text="\n".join(lines)).stdout.splitlines()
     command = [sys.executable, "-m", "nmt_cli", "translate", *options]
-    with subprocess.Popen(command, cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(command, cwd=learned, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin and process.stdout
         for line, expected in zip(lines, together, strict=True):
             process.stdin.write(f"{line}\n".encode())
             process.stdin.flush()
             assert process.stdout.readline().decode() == f"{expected}\n"
         process.stdin.close()
-    assert nmt("translate", "--set", "top-p=0.5", cwd=place, text="lu.\n").stderr.splitlines() == [
+    assert nmt("translate", "--set", "top-p=0.5", cwd=learned, text="lu.\n").stderr.splitlines() == [
         "error: --set top-p needs --sample",
         "hint: add --sample, or leave it out",
     ]
 
 
-def test_prefix_ban_and_ensemble_from_the_command_line(place: Path) -> None:
+def test_prefix_ban_and_ensemble_from_the_command_line(learned: Path) -> None:
     text = "bade giko lu.\nma ne po.\n"
     forced = succeed(
-        "translate", "--set", "prefix=ul", "--set", "no-repeat-ngram=1", cwd=place, text=text
+        "translate", "--set", "prefix=ul", "--set", "no-repeat-ngram=1", cwd=learned, text=text
     ).stdout.splitlines()
     assert all(line.startswith("ul") for line in forced)
-    alone = succeed("translate", cwd=place, text=text).stdout
-    assert succeed("translate", "--ensemble", "model", cwd=place, text=text).stdout == alone
-    done = nmt("translate", "--set", "replace-unknown=true", cwd=place, text=text)
+    alone = succeed("translate", cwd=learned, text=text).stdout
+    assert succeed("translate", "--ensemble", "model", cwd=learned, text=text).stdout == alone
+    done = nmt("translate", "--set", "replace-unknown=true", cwd=learned, text=text)
     assert done.returncode == 2 and "unigram subwords" in done.stderr
 
 
-def test_healthy_lines_are_byte_for_byte_the_same_with_and_without_healing(place: Path) -> None:
-    rows = (place / "prepared" / "test.tsv").read_text(encoding="utf-8").splitlines()
+def test_healthy_lines_are_byte_for_byte_the_same_with_and_without_healing(learned: Path) -> None:
+    rows = (learned / "prepared" / "test.tsv").read_text(encoding="utf-8").splitlines()
     text = "".join(row.split("\t")[0] + "\n" for row in rows) + "ba" * 300 + "\n"
-    told = [json.loads(line) for line in succeed("translate", "--json", cwd=place, text=text).stdout.splitlines()]
-    repaired = succeed("translate", cwd=place, text=text)
-    plain = succeed("translate", "--no-repair", cwd=place, text=text)
+    told = [json.loads(line) for line in succeed("translate", "--json", cwd=learned, text=text).stdout.splitlines()]
+    repaired = succeed("translate", cwd=learned, text=text)
+    plain = succeed("translate", "--no-repair", cwd=learned, text=text)
     assert "searched again" not in plain.stderr
-    ill = {place for place, one in enumerate(told) if one["repairs"]}
+    ill = {number for number, one in enumerate(told) if one["repairs"]}
     assert len(ill) < len(told) / 10
     pairs = zip(repaired.stdout.splitlines(), plain.stdout.splitlines(), strict=True)
-    assert {place for place, (one, other) in enumerate(pairs) if one != other} <= ill
+    assert {number for number, (one, other) in enumerate(pairs) if one != other} <= ill
     assert bool(ill) == ("searched again" in repaired.stderr)
 
 
-def test_files_are_read_and_written_by_name(place: Path) -> None:
-    (place / "in.txt").write_bytes(b"bade giko.\r\nlu.\r\n")
-    done = succeed("translate", "in.txt", "-o", "out.txt", "--beam-size", "1", cwd=place)
+def test_files_are_read_and_written_by_name(learned: Path) -> None:
+    (learned / "in.txt").write_bytes(b"bade giko.\r\nlu.\r\n")
+    done = succeed("translate", "in.txt", "-o", "out.txt", "--beam-size", "1", cwd=learned)
     assert done.stdout == ""
-    piped = succeed("translate", "--beam-size", "1", cwd=place, text="bade giko.\nlu.\n").stdout
-    assert (place / "out.txt").read_text() == piped
+    piped = succeed("translate", "--beam-size", "1", cwd=learned, text="bade giko.\nlu.\n").stdout
+    assert (learned / "out.txt").read_text() == piped
 
 
-def test_a_pipe_that_waits_gets_each_answer_before_it_asks_again(place: Path) -> None:
+def test_a_pipe_that_waits_gets_each_answer_before_it_asks_again(learned: Path) -> None:
     command = [sys.executable, "-m", "nmt_cli", "translate"]
-    with subprocess.Popen(command, cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(command, cwd=learned, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin and process.stdout
         for _ in range(3):
             process.stdin.write(b"bade giko.\n")
@@ -179,11 +180,11 @@ def test_a_pipe_that_waits_gets_each_answer_before_it_asks_again(place: Path) ->
     assert process.returncode == 0
 
 
-def test_on_a_terminal_there_is_a_prompt_and_the_translation_stands_below(place: Path) -> None:
+def test_on_a_terminal_there_is_a_prompt_and_the_translation_stands_below(learned: Path) -> None:
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "nmt_cli", "translate"]
-    with subprocess.Popen(command, cwd=place, stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True) as process:
+    with subprocess.Popen(command, cwd=learned, stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True) as process:
         os.close(theirs)
         shown = b""
         for awaited, answer in (("› ", b"bade giko.\n"), ("› ", b"\x04")):
@@ -201,12 +202,12 @@ def test_on_a_terminal_there_is_a_prompt_and_the_translation_stands_below(place:
     assert lines[2].startswith("  ") and lines[2].strip()
 
 
-def test_a_closed_pipe_ends_without_a_word(place: Path) -> None:
+def test_a_closed_pipe_ends_without_a_word(learned: Path) -> None:
     text = "bade giko.\n" * 3000
     done = subprocess.run(
         f'"{sys.executable}" -m nmt_cli translate --beam-size 1 | head -n 1',
         shell=True,
-        cwd=place,
+        cwd=learned,
         input=text.encode(),
         capture_output=True,
         check=True,
@@ -214,9 +215,9 @@ def test_a_closed_pipe_ends_without_a_word(place: Path) -> None:
     assert (done.stdout.count(b"\n"), done.stderr) == (1, b"")
 
 
-def test_a_thousand_protected_spans_survive_byte_for_byte(place: Path) -> None:
+def test_a_thousand_protected_spans_survive_byte_for_byte(learned: Path) -> None:
     lines = sentences_with_spans(WORDS, 1000)
-    done = succeed("translate", cwd=place, text="".join(f"{line}\n" for line, _ in lines))
+    done = succeed("translate", cwd=learned, text="".join(f"{line}\n" for line, _ in lines))
     translations = done.stdout.split("\n")[:-1]
     assert sum(len(spans) for _, spans in lines) == 1000
     for (line, spans), translation in zip(lines, translations, strict=True):
@@ -224,26 +225,26 @@ def test_a_thousand_protected_spans_survive_byte_for_byte(place: Path) -> None:
             assert translation.count(span) >= sum(other.count(span) for other in spans), (line, translation)
 
 
-def test_terms_of_a_glossary_have_their_translation(place: Path) -> None:
-    (place / "terms.tsv").write_text("giko\tWunschwort\n", encoding="utf-8")
-    done = succeed("translate", "--glossary", "terms.tsv", cwd=place, text="bade giko lu.\nbade lu.\n")
+def test_terms_of_a_glossary_have_their_translation(learned: Path) -> None:
+    (learned / "terms.tsv").write_text("giko\tWunschwort\n", encoding="utf-8")
+    done = succeed("translate", "--glossary", "terms.tsv", cwd=learned, text="bade giko lu.\nbade lu.\n")
     first, second = done.stdout.splitlines()
     assert "Wunschwort" in first and "Wunschwort" not in second
-    (place / "terms.tsv").write_text("giko\tWunschwort\nlu\n", encoding="utf-8")
-    failed = nmt("translate", "--glossary", "terms.tsv", cwd=place, text="bade.\n")
+    (learned / "terms.tsv").write_text("giko\tWunschwort\nlu\n", encoding="utf-8")
+    failed = nmt("translate", "--glossary", "terms.tsv", cwd=learned, text="bade.\n")
     assert failed.returncode == 65
     assert "terms.tsv, line 2" in failed.stderr
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells a process its peak of memory")
-def test_a_line_of_ten_thousand_words_is_one_line_in_bounded_memory(place: Path) -> None:
+def test_a_line_of_ten_thousand_words_is_one_line_in_bounded_memory(learned: Path) -> None:
     line = " ".join(f"{WORDS[n % 64]}{'.' if n % 7 == 6 else ''}" for n in range(10_000))
     # Its own peak: that of `getrusage` begins with the memory of the process that started it, here that of the tests.
     code = "import re, sys; from nmt_cli.cli.app import main\ntry: main()\nfinally: "
     code += "print(*re.findall(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read()), file=sys.stderr)"
     done = subprocess.run(
         [sys.executable, "-c", code, "translate", "--beam-size", "2"],
-        cwd=place,
+        cwd=learned,
         input=f"{line}\n{line}\n".encode(),
         capture_output=True,
         check=True,
@@ -256,42 +257,42 @@ def test_a_line_of_ten_thousand_words_is_one_line_in_bounded_memory(place: Path)
 
 
 @pytest.mark.parametrize("name", ["attention.png", "attention.svg"])
-def test_a_picture_is_drawn(place: Path, name: str) -> None:
-    succeed("visualize", "bade giko lu.", "-o", name, cwd=place)
-    head = (place / name).read_bytes()[:200]
+def test_a_picture_is_drawn(learned: Path, name: str) -> None:
+    succeed("visualize", "bade giko lu.", "-o", name, cwd=learned)
+    head = (learned / name).read_bytes()[:200]
     assert head.startswith(b"\x89PNG") if name.endswith("png") else b"<?xml" in head
 
 
-def test_without_a_file_the_picture_is_text(place: Path) -> None:
-    out = succeed("visualize", "bade giko lu.", cwd=place).stdout
+def test_without_a_file_the_picture_is_text(learned: Path) -> None:
+    out = succeed("visualize", "bade giko lu.", cwd=learned).stdout
     assert out.splitlines()[0] == "bade giko lu."
     assert "▁" not in out
     assert any(row.split()[:1] == ["bade"] and set(row) & set("░▒▓█") for row in out.splitlines())
 
 
-def test_history_has_a_line_an_epoch_and_says_which_was_best(place: Path) -> None:
-    records = [json.loads(line) for line in (place / "model" / "history.jsonl").read_text().splitlines()]
+def test_history_has_a_line_an_epoch_and_says_which_was_best(learned: Path) -> None:
+    records = [json.loads(line) for line in (learned / "model" / "history.jsonl").read_text().splitlines()]
     assert [record["epoch"] for record in records] == list(range(1, 13))
     assert {"loss", "dev_loss", "perplexity", "accuracy", "bleu", "chrf"} <= set(records[0])
-    card = json.loads((place / "model" / "model.json").read_text())
+    card = json.loads((learned / "model" / "model.json").read_text())
     best = max(record["bleu"] for record in records)
     assert card["development"]["bleu"]["value"] == best
     assert records[card["epochs"] - 1]["bleu"] == best
 
 
-def test_a_model_is_not_overwritten_unless_told(place: Path) -> None:
-    before = (place / "model" / "model.json").read_bytes()
-    done = nmt("train", *TRAIN, cwd=place)
+def test_a_model_is_not_overwritten_unless_told(learned: Path) -> None:
+    before = (learned / "model" / "model.json").read_bytes()
+    done = nmt("train", *TRAIN, cwd=learned)
     assert done.returncode == 73
     assert done.stderr.splitlines()[-2:] == [
         "error: model/ already exists",
         "hint: continue training it with --resume, replace it with --force, or name another directory",
     ]
-    assert (place / "model" / "model.json").read_bytes() == before
+    assert (learned / "model" / "model.json").read_bytes() == before
 
 
 @pytest.mark.parametrize("signal_name", ["SIGINT", "SIGTERM"])
-def test_a_training_that_is_stopped_leaves_a_usable_model(place: Path, signal_name: str, tmp_path: Path) -> None:
+def test_a_training_that_is_stopped_leaves_a_usable_model(learned: Path, signal_name: str, tmp_path: Path) -> None:
     import signal
 
     number = getattr(signal, signal_name)
@@ -299,7 +300,7 @@ def test_a_training_that_is_stopped_leaves_a_usable_model(place: Path, signal_na
     options[options.index("--epochs") + 1] = "100"
     command = ["train", *options, "--model", str(tmp_path / "model")]
     with subprocess.Popen(
-        [sys.executable, "-m", "nmt_cli", *command], cwd=place, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "nmt_cli", *command], cwd=learned, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr
         for line in process.stderr:  # the first epoch's line
@@ -310,5 +311,5 @@ def test_a_training_that_is_stopped_leaves_a_usable_model(place: Path, signal_na
         rest = process.stderr.read()
     assert process.returncode == 128 + number, rest
     assert "interrupted after" in rest and "continue with nmt train" in rest
-    done = succeed("translate", "--model", str(tmp_path / "model"), cwd=place, text="bade giko.\n")
+    done = succeed("translate", "--model", str(tmp_path / "model"), cwd=learned, text="bade giko.\n")
     assert done.stdout.count("\n") == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from nmt_cli.evaluation.report import compare_report, score_material
 from nmt_cli.visuals.html import PageSentence, write_page
 from nmt_cli.visuals.page import write_report
 from nmt_cli.visuals.words import LabelledAttention
-from support.browser import browser
 
 SCRIPT = "<script>document.title='broken'</script>"
 DIAGONAL = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.0, 0.1, 0.9], [0.3, 0.3, 0.4]])
@@ -33,12 +31,6 @@ def sentence(source: list[str], target: list[str], attention: np.ndarray = DIAGO
         target_text=" ".join(target),
     )
     return PageSentence(words, words, "entropy 1.0")
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    with browser(tmp_path_factory.mktemp("profile")) as running:
-        yield running
 
 
 @pytest.fixture

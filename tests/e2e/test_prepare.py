@@ -10,26 +10,24 @@ from pathlib import Path
 
 import pytest
 
+from support.commands import nmt
 from support.corpora import toy_pairs, write_tsv
 
 SAMPLE = Path(__file__).parents[2] / "data" / "eng-deu.tsv"
 
 
-def nmt(folder: Path, *arguments: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "nmt_cli", *arguments]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("NMT_")}
-    environment["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parents[2]), environment.get("PYTHONPATH", "")])
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60, input=text)
+def prepare(folder: Path, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    return nmt("prepare", *arguments, cwd=folder, text=text)
 
 
 @pytest.fixture
-def corpus(tmp_path: Path) -> Path:
+def table(tmp_path: Path) -> Path:
     rows = [(*pair, "CC-BY 2.0") for pair in toy_pairs(400)]
     return write_tsv(tmp_path / "toy.en-de.tsv", [*rows, rows[0], ("", "leer")])
 
 
-def test_a_corpus_is_prepared_and_the_next_command_named(corpus: Path) -> None:
-    done = nmt(corpus.parent, "prepare", corpus.name)
+def test_a_corpus_is_prepared_and_the_next_command_named(table: Path) -> None:
+    done = prepare(table.parent, table.name)
     assert (done.returncode, done.stdout) == (0, "")
     lines = done.stderr.splitlines()
     assert lines[0].startswith("toy.en-de.tsv: 402 pairs en -> de")
@@ -40,35 +38,35 @@ def test_a_corpus_is_prepared_and_the_next_command_named(corpus: Path) -> None:
     assert "joint unigram" in lines[4]
     assert "every character can be encoded" in lines[4]
     assert lines[5].startswith("  320 training pairs; on 40 test pairs, a BLEU is good to ± 10.1. What helps most:")
-    assert lines[6].split(maxsplit=4)[-1] == f"nmt prepare {corpus.name} --monolingual-target more.de --force"
+    assert lines[6].split(maxsplit=4)[-1] == f"nmt prepare {table.name} --monolingual-target more.de --force"
     assert lines[-1] == "prepared/ is ready. Next: nmt train"
     assert "\x1b" not in done.stderr
 
 
-def test_quiet_says_nothing_and_verbose_more(corpus: Path) -> None:
-    assert nmt(corpus.parent, "prepare", corpus.name, "-q").stderr == ""
-    verbose = nmt(corpus.parent, "prepare", corpus.name, "-v", "--force", "--data", "other").stderr
+def test_quiet_says_nothing_and_verbose_more(table: Path) -> None:
+    assert prepare(table.parent, table.name, "-q").stderr == ""
+    verbose = prepare(table.parent, table.name, "-v", "--force", "--data", "other").stderr
     assert "groups of connected pairs" in verbose
     assert verbose.endswith("other/ is ready. Next: nmt train --data other\n")
 
 
-def test_the_counts_and_the_advice_are_an_object_too(corpus: Path) -> None:
-    done = nmt(corpus.parent, "prepare", corpus.name, "--json", "-q")
+def test_the_counts_and_the_advice_are_an_object_too(table: Path) -> None:
+    done = prepare(table.parent, table.name, "--json", "-q")
     values = json.loads(done.stdout)
     assert done.stderr == "" and values["counts"]["kept"] == 400
     advice = values["advice"]
     assert (advice["test_pairs"], advice["interval"], advice["usual"]) == (40, 10.1, None)
-    assert advice["suggestions"][-1]["command"] == f"nmt prepare {corpus.name} more.tsv --force"
+    assert advice["suggestions"][-1]["command"] == f"nmt prepare {table.name} more.tsv --force"
 
 
-def test_several_inputs_standard_input_and_given_test_data_in_one_command(corpus: Path) -> None:
+def test_several_inputs_standard_input_and_given_test_data_in_one_command(table: Path) -> None:
     pairs = toy_pairs(500)
     for side, name in enumerate(("new.en", "new.de")):
-        (corpus.parent / name).write_text("".join(f"{pair[side]}\n" for pair in pairs[400:450]))
-    write_tsv(corpus.parent / "test.tsv", pairs[395:410])
+        (table.parent / name).write_text("".join(f"{pair[side]}\n" for pair in pairs[400:450]))
+    write_tsv(table.parent / "test.tsv", pairs[395:410])
     stdin = "".join(f"{source}\t{target}\n" for source, target in pairs[450:])
-    arguments = [corpus.name, "-", "new.en,new.de=2", "--dev", "10%", "--test", "test.tsv", "--report", "r.html"]
-    done = nmt(corpus.parent, "prepare", *arguments, text=stdin)
+    arguments = [table.name, "-", "new.en,new.de=2", "--dev", "10%", "--test", "test.tsv", "--report", "r.html"]
+    done = prepare(table.parent, *arguments, text=stdin)
     lines = done.stderr.splitlines()
     assert done.returncode == 0, done.stderr
     assert lines[0].startswith("toy.en-de.tsv, standard input, new.en and 2 more: 517 pairs en -> de")
@@ -76,22 +74,22 @@ def test_several_inputs_standard_input_and_given_test_data_in_one_command(corpus
     assert "! 15 dropped: a sentence of the given dev or test data; toy.en-de.tsv, line 396: " in done.stderr
     assert "repetitions, by weight" in done.stderr
     assert "dev 48   test 15" in done.stderr
-    assert "<h2>held-out: 15 dropped</h2>" in (corpus.parent / "r.html").read_text()
+    assert "<h2>held-out: 15 dropped</h2>" in (table.parent / "r.html").read_text()
 
 
-def test_findings_are_told_with_file_line_and_pair_and_can_be_kept(corpus: Path) -> None:
-    with corpus.open("a") as file:
+def test_findings_are_told_with_file_line_and_pair_and_can_be_kept(table: Path) -> None:
+    with table.open("a") as file:
         file.write("fÃ¼r &amp; wider\tx y z\nHe said: Привет, мой друг\tПривет, мой друг\n")
-    told = nmt(corpus.parent, "prepare", corpus.name).stderr
+    told = prepare(table.parent, table.name).stderr
     line = 'toy.en-de.tsv, line 403: "fÃ¼r &amp; wider" / "x y z"'
     assert f"  ! 1 mended: HTML entities or tags; {line}   [markup]" in told
     assert "1 script" in told and 'line 404: "He said: Привет, мой друг"' in told
-    kept = nmt(corpus.parent, "prepare", corpus.name, "--force", "--keep", "script", "--keep", "empty").stderr
+    kept = prepare(table.parent, table.name, "--force", "--keep", "script", "--keep", "empty").stderr
     assert "dropped 1: 1 duplicate " in kept and "! 1 kept: one side is in a script" in kept
 
 
 def test_the_sample_of_the_project_is_prepared_in_seconds(tmp_path: Path) -> None:
-    done = nmt(tmp_path, "prepare", str(SAMPLE))
+    done = prepare(tmp_path, str(SAMPLE))
     assert done.returncode == 0
     assert "50,000 pairs eng -> deu" in done.stderr
     assert "subwords 4,000 (2,880 for the target), joint unigram" in done.stderr
@@ -119,7 +117,7 @@ def test_bad_input_is_told_in_two_lines_and_leaves_nothing(
     if data is not None:
         (tmp_path / name).write_bytes(data)
     before = sorted(tmp_path.iterdir())
-    done = nmt(tmp_path, "prepare", name)
+    done = prepare(tmp_path, name)
     assert (done.returncode, done.stdout) == (code, "")
     assert done.stderr.startswith("error: ") and message in done.stderr
     assert len(done.stderr.splitlines()) <= 2
@@ -147,22 +145,22 @@ def test_bad_input_is_told_in_two_lines_and_leaves_nothing(
     ],
 )
 def test_options_that_cannot_be_are_told_and_leave_nothing(
-    corpus: Path, options: list[str], code: int, message: str
+    table: Path, options: list[str], code: int, message: str
 ) -> None:
-    done = nmt(corpus.parent, "prepare", corpus.name, *options)
+    done = prepare(table.parent, table.name, *options)
     assert done.returncode == code
     assert message in done.stderr
     assert len(done.stderr.splitlines()) <= 2
-    assert list(corpus.parent.iterdir()) == [corpus]
+    assert list(table.parent.iterdir()) == [table]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind root")
-def test_a_folder_without_write_permission_is_refused(corpus: Path) -> None:
-    corpus.parent.chmod(0o500)
+def test_a_folder_without_write_permission_is_refused(table: Path) -> None:
+    table.parent.chmod(0o500)
     try:
-        done = nmt(corpus.parent, "prepare", corpus.name)
+        done = prepare(table.parent, table.name)
     finally:
-        corpus.parent.chmod(0o700)
+        table.parent.chmod(0o700)
     assert done.returncode == 73
     assert "no permission to write" in done.stderr
 

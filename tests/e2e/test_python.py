@@ -6,12 +6,11 @@ import doctest
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from shutil import copyfile
 
 import pytest
 
 import nmt_cli as nmt
-from support.models import export_untrained, prepare_toy, toy_pairs
+from support.models import toy_pairs, write_pairs
 
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
 
@@ -28,18 +27,16 @@ def shape(text: str) -> str:
     return re.sub(r"\d+(?:\.\d+)?", "0", re.sub(r"\w+ -> \w+", "…", text))
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    corpus = prepare_toy(tmp_path)
-    copyfile(tmp_path / "toy.tsv", tmp_path / "corpus.tsv")
-    export_untrained(corpus, tmp_path / "model")
+@pytest.fixture(autouse=True)
+def here(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Goes to a directory with the files that the page names."""
+    monkeypatch.chdir(place)
+    write_pairs(Path("corpus.tsv"), toy_pairs(600))
     subtitle = "{0}\n00:00:0{0},000 --> 00:00:0{0},900\nbade giko.\n\n"
-    (tmp_path / "film.srt").write_text(subtitle.format(1) + subtitle.format(2), encoding="utf-8")
-    return tmp_path
+    Path("film.srt").write_text(subtitle.format(1) + subtitle.format(2), encoding="utf-8")
 
 
-def test_the_examples_of_the_page_run(place: Path) -> None:
+def test_the_examples_of_the_page_run() -> None:
     page = doctest.DocTestParser().get_doctest(PAGE.read_text(encoding="utf-8"), {"nmt": nmt}, PAGE.name, str(PAGE), 0)
     said: list[str] = []
     runner = doctest.DocTestRunner(checker=SameShape())
@@ -48,7 +45,7 @@ def test_the_examples_of_the_page_run(place: Path) -> None:
     assert result.attempted > 20
 
 
-def test_threads_get_what_each_would_get_alone(place: Path) -> None:
+def test_threads_get_what_each_would_get_alone() -> None:
     translator = nmt.load("model", max_length=12)
     lines = [source for source, _ in toy_pairs(64)]
     alone = [translator.translate(line) for line in lines]

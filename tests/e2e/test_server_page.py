@@ -12,7 +12,6 @@ import pytest
 from nmt_cli.server.service import Service
 from nmt_cli.server.suggestions import SuggestionFile
 from nmt_cli.translation.result import Translation
-from support.browser import browser
 from support.served import make_pool, serve_on_port
 from support.translations import louder
 
@@ -27,13 +26,6 @@ def offer_two(text: str) -> Translation:
     )
 
 
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    with browser(tmp_path_factory.mktemp("profile")) as running:
-        running.implicitly_wait(5)
-        yield running
-
-
 @pytest.fixture
 def corrections(tmp_path: Path) -> Path:
     return tmp_path / "corrections.tsv"
@@ -43,6 +35,7 @@ def corrections(tmp_path: Path) -> Path:
 def page(chromium: Any, corrections: Path) -> Iterator[Any]:
     pool, _ = make_pool(("eng", "deu"), ("deu", "eng"), rule=offer_two)
     with serve_on_port(Service(pool, suggestions=SuggestionFile(corrections))) as (url, _):
+        chromium.implicitly_wait(5)
         chromium.get_log("browser"), chromium.get_log("performance")
         chromium.get(url)
         yield chromium

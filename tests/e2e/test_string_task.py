@@ -24,7 +24,7 @@ def reversals(number: int) -> list[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def strings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("strings")
     write_pairs(directory / "strings.tsv", reversals(6000))
     prepare = ["prepare", "strings.tsv", "--tokenizer", "char", "--dev", "200", "--test", "500"]
@@ -33,20 +33,20 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def test_strings_it_has_never_seen_are_spelled_backwards(place: Path) -> None:
-    scores = json.loads(succeed("evaluate", "--metric", "exact", "--json", cwd=place).stdout)["scores"]
+def test_strings_it_has_never_seen_are_spelled_backwards(strings: Path) -> None:
+    scores = json.loads(succeed("evaluate", "--metric", "exact", "--json", cwd=strings).stdout)["scores"]
     assert scores["exact"]["value"] >= 99
 
 
-def test_a_string_longer_than_was_prepared_for_is_told(place: Path) -> None:
+def test_a_string_longer_than_was_prepared_for_is_told(strings: Path) -> None:
     text = "abc\nabcdefghijklmnop\n"
-    done = succeed("translate", "--no-check", cwd=place, text=text, COLUMNS="200")
+    done = succeed("translate", "--no-check", cwd=strings, text=text, COLUMNS="200")
     assert done.stdout.splitlines()[0] == "cba"
     assert done.stderr == (
         "  ! 1 line has a sentence longer than --max-source-length 12, which was truncated; "
         "the first is line 2, with one of 17 source tokens\n"  # with the blank before it
     )
-    whole = succeed("translate", "--no-check", "--max-source-length", "17", cwd=place, text="abcdefghijklmnop\n")
+    whole = succeed("translate", "--no-check", "--max-source-length", "17", cwd=strings, text="abcdefghijklmnop\n")
     assert whole.stderr == ""
-    checked = succeed("translate", cwd=place, text=text, COLUMNS="200").stderr.splitlines()
+    checked = succeed("translate", cwd=strings, text=text, COLUMNS="200").stderr.splitlines()
     assert [line for line in checked if line in done.stderr] == done.stderr.splitlines()  # beside what checks say

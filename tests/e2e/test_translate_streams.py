@@ -14,18 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from support.models import export_untrained, prepare_toy
-
 NASTY = "bade.\n\n\0\n\x1b[31m\nlu\u2028ma\u2029\x85\v\f\rgi.\r\n\r\n\ufeff\n😀 שלום\n\u202eko\n   \t\nno newline"
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with an untrained `model/`, and `lines.txt` of 3,000 lines."""
-    directory = tmp_path_factory.mktemp("streams")
-    export_untrained(prepare_toy(directory), directory / "model")
-    (directory / "lines.txt").write_text("".join(f"bade {'giko ' * (n % 4)}{n}.\n" for n in range(3000)))
-    return directory
+@pytest.fixture(scope="module", autouse=True)
+def lines_file(place: Path) -> None:
+    """Makes `lines.txt`, of 3,000 lines."""
+    (place / "lines.txt").write_text("".join(f"bade {'giko ' * (n % 4)}{n}.\n" for n in range(3000)))
 
 
 def command(*arguments: str) -> Sequence[str]:

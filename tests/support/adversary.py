@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from nmt_cli.arrays.types import FloatArray, IntArray
 from nmt_cli.search.step_model import Step
+from nmt_cli.sources.source import TextSource
+from nmt_cli.text.tokenizer_settings import TokenizerKind
+from nmt_cli.translation.translator import Translator
+from support.tokenizers import syllable_tokenizer
 
 END = 3
 
@@ -72,3 +77,11 @@ class Parrot(Adversary):
         rows, width = source_ids.shape
         plan = np.concatenate([source_ids, np.full((rows, 3 * width + 8), END)], axis=1)
         return PlanState(np.where(plan == 0, END, plan), np.tile(np.eye(plan.shape[1], width), (rows, 1, 1)), 0)
+
+
+def adversarial_translator(
+    kind: TokenizerKind = "unigram", seed: int = 1, *, flat: bool = False, **options: Any
+) -> Translator:
+    """A translator of made-up words whose network is an `Adversary`; the options are those of `Translator`."""
+    subwords = syllable_tokenizer(kind)
+    return Translator(Adversary(subwords.vocabulary_size, seed, flat=flat), TextSource(subwords), subwords, **options)

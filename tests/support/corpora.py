@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.formats.reader import Row
 from nmt_cli.corpus.manifest import Finding
 from nmt_cli.corpus.pairs import Pairs
+from nmt_cli.corpus.prepare import prepare
 from nmt_cli.corpus.steps.examine import Chunk, add_chunk, examine
 from nmt_cli.corpus.steps.run_checks import run_checks
 
@@ -27,6 +29,13 @@ def toy_pairs(number: int) -> list[tuple[str, str]]:
         for verb, v in VERBS.items()
     ]
     return words[:number]
+
+
+def prepare_pairs(directory: Path, pairs: list[tuple[str, str]], **options: object) -> PreparedCorpus:
+    """Prepares English-German pairs with the options of `PrepareConfig`. Returns the corpus in `directory`/prepared."""
+    table = write_tsv(directory / "en-de.tsv", pairs)
+    prepare(table, directory / "prepared", PrepareConfig(**options))  # type: ignore[arg-type]
+    return PreparedCorpus.load(directory / "prepared")
 
 
 def write_tsv(path: Path, rows: list[tuple[str, ...]] | list[tuple[str, str]]) -> Path:

@@ -19,6 +19,7 @@ from nmt_cli.translation.sentence_search import PieceTranslations, SentenceSearc
 from nmt_cli.translation.translator import Translator
 from support.adversary import Adversary
 
+GREEDY = SearchConfig(beam_size=1)
 SENTENCES = [
     "we have 3 cats and 4 dogs.",
     "they came in 1972 with 12 of 345 boxes.",
@@ -70,3 +71,9 @@ class ScriptedTranslator(Translator):
         return Translation(
             line, source, (Hypothesis(text, tokens, pieces, 0.0, 0.0, zeros, (attention,), True),), frozenset()
         )
+
+
+def repair_line(translator: Translator, line: str, config: SearchConfig = GREEDY) -> Translation:
+    """Returns the translation of a line, repaired as by default."""
+    (translation,) = translator.translate([line], config, repair=RepairConfig())
+    return translation

@@ -1,4 +1,4 @@
-"""Tokenizers of every kind, trained on a toy corpus."""
+"""Tokenizers of every kind, trained on toy corpora."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import cache
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerKind, TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
+from support import models
 from support.corpora import toy_pairs
 
 KINDS: tuple[TokenizerKind, ...] = ("unigram", "bpe", "char", "word")
@@ -18,3 +19,10 @@ def toy_tokenizer(kind: TokenizerKind, lowercase: bool = False) -> Tokenizer:
     """Returns the tokenizer of this kind that `TEXTS` train."""
     settings = TokenizerSettings(kind=kind, lowercase=lowercase)
     return Tokenizer(train_tokenizer(TEXTS, settings), settings)
+
+
+@cache
+def syllable_tokenizer(kind: TokenizerKind = "unigram") -> Tokenizer:
+    """Returns the tokenizer of this kind that made-up words of two syllables train."""
+    settings = TokenizerSettings(kind=kind, lowercase=False)
+    return Tokenizer(train_tokenizer([text for pair in models.toy_pairs(300) for text in pair], settings), settings)

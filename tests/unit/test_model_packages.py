@@ -14,10 +14,10 @@ import nmt_cli as nmt
 from nmt_cli.runtime.installed_models import MODEL, name_package
 from nmt_cli.runtime.model_directory import CARD, WEIGHTS, read_card
 from support.commands import succeed
-from support.models import export_untrained as export_untrained  # by whose name it is known that networks are built
 from support.models import prepare_toy
 
 SCRIPT = Path(__file__).parents[2] / "data" / "models" / "make.py"
+pytestmark = pytest.mark.network
 LINES = ["bade giko lu.", "", "mane pogi debako."]
 
 
@@ -31,7 +31,7 @@ def make() -> ModuleType:
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with `prepared` and `model`, which was trained for a moment and keeps its precision of 8 bits."""
     directory = tmp_path_factory.mktemp("packages")
     prepare_toy(directory, dev="20", test="20", source_language="eng", target_language="deu")
@@ -49,8 +49,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def package(make: ModuleType, trained: Path) -> Path:
-    folder = make.make_package(trained / "model", trained / "prepared", trained / "models")
+def package(make: ModuleType, packed: Path) -> Path:
+    folder = make.make_package(packed / "model", packed / "prepared", packed / "models")
     assert isinstance(folder, Path)
     return folder
 
@@ -59,8 +59,8 @@ def find_model(package: Path) -> Path:
     return package / name_package(package.name) / MODEL
 
 
-def test_a_package_translates_as_its_model_and_holds_nothing_else(package: Path, trained: Path) -> None:
-    expected = nmt.load(trained / "model").translate(LINES)
+def test_a_package_translates_as_its_model_and_holds_nothing_else(package: Path, packed: Path) -> None:
+    expected = nmt.load(packed / "model").translate(LINES)
     assert nmt.load(find_model(package)).translate(LINES) == expected
     names = {path.name for path in find_model(package).iterdir()}
     assert not names & {WEIGHTS, "encoder.onnx", "decoder.onnx", "checkpoints"}
@@ -74,15 +74,15 @@ def test_its_page_has_its_scores_and_its_licence(package: Path) -> None:
     assert "Tatoeba" in (package / "LICENSE").read_text(encoding="utf-8")
 
 
-def test_a_package_cannot_be_read_in_floats_nor_trained_further(package: Path, trained: Path, tmp_path: Path) -> None:
+def test_a_package_cannot_be_read_in_floats_nor_trained_further(package: Path, packed: Path, tmp_path: Path) -> None:
     with pytest.raises(nmt.NmtError, match="no weights in float"):
         nmt.load(find_model(package), precision="float")
     with pytest.raises(nmt.NmtError, match="from which training could continue"):
-        nmt.train(data=trained / "prepared", model=tmp_path / "model", init_from=str(find_model(package)))
+        nmt.train(data=packed / "prepared", model=tmp_path / "model", init_from=str(find_model(package)))
 
 
-def test_the_other_direction_of_a_corpus_is_packed_with_it(make: ModuleType, trained: Path, tmp_path: Path) -> None:
-    prepared = trained / "prepared"
+def test_the_other_direction_of_a_corpus_is_packed_with_it(make: ModuleType, packed: Path, tmp_path: Path) -> None:
+    prepared = packed / "prepared"
     tiny = {"epochs": 1, "batch": 64, "units": 8, "embedding": 8, "attention_units": 4}
     nmt.train(data=prepared, model=tmp_path / "model", reverse=True, **tiny)
     folder = make.make_package(tmp_path / "model", prepared, tmp_path / "models")
@@ -93,7 +93,7 @@ def test_the_other_direction_of_a_corpus_is_packed_with_it(make: ModuleType, tra
         make.make_package(tmp_path / "model", tmp_path / "other", tmp_path / "models")
 
 
-def test_pip_installs_it_and_its_name_finds_it(package: Path, trained: Path, tmp_path: Path) -> None:
+def test_pip_installs_it_and_its_name_finds_it(package: Path, packed: Path, tmp_path: Path) -> None:
     pytest.importorskip("hatchling", reason="packages of models are built by hatchling")
     wheels, site = tmp_path / "wheels", tmp_path / "site"
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
@@ -102,25 +102,25 @@ def test_pip_installs_it_and_its_name_finds_it(package: Path, trained: Path, tmp
     (wheel,) = wheels.iterdir()
     subprocess.run([*pip, "install", "--no-deps", "--no-index", "--target", str(site), str(wheel)], check=True)
     text = "".join(f"{line}\n" for line in LINES)
-    expected = nmt.load(trained / "model").translate(LINES)
+    expected = nmt.load(packed / "model").translate(LINES)
     path = f"{SCRIPT.parents[2]}:{site}"
     done = succeed("translate", "-q", "--model", package.name, cwd=tmp_path, text=text, PYTHONPATH=path)
     assert done.stdout.splitlines() == expected
 
 
 def test_graphs_that_are_too_large_are_made_without_tables(
-    make: ModuleType, trained: Path, package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make: ModuleType, packed: Path, package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     size = make.measure_folder(find_model(package))
     monkeypatch.setattr(make, "LARGEST", size - 1 + make.PAGES_ROOM)
-    small = make.make_package(trained / "model", trained / "prepared", tmp_path / "models")
+    small = make.make_package(packed / "model", packed / "prepared", tmp_path / "models")
     assert make.measure_folder(find_model(small)) < size
     card = read_card(find_model(small))
     assert set(card.checksums) == {path.name for path in find_model(small).iterdir()} - {CARD, "history.jsonl"}
     assert nmt.load(find_model(small)).translate("bade giko lu.")
     monkeypatch.setattr(make, "LARGEST", 1000)
     with pytest.raises(SystemExit, match="smaller network"):
-        make.make_package(trained / "model", trained / "prepared", tmp_path / "others")
+        make.make_package(packed / "model", packed / "prepared", tmp_path / "others")
     assert not (tmp_path / "others" / small.name).exists()
 
 

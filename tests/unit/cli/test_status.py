@@ -26,7 +26,7 @@ from support.fakes import make_card
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def empty_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(installed_models, "CHECKOUT", tmp_path / "none")
     for name in ("NMT_DATA", "NMT_MODEL"):
@@ -50,21 +50,21 @@ def test_an_empty_directory_needs_a_corpus() -> None:
     ]
 
 
-def test_files_that_may_be_a_corpus_are_named(place: Path) -> None:
+def test_files_that_may_be_a_corpus_are_named(empty_place: Path) -> None:
     write_corpus("my pairs.tsv")
-    (place / "notes.txt").write_text("")
-    (place / "more.tmx.gz").write_bytes(b"")
+    (empty_place / "notes.txt").write_text("")
+    (empty_place / "more.tmx.gz").write_bytes(b"")
     assert describe_status({})[2:4] == ["next     nmt prepare more.tmx.gz", "         nmt prepare 'my pairs.tsv'"]
 
 
-def test_a_corpus_is_described_and_a_model_after_it(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    prepare(write_corpus(), place / "prepared", PrepareConfig(vocab_size=300, dev="20", test="20"))
+def test_a_corpus_is_described_and_a_model_after_it(empty_place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare(write_corpus(), empty_place / "prepared", PrepareConfig(vocab_size=300, dev="20", test="20"))
     corpus, model, following = describe_status({})[:3]
     assert corpus.startswith("corpus   prepared/: ")
     assert "20 dev, 20 test" in corpus
     assert (model, following) == ("model    none in model/", "next     nmt train")
-    (place / "model" / "checkpoints").mkdir(parents=True)
-    (place / "model" / "checkpoints" / "state.npz").write_bytes(b"")
+    (empty_place / "model" / "checkpoints").mkdir(parents=True)
+    (empty_place / "model" / "checkpoints" / "state.npz").write_bytes(b"")
     assert describe_status({})[1:3] == [
         "model    an interrupted training is in model/",
         "next     nmt train --resume",
@@ -72,7 +72,7 @@ def test_a_corpus_is_described_and_a_model_after_it(place: Path, monkeypatch: py
     development = {"bleu": {"value": 27.83}, "chrf": {"value": 48.1}}
     network = {"architecture": "rnn", "attention": "additive"}
     card = make_card(epochs=5, development=development, network=network)
-    (place / "model" / "model.json").write_text("{}")
+    (empty_place / "model" / "model.json").write_text("{}")
     monkeypatch.setattr("nmt_cli.runtime.model_directory.read_card", lambda directory: card)
     lines = describe_status({})
     assert "eng -> deu; rnn with additive attention, epoch 5, dev BLEU 27.8, chrF 48.1 (greedy)" in lines[1]
@@ -81,18 +81,18 @@ def test_a_corpus_is_described_and_a_model_after_it(place: Path, monkeypatch: py
 
 
 def test_scores_of_the_last_evaluation_are_shown_until_the_model_changes(
-    place: Path, monkeypatch: pytest.MonkeyPatch
+    empty_place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = place / "model"
+    model = empty_place / "model"
     model.mkdir()
     for name in ("model.json", "weights.npz"):
         (model / name).write_text("{}")
     monkeypatch.setattr("nmt_cli.runtime.model_directory.read_card", lambda directory: make_card())
     score = Score("BLEU-4", 31.165, "tok:13a", ())
     report = Report({"bleu4": score}, 1000, 1, SearchConfig(), (), Material([], []), {"bleu4": Interval(29.0, 33.0)})
-    keep_scores(report, EvaluationInputs(place / "prepared", model, split="dev"))
+    keep_scores(report, EvaluationInputs(empty_place / "prepared", model, split="dev"))
     assert not any(line.startswith("scores") for line in describe_status({}))
-    keep_scores(report, EvaluationInputs(place / "prepared", model))
+    keep_scores(report, EvaluationInputs(empty_place / "prepared", model))
     assert describe_status({})[2].startswith("scores   BLEU-4 31.16 ± 2.00 on 1,000 test sentences (beam 5")
     (model / "model.json").write_text("{ }")
     assert not any(line.startswith("scores") for line in describe_status({}))
@@ -108,9 +108,9 @@ def test_models_with_a_name_are_shown_with_a_sentence_of_their_language(monkeypa
     ]
 
 
-def test_what_is_damaged_is_said_and_nothing_fails(place: Path) -> None:
-    (place / "elsewhere").mkdir()
-    (place / "elsewhere" / "model.json").write_text("{")
+def test_what_is_damaged_is_said_and_nothing_fails(empty_place: Path) -> None:
+    (empty_place / "elsewhere").mkdir()
+    (empty_place / "elsewhere" / "model.json").write_text("{")
     assert any("not valid JSON" in line for line in describe_status({"NMT_MODEL": "elsewhere"}))
 
 
@@ -128,15 +128,15 @@ def test_a_sentence_instead_of_a_file_is_told_how_to_be_translated(text: str) ->
     assert text in raised.value.hint
 
 
-def test_a_file_that_is_meant_is_still_named(place: Path) -> None:
-    (place / "news.txt").write_text("")
+def test_a_file_that_is_meant_is_still_named(empty_place: Path) -> None:
+    (empty_place / "news.txt").write_text("")
     with pytest.raises(NotFoundError) as raised:
         require_input(Path("nwes.txt"), [])
     assert "news.txt" in raised.value.hint
 
 
-def test_an_output_that_has_not_every_character_is_no_error(place: Path) -> None:
-    (place / "жук.tsv").write_text("")
-    done = nmt(cwd=place, PYTHONIOENCODING="cp1252")
+def test_an_output_that_has_not_every_character_is_no_error(empty_place: Path) -> None:
+    (empty_place / "жук.tsv").write_text("")
+    done = nmt(cwd=empty_place, PYTHONIOENCODING="cp1252")
     assert (done.returncode, done.stderr) == (0, "")
     assert "???.tsv" in done.stdout

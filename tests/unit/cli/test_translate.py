@@ -65,7 +65,7 @@ def test_spans_to_look_at_are_counted_and_the_first_five_named(capsys: pytest.Ca
     assert "check the place of each: {0} {1} {2} ..." in found
 
 
-def translate(*arguments: str) -> Result:
+def run_translate(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["translate", "--model", "none", *arguments])
 
 
@@ -83,16 +83,16 @@ def translate(*arguments: str) -> Result:
     ],
 )
 def test_an_option_of_the_search_is_refused_where_the_translation_is_given(arguments: str) -> None:
-    refused = translate("--score", *arguments.split())
+    refused = run_translate("--score", *arguments.split())
     assert refused.exit_code == ExitCode.USAGE
     name = arguments.split("=")[0].removesuffix(" terms.tsv").rstrip(" 35")
     assert f"error: {name} cannot be combined with --score" in refused.stderr
     if name != "--glossary":
-        assert "there is no model in none/" in translate(*arguments.split()).stderr
+        assert "there is no model in none/" in run_translate(*arguments.split()).stderr
 
 
 def test_what_says_how_a_line_is_read_goes_with_score() -> None:
-    assert "there is no model in none/" in translate("--score", "--no-protect", "--max-source-length", "9").stderr
+    assert "there is no model in none/" in run_translate("--score", "--no-protect", "--max-source-length", "9").stderr
 
 
 def test_texts_that_fail_a_check_are_counted_and_the_first_named(capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,7 +125,7 @@ def test_a_failed_check_is_an_error_only_where_that_is_wanted() -> None:
     ],
 )
 def test_what_shows_failed_checks_needs_them(arguments: str, name: str) -> None:
-    refused = translate("--no-check", *arguments.split())
+    refused = run_translate("--no-check", *arguments.split())
     assert refused.exit_code == ExitCode.USAGE
     assert f"error: {name} cannot be combined with --no-check" in refused.stderr
 

@@ -13,7 +13,7 @@ from support.corpora import toy_pairs, write_tsv
 
 
 @pytest.fixture
-def corpus(tmp_path: Path) -> Path:
+def pairs_file(tmp_path: Path) -> Path:
     return write_tsv(tmp_path / "toy.en-de.tsv", toy_pairs(400))
 
 

@@ -29,11 +29,11 @@ def test_ids_are_those_of_the_text_row_for_row(prepared_directory: Path) -> None
         assert [prepared.target_tokenizer.decode(row) for row in encoded.target] == [pair.target for pair in pairs]
 
 
-def test_vocabularies_are_joint_or_one_a_side(corpus: Path, prepared_directory: Path, tmp_path: Path) -> None:
+def test_vocabularies_are_joint_or_one_a_side(pairs_file: Path, prepared_directory: Path, tmp_path: Path) -> None:
     joint = PreparedCorpus.load(prepared_directory)
     assert joint.has_joint_vocabulary and joint.source_tokenizer is joint.target_tokenizer
     assert joint.tokenizer_files == {"joint": prepared_directory / "joint.spm"}
-    prepare(corpus, tmp_path / "two", PrepareConfig(separate_vocabularies=True, tokenizer="word"))
+    prepare(pairs_file, tmp_path / "two", PrepareConfig(separate_vocabularies=True, tokenizer="word"))
     apart = PreparedCorpus.load(tmp_path / "two")
     assert not apart.has_joint_vocabulary and apart.source_tokenizer.find_unseen("ü") == {"ü"}
     assert apart.tokenizer_files == {role: tmp_path / "two" / f"{role}.spm" for role in ("source", "target")}

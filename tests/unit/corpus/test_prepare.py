@@ -38,29 +38,31 @@ def test_counts_add_up_exactly(prepared_directory: Path) -> None:
     assert counts.splits == {"train": 320, "dev": 40, "test": 40}
 
 
-def test_languages_come_from_the_name_unless_given(corpus: Path, prepared_directory: Path, tmp_path: Path) -> None:
+def test_languages_come_from_the_name_unless_given(pairs_file: Path, prepared_directory: Path, tmp_path: Path) -> None:
     prepared = PreparedCorpus.load(prepared_directory)
     assert (prepared.source_language, prepared.target_language) == ("en", "de")
-    prepare(corpus, tmp_path / "given", PrepareConfig(target_language="bar"))
+    prepare(pairs_file, tmp_path / "given", PrepareConfig(target_language="bar"))
     assert PreparedCorpus.load(tmp_path / "given").target_language == "bar"
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe", "char", "word"])
 @pytest.mark.parametrize("separate", [False, True])
-def test_same_input_options_and_seed_give_equal_bytes(corpus: Path, tmp_path: Path, kind: str, separate: bool) -> None:
+def test_same_input_options_and_seed_give_equal_bytes(
+    pairs_file: Path, tmp_path: Path, kind: str, separate: bool
+) -> None:
     config = PrepareConfig(tokenizer=kind, separate_vocabularies=separate, lowercase=separate)  # type: ignore[arg-type]
-    moved = Path(shutil.copy(corpus, tmp_path / "elsewhere.tsv")).parent / "folder" / corpus.name
+    moved = Path(shutil.copy(pairs_file, tmp_path / "elsewhere.tsv")).parent / "folder" / pairs_file.name
     moved.parent.mkdir()
-    shutil.copy(corpus, moved)
-    prepare(corpus, tmp_path / "one", config)
+    shutil.copy(pairs_file, moved)
+    prepare(pairs_file, tmp_path / "one", config)
     prepare(moved, tmp_path / "two", config)
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
     PreparedCorpus.load(tmp_path / "one").verify()
 
 
-def test_another_seed_gives_another_split(corpus: Path, tmp_path: Path) -> None:
-    one = prepare(corpus, tmp_path / "one", PrepareConfig(seed=1))
-    two = prepare(corpus, tmp_path / "two", PrepareConfig(seed=2))
+def test_another_seed_gives_another_split(pairs_file: Path, tmp_path: Path) -> None:
+    one = prepare(pairs_file, tmp_path / "one", PrepareConfig(seed=1))
+    two = prepare(pairs_file, tmp_path / "two", PrepareConfig(seed=2))
     assert one.manifest.fingerprint != two.manifest.fingerprint
 
 
@@ -80,9 +82,11 @@ def test_subwords_are_learnt_from_train_only(tmp_path: Path) -> None:
     assert prepared.manifest.source.unknown_share > 0
 
 
-def test_the_callback_hears_of_every_stage(corpus: Path, tmp_path: Path) -> None:
+def test_the_callback_hears_of_every_stage(pairs_file: Path, tmp_path: Path) -> None:
     told: list[str] = []
-    prepare(corpus, tmp_path / "out", PrepareConfig(), report_progress=lambda stage, done, total: told.append(stage))
+    prepare(
+        pairs_file, tmp_path / "out", PrepareConfig(), report_progress=lambda stage, done, total: told.append(stage)
+    )
     assert list(dict.fromkeys(told)) == [
         "reading",
         "checking",
@@ -93,38 +97,38 @@ def test_the_callback_hears_of_every_stage(corpus: Path, tmp_path: Path) -> None
     ]
 
 
-def test_a_corpus_that_is_there_is_replaced_only_when_asked(corpus: Path, tmp_path: Path) -> None:
-    prepare(corpus, tmp_path / "out", PrepareConfig())
+def test_a_corpus_that_is_there_is_replaced_only_when_asked(pairs_file: Path, tmp_path: Path) -> None:
+    prepare(pairs_file, tmp_path / "out", PrepareConfig())
     before = contents(tmp_path / "out")
     with pytest.raises(OutputError, match="already exists"):
-        prepare(corpus, tmp_path / "out", PrepareConfig(seed=2))
+        prepare(pairs_file, tmp_path / "out", PrepareConfig(seed=2))
     assert contents(tmp_path / "out") == before
-    prepare(corpus, tmp_path / "out", PrepareConfig(seed=2), replace=True)
+    prepare(pairs_file, tmp_path / "out", PrepareConfig(seed=2), replace=True)
     assert contents(tmp_path / "out") != before
 
 
-def test_what_stands_beside_a_prepared_corpus_is_not_thrown_away_with_it(corpus: Path, tmp_path: Path) -> None:
-    prepare(corpus, tmp_path / "out", PrepareConfig())
+def test_what_stands_beside_a_prepared_corpus_is_not_thrown_away_with_it(pairs_file: Path, tmp_path: Path) -> None:
+    prepare(pairs_file, tmp_path / "out", PrepareConfig())
     (tmp_path / "out" / "model").mkdir()
     with pytest.raises(OutputError, match="but model in it is not part"):
-        prepare(corpus, tmp_path / "out", PrepareConfig(), replace=True)
+        prepare(pairs_file, tmp_path / "out", PrepareConfig(), replace=True)
     assert (tmp_path / "out" / "model").is_dir()
 
 
-def test_a_report_does_not_stand_in_what_is_made_anew(corpus: Path, tmp_path: Path) -> None:
+def test_a_report_does_not_stand_in_what_is_made_anew(pairs_file: Path, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="which is replaced as a whole"):
-        prepare(corpus, tmp_path / "out", PrepareConfig(), report=tmp_path / "out" / "report.html")
+        prepare(pairs_file, tmp_path / "out", PrepareConfig(), report=tmp_path / "out" / "report.html")
     assert not (tmp_path / "out").exists()
 
 
-def test_what_is_no_prepared_corpus_is_never_replaced(corpus: Path, tmp_path: Path) -> None:
+def test_what_is_no_prepared_corpus_is_never_replaced(pairs_file: Path, tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="something other"):
-        prepare(corpus, corpus.parent, PrepareConfig(), replace=True)
-    prepare(corpus, tmp_path / "out", PrepareConfig())
-    inside = Path(shutil.copy(corpus, tmp_path / "out" / "corpus.tsv"))
+        prepare(pairs_file, pairs_file.parent, PrepareConfig(), replace=True)
+    prepare(pairs_file, tmp_path / "out", PrepareConfig())
+    inside = Path(shutil.copy(pairs_file, tmp_path / "out" / "corpus.tsv"))
     with pytest.raises(OutputError, match="which is to be replaced"):
         prepare(inside, tmp_path / "out", PrepareConfig(), replace=True)
-    assert corpus.exists() and inside.exists()
+    assert pairs_file.exists() and inside.exists()
 
 
 @pytest.mark.parametrize(
@@ -142,27 +146,27 @@ def test_what_is_no_prepared_corpus_is_never_replaced(corpus: Path, tmp_path: Pa
     ],
 )
 def test_bad_input_leaves_nothing_on_disk(
-    corpus: Path, tmp_path: Path, data: bytes | None, options: dict[str, object], error: type[NmtError]
+    pairs_file: Path, tmp_path: Path, data: bytes | None, options: dict[str, object], error: type[NmtError]
 ) -> None:
     if data is not None:
-        corpus.write_bytes(data)
+        pairs_file.write_bytes(data)
     with pytest.raises(error):
-        prepare(corpus, tmp_path / "out", PrepareConfig(**options))  # type: ignore[arg-type]
-    assert list(tmp_path.iterdir()) == [corpus]
+        prepare(pairs_file, tmp_path / "out", PrepareConfig(**options))  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == [pairs_file]
 
 
-def test_a_missing_file_and_a_directory_are_not_found(corpus: Path, tmp_path: Path) -> None:
+def test_a_missing_file_and_a_directory_are_not_found(pairs_file: Path, tmp_path: Path) -> None:
     for path in (tmp_path / "nothing.tsv", tmp_path):
         with pytest.raises(NotFoundError):
             prepare(path, tmp_path / "out", PrepareConfig())
-    assert list(tmp_path.iterdir()) == [corpus]
+    assert list(tmp_path.iterdir()) == [pairs_file]
 
 
 @pytest.mark.parametrize("problem", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
 def test_a_full_disk_or_an_interruption_leaves_what_was_there(
-    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: BaseException
+    pairs_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: BaseException
 ) -> None:
-    prepare(corpus, tmp_path / "out", PrepareConfig())
+    prepare(pairs_file, tmp_path / "out", PrepareConfig())
     before = contents(tmp_path / "out")
 
     def fail(*_: object) -> None:
@@ -170,20 +174,20 @@ def test_a_full_disk_or_an_interruption_leaves_what_was_there(
 
     monkeypatch.setattr(preparation, "encode_splits", fail)
     with pytest.raises(type(problem)) as caught:
-        prepare(corpus, tmp_path / "out", PrepareConfig(seed=2), replace=True)
+        prepare(pairs_file, tmp_path / "out", PrepareConfig(seed=2), replace=True)
     if isinstance(caught.value, OSError):
         assert convert_os_error(caught.value).message == f"the disk is full: {tmp_path / 'out'} could not be written"
     assert contents(tmp_path / "out") == before
-    assert sorted(tmp_path.iterdir()) == [tmp_path / "out", corpus]
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "out", pairs_file]
 
 
-def test_several_inputs_in_several_formats_make_one_corpus(corpus: Path, tmp_path: Path) -> None:
+def test_several_inputs_in_several_formats_make_one_corpus(pairs_file: Path, tmp_path: Path) -> None:
     pairs = [(f"{source} Indeed.", f"{target} Gewiss.") for source, target in toy_pairs(100)]
     (tmp_path / "b.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
     for name, side in (("c.en", 0), ("c.de", 1)):
         (tmp_path / name).write_text("".join(f"{pair[side]} Well.\n" for pair in pairs))
     inputs = [
-        CorpusFile(corpus),
+        CorpusFile(pairs_file),
         CorpusFile(tmp_path / "b.jsonl", weight=2),
         CorpusFile(tmp_path / "c.en", tmp_path / "c.de"),
     ]
@@ -196,20 +200,20 @@ def test_several_inputs_in_several_formats_make_one_corpus(corpus: Path, tmp_pat
     assert len(train) == 490 + manifest.counts.repeated
 
 
-def test_inputs_of_one_name_are_all_in_the_manifest(corpus: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other" / corpus.name
+def test_inputs_of_one_name_are_all_in_the_manifest(pairs_file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other" / pairs_file.name
     other.parent.mkdir()
-    shutil.copy(corpus, other)
-    manifest = prepare([CorpusFile(corpus), CorpusFile(other)], tmp_path / "out", PrepareConfig()).manifest
-    assert list(manifest.inputs) == [corpus.name, f"{corpus.name} (2)"]
+    shutil.copy(pairs_file, other)
+    manifest = prepare([CorpusFile(pairs_file), CorpusFile(other)], tmp_path / "out", PrepareConfig()).manifest
+    assert list(manifest.inputs) == [pairs_file.name, f"{pairs_file.name} (2)"]
     assert manifest.counts.dropped["duplicate"] == 400
 
 
-def test_given_dev_and_test_data_stay_unchanged_and_out_of_training(corpus: Path, tmp_path: Path) -> None:
+def test_given_dev_and_test_data_stay_unchanged_and_out_of_training(pairs_file: Path, tmp_path: Path) -> None:
     held_out = toy_pairs(440)[390:]
     dev, test = write_tsv(tmp_path / "dev.tsv", held_out[:20]), write_tsv(tmp_path / "test.tsv", held_out[20:])
     config = PrepareConfig(dev=str(dev), test=str(test))
-    manifest = prepare(corpus, tmp_path / "out", config).manifest
+    manifest = prepare(pairs_file, tmp_path / "out", config).manifest
     prepared = PreparedCorpus.load(tmp_path / "out")
     assert [tuple(pair) for split in ("dev", "test") for pair in prepared.read_pairs(split)] == held_out
     assert manifest.counts.dropped["held-out"] == 10 and manifest.counts.splits["train"] == 390
@@ -217,60 +221,62 @@ def test_given_dev_and_test_data_stay_unchanged_and_out_of_training(corpus: Path
 
 
 def test_subwords_of_another_corpus_or_model_are_taken_over(
-    prepared_directory: Path, corpus: Path, tmp_path: Path
+    prepared_directory: Path, pairs_file: Path, tmp_path: Path
 ) -> None:
-    manifest = prepare(corpus, tmp_path / "out", PrepareConfig(tokenizer_from=str(prepared_directory))).manifest
+    manifest = prepare(pairs_file, tmp_path / "out", PrepareConfig(tokenizer_from=str(prepared_directory))).manifest
     assert (tmp_path / "out" / "joint.spm").read_bytes() == (prepared_directory / "joint.spm").read_bytes()
     assert manifest.options["tokenizer_from"] == "prepared"
     alone = PrepareConfig(tokenizer_from=str(prepared_directory / "joint.spm"))
-    prepare(corpus, tmp_path / "again", alone)
+    prepare(pairs_file, tmp_path / "again", alone)
     assert (tmp_path / "again" / "joint.spm").read_bytes() == (prepared_directory / "joint.spm").read_bytes()
     card = {"tokenizer": {"kind": "word", "lowercase": True}, "source_tokenizer": "s.spm", "target_tokenizer": "t.spm"}
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "model.json").write_text(json.dumps(card))
-    prepare(corpus, tmp_path / "words", PrepareConfig(tokenizer="word", separate_vocabularies=True, lowercase=True))
+    prepare(pairs_file, tmp_path / "words", PrepareConfig(tokenizer="word", separate_vocabularies=True, lowercase=True))
     for role in ("source", "target"):
         shutil.copy(tmp_path / "words" / f"{role}.spm", tmp_path / "model" / f"{role[0]}.spm")
-    borrowed = prepare(corpus, tmp_path / "b", PrepareConfig(tokenizer_from=str(tmp_path / "model"))).manifest
+    borrowed = prepare(pairs_file, tmp_path / "b", PrepareConfig(tokenizer_from=str(tmp_path / "model"))).manifest
     assert (borrowed.tokenizer.kind, borrowed.tokenizer.lowercase) == ("word", True)
     assert borrowed.outputs["target.spm"] == PreparedCorpus.load(tmp_path / "words").manifest.outputs["target.spm"]
 
 
 @pytest.mark.parametrize("options", [{"tokenizer": "bpe"}, {"lowercase": True}, {"separate_vocabularies": True}])
 def test_options_that_ask_for_other_subwords_than_the_given_are_refused(
-    prepared_directory: Path, corpus: Path, tmp_path: Path, options: dict
+    prepared_directory: Path, pairs_file: Path, tmp_path: Path, options: dict
 ) -> None:
     with pytest.raises(OptionError, match="contradicts the subwords"):
-        prepare(corpus, tmp_path / "out", PrepareConfig(tokenizer_from=str(prepared_directory), **options))
+        prepare(pairs_file, tmp_path / "out", PrepareConfig(tokenizer_from=str(prepared_directory), **options))
 
 
 def test_one_file_of_subwords_makes_no_separate_vocabularies(
-    prepared_directory: Path, corpus: Path, tmp_path: Path
+    prepared_directory: Path, pairs_file: Path, tmp_path: Path
 ) -> None:
     shutil.copy(prepared_directory / "joint.spm", tmp_path / "my.spm")
     config = PrepareConfig(tokenizer_from=str(tmp_path / "my.spm"), separate_vocabularies=True)
     with pytest.raises(OptionError, match="contradicts the subwords"):
-        prepare(corpus, tmp_path / "out", config)
+        prepare(pairs_file, tmp_path / "out", config)
 
 
-def test_given_data_of_which_nothing_is_left_is_refused(corpus: Path, tmp_path: Path) -> None:
+def test_given_data_of_which_nothing_is_left_is_refused(pairs_file: Path, tmp_path: Path) -> None:
     given = write_tsv(tmp_path / "d.tsv", [("a given source", "a given target")])
     with pytest.raises(DataError, match="no pair of the dev data"):
-        prepare(corpus, tmp_path / "out", PrepareConfig(dev=str(given), test=str(given)))
+        prepare(pairs_file, tmp_path / "out", PrepareConfig(dev=str(given), test=str(given)))
     assert not (tmp_path / "out").exists()
 
 
 def test_a_name_that_is_no_utf_8_is_written_as_far_as_it_is(tmp_path: Path) -> None:
-    corpus = write_tsv(tmp_path / os.fsdecode(b"caf\xe9.tsv"), [*toy_pairs(60), ("", "dropped")])
+    odd = write_tsv(tmp_path / os.fsdecode(b"caf\xe9.tsv"), [*toy_pairs(60), ("", "dropped")])
     report = tmp_path / "report.html"
-    manifest = prepare(corpus, tmp_path / "out", PrepareConfig(), report=report).manifest
+    manifest = prepare(odd, tmp_path / "out", PrepareConfig(), report=report).manifest
     assert [*manifest.inputs] == ["caf\ufffd.tsv"] and "caf\ufffd.tsv" in report.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("place", ["first", "first/joint.spm"])
-def test_the_manifest_has_the_subwords_that_were_taken_over(corpus: Path, tmp_path: Path, place: str) -> None:
-    prepare(corpus, tmp_path / "first", PrepareConfig(tokenizer="char", lowercase=True))
-    options = prepare(corpus, tmp_path / "out", PrepareConfig(tokenizer_from=str(tmp_path / place))).manifest.options
+def test_the_manifest_has_the_subwords_that_were_taken_over(pairs_file: Path, tmp_path: Path, place: str) -> None:
+    prepare(pairs_file, tmp_path / "first", PrepareConfig(tokenizer="char", lowercase=True))
+    options = prepare(
+        pairs_file, tmp_path / "out", PrepareConfig(tokenizer_from=str(tmp_path / place))
+    ).manifest.options
     assert (options["tokenizer"], options["lowercase"]) == ("char", True)
 
 
@@ -285,53 +291,58 @@ def test_the_manifest_has_the_subwords_that_were_taken_over(corpus: Path, tmp_pa
     ],
 )
 def test_options_that_name_what_is_not_there_are_refused(
-    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict, error: type[NmtError], message: str
+    pairs_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: dict,
+    error: type[NmtError],
+    message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(prepare_module, "read_pairs", None)  # rather refused before the work than after it
     with pytest.raises(error, match=message):
-        prepare(corpus, tmp_path / "out", PrepareConfig(**options))
-    assert list(tmp_path.iterdir()) == [corpus]
+        prepare(pairs_file, tmp_path / "out", PrepareConfig(**options))
+    assert list(tmp_path.iterdir()) == [pairs_file]
 
 
 @pytest.mark.parametrize(("name", "error"), [("toy.en-de.tsv/r.html", OutputError), ("r.json", OptionError)])
 def test_a_report_that_cannot_be_written_is_refused_before_the_work(
-    corpus: Path, tmp_path: Path, name: str, error: type[NmtError]
+    pairs_file: Path, tmp_path: Path, name: str, error: type[NmtError]
 ) -> None:
     (tmp_path / "r.json").mkdir()
     with pytest.raises(error):
-        prepare(corpus, tmp_path / "out", PrepareConfig(), report=corpus.parent / name)
+        prepare(pairs_file, tmp_path / "out", PrepareConfig(), report=pairs_file.parent / name)
     assert not (tmp_path / "out").exists()
 
 
-def test_strict_refuses_findings_but_writes_the_report(corpus: Path, tmp_path: Path) -> None:
-    with corpus.open("a") as file:
+def test_strict_refuses_findings_but_writes_the_report(pairs_file: Path, tmp_path: Path) -> None:
+    with pairs_file.open("a") as file:
         file.write("<i>a</i> & b\tx\n")
     for suffix in ("json", "html"):
         with pytest.raises(DataError, match=r"--strict: 1 markup \(first: toy.en-de.tsv, line 401\)"):
-            prepare(corpus, tmp_path / "out", PrepareConfig(strict=True), report=tmp_path / f"r.{suffix}")
+            prepare(pairs_file, tmp_path / "out", PrepareConfig(strict=True), report=tmp_path / f"r.{suffix}")
     assert json.loads((tmp_path / "r.json").read_text())["findings"][0]["examples"][0]["line"] == 401
     page = (tmp_path / "r.html").read_text()
     assert "&lt;i&gt;a&lt;/i&gt; &amp; b<br>x" in page and "<i>a" not in page and "<script" not in page
     assert not (tmp_path / "out").exists()
-    prepare(corpus, tmp_path / "out", PrepareConfig(strict=True, keep=("markup",)), report=tmp_path / "r.json")
+    prepare(pairs_file, tmp_path / "out", PrepareConfig(strict=True, keep=("markup",)), report=tmp_path / "r.json")
     told = json.loads((tmp_path / "r.json").read_text())
     assert told["counts"]["kept"] == 401 and told["findings"][0]["action"] == "kept"
     with pytest.raises(OptionError, match=r"ends in \.html or \.json"):
-        prepare(corpus, tmp_path / "other", PrepareConfig(), report=tmp_path / "r.pdf")
+        prepare(pairs_file, tmp_path / "other", PrepareConfig(), report=tmp_path / "r.pdf")
 
 
 def test_a_place_without_permission_is_refused_before_the_work(
-    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pairs_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Permissions do not bind root, as whom tests may run.
     monkeypatch.setattr(os, "access", lambda _, mode: not mode & os.W_OK)
     monkeypatch.setattr(prepare_module, "read_pairs", lambda *_: pytest.fail("the corpus was read"))
     with pytest.raises(OutputError, match="no permission to write"):
-        prepare(corpus, tmp_path / "new" / "out", PrepareConfig())
-    assert list(tmp_path.iterdir()) == [corpus]
+        prepare(pairs_file, tmp_path / "new" / "out", PrepareConfig())
+    assert list(tmp_path.iterdir()) == [pairs_file]
 
 
-def test_a_directory_below_a_file_is_refused(corpus: Path) -> None:
+def test_a_directory_below_a_file_is_refused(pairs_file: Path) -> None:
     with pytest.raises(OutputError, match="is a file"):
-        prepare(corpus, corpus / "out", PrepareConfig())
+        prepare(pairs_file, pairs_file / "out", PrepareConfig())

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def unread_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Returns a directory that passes for a model as long as nobody reads its graphs."""
     directory = tmp_path_factory.mktemp("ray")
     for name in (*name_graphs(FLOAT), "joint.spm"):
@@ -45,27 +45,27 @@ def two_workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("two_workers")
-def test_blocks_come_back_in_order_though_a_worker_is_killed(model: Path, tmp_path: Path) -> None:
+def test_blocks_come_back_in_order_though_a_worker_is_killed(unread_model: Path, tmp_path: Path) -> None:
     mark = tmp_path / "died"
     texts = [f"text {number}" for number in range(12)]
     texts[4] = "die"
-    with RayExecutor(LoudJob(ModelRequest(model), SearchConfig(), mark=mark), "auto") as executor:
+    with RayExecutor(LoudJob(ModelRequest(unread_model), SearchConfig(), mark=mark), "auto") as executor:
         translations = executor.translate_blocks(Block(number, (text,)) for number, text in enumerate(texts))
         assert [block[0].text for block in translations] == [text.upper() for text in texts]
     assert mark.exists()
 
 
-def test_the_model_travels_with_its_job(model: Path, tmp_path: Path) -> None:
-    shipment = Shipment.pack(LoudJob(ModelRequest(model, ensemble=(model,)), SearchConfig()))
+def test_the_model_travels_with_its_job(unread_model: Path, tmp_path: Path) -> None:
+    shipment = Shipment.pack(LoudJob(ModelRequest(unread_model, ensemble=(unread_model,)), SearchConfig()))
     job = shipment.unpack(tmp_path)
     assert job.request.model.parent == tmp_path
     assert Shipment.pack(job).models == shipment.models
 
 
-def test_the_glossary_travels_too(model: Path, tmp_path: Path) -> None:
+def test_the_glossary_travels_too(unread_model: Path, tmp_path: Path) -> None:
     terms, directory = tmp_path / "terms.tsv", tmp_path / "there"
     terms.write_text("dog\tHund\n")
-    shipment = Shipment.pack(LoudJob(ModelRequest(model, lines=LineConfig(glossary=str(terms))), SearchConfig()))
+    shipment = Shipment.pack(LoudJob(ModelRequest(unread_model, lines=LineConfig(glossary=str(terms))), SearchConfig()))
     terms.unlink()
     directory.mkdir()
     lines = shipment.unpack(directory).request.lines
@@ -74,7 +74,7 @@ def test_the_glossary_travels_too(model: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("two_workers")
-def test_errors_of_an_actor_or_the_input_are_raised_after_what_came_before(model: Path) -> None:
+def test_errors_of_an_actor_or_the_input_are_raised_after_what_came_before(unread_model: Path) -> None:
     texts: list[str] = []
 
     def take(blocks: Iterable[Block]) -> None:
@@ -85,7 +85,7 @@ def test_errors_of_an_actor_or_the_input_are_raised_after_what_came_before(model
         yield Block(0, ("b",))
         raise DataError("line 2 is not valid UTF-8")
 
-    with RayExecutor(LoudJob(ModelRequest(model), SearchConfig()), "auto") as executor:
+    with RayExecutor(LoudJob(ModelRequest(unread_model), SearchConfig()), "auto") as executor:
         with pytest.raises(ValueError, match="this text cannot be"):
             take(Block(number, (text,)) for number, text in enumerate(["a", "fail", "c"]))
         with pytest.raises(DataError, match="line 2"):

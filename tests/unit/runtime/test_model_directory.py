@@ -14,23 +14,16 @@ from nmt_cli.runtime.onnx_engine import OnnxEngine
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.translator import Translator
-from support.models import export_untrained, prepare_toy
-
-
-@pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("original")
-    return export_untrained(prepare_toy(directory), directory / "model")
 
 
 @pytest.fixture
-def model(original: Path, tmp_path: Path) -> Path:
-    return copytree(original, tmp_path / "model")
+def model(untrained_model: Path, tmp_path: Path) -> Path:
+    return copytree(untrained_model, tmp_path / "model")
 
 
-def test_a_copied_model_translates_as_the_original_does(original: Path, model: Path) -> None:
+def test_a_copied_model_translates_as_the_original_does(untrained_model: Path, model: Path) -> None:
     config, lines = SearchConfig(beam_size=2), ["bade giko.", "lu."]
-    first, second = (Translator.load(ModelRequest(path)).translate(lines, config) for path in (original, model))
+    first, second = (Translator.load(ModelRequest(path)).translate(lines, config) for path in (untrained_model, model))
     assert [translation.text for translation in first] == [translation.text for translation in second]
     scores = [[translation.hypotheses[0].score for translation in translations] for translations in (first, second)]
     assert scores[0] == scores[1]
@@ -46,7 +39,7 @@ def test_a_model_of_links_translates_as_the_original_does(model: Path, tmp_path:
 
 @pytest.mark.parametrize("precision", ["float", "int8"])
 def test_a_model_whose_files_are_hard_links_translates_as_the_original(
-    original: Path, model: Path, tmp_path: Path, precision: str
+    untrained_model: Path, model: Path, tmp_path: Path, precision: str
 ) -> None:
     """As after `cp -al`: the files of both directories are the same, and both have to work."""
     (linked := tmp_path / "linked").mkdir()
@@ -58,7 +51,7 @@ def test_a_model_whose_files_are_hard_links_translates_as_the_original(
             line.text
             for line in Translator.load(ModelRequest(path, precision=precision)).translate(lines, SearchConfig())
         ]
-        for path in (original, model, linked)
+        for path in (untrained_model, model, linked)
     ]
     assert texts[0] == texts[1] == texts[2]
 

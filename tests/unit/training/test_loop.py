@@ -26,15 +26,9 @@ from nmt_cli.training.run import explain_errors
 from nmt_cli.training.schedule import Handover
 from nmt_cli.training.setup.prepare import build_run
 from nmt_cli.training.watcher import Validation, Watcher
-from support.models import prepare_toy
 
 TINY = ModelConfig.from_options(embedding=2, units=2, attention_units=2)
 CONFIG = TrainConfig(epochs=3, batch=32, learning_rate=0.01, mixed_precision=False, checkpoint_minutes=0)
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
-    return prepare_toy(tmp_path_factory.mktemp("loop"), count=200)
 
 
 class Listener(Watcher):

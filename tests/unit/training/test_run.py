@@ -35,11 +35,6 @@ SMALL = ModelConfig.from_options(embedding=8, units=8, attention_units=4)
 QUICK = TrainConfig(epochs=2, batch=32, learning_rate=0.01, mixed_precision=False)
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
-    return prepare_toy(tmp_path_factory.mktemp("run"), count=300)
-
-
 class Recorder(Watcher):
     """Records all reports; asks for a stop after `steps` steps."""
 

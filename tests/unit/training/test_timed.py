@@ -28,17 +28,11 @@ from nmt_cli.training.setup.defaults import SMALL_NETWORK
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation, Watcher
-from support.models import prepare_toy
 
 SMALL = ModelConfig.from_options(embedding=8, units=8, attention_units=4)
 SMALL_DEFAULT = ModelConfig.from_options(**SMALL_NETWORK)  # what a short --time gets
 TIMED = TrainConfig(time="5m", batch=32, learning_rate=0.01, mixed_precision=False)
 CALIBRATION, VALIDATION, EXPORT = 12.0, 9.0, 6.0
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
-    return prepare_toy(tmp_path_factory.mktemp("timed"), count=300)
 
 
 class Machine(Watcher):
@@ -86,7 +80,7 @@ def calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def nothing_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+def only_times_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     """Updates, validations and exports that do nothing: only their times matter."""
 
     def update(trainer: Trainer, batches: object) -> tuple[float, float]:
@@ -114,7 +108,7 @@ def measure_time(corpus: PreparedCorpus, directory: Path, machine: Machine, conf
     return machine.now - started_at
 
 
-@pytest.mark.usefixtures("nothing_learned")
+@pytest.mark.usefixtures("only_times_matter")
 @pytest.mark.parametrize(
     "pace",
     [[(0, 1.0)], [(0, 7.0)], [(0, 1.0), (50, 4.0)], [(0, 4.0), (20, 0.5)], [(0, 100.0)]],
@@ -133,7 +127,7 @@ def test_the_model_is_there_in_time_and_annealed(
     assert machine.statuses[-1].seconds_left < 2 * machine.seconds + VALIDATION + reserve  # told before its update
 
 
-@pytest.mark.usefixtures("nothing_learned")
+@pytest.mark.usefixtures("only_times_matter")
 def test_epochs_are_told_as_they_are_likely_to_fit(corpus: PreparedCorpus, tmp_path: Path) -> None:
     machine = Machine((0, 1.0))
     measure_time(corpus, tmp_path / "model", machine)

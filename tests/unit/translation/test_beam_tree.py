@@ -11,15 +11,9 @@ from hypothesis import strategies as st
 from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.trace import BeamTrace
-from nmt_cli.sources.source import TextSource
-from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.text.tokenizer_settings import TokenizerSettings
-from nmt_cli.text.tokenizer_training import train_tokenizer
 from nmt_cli.translation.beam_tree import TracedBeam, trace_beam
-from nmt_cli.translation.translator import Translator
 from nmt_cli.visuals.beam import RIVALS, draw_beam, format_beam, select_nodes
-from support.adversary import Adversary
-from support.models import toy_pairs
+from support.adversary import adversarial_translator
 from support.properties import examples
 from support.tables import END, TableModel
 
@@ -104,9 +98,7 @@ def test_a_picture_of_the_tree_is_written_and_formulas_are_text(beam: TracedBeam
 
 
 def test_the_tree_is_of_what_search_is_given_and_shows_what_is_carried() -> None:
-    config = TokenizerSettings(kind="unigram", lowercase=False)
-    tokenizer = Tokenizer(train_tokenizer([text for pair in toy_pairs(300) for text in pair], config), config)
-    translator = Translator(Adversary(tokenizer.vocabulary_size, 1), TextSource(tokenizer), tokenizer)
+    translator = adversarial_translator()
     line, search_config = "bade 5 km lu.", SearchConfig(beam_size=3, max_length=8)
     tree = trace_beam(translator, line, search_config)
     (best,) = translator.sentences.translate_texts(["bade ⟦0⟧ lu."], search_config)

@@ -1,31 +1,16 @@
 from __future__ import annotations
 
-import pytest
-
-from nmt_cli.sources.source import TextSource
-from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.text.tokenizer_settings import TokenizerSettings
-from nmt_cli.text.tokenizer_training import train_tokenizer
 from nmt_cli.translation.config import LineConfig
 from nmt_cli.translation.forced import force_translations
 from nmt_cli.translation.placement.word_alignment import find_links
-from nmt_cli.translation.translator import Translator
-from support.adversary import Adversary
-from support.models import toy_pairs
+from support.adversary import adversarial_translator
 
 
-@pytest.fixture(scope="module")
-def tokenizer() -> Tokenizer:
-    config = TokenizerSettings(kind="unigram", lowercase=False)
-    return Tokenizer(train_tokenizer([text for pair in toy_pairs(300) for text in pair], config), config)
-
-
-def test_a_forced_pair_is_masked_and_cut_as_a_translated_line_is(tokenizer: Tokenizer) -> None:
+def test_a_forced_pair_is_masked_and_cut_as_a_translated_line_is() -> None:
     pair = (["bade a@b.com lu ma."], ["edab a@b.com ul am."])
 
     def forced(protect: bool, limit: int | None = None) -> tuple[str, str, int | None]:
-        engine = Adversary(tokenizer.vocabulary_size, 1)
-        translator = Translator(engine, TextSource(tokenizer), tokenizer, lines=LineConfig(protect=protect))
+        translator = adversarial_translator(lines=LineConfig(protect=protect))
         (translation,) = force_translations(translator, *pair, limit=limit)
         return (
             "".join(translation.source_pieces),
@@ -40,9 +25,9 @@ def test_a_forced_pair_is_masked_and_cut_as_a_translated_line_is(tokenizer: Toke
     assert target == forced(True)[1]
 
 
-def test_words_of_a_given_translation_are_those_of_the_texts(tokenizer: Tokenizer) -> None:
+def test_words_of_a_given_translation_are_those_of_the_texts() -> None:
     """An amount is two words and one placeholder; the network reads no emoji and no tags."""
-    translator = Translator(Adversary(tokenizer.vocabulary_size, 1), TextSource(tokenizer), tokenizer)
+    translator = adversarial_translator()
     sources = ["bade 5 km lu 7 km ma.", "😀 bade lu.", "<b>bade</b> lu."]
     targets = ["7 km ul am 5 km.", "edab ul 😀", "<b>edab</b> ul."]
     first, second, third = force_translations(translator, sources, targets)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache
-from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -12,32 +10,14 @@ from hypothesis import strategies as st
 
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.sources.source import TextSource
-from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.text.tokenizer_settings import TokenizerSettings
-from nmt_cli.text.tokenizer_training import train_tokenizer
+from nmt_cli.text.tokenizer_settings import TokenizerKind
 from nmt_cli.translation.config import LineConfig
-from nmt_cli.translation.translator import Translator
-from support.adversary import Adversary
+from support.adversary import adversarial_translator
 from support.models import WORDS, toy_pairs
 from support.properties import examples
 from support.spans import lines_with_spans, sentences_with_spans
 
 GREEDY = SearchConfig(beam_size=1)
-Kind = Literal["unigram", "bpe", "char", "word"]
-
-
-@cache
-def tokenizer(kind: Kind) -> Tokenizer:
-    config = TokenizerSettings(kind=kind, lowercase=False)
-    return Tokenizer(train_tokenizer([text for pair in toy_pairs(300) for text in pair], config), config)
-
-
-def translator(kind: Kind = "unigram", seed: int = 1, *, carries: bool = True, flat: bool = False) -> Translator:
-    subwords = tokenizer(kind)
-    return Translator(
-        Adversary(subwords.vocabulary_size, seed, flat=flat), TextSource(subwords), subwords, carries=carries
-    )
 
 
 def lost(spans: list[str], text: str) -> list[str]:
@@ -51,10 +31,12 @@ def lost(spans: list[str], text: str) -> list[str]:
 @pytest.mark.parametrize("carries", [True, False])
 @pytest.mark.parametrize("flat", [True, False])
 def test_spans_survive_a_network_that_loses_and_shuffles_them(
-    kind: Kind, carries: bool, flat: bool, number: int
+    kind: TokenizerKind, carries: bool, flat: bool, number: int
 ) -> None:
     lines = sentences_with_spans(WORDS, number)
-    translations = translator(kind, carries=carries, flat=flat).translate([line for line, _ in lines], GREEDY)
+    translations = adversarial_translator(kind, carries=carries, flat=flat).translate(
+        [line for line, _ in lines], GREEDY
+    )
     assert sum(len(spans) for _, spans in lines) == number
     assert [
         (line, missing)
@@ -64,9 +46,9 @@ def test_spans_survive_a_network_that_loses_and_shuffles_them(
 
 
 @pytest.mark.parametrize("kind", ["unigram", "word"])
-def test_a_placeholder_that_the_network_makes_of_nothing_is_taken_out(kind: Kind) -> None:
+def test_a_placeholder_that_the_network_makes_of_nothing_is_taken_out(kind: TokenizerKind) -> None:
     lines = [source for source, _ in toy_pairs(200)]
-    model = translator(kind, seed=3)
+    model = adversarial_translator(kind, seed=3)
     translations = model.translate(lines, GREEDY)
     placeholder_ids = model.target.placeholder_ids
     assert any(token in placeholder_ids for translation in translations for token in translation.hypotheses[0].tokens)
@@ -77,7 +59,7 @@ def test_a_placeholder_that_the_network_makes_of_nothing_is_taken_out(kind: Kind
 @given(line=lines_with_spans(), seed=st.integers(0, 1000), carries=st.booleans(), beam=st.sampled_from([1, 3]))
 def test_spans_of_any_line_survive_in_every_hypothesis(line: str, seed: int, carries: bool, beam: int) -> None:
     config = SearchConfig(beam_size=beam, n_best=beam)
-    model = translator(seed=seed, carries=carries)
+    model = adversarial_translator(seed=seed, carries=carries)
     translation = model.translate([line], config)[0]
     # A network without placeholders reads plain numbers, but where a line has no word.
     spans = [span.text for piece in model.reader.split_line(line) for span in piece.spans]
@@ -90,10 +72,10 @@ def test_spans_of_any_line_survive_in_every_hypothesis(line: str, seed: int, car
 
 def test_what_the_network_lost_is_told() -> None:
     lines = [line for line, _ in sentences_with_spans(WORDS, 200)]
-    placed = [placed for one in translator().translate(lines, GREEDY) for placed in one.placed]
+    placed = [placed for one in adversarial_translator().translate(lines, GREEDY) for placed in one.placed]
     assert any(one.dropped and one.how == "attention" for one in placed)
     assert any(one.how == "network" and not one.doubtful for one in placed)
-    flat = [placed for one in translator(flat=True).translate(lines, GREEDY) for placed in one.placed]
+    flat = [placed for one in adversarial_translator(flat=True).translate(lines, GREEDY) for placed in one.placed]
     assert {one.how for one in flat} == {"network", "position", "unchanged"}  # at the ends of a line
     assert all(one.doubtful for one in flat if one.how == "position")
 
@@ -103,34 +85,28 @@ def test_what_the_network_lost_is_told() -> None:
 )
 def test_a_line_without_words_stays_as_it_is(line: str) -> None:
     for carries in (True, False):
-        assert translator(carries=carries).translate([line], GREEDY)[0].text == line
+        assert adversarial_translator(carries=carries).translate([line], GREEDY)[0].text == line
 
 
 def test_a_literal_placeholder_survives_beside_real_ones() -> None:
-    text = translator().translate(["bade ⟦1⟧ {x} ⟦0⟧ giko."], GREEDY)[0].text
+    text = adversarial_translator().translate(["bade ⟦1⟧ {x} ⟦0⟧ giko."], GREEDY)[0].text
     assert all(text.count(span) == 1 for span in ("⟦0⟧", "⟦1⟧", "{x}"))
 
 
 def test_without_protection_the_network_gets_the_text_itself() -> None:
-    subwords = tokenizer("unigram")
-    free = Translator(
-        Adversary(subwords.vocabulary_size, 1), TextSource(subwords), subwords, lines=LineConfig(protect=False)
-    )
+    free = adversarial_translator(lines=LineConfig(protect=False))
     assert free.translate(["bade {x}."], GREEDY)[0].placed == ()
 
 
 def test_pieces_show_the_spans_themselves() -> None:
-    translation = translator().translate(["bade {x} giko."], GREEDY)[0]
+    translation = adversarial_translator().translate(["bade {x} giko."], GREEDY)[0]
     assert "{x}" in translation.source_pieces and not any("⟦" in piece for piece in translation.source_pieces)
 
 
 @examples(25)
 @given(words=st.lists(st.sampled_from([*WORDS[:20], "{x}", "bade.", "giko,", "字。", "ba" * 300]), max_size=300))
 def test_a_line_of_any_length_is_one_line_and_keeps_its_spans(words: list[str]) -> None:
-    subwords = tokenizer("unigram")
-    short = Translator(
-        Adversary(subwords.vocabulary_size, 1), TextSource(subwords), subwords, lines=LineConfig(max_words=7)
-    )
+    short = adversarial_translator(lines=LineConfig(max_words=7))
     translation = short.translate([" ".join(words)], GREEDY)[0]
     assert lost(["{x}"] * words.count("{x}"), translation.text) == []
     for hypothesis in translation.hypotheses:

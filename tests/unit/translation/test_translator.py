@@ -17,14 +17,8 @@ GREEDY = SearchConfig(beam_size=1, max_length=8)
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("translator")
-    return export_untrained(prepare_toy(directory), directory / "model")
-
-
-@pytest.fixture(scope="module")
-def translator(model: Path) -> Translator:
-    return Translator.load(ModelRequest(model))
+def translator(untrained_model: Path) -> Translator:
+    return Translator.load(ModelRequest(untrained_model))
 
 
 @examples(40)
@@ -79,8 +73,8 @@ def test_every_translation_begins_with_the_prefix(translator: Translator) -> Non
         assert bool(translation.hypotheses) == bool(translation.source)
 
 
-def test_of_a_line_in_pieces_the_first_alone_begins_with_the_prefix(model: Path) -> None:
-    short = Translator.load(ModelRequest(model, lines=LineConfig(max_words=3)))
+def test_of_a_line_in_pieces_the_first_alone_begins_with_the_prefix(untrained_model: Path) -> None:
+    short = Translator.load(ModelRequest(untrained_model, lines=LineConfig(max_words=3)))
     lines = ["bade giko lu ma ne po.", "{x}! bade giko lu.", "{x}"]
     free, config = SearchConfig(beam_size=2, max_length=20), SearchConfig(beam_size=2, max_length=20, prefix="edab")
     first, behind_span, span = (
@@ -143,8 +137,10 @@ def test_all_options_of_search_work_together_on_a_real_model(translator: Transla
             assert len(set(runs)) == len(runs)
 
 
-def test_an_ensemble_of_a_model_with_itself_translates_as_it_does_alone(translator: Translator, model: Path) -> None:
-    twice = Translator.load(ModelRequest(model, ensemble=(model,)))
+def test_an_ensemble_of_a_model_with_itself_translates_as_it_does_alone(
+    translator: Translator, untrained_model: Path
+) -> None:
+    twice = Translator.load(ModelRequest(untrained_model, ensemble=(untrained_model,)))
     config = SearchConfig(beam_size=3, n_best=3, max_length=10)
     for translation, other in zip(translator.translate(LINES, config), twice.translate(LINES, config), strict=True):
         assert [hypothesis.tokens for hypothesis in translation.hypotheses] == [
@@ -155,10 +151,10 @@ def test_an_ensemble_of_a_model_with_itself_translates_as_it_does_alone(translat
         )
 
 
-def test_models_with_other_subwords_cannot_be_joined(model: Path, tmp_path: Path) -> None:
+def test_models_with_other_subwords_cannot_be_joined(untrained_model: Path, tmp_path: Path) -> None:
     other = export_untrained(prepare_toy(tmp_path, count=500, vocab_size=320), tmp_path / "other")
     with pytest.raises(OptionError, match="it has different source subwords"):
-        Translator.load(ModelRequest(model, ensemble=(other,)))
+        Translator.load(ModelRequest(untrained_model, ensemble=(other,)))
 
 
 def test_an_untrained_model_is_ill_and_what_is_healthy_stays_byte_for_byte(translator: Translator) -> None:

@@ -9,24 +9,13 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.analysis.nearest_pairs import encode_lines, make_index_path, open_index
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.translator import Translator
-from support.models import export_untrained, prepare_toy
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
-    return prepare_toy(tmp_path_factory.mktemp("toy"), 200)
-
-
-@pytest.fixture(scope="module")
-def model(corpus: PreparedCorpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return export_untrained(corpus, tmp_path_factory.mktemp("untrained") / "model")
 
 
 def test_a_training_sentence_is_nearest_to_itself_and_indexed_once(
-    corpus: PreparedCorpus, model: Path, tmp_path: Path
+    corpus: PreparedCorpus, untrained_model: Path, tmp_path: Path
 ) -> None:
-    translator, pairs, progress = Translator.load(ModelRequest(model)), corpus.read_pairs("train"), []
-    cache, files = tmp_path / "cache" / "nearest", sorted(model.iterdir())
+    translator, pairs, progress = Translator.load(ModelRequest(untrained_model)), corpus.read_pairs("train"), []
+    cache, files = tmp_path / "cache" / "nearest", sorted(untrained_model.iterdir())
     path = make_index_path(translator, corpus, cache)
     index = open_index(translator, corpus, cache, progress.append)
     neighbours = index.find_nearest(encode_lines(translator, [pairs[7].source, pairs[3].source]), pairs, 3)
@@ -39,21 +28,21 @@ def test_a_training_sentence_is_nearest_to_itself_and_indexed_once(
     again: list[int] = []
     assert open_index(translator, corpus, cache, again.append).vectors.shape == index.vectors.shape
     assert again == []
-    assert sorted(model.iterdir()) == files  # a model directory may be shared, or read-only
+    assert sorted(untrained_model.iterdir()) == files  # a model directory may be shared, or read-only
     path.write_bytes(path.read_bytes()[:100])  # as a full disk leaves it
     assert open_index(translator, corpus, cache, again.append).vectors.shape == index.vectors.shape and again
 
 
 def test_where_no_cache_can_be_written_the_index_is_made_each_time(
-    corpus: PreparedCorpus, model: Path, tmp_path: Path
+    corpus: PreparedCorpus, untrained_model: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("")
-    translator = Translator.load(ModelRequest(model))
+    translator = Translator.load(ModelRequest(untrained_model))
     index = open_index(translator, corpus, tmp_path / "file" / "nearest")
     assert len(index.vectors) == len(corpus.read_pairs("train")) + 1
 
 
-def test_padding_does_not_change_a_sentence(corpus: PreparedCorpus, model: Path) -> None:
-    translator = Translator.load(ModelRequest(model))
+def test_padding_does_not_change_a_sentence(corpus: PreparedCorpus, untrained_model: Path) -> None:
+    translator = Translator.load(ModelRequest(untrained_model))
     together = encode_lines(translator, ["bade.", "bade giko luma nepo bade giko."])
     np.testing.assert_allclose(together[0], encode_lines(translator, ["bade."])[0], atol=1e-5)

@@ -23,18 +23,12 @@ from nmt_cli.training.schedule import TimedSchedule
 from nmt_cli.training.setup.prepare import build_run
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.watcher import EpochRecord, StepStatus, Validation, Watcher
-from support.models import prepare_toy
 from support.training import nudge, weigh
 
 SMALL = ModelConfig.from_options(embedding=8, units=8, attention="none", bidirectional=False)
 QUICK = TrainConfig(epochs=2, batch=32, learning_rate=0.01, mixed_precision=False, checkpoint_minutes=0)
 NUDGED = replace(QUICK, label_smoothing=0.0)
 TIMES = ("tokens_per_second", "seconds")
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
-    return prepare_toy(tmp_path_factory.mktemp("resume"), count=300)
 
 
 class Killed(BaseException):

@@ -28,11 +28,6 @@ from nmt_cli.training.data.word_swaps import WordSwaps
 from support.models import prepare_toy, toy_pairs
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
-    return prepare_toy(tmp_path_factory.mktemp("data"), count=300)
-
-
 def sample_subwords(ids: IntArray, tokenizer: Tokenizer) -> IntArray:
     """The rows with sampled subwords; all segmentations are equally likely."""
     return Augmentation(tokenizer, tokenizer, alpha=0.0).augment_group(ids, ids, np.random.default_rng(1))[0]

@@ -10,12 +10,6 @@ from nmt_cli.arrays.special_ids import END, START
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.batches import TrainingBatches, make_ahead, shift_right
-from support.models import prepare_toy
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
-    return prepare_toy(tmp_path_factory.mktemp("data"), count=300)
 
 
 def test_an_epoch_holds_every_pair_once_with_its_marks(corpus: PreparedCorpus) -> None:

@@ -9,12 +9,6 @@ from nmt_cli.training.data.augmentation import Augmentation
 from nmt_cli.training.data.batches import TrainingBatches
 from nmt_cli.training.data.casual import CasualSpelling, write_casually
 from support.final_marks import ENDED
-from support.models import prepare_toy
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
-    return prepare_toy(tmp_path_factory.mktemp("data"), count=300)
 
 
 def test_only_the_chosen_rows_are_typed_casually(corpus: PreparedCorpus) -> None:

@@ -17,7 +17,6 @@ from nmt_cli.training.data.placeholders import (
     insert_placeholders,
 )
 from support.final_marks import ENDED
-from support.models import prepare_toy
 
 SOURCE, TARGET = "Tom saw Maria in 2013.", "2013 hat Tom Maria gesehen."
 
@@ -61,11 +60,6 @@ def test_a_placeholder_at_the_end_stands_before_the_final_mark(words: str, mark:
 @pytest.mark.parametrize("text", [" ".join(PLACEHOLDERS)])
 def test_a_pair_that_has_all_placeholders_stays(text: str) -> None:
     assert insert_placeholders(f"Tom {text}", f"Tom {text}", np.random.default_rng(1)) == (f"Tom {text}", f"Tom {text}")
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
-    return prepare_toy(tmp_path_factory.mktemp("data"), 200)
 
 
 def test_batches_teach_placeholders_in_source_and_target_alike(corpus: PreparedCorpus) -> None:

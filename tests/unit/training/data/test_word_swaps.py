@@ -12,7 +12,7 @@ from nmt_cli.training.data import word_swaps
 from nmt_cli.training.data.batches import TrainingBatches
 from nmt_cli.training.data.word_swaps import WordSwaps, replace_word
 from nmt_cli.training.setup.prepare import check_corpus
-from support.models import SYLLABLES, prepare_toy
+from support.models import SYLLABLES
 
 NOUNS = [("dog", "Hund"), ("cat", "Kater"), ("bird", "Vogel"), ("horse", "Hengst")]
 VERBS = [("sleeps", "schläft"), ("eats", "isst"), ("runs", "rennt")]
@@ -76,11 +76,6 @@ def test_only_the_word_itself_is_replaced() -> None:
     assert replace_word("cats, catfish and cats", 3, "dogs") == "cats, catfish and dogs"
     assert replace_word("don't eat it", 0, "do") == "do eat it"
     assert replace_word("«हिन्दी» ⟦1⟧, ok", 0, "भाषा") == "«भाषा» ⟦1⟧, ok"
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
-    return prepare_toy(tmp_path_factory.mktemp("data"), count=300)
 
 
 def text_pairs(corpus: PreparedCorpus, share: float) -> set[tuple[str, str]]:

@@ -56,11 +56,6 @@ def test_what_cannot_be_is_told(text: str) -> None:
         ProcessRole.parse(text)
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
-    return prepare_toy(tmp_path_factory.mktemp("together"))
-
-
 def trained(
     corpora: Sequence[Path], work: Path, *, resume: bool = False, steps: Sequence[int]
 ) -> list[tuple[int, str]]:
@@ -114,6 +109,6 @@ def test_two_processes_learn_what_one_would_also_when_stopped_and_resumed(
 
 
 def test_processes_with_other_data_say_so(corpus: PreparedCorpus, tmp_path: Path) -> None:
-    other = prepare_toy(tmp_path, count=300)
+    other = prepare_toy(tmp_path, count=400)
     results = trained([corpus.directory, other.directory], tmp_path / "models", steps=[0, 0])
     assert all(code == 1 and "different data" in text for code, text in results)

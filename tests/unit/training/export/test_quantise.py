@@ -27,29 +27,29 @@ VOCABULARY = 330  # of `prepare_toy`
 
 
 @pytest.fixture(scope="module", params=KINDS, ids=str)
-def directory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     keras.utils.set_random_seed(5)
     folder = tmp_path_factory.mktemp("int8")
     return export_untrained(prepare_toy(folder, count=300), folder / "model", **request.param)
 
 
-def test_both_precisions_give_nearly_the_same_distribution(directory: Path) -> None:
+def test_both_precisions_give_nearly_the_same_distribution(exported: Path) -> None:
     source = np.array([[15, 26, 37, 48, 3], [58, 63, 3, 0, 0]])
     steps = []
     for precision in ("float", "int8"):
-        engine = OnnxEngine(directory, precision=precision)
+        engine = OnnxEngine(exported, precision=precision)
         step = engine.step(np.array([2, 2]), engine.encode(source), VOCABULARY)
         order = np.argsort(step.tokens, axis=1)
         steps.append(np.take_along_axis(step.log_probabilities, order, axis=1))
-    products = len(Graph(onnx.load(directory / "decoder.onnx").graph).list_linears(narrowest=NARROWEST))
+    products = len(Graph(onnx.load(exported / "decoder.onnx").graph).list_linears(narrowest=NARROWEST))
     far = 0.05 if products < 10 else 0.15  # one behind the other, in a Transformer; widths of 8 even little out
     np.testing.assert_allclose(steps[1], steps[0], atol=far)
     assert not np.array_equal(steps[0], steps[1])
 
 
 @pytest.mark.parametrize("precision", ["float", "int8"])
-def test_without_scores_the_best_has_zero_and_all_else_is_the_same(directory: Path, precision: str) -> None:
-    engine, source = OnnxEngine(directory, precision=precision), np.array([[15, 26, 37, 48, 3], [58, 63, 3, 0, 0]])
+def test_without_scores_the_best_has_zero_and_all_else_is_the_same(exported: Path, precision: str) -> None:
+    engine, source = OnnxEngine(exported, precision=precision), np.array([[15, 26, 37, 48, 3], [58, 63, 3, 0, 0]])
     scored, spared = (
         engine.step(np.array([2, 2]), engine.encode(source), 5, scored=is_scored) for is_scored in (True, False)
     )
@@ -67,9 +67,9 @@ sentences = st.lists(st.integers(4, 300), min_size=1, max_size=6).map(lambda ids
 @given(batch=st.lists(sentences, min_size=2, max_size=5), beam=st.sampled_from([1, 3]))
 @pytest.mark.parametrize("precision", ["float", "int8"])
 def test_a_sentence_has_the_same_result_in_every_batch_to_the_last_bit(
-    directory: Path, precision: str, batch: Sequence[Sequence[int]], beam: int
+    exported: Path, precision: str, batch: Sequence[Sequence[int]], beam: int
 ) -> None:
-    engine, config = OnnxEngine(directory, precision=precision), SearchConfig(beam_size=beam, max_length=6)
+    engine, config = OnnxEngine(exported, precision=precision), SearchConfig(beam_size=beam, max_length=6)
     together = search(engine, pad_rows(batch), config)
     for index, results in enumerate(together):
         alone = search(engine, pad_rows([batch[index]]), config)[0]
@@ -80,10 +80,10 @@ def test_a_sentence_has_the_same_result_in_every_batch_to_the_last_bit(
 @pytest.mark.parametrize("precision", ["float", "int8"])
 @pytest.mark.parametrize("length", [1, 2, 3, 6, 8])
 def test_the_distribution_is_the_same_at_every_width_to_the_last_bit(
-    directory: Path, precision: str, length: int
+    exported: Path, precision: str, length: int
 ) -> None:
     generator = np.random.default_rng(length)
-    engine, sentence = OnnxEngine(directory, precision=precision), [*generator.integers(4, 300, length), 3]
+    engine, sentence = OnnxEngine(exported, precision=precision), [*generator.integers(4, 300, length), 3]
     alone = engine.step(np.array([2]), engine.encode(pad_rows([sentence])), VOCABULARY)
     for width in (length + 1, length + 2, length + 3, length + 4, 17, 40):
         neighbours = [[*generator.integers(4, 300, max(width, length + 1) - 1), 3] for _ in range(width % 7)]
@@ -98,16 +98,16 @@ def test_the_distribution_is_the_same_at_every_width_to_the_last_bit(
 
 
 def test_a_network_that_is_too_narrow_for_bytes_is_published_all_the_same(tmp_path: Path) -> None:
-    directory = export_untrained(prepare_toy(tmp_path, count=300), tmp_path / "model", units=2, attention_units=2)
+    exported = export_untrained(prepare_toy(tmp_path, count=300), tmp_path / "model", units=2, attention_units=2)
     source = np.array([[15, 26, 37, 48, 3], [58, 63, 3, 0, 0]])
-    engine = OnnxEngine(directory, precision="int8")
+    engine = OnnxEngine(exported, precision="int8")
     step = engine.step(np.array([2, 2]), engine.encode(source), VOCABULARY)
     assert np.isfinite(step.log_probabilities).all()
 
 
-def test_every_matrix_is_of_bytes(directory: Path) -> None:
+def test_every_matrix_is_of_bytes(exported: Path) -> None:
     for name in name_graphs("int8"):
-        arrays = map(numpy_helper.to_array, onnx.load(directory / name).graph.initializer)
+        arrays = map(numpy_helper.to_array, onnx.load(exported / name).graph.initializer)
         matrices = [array for array in arrays if array.ndim == 2 and min(array.shape) >= NARROWEST]
         assert matrices and {array.dtype.name for array in matrices} == {"int8"}
 
@@ -188,9 +188,9 @@ def test_two_products_with_one_value_share_its_bytes(tmp_path: Path) -> None:
     np.testing.assert_allclose(run(graph, tmp_path, u=ones, v=-ones / 2), 2 * ones, rtol=0.02)
 
 
-def test_every_product_with_weights_is_one_of_bytes(directory: Path) -> None:
+def test_every_product_with_weights_is_one_of_bytes(exported: Path) -> None:
     for name in name_graphs("int8"):
-        graph = Graph(onnx.load(directory / name).graph)
+        graph = Graph(onnx.load(exported / name).graph)
         bodies = [Graph(body, outer=graph) for node in graph.proto.node for body in list_bodies(node)]
         assert not [linear.value for part in (graph, *bodies) for linear in part.list_linears(narrowest=NARROWEST)]
 

@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.prepare import prepare
 from nmt_cli.errors import DataError, OptionError, OutputError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import STAGES, TRAINED_SOURCES, ModelDirectory
@@ -25,21 +23,19 @@ from nmt_cli.training.synthetic.plan import Interrupted, count_repeats, make_pla
 from nmt_cli.training.synthetic.run import SyntheticRun, train_with_synthetic
 from nmt_cli.training.synthetic.stage_options import find_stage_options
 from nmt_cli.training.watcher import Watcher
-from support.corpora import toy_pairs, write_tsv
+from support.corpora import prepare_pairs, toy_pairs
 
 NETWORK = ModelConfig.from_options(embedding=16, units=16, attention_units=8)
 CONFIG = TrainConfig(epochs=1, batch=64, mixed_precision=False)
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
+def with_text(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
     directory: Path = tmp_path_factory.mktemp("corpus")
     pairs = toy_pairs(700)
     text = directory / "text.de"
     text.write_text("".join(f"{target}\n" for _, target in pairs[400:]), encoding="utf-8")
-    config = PrepareConfig(monolingual_target=(str(text),), dev="20", test="20")
-    prepare(write_tsv(directory / "en-de.tsv", pairs[:400]), directory / "prepared", config)
-    return PreparedCorpus.load(directory / "prepared")
+    return prepare_pairs(directory, pairs[:400], monolingual_target=(str(text),), dev="20", test="20")
 
 
 @dataclass
@@ -56,13 +52,15 @@ class Recorder(Watcher):
         return len(self.stages) >= self.last
 
 
-def test_the_plan_follows_from_the_mode_and_from_what_the_corpus_has(corpus: PreparedCorpus) -> None:
-    assert make_plan(corpus, TrainConfig(synthetic="none")).tasks == ()
-    assert [task.name for task in make_plan(corpus, TrainConfig()).tasks] == ["back-translation"]
-    diversify = make_plan(corpus, TrainConfig(synthetic="diversify"))
+def test_the_plan_follows_from_the_mode_and_from_what_the_corpus_has(with_text: PreparedCorpus) -> None:
+    assert make_plan(with_text, TrainConfig(synthetic="none")).tasks == ()
+    assert [task.name for task in make_plan(with_text, TrainConfig()).tasks] == ["back-translation"]
+    diversify = make_plan(with_text, TrainConfig(synthetic="diversify"))
     assert diversify.directions == ("reverse", "forward")
     with pytest.raises(OptionError, match="needs target text without translations"):
-        make_plan(replace(corpus, manifest=replace(corpus.manifest, monolingual={})), TrainConfig(synthetic="back"))
+        make_plan(
+            replace(with_text, manifest=replace(with_text.manifest, monolingual={})), TrainConfig(synthetic="back")
+        )
 
 
 def test_real_pairs_are_repeated_by_the_number_of_synthetic_ones() -> None:
@@ -71,20 +69,22 @@ def test_real_pairs_are_repeated_by_the_number_of_synthetic_ones() -> None:
     assert count_repeats(100, 1_000_000) == 10
 
 
-def test_a_checkpoint_of_the_replaced_model_is_none_of_the_new_training(corpus: PreparedCorpus, tmp_path: Path) -> None:
-    request = TrainingRequest(corpus, tmp_path, NETWORK, CONFIG)
+def test_a_checkpoint_of_the_replaced_model_is_none_of_the_new_training(
+    with_text: PreparedCorpus, tmp_path: Path
+) -> None:
+    request = TrainingRequest(with_text, tmp_path, NETWORK, CONFIG)
     state = locate_state(tmp_path)
     state.parent.mkdir()
     state.write_bytes(b"old")
-    SyntheticRun.open(request, make_plan(corpus, CONFIG))
+    SyntheticRun.open(request, make_plan(with_text, CONFIG))
     assert not state.exists()
 
 
 def test_stages_that_are_done_need_no_more_room(
-    corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    with_text: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    request = TrainingRequest(corpus, tmp_path, NETWORK, CONFIG)
-    plan = make_plan(corpus, CONFIG)
+    request = TrainingRequest(with_text, tmp_path, NETWORK, CONFIG)
+    plan = make_plan(with_text, CONFIG)
     run = SyntheticRun.open(request, plan)
     for name in ("reverse", "back-translation"):
         with run.stages.run(name):
@@ -96,13 +96,13 @@ def test_stages_that_are_done_need_no_more_room(
 
 
 def test_a_time_too_short_for_a_helper_model_is_named_as_it_was_typed(
-    corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    with_text: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def train(request: TrainingRequest) -> None:
         raise TooShortError(f"--time {request.training.time} is too short", hint="59 seconds")
 
     monkeypatch.setattr("nmt_cli.training.synthetic.run.train", train)
-    request = TrainingRequest(corpus, tmp_path, NETWORK, replace(CONFIG, time="100s"))
+    request = TrainingRequest(with_text, tmp_path, NETWORK, replace(CONFIG, time="100s"))
     with pytest.raises(OptionError, match="--time 100s is too short: 25s of it are for the de -> en helper") as caught:
         train_with_synthetic(request)
     assert caught.value.hint == "59 seconds"
@@ -110,19 +110,23 @@ def test_a_time_too_short_for_a_helper_model_is_named_as_it_was_typed(
 
 @pytest.mark.parametrize(("pairs", "epochs"), [(16_000, 13), (35_000, 9), (150_000, 5), (1_000_000, 5)])
 def test_the_model_itself_has_as_many_epochs_as_its_mixture_needs(
-    corpus: PreparedCorpus, tmp_path: Path, pairs: int, epochs: int
+    with_text: PreparedCorpus, tmp_path: Path, pairs: int, epochs: int
 ) -> None:
     mixture: Any = SimpleNamespace(load_encoded=lambda split: SimpleNamespace(source=range(pairs)))
-    request = TrainingRequest(corpus, tmp_path, NETWORK, CONFIG, explicit=frozenset())
-    assert SyntheticRun.open(request, make_plan(corpus, CONFIG)).request_final(mixture).training.epochs == epochs
+    request = TrainingRequest(with_text, tmp_path, NETWORK, CONFIG, explicit=frozenset())
+    assert SyntheticRun.open(request, make_plan(with_text, CONFIG)).request_final(mixture).training.epochs == epochs
     typed = replace(request, explicit=frozenset({"epochs"}))
-    assert SyntheticRun.open(typed, make_plan(corpus, CONFIG)).request_final(mixture).training.epochs == CONFIG.epochs
+    assert (
+        SyntheticRun.open(typed, make_plan(with_text, CONFIG)).request_final(mixture).training.epochs == CONFIG.epochs
+    )
 
 
-def test_stages_are_interrupted_resumed_removed_and_named_in_the_card(corpus: PreparedCorpus, tmp_path: Path) -> None:
+def test_stages_are_interrupted_resumed_removed_and_named_in_the_card(
+    with_text: PreparedCorpus, tmp_path: Path
+) -> None:
     directory = tmp_path / "model"
     directory.mkdir()
-    request = TrainingRequest(corpus, directory, NETWORK, CONFIG)
+    request = TrainingRequest(with_text, directory, NETWORK, CONFIG)
     # 1. Stop in the first stage: nothing of it counts as done.
     with pytest.raises(Interrupted, match=r"interrupted in stage 1 of 3 \(de -> en helper model\)"):
         train_with_synthetic(replace(request, watcher=Recorder(last=1)))
@@ -145,7 +149,7 @@ def test_stages_are_interrupted_resumed_removed_and_named_in_the_card(corpus: Pr
     assert not (directory / STAGES).exists()
     # 5. The card and the keys of the sources tell what was learned.
     card = ModelDirectory.load(directory).card
-    assert card.dataset_fingerprint == corpus.fingerprint
+    assert card.dataset_fingerprint == with_text.fingerprint
     assert card.synthetic["tasks"]["back-translation"]["pairs"] == card.synthetic["pairs"]
     keys = np.load(directory / TRAINED_SOURCES)
     assert len(keys) <= 360 + card.synthetic["pairs"]

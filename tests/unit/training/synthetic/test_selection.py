@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.mixture import SyntheticPair
 from nmt_cli.corpus.pairs import Side
-from nmt_cli.corpus.prepare import prepare
 from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.text.normalise import make_sentence_key
 from nmt_cli.training.synthetic.selection import HeldOutSentences, Selection, WordRatio, select_pairs
-from support.corpora import toy_pairs, write_tsv
+from support.corpora import prepare_pairs, toy_pairs
 from support.properties import examples
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
-    directory: Path = tmp_path_factory.mktemp("corpus")
-    prepare(write_tsv(directory / "en-de.tsv", toy_pairs(400)), directory / "prepared", PrepareConfig())
-    return PreparedCorpus.load(directory / "prepared")
+def english_german(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
+    return prepare_pairs(tmp_path_factory.mktemp("corpus"), toy_pairs(400))
 
 
 def select(corpus: PreparedCorpus, pairs: list[SyntheticPair], confidence: float = 0.0) -> Selection:
@@ -46,28 +40,28 @@ def back(source: str, target: str) -> SyntheticPair:
         (back("Cow.", "Die Kuh sieht am Mittag das Kalb auf der Weide."), "off in length"),
     ],
 )
-def test_each_fault_is_dropped_and_counted(corpus: PreparedCorpus, pair: SyntheticPair, reason: str) -> None:
-    selection = select(corpus, [pair])
+def test_each_fault_is_dropped_and_counted(english_german: PreparedCorpus, pair: SyntheticPair, reason: str) -> None:
+    selection = select(english_german, [pair])
     assert selection.pairs == ([] if reason else [pair])
     assert dict(selection.dropped) == ({reason: 1} if reason else {})
 
 
-def test_a_pair_that_is_less_likely_than_nearly_all_others_is_dropped(corpus: PreparedCorpus) -> None:
+def test_a_pair_that_is_less_likely_than_nearly_all_others_is_dropped(english_german: PreparedCorpus) -> None:
     pair = back("The cow sees the calf at noon.", "Die Kuh sieht das Kalb am Mittag.")
-    assert dict(select(corpus, [pair], confidence=-1.5).dropped) == {"of low confidence": 1}
-    assert select(corpus, [pair], confidence=float("nan")).pairs == [pair]  # unknown is not low
+    assert dict(select(english_german, [pair], confidence=-1.5).dropped) == {"of low confidence": 1}
+    assert select(english_german, [pair], confidence=float("nan")).pairs == [pair]  # unknown is not low
 
 
-def test_equal_pairs_are_learned_once(corpus: PreparedCorpus) -> None:
+def test_equal_pairs_are_learned_once(english_german: PreparedCorpus) -> None:
     pair = back("The cow sees the calf at noon.", "Die Kuh sieht das Kalb am Mittag.")
-    selection = select(corpus, [pair, pair])
+    selection = select(english_german, [pair, pair])
     assert (selection.pairs, dict(selection.dropped)) == ([pair], {"duplicate": 1})
 
 
-def test_a_translation_that_the_corpus_has_already_is_not_learned_again(corpus: PreparedCorpus) -> None:
+def test_a_translation_that_the_corpus_has_already_is_not_learned_again(english_german: PreparedCorpus) -> None:
     known, new = ("The cow sees.", "Die Kuh sieht."), ("The cow looks.", "Die Kuh sieht.")
     pairs = [SyntheticPair(*pair, is_tagged=False) for pair in (known, new)]
-    held_out, ratio = HeldOutSentences.from_corpus(corpus), WordRatio.from_corpus(corpus)
+    held_out, ratio = HeldOutSentences.from_corpus(english_german), WordRatio.from_corpus(english_german)
     selection = select_pairs(pairs, [0.0, 0.0], held_out, ratio, -1.0, "source", {known})
     assert (selection.pairs, dict(selection.dropped)) == (pairs[1:], {"as in the corpus": 1})
 
@@ -75,10 +69,10 @@ def test_a_translation_that_the_corpus_has_already_is_not_learned_again(corpus: 
 @examples(30)
 @given(st.data(), st.booleans(), st.booleans(), st.sampled_from(["source", "target"]))
 def test_no_held_out_sentence_is_on_either_side_of_a_synthetic_pair(
-    corpus: PreparedCorpus, data: st.DataObject, is_reversed: bool, is_tagged: bool, generated: Side
+    english_german: PreparedCorpus, data: st.DataObject, is_reversed: bool, is_tagged: bool, generated: Side
 ) -> None:
     """Holds for back-translation and diversification, which differ in the side that is generated and in the tag."""
-    direction = reverse_corpus(corpus) if is_reversed else corpus
+    direction = reverse_corpus(english_german) if is_reversed else english_german
     held_out = [pair for split in ("dev", "test") for pair in direction.read_pairs(split)]
     shapes = st.sampled_from([str, str.upper, str.lower, lambda text: f"{text} ", lambda text: text.replace(".", " .")])
     turn = -1 if is_reversed else 1

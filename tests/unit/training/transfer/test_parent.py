@@ -7,9 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.prepare import prepare
 from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.text.tokenizer import Tokenizer
@@ -28,7 +26,8 @@ from nmt_cli.training.transfer.parent import (
 )
 from nmt_cli.training.transfer.piece_matching import PieceMatcher, list_keys
 from nmt_cli.training.watcher import RowCounts
-from support.models import KINDS, prepare_toy, tiny_config, write_pairs
+from support.corpora import prepare_pairs
+from support.models import KINDS, prepare_toy, tiny_config
 
 BIAS = OUTPUT_WEIGHTS[1]
 VOCABULARIES: dict[str, dict[str, object]] = {
@@ -43,7 +42,7 @@ VOCABULARIES: dict[str, dict[str, object]] = {
 
 
 @pytest.fixture(scope="module", params=list(VOCABULARIES))
-def corpus(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
+def any_corpus(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
     return prepare_toy(tmp_path_factory.mktemp("toy"), 300, **VOCABULARIES[request.param])
 
 
@@ -54,9 +53,7 @@ def small_target(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
     words = [f"{first}{second}{third}" for first in "bdgk" for second in "aeiou" for third in "lmnrs"]
     targets = [" ".join(("no", "so")[number >> bit & 1] for bit in range(8)) for number in range(200)]
     pairs = [(f"{words[i % 100]} {words[(7 * i + i // 100) % 100]}", target) for i, target in enumerate(targets)]
-    config = PrepareConfig(dev="10", test="10", keep=("length-ratio",))
-    prepare(write_pairs(directory / "small.tsv", pairs), directory / "prepared", config)
-    corpus = PreparedCorpus.load(directory / "prepared")
+    corpus = prepare_pairs(directory, pairs, dev="10", test="10", keep=("length-ratio",))
     assert list(corpus.tokenizer_files) == ["joint", "target"]
     return corpus
 
@@ -82,14 +79,14 @@ def fits(arrays: NamedArrays, corpus: PreparedCorpus, **options: object) -> bool
     return all(np.isfinite(array).all() for array in arrays.values())
 
 
-def test_with_the_parents_own_vocabulary_all_weights_are_the_parents(corpus: PreparedCorpus) -> None:
-    parent = make_parent(corpus)
-    arrays, counts = parent.adapt_weights(corpus, seed=1)
+def test_with_the_parents_own_vocabulary_all_weights_are_the_parents(any_corpus: PreparedCorpus) -> None:
+    parent = make_parent(any_corpus)
+    arrays, counts = parent.adapt_weights(any_corpus, seed=1)
     assert arrays.keys() == parent.arrays.keys()
     for name, array in parent.arrays.items():
         np.testing.assert_array_equal(arrays[name], array)
         assert arrays[name].dtype == array.dtype
-    sizes = read_vocabularies(corpus)
+    sizes = read_vocabularies(any_corpus)
     expected = {"joint": sizes.source} if sizes.joint else {"source": sizes.source, "target": sizes.target}
     assert counts == {side: RowCounts(size, 0, 0) for side, size in expected.items()}
 
@@ -108,8 +105,8 @@ def separate(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
     return prepare_toy(tmp_path_factory.mktemp("separate"), 300, separate_vocabularies=True, vocab_size=310)
 
 
-def test_any_vocabulary_can_follow_any_other(corpus: PreparedCorpus, separate: PreparedCorpus) -> None:
-    for parent, child in ((corpus, separate), (separate, corpus), (reverse_corpus(corpus), corpus)):
+def test_any_vocabulary_can_follow_any_other(any_corpus: PreparedCorpus, separate: PreparedCorpus) -> None:
+    for parent, child in ((any_corpus, separate), (separate, any_corpus), (reverse_corpus(any_corpus), any_corpus)):
         arrays, counts = make_parent(parent).adapt_weights(child, seed=1)
         assert fits(arrays, child)
         assert all(count.kept > 14 for count in counts.values())  # symbols and placeholders at least
@@ -126,17 +123,23 @@ def test_the_weights_without_rows_stay(small_target: PreparedCorpus, separate: P
 
 
 def test_the_rows_of_shared_pieces_are_the_parents_on_each_side(
-    separate: PreparedCorpus, corpus: PreparedCorpus
+    separate: PreparedCorpus, any_corpus: PreparedCorpus
 ) -> None:
-    parent = make_parent(corpus, tied=False)
+    parent = make_parent(any_corpus, tied=False)
     arrays, _ = parent.adapt_weights(separate, seed=1)
-    joint = read_vocabularies(corpus).joint
+    joint = read_vocabularies(any_corpus).joint
     sources = parent.arrays[TARGET_EMBEDDING if joint else SOURCE_EMBEDDING]
-    embeddings = (corpus.source_tokenizer if joint else corpus.target_tokenizer), parent.arrays[TARGET_EMBEDDING]
+    embeddings = (
+        (any_corpus.source_tokenizer if joint else any_corpus.target_tokenizer),
+        parent.arrays[TARGET_EMBEDDING],
+    )
     for child, name, (tokenizer, rows) in (
-        (separate.source_tokenizer, SOURCE_EMBEDDING, (corpus.source_tokenizer, sources)),
+        (separate.source_tokenizer, SOURCE_EMBEDDING, (any_corpus.source_tokenizer, sources)),
         (separate.target_tokenizer, TARGET_EMBEDDING, embeddings),
-        *((separate.target_tokenizer, path, (corpus.target_tokenizer, parent.arrays[path])) for path in OUTPUT_WEIGHTS),
+        *(
+            (separate.target_tokenizer, path, (any_corpus.target_tokenizer, parent.arrays[path]))
+            for path in OUTPUT_WEIGHTS
+        ),
     ):
         places = {key: piece_id for piece_id, key in reversed(list(enumerate(list_keys(tokenizer))))}
         shared = [(i, places[key]) for i, key in enumerate(list_keys(child)) if key in places]

@@ -9,31 +9,25 @@ from hypothesis import strategies as st
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.sources.source import TextSource
 from nmt_cli.text.normalise import normalise
-from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.text.tokenizer_settings import TokenizerSettings
-from nmt_cli.text.tokenizer_training import train_tokenizer
+from nmt_cli.text.tokenizer_settings import TokenizerKind
 from nmt_cli.translation.config import LineConfig
 from nmt_cli.translation.forced import force_translations
 from nmt_cli.translation.placement.word_alignment import find_links
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
 from support.adversary import Adversary, Parrot
-from support.models import toy_pairs
 from support.properties import examples
 from support.spans import lines_with_spans
+from support.tokenizers import syllable_tokenizer
 
-SETTINGS = {kind: TokenizerSettings(kind=kind, lowercase=False) for kind in ("unigram", "word", "char")}
-TOKENIZERS = {
-    kind: Tokenizer(train_tokenizer([text for pair in toy_pairs(300) for text in pair], config), config)
-    for kind, config in SETTINGS.items()
-}
+KINDS: tuple[TokenizerKind, ...] = ("unigram", "word", "char")
 
 
 def translated(
-    line: str, *, kind: str = "unigram", seed: int = 0, carries: bool = True, words: int = 50
+    line: str, *, kind: TokenizerKind = "unigram", seed: int = 0, carries: bool = True, words: int = 50
 ) -> Translation:
     """By a network that copies; with a `seed`, by one that does what it likes."""
-    tokenizer = TOKENIZERS[kind]
+    tokenizer = syllable_tokenizer(kind)
     engine = Adversary(tokenizer.vocabulary_size, seed) if seed else Parrot(tokenizer.vocabulary_size)
     translator = Translator(
         engine, TextSource(tokenizer), tokenizer, carries=carries, lines=LineConfig(max_words=words)
@@ -51,7 +45,7 @@ def linked(line: str, **options: object) -> dict[str, list[str]]:
     return links
 
 
-@pytest.mark.parametrize("kind", SETTINGS)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("carries", [True, False])
 def test_words_around_spans_are_linked_right(kind: str, carries: bool) -> None:
     line = "bade 10 km giko 😀 luma <b>pone <i>gilu.</i></b> 😀 {x} neba."
@@ -72,7 +66,7 @@ def test_unknown_words_that_one_piece_stands_for_move_no_other() -> None:
     assert {word: links[word] for word in ("bade", "luma", "giko")} == {
         word: [word] for word in ("bade", "luma", "giko")
     }
-    tokenizer = TOKENIZERS["word"]
+    tokenizer = syllable_tokenizer("word")
     translator = Translator(Parrot(tokenizer.vocabulary_size), TextSource(tokenizer), tokenizer)
     (translation,) = force_translations(translator, [line], [line])
     assert {(0, 0), (3, 3), (4, 4)} <= set(find_links(translation, translation.hypotheses[0]))
@@ -89,7 +83,7 @@ def test_a_part_of_spans_alone_is_linked_to_itself_and_moves_no_other() -> None:
     line=lines_with_spans(),
     seed=st.integers(1, 1000),
     carries=st.booleans(),
-    kind=st.sampled_from(sorted(SETTINGS)),
+    kind=st.sampled_from(sorted(KINDS)),
     words=st.sampled_from([3, 50]),
 )
 def test_links_join_words_of_the_line_and_every_ordinary_word_has_one(

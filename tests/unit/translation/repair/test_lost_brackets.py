@@ -9,21 +9,20 @@ from hypothesis import strategies as st
 from nmt_cli.carrying.brackets import BRACKET_PAIRS
 from nmt_cli.carrying.kind import NO_CONTEXT, Attempt
 from nmt_cli.carrying.kinds import IF_LOST
-from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import LineConfig, RepairConfig
+from nmt_cli.translation.config import LineConfig
 from nmt_cli.translation.result import Repair
 from nmt_cli.translation.segmentation.line_reader import LineReader
-from support.scripted_translator import ScriptedTranslator
+from support.scripted_translator import ScriptedTranslator, repair_line
 
 
-def translate(line: str, *, loses: str = "()[]/") -> tuple[str, list[str], tuple[Repair, ...]]:
+def translate_without_marks(line: str, *, loses: str = "()[]/") -> tuple[str, list[str], tuple[Repair, ...]]:
     """What a network writes that writes lines as they are, but for marks; what it reads; and the repairs.
 
     A person is told to check the place of each mark that attention placed.
     """
     rule = str.maketrans(dict.fromkeys(loses, " "))
     translator = ScriptedTranslator(lambda text: " ".join(text.translate(rule).split()))
-    (translation,) = translator.translate([line], SearchConfig(beam_size=1), repair=RepairConfig())
+    translation = repair_line(translator, line)
     assert all(placed.doubtful for placed in translation.placed if placed.text in "()[]/")
     return translation.text, translator.given, translation.repairs
 
@@ -38,7 +37,7 @@ def translate(line: str, *, loses: str = "()[]/") -> tuple[str, list[str], tuple
     ],
 )
 def test_lost_marks_stand_around_the_same_words_again(line: str) -> None:
-    text, read, repairs = translate(line)
+    text, read, repairs = translate_without_marks(line)
     assert text == line
     assert len(read) == 2 and not set("()[]/") & set(read[1])
     assert repairs == (Repair("brackets", "protected brackets"),)
@@ -46,19 +45,19 @@ def test_lost_marks_stand_around_the_same_words_again(line: str) -> None:
 
 @pytest.mark.parametrize("line", ["we have cats.", "we have (they came) cats.", "we have cats/dogs.", ":-( we have."])
 def test_marks_that_are_there_are_left_to_the_network(line: str) -> None:
-    _, read, repairs = translate(line, loses="")
+    _, read, repairs = translate_without_marks(line, loses="")
     assert len(read) == 1 and repairs == ()
 
 
 @pytest.mark.parametrize("line", ["we have dog(s).", "we have (cats.", "we have 1/2 dogs.", "we have cats) and dogs."])
 def test_marks_within_a_word_or_without_a_partner_are_not_searched_again(line: str) -> None:
-    _, read, _ = translate(line)
+    _, read, _ = translate_without_marks(line)
     assert len(read) == 1
 
 
 def test_a_slash_between_words_for_which_one_was_written_stays_lost() -> None:
     translator = ScriptedTranslator(lambda text: "we have cats." if "/" in text else "we have cats")
-    (translation,) = translator.translate(["we have cats/dogs."], SearchConfig(beam_size=1), repair=RepairConfig())
+    translation = repair_line(translator, "we have cats/dogs.")
     assert translation.text == "we have cats." and len(translator.given) == 2 and translation.repairs == ()
 
 

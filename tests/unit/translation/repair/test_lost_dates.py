@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import RepairConfig
 from nmt_cli.translation.result import Repair
-from support.scripted_translator import ScriptedTranslator
+from support.scripted_translator import ScriptedTranslator, repair_line
 
 
-def translate(line: str, wrong: str, written: str) -> tuple[str, list[str], tuple[Repair, ...]]:
+def translate_wrongly(line: str, wrong: str, written: str) -> tuple[str, list[str], tuple[Repair, ...]]:
     """What a network writes that writes lines as they are, but for something `wrong`; what it reads; the repairs."""
     translator = ScriptedTranslator(lambda text: text.replace(wrong, written))
-    (translation,) = translator.translate([line], SearchConfig(beam_size=1), repair=RepairConfig())
+    translation = repair_line(translator, line)
     return translation.text, translator.given, translation.repairs
 
 
@@ -33,17 +31,17 @@ def translate(line: str, wrong: str, written: str) -> tuple[str, list[str], tupl
 )
 def test_a_date_without_its_month_is_carried(line: str, expected: str) -> None:
     month = "MARCH" if "MARCH" in line else "March"
-    text, read, repairs = translate(line, month, "miles")
+    text, read, repairs = translate_wrongly(line, month, "miles")
     assert text == expected
     assert len(read) == 2 and month not in read[1]
     assert Repair("dates", "protected date") in repairs
 
 
 def test_a_date_without_its_day_is_carried() -> None:
-    text, _, _ = translate("they came March 3 to go.", "March 3", "im März")
+    text, _, _ = translate_wrongly("they came March 3 to go.", "March 3", "im März")
     assert text == "they came 3. März to go."
 
 
 def test_a_date_that_is_there_is_left_to_the_network() -> None:
-    text, read, repairs = translate("they came March 3 to go.", "March 3", "3. März")
+    text, read, repairs = translate_wrongly("they came March 3 to go.", "March 3", "3. März")
     assert text == "they came 3. März to go." and len(read) == 1 and repairs == ()

@@ -6,19 +6,15 @@ from nmt_cli.carrying.numbers.notation import NumberNotation
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.sources.source import TextSource
 from nmt_cli.translation.config import RepairConfig
-from nmt_cli.translation.result import Repair, Translation
+from nmt_cli.translation.result import Repair
 from nmt_cli.translation.translator import Translator
 from support.adversary import Adversary
-from support.scripted_translator import SUBWORDS, ScriptedTranslator
-
-
-def translate(translator: Translator, line: str, config: SearchConfig | None = None) -> Translation:
-    return translator.translate([line], config or SearchConfig(), repair=RepairConfig())[0]
+from support.scripted_translator import SUBWORDS, ScriptedTranslator, repair_line
 
 
 def test_a_lost_small_number_is_carried_in_a_second_search() -> None:
     translator = ScriptedTranslator(lambda line: line.replace("3 cats", "7 cats"))
-    translation = translate(translator, "we have 3 cats.")
+    translation = repair_line(translator, "we have 3 cats.")
     assert translator.given == ["we have 3 cats.", "we have ⟦0⟧ cats."]
     assert translation.text == "we have 3 cats."
     assert translation.repairs == (Repair("numbers", "protected number"),)
@@ -27,20 +23,20 @@ def test_a_lost_small_number_is_carried_in_a_second_search() -> None:
 
 def test_with_one_lost_number_all_are_carried_lest_another_is_lost() -> None:
     translator = ScriptedTranslator(lambda line: line.replace("3", "7") if "⟦" not in line else line.replace("4", "9"))
-    assert translate(translator, "we have 3 cats and 4 dogs.").text == "we have 3 cats and 4 dogs."
+    assert repair_line(translator, "we have 3 cats and 4 dogs.").text == "we have 3 cats and 4 dogs."
     assert translator.given[1:] == ["we have ⟦0⟧ cats and ⟦1⟧ dogs."]
 
 
 def test_small_numbers_that_are_right_are_left_to_the_network() -> None:
     translator = ScriptedTranslator(str)
-    assert translate(translator, "they came in 1972 with 12 of 345 boxes.").repairs == ()
+    assert repair_line(translator, "they came in 1972 with 12 of 345 boxes.").repairs == ()
     assert translator.given == ["they came in ⟦0⟧ with 12 of ⟦1⟧ boxes."]
 
 
 def test_a_network_without_placeholders_loses_no_number_either() -> None:
     line = "they came in 1972 with 12 of 345 boxes."
     translator = ScriptedTranslator(lambda text: text.replace("1972", "1927"), carries=False)
-    translation = translate(translator, line)
+    translation = repair_line(translator, line)
     assert translator.given[0] == line
     assert {"1972", "12", "345"} <= set(translation.text.replace(".", " ").split())
     assert translation.repairs[-1] == Repair("numbers", "protected number")
@@ -52,21 +48,21 @@ def test_a_second_search_that_loses_as_much_is_not_kept() -> None:
     def rule(line: str) -> str:
         return line.replace("3", "7") if "⟦" not in line else line.translate(brackets)
 
-    translation = translate(ScriptedTranslator(rule), "we have 3 cats (and dogs).")
+    translation = repair_line(ScriptedTranslator(rule), "we have 3 cats (and dogs).")
     assert translation.text == "we have 7 cats (and dogs)." and translation.repairs == ()
 
 
 def test_what_one_kind_lost_is_carried_though_another_stays_lost() -> None:
     rule = str.maketrans("3/", "7 ")
     translator = ScriptedTranslator(lambda line: " ".join(line.translate(rule).split()[:4]) + ".")
-    translation = translate(translator, "we have 3 cats/dogs.")
+    translation = repair_line(translator, "we have 3 cats/dogs.")
     assert translation.text == "we have 3 cats." and translation.repairs == (Repair("numbers", "protected number"),)
 
 
 def test_samples_stay_as_drawn_and_no_repair_means_no_second_search() -> None:
     translator = ScriptedTranslator(lambda line: line.replace("3", "7"))
     sampling = SearchConfig(sampling=SamplingConfig(sample=True))
-    assert translate(translator, "we have 3 cats.", sampling).text == "we have 7 cats."
+    assert repair_line(translator, "we have 3 cats.", sampling).text == "we have 7 cats."
     assert translator.translate(["we have 3 cats."], SearchConfig())[0].text == "we have 7 cats."
 
 
@@ -80,14 +76,14 @@ def test_numbers_are_written_as_the_target_writes_them() -> None:
 
     translator = ScriptedTranslator(str)
     translator.reader.context = translator.reader.context._replace(notation=NumberNotation(".", ",", Marks()))
-    assert translate(translator, "it is 2.5 miles, no 10.0.0.1.").text == "it is 2,5 miles, no 10.0.0.1."
-    assert translate(translator, " 2.5 ").text == " 2.5 "
+    assert repair_line(translator, "it is 2.5 miles, no 10.0.0.1.").text == "it is 2,5 miles, no 10.0.0.1."
+    assert repair_line(translator, " 2.5 ").text == " 2.5 "
 
 
 def test_references_of_html_come_back_for_letters_and_quotes() -> None:
     translator = ScriptedTranslator(str)
     line = "we don&#39;t &quot;go&quot; &amp; it&nbsp;is &lt;3."
-    assert translate(translator, line).text == line
+    assert repair_line(translator, line).text == line
     assert translator.given == ['we don\'t "go" ⟦0⟧ it is ⟦1⟧3.']
 
 
@@ -104,22 +100,22 @@ def test_texts_of_an_invented_placeholder_are_found_again() -> None:
 
 def test_a_lost_ordinal_is_written_as_the_target_writes_it() -> None:
     translator = ScriptedTranslator(lambda line: line if "⟦" in line else line.replace("3rd", ""))
-    translation = translate(translator, "the 3rd dog is it.")
+    translation = repair_line(translator, "the 3rd dog is it.")
     assert translator.given == ["the 3rd dog is it.", "the ⟦0⟧ dog is it."]
     assert translation.text == "the 3. dog is it."
 
 
 def test_the_stop_of_an_ordinal_ends_the_sentence_too() -> None:
     translator = ScriptedTranslator(lambda line: line if "⟦" in line else line.replace("4th", ""))
-    assert translate(translator, "it is the 4th.").text == "it is the 4."
+    assert repair_line(translator, "it is the 4th.").text == "it is the 4."
 
 
 def test_of_two_equal_numbers_none_gets_lost() -> None:
     translator = ScriptedTranslator(lambda line: line.replace("3 cats and 3 dogs", "3 cats"))
-    assert translate(translator, "we have 3 cats and 3 dogs.").text == "we have 3 cats and 3 dogs."
+    assert repair_line(translator, "we have 3 cats and 3 dogs.").text == "we have 3 cats and 3 dogs."
     assert translator.given[1:] == ["we have ⟦0⟧ cats and ⟦1⟧ dogs."]
 
 
 def test_a_piece_of_numbers_alone_is_kept_once_they_are_found_lost() -> None:
     translator = ScriptedTranslator(lambda line: "o'clock")
-    assert translate(translator, "4th {name}").text == "4. {name}"
+    assert repair_line(translator, "4th {name}").text == "4. {name}"

@@ -1,0 +1,28 @@
+"""Where commands run: a directory with all that they look for, and a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import pytest
+
+from nmt_cli.corpus.dataset import PreparedCorpus
+from support.browser import browser
+
+
+@pytest.fixture(scope="module")
+def place(corpus: PreparedCorpus, untrained_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory of a file's own with `prepared/` and an untrained `model/`."""
+    directory = tmp_path_factory.mktemp("a place")  # a blank in the path, as users have them
+    copytree(corpus.directory, directory / "prepared")
+    copytree(untrained_model, directory / "model")
+    return directory
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with browser(tmp_path_factory.mktemp("profile")) as running:
+        yield running
