@@ -6,14 +6,16 @@ BIN := $(VENV)/bin
 NMT := $(BIN)/nmt
 DEMO := demo
 
-.PHONY: docs docs-test help try demo test check check-install check-documents lint format clean
+.PHONY: docs docs-test help try demo test test-slow check release-check check-install check-documents lint format clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make try     install what translation needs, and translate a sentence with a model that is there (a minute)"
 	@echo "make demo    prepare, train, translate, evaluate and draw on the bundled corpus, into demo/ (about 10 minutes)"
-	@echo "make check   lint, types and the tests that need no network: a minute or two, for use while coding"
-	@echo "make test    lint, types and all tests: what CI runs"
+	@echo "make check   lint, types and the tests that need no network: a minute, for use while coding"
+	@echo "make test    lint, types and all tests but the slow ones: what CI runs"
+	@echo "make test-slow        all tests: every kind of network, kills, clusters, whole trainings"
+	@echo "make release-check    test-slow, check-install, check-documents and the scripts of tests/release"
 	@echo "make check-install    resolve every extra; install the lowest versions allowed and translate with them"
 	@echo "make check-documents  open translated documents in the programs that own their formats"
 	@echo "make docs    the pages of docs/ as a site, into build/site/"
@@ -72,6 +74,13 @@ check: lint
 
 test: lint
 	$(PYTEST) -m "not slow" --durations 20
+
+test-slow: lint
+	$(PYTEST) --hypothesis-profile thorough --durations 20
+
+release-check: test-slow check-install check-documents
+	$(BIN)/python tests/release/kill.py
+	$(BIN)/python tests/release/fuzz_prepare.py --seconds 60
 
 check-install: $(VENV)/installed
 	$(BIN)/python tests/release/check_install.py

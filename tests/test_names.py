@@ -159,6 +159,21 @@ def test_a_docstring_begins_with_what_is_done() -> None:
     assert offenders == []
 
 
+def list_fixtures(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef) and any("fixture" in ast.unparse(each) for each in node.decorator_list):
+            yield node.name
+
+
+def test_fixtures_are_declared_once() -> None:
+    files = defaultdict(list)
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        for name in list_fixtures(path):
+            files[name].append(path.name)
+    assert len(files) > 20
+    assert not {name: paths for name, paths in files.items() if len(paths) > 1}
+
+
 def test_names_of_tests_are_properties_of_at_most_seventy_characters() -> None:
     paths = sorted(Path(__file__).parent.rglob("test_*.py"))
     names = [name for path in paths for name in re.findall(r"\bdef (test_\w+)", path.read_text(encoding="utf-8"))]

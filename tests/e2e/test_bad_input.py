@@ -13,7 +13,7 @@ from support.commands import nmt
 
 def run(*arguments: str, cwd: Path, text: bytes = b"") -> tuple[int, list[str], str]:
     """Returns the exit code, the lines of standard error, and standard output."""
-    done = nmt(*arguments, cwd=cwd, text=text)
+    done = nmt(*arguments, cwd=cwd, text=text, COLUMNS="")
     return done.returncode, done.stderr.splitlines(), done.stdout
 
 

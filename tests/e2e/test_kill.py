@@ -6,6 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
 SCRIPT = Path(__file__).parents[2] / "tests" / "release" / "kill.py"
 
 

@@ -17,7 +17,7 @@ SAMPLE = Path(__file__).parents[2] / "data" / "eng-deu.tsv"
 
 
 def prepare(folder: Path, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
-    return nmt("prepare", *arguments, cwd=folder, text=text)
+    return nmt("prepare", *arguments, cwd=folder, text=text, COLUMNS="")
 
 
 @pytest.fixture

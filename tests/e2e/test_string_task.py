@@ -11,6 +11,7 @@ import pytest
 from support.commands import succeed
 from support.models import write_pairs
 
+pytestmark = pytest.mark.slow
 TRAIN = ["--attention", "general", "--units", "128", "--embedding", "64", "--learning-rate", "0.01"]
 
 

@@ -9,7 +9,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nmt_cli.rewriting.rewrite import Rewriter
@@ -18,6 +18,7 @@ from nmt_cli.runtime.installed_models import list_bundled_models
 from nmt_cli.translation.config import LineConfig, ModelRequest
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.translator import Translator
+from support.properties import examples
 from support.rewriting import model_text
 
 HERE = Path(__file__).parent
@@ -45,8 +46,8 @@ def read(reader: LineReader, line: str) -> list[tuple[str, tuple[str, ...]]]:
 
 
 @pytest.mark.parametrize("language", MODELS)
-def test_a_line_is_read_alike_whatever_was_read_before(language: str) -> None:
-    lines = (HERE / f"{language}.txt").read_text(encoding="utf-8").split("\n")[:-1]
+def test_a_line_is_read_alike_whatever_was_read_before(language: str, step: int) -> None:
+    lines = (HERE / f"{language}.txt").read_text(encoding="utf-8").split("\n")[:-1:step]
     random.Random(1).shuffle(lines)
     reader = load_reader(language)
     after_others = [read(reader, line) for line in lines]
@@ -60,7 +61,7 @@ READER = LineReader(LineConfig(slips=True), carries=True, rewriter=Rewriter.from
 LINES = st.lists(st.sampled_from(PARTS), min_size=1, max_size=4).map(" ".join)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(LINES, min_size=2, max_size=12))
 @example(["the s. dog", "the s."])
 @example(["= dog", "x = y"])

@@ -8,6 +8,7 @@ from shutil import copyfile
 
 import numpy as np
 
+from nmt_cli.model.config import ModelConfig
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.runtime.model_directory import FLOAT, name_graphs
 from nmt_cli.training.export.export import export
@@ -32,13 +33,16 @@ def weigh(validator: Validator, trainer: Trainer) -> Validation:
 
 
 def export_once(folder: Path) -> Callable[[Seq2Seq, Path], None]:
-    """Returns an `export` that traces its first network, into `folder`, and gives every later one the same graphs."""
+    """Returns an `export` that traces each kind of network once, into `folder`; later ones get the same graphs."""
+    kinds: list[tuple[ModelConfig, list[tuple[int, ...]]]] = []
 
     def copy_graphs(network: Seq2Seq, directory: Path) -> None:
-        if not folder.exists():
-            folder.mkdir()
-            export(network, folder)
+        kind = (network.config, [weight.shape for weight in network.weights])
+        if kind not in kinds:
+            kinds.append(kind)
+            (folder / str(kinds.index(kind))).mkdir()
+            export(network, folder / str(kinds.index(kind)))
         for name in name_graphs(FLOAT):
-            copyfile(folder / name, directory / name)
+            copyfile(folder / str(kinds.index(kind)) / name, directory / name)
 
     return copy_graphs

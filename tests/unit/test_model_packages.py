@@ -81,6 +81,7 @@ def test_a_package_cannot_be_read_in_floats_nor_trained_further(package: Path, p
         nmt.train(data=packed / "prepared", model=tmp_path / "model", init_from=str(find_model(package)))
 
 
+@pytest.mark.slow
 def test_the_other_direction_of_a_corpus_is_packed_with_it(make: ModuleType, packed: Path, tmp_path: Path) -> None:
     prepared = packed / "prepared"
     tiny = {"epochs": 1, "batch": 64, "units": 8, "embedding": 8, "attention_units": 4}

@@ -44,6 +44,7 @@ def two_workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ray.shutdown()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("two_workers")
 def test_blocks_come_back_in_order_though_a_worker_is_killed(unread_model: Path, tmp_path: Path) -> None:
     mark = tmp_path / "died"
@@ -73,6 +74,7 @@ def test_the_glossary_travels_too(unread_model: Path, tmp_path: Path) -> None:
     assert Glossary.load(Path(lines.glossary)).terms == {"dog": "Hund"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("two_workers")
 def test_errors_of_an_actor_or_the_input_are_raised_after_what_came_before(unread_model: Path) -> None:
     texts: list[str] = []

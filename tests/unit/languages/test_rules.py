@@ -6,13 +6,12 @@ import ast
 import re
 import shutil
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import langcodes
 import pytest
 
-import nmt_cli
 from nmt_cli.carrying.numbers.dates import compile_forms, find_dates, write_date
 from nmt_cli.carrying.numbers.notation import is_label
 from nmt_cli.carrying.numbers.ordinals import find_ending
@@ -20,9 +19,9 @@ from nmt_cli.languages import rules
 from nmt_cli.languages.codes import DATA, find_code, load_table
 from nmt_cli.languages.rules import WORDS, LanguageRules, find_rules, read_rules
 from nmt_cli.translation.segmentation.segments import find_sentence_starts
+from support.package_code import MODULES, list_nodes, within_package
 
 DESCRIBED = sorted(path.stem for path in DATA.glob("*.toml"))
-PACKAGE = Path(nmt_cli.__file__).parent
 FEWEST_CODES = 3  # as many codes of languages in one literal are a table of languages
 
 
@@ -135,10 +134,10 @@ def test_a_new_language_is_one_file(fresh_rules: Path) -> None:
     }
 
 
-def list_literals(tree: ast.AST) -> list[tuple[int, list[str]]]:
+def list_literals(nodes: Iterable[ast.AST]) -> list[tuple[int, list[str]]]:
     """Returns the strings of each literal that may be a table: keys, elements, words between blanks; with its line."""
     found = []
-    for node in ast.walk(tree):
+    for node in nodes:
         parts = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", [node])
         strings = [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
         found.append((getattr(node, "lineno", 0), [word for text in strings for word in re.split(r"[\s:,]+", text)]))
@@ -147,21 +146,24 @@ def list_literals(tree: ast.AST) -> list[tuple[int, list[str]]]:
 
 def are_codes(words: list[str]) -> bool:
     """Whether words are a table of languages: nearly all are codes, among them several of two letters."""
-    codes = [word for word in words if re.fullmatch("[a-z]{2,3}", word) and langcodes.tag_is_valid(word)]
+    short = [word for word in words if re.fullmatch("[a-z]{2,3}", word)]
+    if len(short) <= 0.9 * len(words):
+        return False
+    codes = [word for word in short if langcodes.tag_is_valid(word)]
     return len({*codes}) >= FEWEST_CODES and len(codes) > 0.9 * len(words) and sum(len(c) == 2 for c in codes) >= 2
 
 
 @pytest.mark.parametrize("literal", ['{"en": 1, "de": 2, "fr": 3}', '"en eng de deu"', '("th", "lo", "km")'])
 def test_a_table_of_languages_is_recognised(literal: str) -> None:
-    assert any(are_codes(words) for _, words in list_literals(ast.parse(literal)))
+    assert any(are_codes(words) for _, words in list_literals(ast.walk(ast.parse(literal))))
 
 
 def test_no_module_outside_has_a_table_of_languages() -> None:
     found = [
-        f"{path.relative_to(PACKAGE)}:{line}: {' '.join(words)}"
-        for path in sorted(PACKAGE.rglob("*.py"))
-        if "languages" not in path.relative_to(PACKAGE).parts[:1]
-        for line, words in list_literals(ast.parse(path.read_text(encoding="utf-8")))
+        f"{within_package(path)}:{line}: {' '.join(words)}"
+        for path in MODULES
+        if not within_package(path).startswith("languages/")
+        for line, words in list_literals(list_nodes(path))
         if are_codes(words)
     ]
     assert found == []

@@ -14,43 +14,53 @@ from support.models import tiny_config
 SOURCE = np.array([[5, 6, 7, 3], [8, 3, 0, 0]])
 PREVIOUS = np.array([[2, 9, 10, 11], [2, 12, 0, 0]])
 
+slow = pytest.mark.slow
 KINDS = [
     pytest.param({}, id="default"),
-    pytest.param({"layers": 2}, id="stacked"),
-    pytest.param({"tied": False}, id="untied"),
-    pytest.param({"fixed_norm": True}, id="fixed norm"),
+    pytest.param({"layers": 2}, id="stacked", marks=slow),
+    pytest.param({"tied": False}, id="untied", marks=slow),
+    pytest.param({"fixed_norm": True}, id="fixed norm", marks=slow),
     pytest.param({"fixed_norm": True, "tied": False, "attention": "dot"}, id="untied, fixed norm"),
-    pytest.param({"cell": "lstm"}, id="lstm"),
+    pytest.param({"cell": "lstm"}, id="lstm", marks=slow),
     pytest.param({"cell": "lstm", "layers": 2, "bidirectional": False}, id="stacked one-way lstm"),
-    pytest.param({"attention": "none"}, id="none"),
-    pytest.param({"attention": "dot"}, id="dot"),
-    pytest.param({"attention": "dot", "bidirectional": False}, id="one-way dot"),
-    pytest.param({"attention": "general", "cell": "lstm"}, id="general lstm"),
-    pytest.param({"attention": "concat"}, id="concat"),
-    pytest.param({"attention": "general", "input_feeding": True}, id="input feeding"),
+    pytest.param({"attention": "none"}, id="none", marks=slow),
+    pytest.param({"attention": "dot"}, id="dot", marks=slow),
+    pytest.param({"attention": "dot", "bidirectional": False}, id="one-way dot", marks=slow),
+    pytest.param({"attention": "general", "cell": "lstm"}, id="general lstm", marks=slow),
+    pytest.param({"attention": "concat"}, id="concat", marks=slow),
+    pytest.param({"attention": "general", "input_feeding": True}, id="input feeding", marks=slow),
     pytest.param({"attention": "dot", "input_feeding": True, "layers": 2, "cell": "lstm"}, id="stacked, fed, lstm"),
-    pytest.param({"attention": "scaled-dot"}, id="scaled-dot"),
-    pytest.param({"encoder_units": 6}, id="narrow encoder"),
-    pytest.param({"encoder_units": 12, "layers": 2, "cell": "lstm", "attention": "general"}, id="wide encoder"),
+    pytest.param({"attention": "scaled-dot"}, id="scaled-dot", marks=slow),
+    pytest.param({"encoder_units": 6}, id="narrow encoder", marks=slow),
+    pytest.param(
+        {"encoder_units": 12, "layers": 2, "cell": "lstm", "attention": "general"}, id="wide encoder", marks=slow
+    ),
     pytest.param({"encoder_units": 12, "attention": "none"}, id="none, wide encoder"),
-    pytest.param({"attention": "scaled-dot", "heads": 2, "encoder_units": 12}, id="two heads, wide encoder"),
-    pytest.param({"readout_units": 10, "tied": False}, id="wide readout"),
+    pytest.param(
+        {"attention": "scaled-dot", "heads": 2, "encoder_units": 12}, id="two heads, wide encoder", marks=slow
+    ),
+    pytest.param({"readout_units": 10, "tied": False}, id="wide readout", marks=slow),
     pytest.param(
         {"readout_units": 10, "tied": False, "attention": "concat", "input_feeding": True}, id="wide readout, fed"
     ),
-    pytest.param({"attention": "scaled-dot", "heads": 2}, id="two heads"),
+    pytest.param({"attention": "scaled-dot", "heads": 2}, id="two heads", marks=slow),
     pytest.param({"attention": "scaled-dot", "heads": 2, "input_feeding": True}, id="two heads, fed"),
-    pytest.param({"attention": "scaled-dot", "attend_embeddings": True}, id="embeddings read"),
+    pytest.param({"attention": "scaled-dot", "attend_embeddings": True}, id="embeddings read", marks=slow),
     pytest.param(
         {"attention": "scaled-dot", "attend_embeddings": True, "heads": 2, "layers": 2, "encoder_units": 12},
         id="embeddings read by two heads, stacked",
     ),
     pytest.param({"attention": "additive", "attend_embeddings": True}, id="additive, embeddings read"),
-    pytest.param({"attention": "general", "attend_embeddings": True, "input_feeding": True}, id="fed, embeddings read"),
+    pytest.param(
+        {"attention": "general", "attend_embeddings": True, "input_feeding": True},
+        id="fed, embeddings read",
+        marks=slow,
+    ),
     pytest.param({"architecture": "transformer"}, id="transformer"),
     pytest.param(
         {"architecture": "transformer", "positions": "learned", "tied": False, "heads": 1, "layers": 1},
         id="one layer and head, learned positions",
+        marks=slow,
     ),
 ]
 

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-import nmt_cli
 from nmt_cli.text import characters
+from support.package_code import MODULES, list_nodes, within_package
 
-PACKAGE = Path(nmt_cli.__file__).parent
 SCRIPT = Path(__file__).parents[3] / "data" / "make_characters.py"
 
 
@@ -75,9 +74,8 @@ OTHERWISE = {
 
 def find_spelled_sets(path: Path) -> Iterator[str]:
     """Yields the strings of a module, but for docstrings, that spell a set of marks of one kind."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    docstrings = {id(node.value) for node in list_nodes(path) if isinstance(node, ast.Expr)}
+    for node in list_nodes(path):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
             text = re.sub(r"\\u([0-9a-f]{4})", lambda code: chr(int(code[1], 16)), node.value)
             text = re.sub(r"\\(\W)", r"\1", re.sub(GROUP, "x", text))
@@ -88,8 +86,8 @@ def find_spelled_sets(path: Path) -> Iterator[str]:
 def test_no_other_module_spells_a_set_of_marks() -> None:
     spelled = {
         (name, text)
-        for path in sorted(PACKAGE.rglob("*.py"))
-        if (name := path.relative_to(PACKAGE).as_posix()) not in APART
+        for path in MODULES
+        if (name := within_package(path)) not in APART
         for text in find_spelled_sets(path)
     }
     assert spelled == OTHERWISE

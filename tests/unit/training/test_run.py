@@ -72,7 +72,7 @@ class Trained:
 def graphs_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """All models have the graphs of the first, so those of `trained`, which every test asks for that translates."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(publishing, "export", export_once(tmp_path_factory.mktemp("exported") / "graphs"))
+        patch.setattr(publishing, "export", export_once(tmp_path_factory.mktemp("exported")))
         yield
 
 
@@ -84,7 +84,7 @@ def trained(corpus: PreparedCorpus, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture
-def nothing_learned(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
+def quick_updates(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
     """Updates and validations take no time: only what happens around them matters."""
     monkeypatch.setattr(Trainer, "update", nudge)
     monkeypatch.setattr(Validator, "validate", weigh)
@@ -127,7 +127,7 @@ def test_the_exported_model_scores_what_the_card_says(corpus: PreparedCorpus, tr
         assert chrf == pytest.approx(trained.report.validation.chrf, abs=1e-9)
 
 
-@pytest.mark.usefixtures("nothing_learned")
+@pytest.mark.usefixtures("quick_updates")
 def test_a_part_of_the_pairs_is_an_epoch_where_that_is_asked_for(corpus: PreparedCorpus, tmp_path: Path) -> None:
     recorder = Recorder()
     pairs = len(corpus.read_pairs("train"))
@@ -138,7 +138,7 @@ def test_a_part_of_the_pairs_is_an_epoch_where_that_is_asked_for(corpus: Prepare
     assert [record.epoch for record in recorder.records] == [1, 2]
 
 
-@pytest.mark.usefixtures("nothing_learned")
+@pytest.mark.usefixtures("quick_updates")
 def test_words_that_cannot_be_swapped_are_told(corpus: PreparedCorpus, trained: Trained, tmp_path: Path) -> None:
     """In so few pairs every word is frequent."""
     recorder = Recorder(steps=1)
@@ -147,7 +147,7 @@ def test_words_that_cannot_be_swapped_are_told(corpus: PreparedCorpus, trained: 
     assert trained.watcher.warnings == []
 
 
-@pytest.mark.usefixtures("nothing_learned")
+@pytest.mark.usefixtures("quick_updates")
 def test_a_corpus_that_is_prepared_anew_meanwhile_changes_nothing(tmp_path: Path) -> None:
     """The subwords that the model gets, and the sentences that int8 is measured on, are those of the beginning."""
     toy = prepare_toy(tmp_path, 300)
@@ -162,7 +162,7 @@ def test_a_corpus_that_is_prepared_anew_meanwhile_changes_nothing(tmp_path: Path
     assert (toy.directory / "joint.spm").read_bytes() != before == (tmp_path / "model" / "joint.spm").read_bytes()
 
 
-@pytest.mark.usefixtures("nothing_learned")
+@pytest.mark.usefixtures("quick_updates")
 def test_the_proof_of_int8_reads_sentences_as_the_model_will(
     corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,21 +177,21 @@ def test_the_proof_of_int8_reads_sentences_as_the_model_will(
     assert seen == [Translator.load(ModelRequest(tmp_path / "model")).carries] == [False]
 
 
-@pytest.mark.usefixtures("nothing_learned")
+@pytest.mark.usefixtures("quick_updates")
 def test_training_that_is_stopped_within_an_epoch_keeps_what_it_has(corpus: PreparedCorpus, tmp_path: Path) -> None:
     report = train(TrainingRequest(corpus, tmp_path / "model", SMALL, QUICK, watcher=Recorder(steps=2)))
     assert [(record.steps, record.complete) for record in report.records] == [(2, False)]
     ModelDirectory.load(tmp_path / "model")
 
 
-@pytest.mark.usefixtures("nothing_learned")
+@pytest.mark.usefixtures("quick_updates")
 def test_training_that_is_stopped_before_its_first_step_leaves_no_model(corpus: PreparedCorpus, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         train(TrainingRequest(corpus, tmp_path / "model", SMALL, QUICK, watcher=Recorder(steps=0)))
     assert not (tmp_path / "model" / "model.json").exists()
 
 
-@pytest.mark.usefixtures("nothing_learned")
+@pytest.mark.usefixtures("quick_updates")
 def test_a_resumed_training_stopped_at_once_makes_a_model_of_what_it_finds(
     corpus: PreparedCorpus, tmp_path: Path
 ) -> None:
@@ -208,7 +208,7 @@ def test_a_resumed_training_stopped_at_once_makes_a_model_of_what_it_finds(
     ModelDirectory.load(tmp_path / "model")
 
 
-@pytest.mark.usefixtures("nothing_learned")
+@pytest.mark.usefixtures("quick_updates")
 def test_patience_ends_a_training_that_no_longer_improves(
     corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,7 +29,7 @@ from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation, Watcher
 
-SMALL = ModelConfig.from_options(embedding=8, units=8, attention_units=4)
+SMALL = ModelConfig.from_options(embedding=8, units=8, attention="none", bidirectional=False)
 SMALL_DEFAULT = ModelConfig.from_options(**SMALL_NETWORK)  # what a short --time gets
 TIMED = TrainConfig(time="5m", batch=32, learning_rate=0.01, mixed_precision=False)
 CALIBRATION, VALIDATION, EXPORT = 12.0, 9.0, 6.0
@@ -80,8 +80,8 @@ def calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def only_times_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Updates, validations and exports that do nothing: only their times matter."""
+def nothing_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Updates and validations that do nothing."""
 
     def update(trainer: Trainer, batches: object) -> tuple[float, float]:
         trainer.optimizer.iterations.assign_add(1)
@@ -90,13 +90,19 @@ def only_times_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     def validate(validator: Validator, trainer: Trainer) -> Validation:
         return Validation(1.0, 50.0, 3.0, 4.0, "b", "c", "a source", "a hypothesis")
 
+    monkeypatch.setattr(Trainer, "update", update)
+    monkeypatch.setattr(Validator, "validate", validate)
+
+
+@pytest.fixture
+def only_times_matter(nothing_learned: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Updates, validations and exports that do nothing."""
+
     def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[WeightChoice, Int8Check]:
         assert run.checkpoints.best is not None
         chosen = WeightChoice((run.checkpoints.best.epoch,), run.checkpoints.best.validation)
         return chosen, Int8Check(3.0, 3.0, "b", 1)
 
-    monkeypatch.setattr(Trainer, "update", update)
-    monkeypatch.setattr(Validator, "validate", validate)
     monkeypatch.setattr(running, "publish", publish)
 
 
@@ -162,6 +168,7 @@ def test_too_little_memory_for_a_look_at_what_things_cost_is_told(
         measure_time(corpus, tmp_path / "model", Machine((0, 1.0)))
 
 
+@pytest.mark.usefixtures("nothing_learned")
 def test_a_run_that_was_killed_goes_on_with_the_time_it_had_left(corpus: PreparedCorpus, tmp_path: Path) -> None:
     class Killed(BaseException): ...
 
@@ -187,6 +194,7 @@ def test_a_run_that_was_killed_goes_on_with_the_time_it_had_left(corpus: Prepare
     ModelDirectory.load(directory)
 
 
+@pytest.mark.usefixtures("only_times_matter")
 @pytest.mark.parametrize("killed", ["never", "while it validates"])
 def test_a_run_that_had_come_to_its_end_is_published_as_it_ended(
     corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed: str

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -7,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.errors import OptionError
+from nmt_cli.runtime.model_directory import read_card, write_card
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.translation.config import LineConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.translator import Translator
-from support.models import export_untrained, prepare_toy
+from support.models import prepare_toy
 from support.properties import examples
 
 GREEDY = SearchConfig(beam_size=1, max_length=8)
@@ -152,7 +154,9 @@ def test_an_ensemble_of_a_model_with_itself_translates_as_it_does_alone(
 
 
 def test_models_with_other_subwords_cannot_be_joined(untrained_model: Path, tmp_path: Path) -> None:
-    other = export_untrained(prepare_toy(tmp_path, count=500, vocab_size=320), tmp_path / "other")
+    other = shutil.copytree(untrained_model, tmp_path / "other")
+    shutil.copyfile(prepare_toy(tmp_path, count=500).directory / "joint.spm", other / "joint.spm")
+    write_card(other, read_card(other))
     with pytest.raises(OptionError, match="it has different source subwords"):
         Translator.load(ModelRequest(untrained_model, ensemble=(other,)))
 

@@ -90,6 +90,7 @@ def losses(directory: Path) -> list[tuple[float, float]]:
     return [(record["loss"], record["dev_loss"]) for record in map(json.loads, lines)]
 
 
+@pytest.mark.slow
 def test_two_processes_learn_what_one_would_also_when_stopped_and_resumed(
     corpus: PreparedCorpus, tmp_path: Path
 ) -> None:
@@ -108,6 +109,7 @@ def test_two_processes_learn_what_one_would_also_when_stopped_and_resumed(
     assert not (tmp_path / "two" / "1" / "model.json").exists()
 
 
+@pytest.mark.slow
 def test_processes_with_other_data_say_so(corpus: PreparedCorpus, tmp_path: Path) -> None:
     other = prepare_toy(tmp_path, count=400)
     results = trained([corpus.directory, other.directory], tmp_path / "models", steps=[0, 0])

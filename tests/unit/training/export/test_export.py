@@ -17,12 +17,13 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.sources.images import pad_grids
 from nmt_cli.training.export.export import collect_garbage_often, export
 from nmt_cli.training.keras_engine import KerasEngine
-from support.models import KINDS, tiny_config
+from support.models import KINDS, USUAL_KINDS, tiny_config
+from support.slow import sample
 
 SOURCE = np.array([[5, 6, 7, 8, 3], [8, 3, 0, 0, 0], [9, 12, 3, 0, 0]])
 
 
-@pytest.fixture(scope="module", params=KINDS, ids=str)
+@pytest.fixture(scope="module", params=sample(KINDS, *USUAL_KINDS), ids=str)
 def engines(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[KerasEngine, OnnxEngine]:
     keras.utils.set_random_seed(5)
     network = Seq2Seq(tiny_config(**request.param), Vocabularies(source=24, target=20, joint=True))
@@ -61,7 +62,7 @@ def test_attention_is_a_distribution_over_the_true_source_positions(engines: tup
     assert not result.attention[:, 2:].any()
 
 
-@pytest.mark.parametrize(("readout", "mixed"), [(8, "reading"), (10, "memory")])
+@pytest.mark.parametrize(("readout", "mixed"), [(8, "reading"), pytest.param(10, "memory", marks=pytest.mark.slow)])
 def test_the_decoder_mixes_the_readout_of_the_memory_unless_that_is_wider(
     readout: int, mixed: str, tmp_path: Path
 ) -> None:
@@ -73,7 +74,7 @@ def test_the_decoder_mixes_the_readout_of_the_memory_unless_that_is_wider(
     assert engine.embed_sentences(SOURCE).shape == (3, 8)
 
 
-@pytest.mark.parametrize("kind", [{}, {"cell": "lstm", "layers": 2, "attention": "general"}], ids=str)
+@pytest.mark.parametrize("kind", sample([{}, {"cell": "lstm", "layers": 2, "attention": "general"}], 0), ids=str)
 def test_pictures_have_the_same_captions_in_both(kind: dict[str, object], tmp_path: Path) -> None:
     keras.utils.set_random_seed(5)
     network = Seq2Seq(

@@ -14,23 +14,25 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
 from nmt_cli.arrays.padding import pad_rows
+from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.runtime.model_directory import name_graphs
 from nmt_cli.runtime.onnx_engine import OnnxEngine
 from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.training.export.graph import Graph, list_bodies
 from nmt_cli.training.export.quantise import NARROWEST, measure_largest_sums, quantise_products, quantise_weights
-from support.models import KINDS, export_untrained, prepare_toy
+from support.models import KINDS, export_untrained
 from support.properties import examples
+from support.slow import sample
 
 VOCABULARY = 330  # of `prepare_toy`
 
 
-@pytest.fixture(scope="module", params=KINDS, ids=str)
-def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=sample(KINDS, 3, 4, 17), ids=str)
+def exported(corpus: PreparedCorpus, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     keras.utils.set_random_seed(5)
     folder = tmp_path_factory.mktemp("int8")
-    return export_untrained(prepare_toy(folder, count=300), folder / "model", **request.param)
+    return export_untrained(corpus, folder / "model", **request.param)
 
 
 def test_both_precisions_give_nearly_the_same_distribution(exported: Path) -> None:
@@ -97,8 +99,10 @@ def test_the_distribution_is_the_same_at_every_width_to_the_last_bit(
             assert np.array_equal(entry[-1], alone.state.rows[name][0]), name
 
 
-def test_a_network_that_is_too_narrow_for_bytes_is_published_all_the_same(tmp_path: Path) -> None:
-    exported = export_untrained(prepare_toy(tmp_path, count=300), tmp_path / "model", units=2, attention_units=2)
+def test_a_network_that_is_too_narrow_for_bytes_is_published_all_the_same(
+    corpus: PreparedCorpus, tmp_path: Path
+) -> None:
+    exported = export_untrained(corpus, tmp_path / "model", units=2, attention_units=2)
     source = np.array([[15, 26, 37, 48, 3], [58, 63, 3, 0, 0]])
     engine = OnnxEngine(exported, precision="int8")
     step = engine.step(np.array([2, 2]), engine.encode(source), VOCABULARY)

@@ -25,7 +25,7 @@ from nmt_cli.training.synthetic.stage_options import find_stage_options
 from nmt_cli.training.watcher import Watcher
 from support.corpora import prepare_pairs, toy_pairs
 
-NETWORK = ModelConfig.from_options(embedding=16, units=16, attention_units=8)
+NETWORK = ModelConfig.from_options(embedding=16, units=16, attention="none", bidirectional=False)
 CONFIG = TrainConfig(epochs=1, batch=64, mixed_precision=False)
 
 

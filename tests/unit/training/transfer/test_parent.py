@@ -27,7 +27,8 @@ from nmt_cli.training.transfer.parent import (
 from nmt_cli.training.transfer.piece_matching import PieceMatcher, list_keys
 from nmt_cli.training.watcher import RowCounts
 from support.corpora import prepare_pairs
-from support.models import KINDS, prepare_toy, tiny_config
+from support.models import KINDS, USUAL_KINDS, prepare_toy, tiny_config
+from support.slow import sample
 
 BIAS = OUTPUT_WEIGHTS[1]
 VOCABULARIES: dict[str, dict[str, object]] = {
@@ -91,7 +92,7 @@ def test_with_the_parents_own_vocabulary_all_weights_are_the_parents(any_corpus:
     assert counts == {side: RowCounts(size, 0, 0) for side, size in expected.items()}
 
 
-@pytest.mark.parametrize("options", KINDS, ids=str)
+@pytest.mark.parametrize("options", sample(KINDS, *USUAL_KINDS), ids=str)
 def test_weights_of_every_kind_of_network_are_adapted(
     small_target: PreparedCorpus, separate: PreparedCorpus, options: dict[str, object]
 ) -> None:

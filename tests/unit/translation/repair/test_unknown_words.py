@@ -1,21 +1,16 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.repair.unknown_words import replace_unknown
-from nmt_cli.translation.translator import Translator
-from support.models import export_untrained, prepare_toy
+from support.adversary import adversarial_translator
 
 
-def test_an_unknown_word_becomes_the_source_word_it_looked_at_most(tmp_path: Path) -> None:
-    corpus = prepare_toy(tmp_path, tokenizer="word", vocab_size=145)
-    words = Translator.load(ModelRequest(export_untrained(corpus, tmp_path / "model")))
+def test_an_unknown_word_becomes_the_source_word_it_looked_at_most() -> None:
+    words = adversarial_translator("word")
     line = "bade Xyzzy."
     (translation,) = words.translate([line], SearchConfig(max_length=3))
     ids = words.target.encode(line)

@@ -1,0 +1,12 @@
+"""How many of the frozen lines are read."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+
+
+@pytest.fixture
+def step() -> int:
+    """1 for all lines; where properties are tried with fewer examples (`make check`), n for every nth line."""
+    return max(1, 100 // settings().max_examples)
