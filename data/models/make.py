@@ -25,7 +25,7 @@ from typing import Any
 import nmt_cli as nmt
 from nmt_cli.api.startup import silent_tensorflow
 from nmt_cli.cli.network_summary import describe_network
-from nmt_cli.cli.standing import make_example
+from nmt_cli.cli.status import make_example
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.files import stage_directory
