@@ -17,14 +17,14 @@ from support.models import WORDS, toy_pairs, write_pairs
 from support.slow import sample
 from support.spans import sentences_with_spans
 
-TRAIN = ["--epochs", "12", "--batch", "64", "--units", "80", "--embedding", "48", "--learning-rate", "0.01"]
+TRAIN = ["--epochs", "12", "--batch", "64", "--units", "96", "--embedding", "64", "--learning-rate", "0.01"]
 
 
 @pytest.fixture(scope="module")
 def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory in which the toy corpus is prepared and learned, with the defaults' paths."""
     directory = tmp_path_factory.mktemp("main job")  # a blank in the path, as users have them
-    write_pairs(directory / "corpus.tsv", toy_pairs(2500))
+    write_pairs(directory / "corpus.tsv", toy_pairs(3000))
     prepared = succeed("prepare", "corpus.tsv", "--vocab-size", "330", cwd=directory)
     assert "Next: nmt train" in prepared.stderr
     trained = succeed("train", *TRAIN, cwd=directory)
