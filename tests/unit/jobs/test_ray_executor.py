@@ -13,6 +13,7 @@ from nmt_cli.jobs.job import Block
 from nmt_cli.jobs.ray_executor import RayExecutor, Shipment
 from nmt_cli.runtime.model_directory import FLOAT, FORMAT, ModelCard, name_graphs, write_card
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.translation.config import LineConfig, ModelRequest
 from support.jobs import LoudJob
 
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 def unread_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Returns a directory that passes for a model as long as nobody reads its graphs."""
     directory = tmp_path_factory.mktemp("ray")
-    for name in (*name_graphs(FLOAT), "joint.spm"):
+    for name in (*name_graphs(FLOAT), "joint.spm", PROFILE_NAME):
         (directory / name).write_bytes(bytes(100_000))
     kinds = {name: str(kind) for name, kind in ModelCard.__annotations__.items()}
     values = {name: {} if "dict" in kind or "Entries" in kind else "joint.spm" for name, kind in kinds.items()}
