@@ -146,9 +146,11 @@ class TracedText:
             return Position(end, end)
         if binds_right is None:
             binds_right = self.source[point - 1].isspace() and not self.source[point].isspace()
-        exact = self.targets.get(point if binds_right else point - 1)
+        touched = point if binds_right else point - 1
+        exact = self.targets.get(touched)
         if exact:
-            exact = self.keep_densest(exact)
+            is_blank = self.source[touched].isspace()  # a blank comes from a blank, not from a mark put before it
+            exact = self.keep_densest([index for index in exact if self.text[index].isspace() == is_blank] or exact)
             return self.leave_word(exact[0] if binds_right else exact[-1] + 1, point)
         for number, (word, is_right) in enumerate(self.list_neighbours(point, binds_right=binds_right)):
             positions = self.list_targets(*word) or (self.list_attracted(*word) if number == 0 else [])

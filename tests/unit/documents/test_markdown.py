@@ -256,6 +256,7 @@ PREFIXES = st.sampled_from([("", ""), ("> ", "> "), ("- ", "  "), ("1. ", "   ")
 
 
 @given(SAME_PAGE, PREFIXES, st.sampled_from(["\n", "\r\n"]))
+@example(["start :tada: `co de`   \n end"], ("", ""), "\n")
 def test_a_page_stays_byte_for_byte_where_the_translation_equals_the_text(
     paragraphs: list[str], prefix: tuple[str, str], line_end: str
 ) -> None:
