@@ -16,6 +16,7 @@ from nmt_cli.text.aligned import AlignedText
 from nmt_cli.text.characters import (
     ANY_CLOSING,
     ELLIPSES,
+    END_MARKS,
     EXCLAMATION_MARKS,
     FINAL_MARKS,
     FULL_STOPS,
@@ -25,7 +26,6 @@ from nmt_cli.text.characters import (
     THIN_BLANKS,
     VARIATION_SELECTORS,
 )
-from nmt_cli.text.words import is_mark
 
 BEHIND_MARK = f"{ANY_CLOSING} {THIN_BLANKS}{INVISIBLE}{VARIATION_SELECTORS}"
 FINAL_KINDS = {  # the marks of a kind are exchanged freely between languages
@@ -61,7 +61,7 @@ class FinalMarks(Rewrite):
     def write(self, translation: str, memo: str, written: Written) -> str:
         end = find_last_end(translation, written.spans)
         bare = translation[: end - 1].rstrip()
-        if translation[end - 1 : end] not in FINAL_SET or not is_letter(bare[-1:]):
+        if translation[end - 1 : end] not in FINAL_SET or not bare or bare[-1] in END_MARKS:
             return translation
         return translation if self.owns_mark(translation[:end], memo) else bare + translation[end:]
 
@@ -96,11 +96,6 @@ def find_last_end(text: str, spans: Iterable[str]) -> int:
         else:
             break
     return end
-
-
-def is_letter(character: str) -> bool:
-    """Whether a character is part of a word: a letter, a digit or a mark on a letter."""
-    return character.isalnum() or (character != "" and is_mark(character))
 
 
 def share_kind(final_marks: Mapping[str, float], kind: str) -> float:

@@ -28,6 +28,7 @@ def write(source: str, translation: str, language: str = "de", spans: tuple[str,
         ("Chapter 3: The House", "Kapitel 3: das Haus!", "Kapitel 3: das Haus"),
         ("Chapter 3", "Kapitel 3.", "Kapitel 3"),
         ("Chapter ⟦0⟧", "Kapitel 12.", "Kapitel 12"),
+        ("Price: 5 €", "Preis: 5 €!", "Preis: 5 €"),
         ("a quotation", "„ein Zitat.“", "„ein Zitat“"),
     ],
 )
