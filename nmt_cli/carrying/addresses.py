@@ -37,7 +37,8 @@ ADDRESSES = AddressKind(
 def trim_address(address: str) -> str:
     """Strips the sentence's trailing punctuation and an enclosing bracket from an address.
 
-    >>> trim_address("https://en.wikipedia.org/wiki/Hund_(dog)).") 'https://en.wikipedia.org/wiki/Hund_(dog)'
+    >>> trim_address("https://en.wikipedia.org/wiki/Hund_(dog)).")
+    'https://en.wikipedia.org/wiki/Hund_(dog)'
     """
     while address:
         last = address[-1]

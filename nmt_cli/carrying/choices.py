@@ -30,8 +30,8 @@ class ChoicePart(NamedTuple):
 def split_choice(choice: str) -> list[ChoicePart] | None:
     """Splits a choice into alternating syntax and texts; None if it is malformed.
 
-    >>> [part.text for part in split_choice("{n, plural, one {# file} other {# files}}")] ['{n, plural, one {', '#
-    file', '} other {', '# files', '}}']
+    >>> [part.text for part in split_choice("{n, plural, one {# file} other {# files}}")]
+    ['{n, plural, one {', '# file', '} other {', '# files', '}}']
     """
     head = re.match(r"\{[^{},]*,[^{},]*,", choice)
     if head is None:

@@ -61,7 +61,8 @@ def find_gender_marks(text: str, language: str) -> Iterator[Edit]:
 def drop_gender_marks(text: str, language: str) -> str:
     """Reduces words of several genders to one form.
 
-    >>> drop_gender_marks("Jede*r kennt Schüler/-innen.", "deu") 'Jeder kennt Schülerinnen.'
+    >>> drop_gender_marks("Jede*r kennt Schüler/-innen.", "deu")
+    'Jeder kennt Schülerinnen.'
     """
     marks = list(find_gender_marks(text, language))
     return AlignedText.from_text(text).replace(marks).text if marks else text

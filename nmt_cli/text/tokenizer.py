@@ -209,7 +209,8 @@ def prepare_surface(text: str, settings: TokenizerSettings) -> str:
 def mark_words(text: str) -> str:
     """Separates words and other single characters by spaces; `￭` marks each that had no space before it.
 
-    >>> mark_words("Don't go, Tom!") "Don't go ￭, Tom ￭!"
+    >>> mark_words("Don't go, Tom!")
+    "Don't go ￭, Tom ￭!"
     """
     # A joiner in the text itself needs no escape: alone it is itself, and as a mark it stands before something.
     tokens = choose_word_pattern(text).finditer(text)

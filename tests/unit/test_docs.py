@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import importlib.util
 import re
 import shlex
@@ -22,6 +23,7 @@ from nmt_cli.translation.result import CheckKind
 
 PROJECT = Path(__file__).parents[2]
 DOCS = sorted((PROJECT / "docs").glob("*.md"))
+PACKAGE = sorted((PROJECT / "nmt_cli").rglob("*.py"))
 README = PROJECT / "README.md"
 PAGES = [
     *DOCS,
@@ -144,3 +146,12 @@ def test_every_command_has_a_page_and_every_page_a_place_in_the_site() -> None:
     assert {f"{name}.md" for name in NmtCommands.lazy} <= pages
     site = (PROJECT / "docs" / "site" / "mkdocs.yml").read_text(encoding="utf-8")
     assert pages == set(re.findall(r"[\w-]+\.md", site.split("\nnav:")[1]))
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in PACKAGE if ">>> " in path.read_text(encoding="utf-8")], ids=lambda path: path.stem
+)
+def test_examples_in_docstrings_are_true(path: Path) -> None:
+    module = importlib.import_module(".".join(path.relative_to(PROJECT).with_suffix("").parts))
+    failed, attempted = doctest.testmod(module)
+    assert attempted and not failed

@@ -153,6 +153,7 @@ def as_one_number(number: str) -> tuple[str, str, str]:
 def make_number_key(text: str) -> str:
     """Returns the key of a number or amount, without the marks and blanks in which languages differ.
 
-    >>> make_number_key("1,000.5 kg") == make_number_key("1 000,5kg") True
+    >>> make_number_key("1,000.5 kg") == make_number_key("1 000,5kg")
+    True
     """
     return "".join(re.sub(BETWEEN_DIGITS, "", text).translate(MINUS_AS_HYPHEN).split())
