@@ -90,7 +90,8 @@ JOINERS = {joiners}
 BREAK_HINTS = {break_hints}  # where a line may end or not, and the byte order mark
 DIRECTION_MARKS = {direction_marks}
 INVISIBLE = JOINERS + BREAK_HINTS + DIRECTION_MARKS
-VARIATION_SELECTORS = {variation_selectors}  # behind a character, say which of its forms is meant
+# Behind a character: which of its forms is meant.
+VARIATION_SELECTORS = {variation_selectors}  # noqa: E501
 '''
 
 
@@ -204,11 +205,15 @@ def subtract(characters: str, others: str) -> str:
     return "".join(character for character in characters if character not in others)
 
 
+def is_visible(character: str) -> bool:
+    return character.isprintable() and unicodedata.category(character) != "Mn"
+
+
 def quote_text(characters: str) -> str:
     """Returns a string of Python, with escapes for what cannot be seen or would not survive normalisation."""
     shown = (
         character
-        if character.isprintable() and unicodedata.is_normalized("NFC", character)
+        if is_visible(character) and unicodedata.is_normalized("NFC", character)
         else f"\\u{ord(character):04x}"
         for character in characters
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container
 from functools import lru_cache
 
 from nmt_cli.carrying.kind import NOT_IN_SPANS, Kind
@@ -63,14 +63,14 @@ def parts_words(span: Span) -> bool:
     return match is None or match[2].lower() not in INLINE_TAGS
 
 
-def is_block_tag(span: Span, spans: Iterable[Span] = ()) -> bool:
+def is_block_tag(span: Span, pairs: Container[Pair]) -> bool:
     """Whether a span is a tag that parts sentences: a break, a paragraph, an item of a list.
 
-    A tag with an unknown name does if it has no partner among the `spans` of its line.
+    A tag with an unknown name does if it has no partner among the `pairs` of its line.
     """
     match = re.match(TAG_PATTERN, span.text) if span.kind is SpanKind.TAG and parts_words(span) else None
     if match is None or match[2].isdigit():
         return False
     if match[2].lower() in BLOCK_TAGS or span.pair is None:
         return match[2].lower() in BLOCK_TAGS
-    return span.pair._replace(closes=not span.pair.closes) not in [other.pair for other in spans]
+    return span.pair._replace(closes=not span.pair.closes) not in pairs

@@ -34,7 +34,6 @@ FINAL_KINDS = {  # the marks of a kind are exchanged freely between languages
     ":": PAUSES,
 }
 MARK_KINDS = {mark: kind for kind, marks in FINAL_KINDS.items() for mark in marks}
-MARK_SET = frozenset(MARK_KINDS)
 LAST_WORD = re.compile(r"(?<![^\s(])((?:\w{1,2}\.)+\w{1,2}|\w+)\.$")  # p.m., usw.
 FINAL_SET = frozenset(FINAL_MARKS)
 MOSTLY = 0.5  # share of the texts that lack a mark in the source, but not in the target, of a language without marks
@@ -56,7 +55,7 @@ class FinalMarks(Rewrite):
     def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, str] | None:
         """Returns the unchanged text and its last letter or digit; None if a mark of an end or a pause follows it."""
         end = next((end for end in range(len(text.text), 0, -1) if text.text[end - 1].isalnum()), 0)
-        return (text, text.text[end - 1 : end]) if MARK_SET.isdisjoint(text.text[end:]) else None
+        return (text, text.text[end - 1 : end]) if MARK_KINDS.keys().isdisjoint(text.text[end:]) else None
 
     def write(self, translation: str, memo: str, written: Written) -> str:
         end = find_last_end(translation, written.spans)

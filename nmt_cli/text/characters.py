@@ -61,4 +61,5 @@ JOINERS = "\u200c\u200d"
 BREAK_HINTS = "\u00ad\u200b\u2060\ufeff"  # where a line may end or not, and the byte order mark
 DIRECTION_MARKS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 INVISIBLE = JOINERS + BREAK_HINTS + DIRECTION_MARKS
-VARIATION_SELECTORS = "᠋᠌᠍᠏︀︁︂︃︄︅︆︇︈︉︊︋︌︍︎️"  # behind a character, say which of its forms is meant
+# Behind a character: which of its forms is meant.
+VARIATION_SELECTORS = "\u180b\u180c\u180d\u180f\ufe00\ufe01\ufe02\ufe03\ufe04\ufe05\ufe06\ufe07\ufe08\ufe09\ufe0a\ufe0b\ufe0c\ufe0d\ufe0e\ufe0f"  # noqa: E501

@@ -20,8 +20,7 @@ from nmt_cli.translation.placement.joining import (
     join_parts,
     keep_distinct,
     restore_piece,
-    write_line_back,
-    write_piece_back,
+    undo_rewrites,
 )
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader, PieceMemory
@@ -150,7 +149,7 @@ def write_back(tools: Tools, batch: TranslationBatch) -> None:
     """Undoes the rewrites of the pieces, last first."""
     for text_id, piece in batch.pieces.items():
         if piece.rewritten is not None and text_id in batch.translations:
-            batch.parts[text_id] = write_piece_back(batch.parts[text_id], piece, piece.rewritten)
+            batch.parts[text_id] = undo_rewrites(batch.parts[text_id], piece.rewritten, piece)
 
 
 def join(tools: Tools, batch: TranslationBatch) -> None:
@@ -163,7 +162,7 @@ def join(tools: Tools, batch: TranslationBatch) -> None:
         joined = joined if is_sampled else keep_distinct(joined, batch.most)
         joined = joined if batch.memory is None else joined._replace(origin=find_origin(pieces))
         rewritten = batch.rewritten_lines[index]
-        batch.result.append(write_line_back(joined, rewritten) if rewritten else joined)
+        batch.result.append(undo_rewrites(joined, rewritten) if rewritten else joined)
 
 
 def check(tools: Tools, batch: TranslationBatch) -> None:

@@ -127,7 +127,7 @@ class PhpDocument(EntryDocument):
         re.DOTALL,
     )
     syntaxes: ClassVar = {
-        '"': build_syntax(C_ESCAPES, {"\\": "\\\\", '"': '\\"', "\n": "\\n"}),
+        '"': DOUBLE_QUOTED,
         None: build_syntax(r"\\[\\']|\r?\n[ \t]*", {"\\": "\\\\", "'": "\\'"}),
     }
 

@@ -118,13 +118,13 @@ def restore_piece(
     return restore_translation(piece, translation, tokenizers)
 
 
-def write_piece_back(translation: Translation, piece: Piece, rewritten: RewrittenText) -> Translation:
-    """Undoes a piece's rewrites in its translation."""
+def undo_rewrites(translation: Translation, rewritten: RewrittenText, piece: Piece | None = None) -> Translation:
+    """Undoes the rewrites of a line, or of a piece, in its translation."""
 
     def write(hypothesis: Hypothesis) -> Hypothesis:
         spans = [span.text for span in hypothesis.placed_spans]
-        written = Written(spans, partial(find_read_links, translation, hypothesis, piece))
-        return hypothesis._replace(text=rewritten.write(hypothesis.text, written))
+        find_links = tuple if piece is None else partial(find_read_links, translation, hypothesis, piece)
+        return hypothesis._replace(text=rewritten.write(hypothesis.text, Written(spans, find_links)))
 
     return translation._replace(
         hypotheses=tuple(map(write, translation.hypotheses)), read_as=rewritten.read_as or translation.read_as
@@ -192,13 +192,3 @@ def join_hypotheses(pieces: Sequence[Piece], parts: Sequence[Hypothesis], source
         for source, target, part in zip(source_ranges, split_ranges(texts), parts, strict=True)
     )
     return Hypothesis.from_parts("".join(texts), parts)._replace(words=words)
-
-
-def write_line_back(translation: Translation, rewritten: RewrittenText) -> Translation:
-    """Undoes a line's rewrites in its translation."""
-
-    def write(hypothesis: Hypothesis) -> Hypothesis:
-        spans = [placed.text for placed in hypothesis.placed_spans]
-        return hypothesis._replace(text=rewritten.write(hypothesis.text, Written(spans)))
-
-    return translation._replace(hypotheses=tuple(map(write, translation.hypotheses)))

@@ -53,7 +53,9 @@ def assemble_text(
     parts = cut_units(units, ranges, [position for position, _ in waiting])
     text, words = "", []
     for left, (start, right) in zip((None, *(part for _, part in parts)), parts, strict=False):
-        gap = [items[waiting.popleft()[1]] for position, _ in tuple(waiting) if position <= start]
+        gap = []
+        while waiting and waiting[0][0] <= start:
+            gap.append(items[waiting.popleft()[1]])
         text += join_items(left, gap, right)
         text += "" if is_doubled_stop(left, gap, right) else right.text
         words.append(len(text.split()) - len(right.text.split()))

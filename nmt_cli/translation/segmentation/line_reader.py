@@ -205,7 +205,8 @@ def take_frame_off(segment: Segment) -> list[Segment]:
 
 def split_at_dividers(text: str, spans: Sequence[Span]) -> Iterator[Segment]:
     """Yields the parts of a text between line breaks, tabs and block tags such as `<br>`, and these as frames."""
-    dividers = [(span.start, span.end) for span in spans if is_block_tag(span, spans)]
+    pairs = {span.pair for span in spans if span.pair is not None}
+    dividers = [(span.start, span.end) for span in spans if is_block_tag(span, pairs)]
     if "\t" in text or "\n" in text or "\r" in text:
         dividers = sorted([*dividers, *(match.span() for match in re.finditer(r"[\t\r\n]+", text))])
     if not dividers:
