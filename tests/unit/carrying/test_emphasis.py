@@ -75,4 +75,4 @@ def test_a_pair_is_a_pair_of_tags_and_nothing_else() -> None:
     assert opening.pair is not None and closing.pair is not None
     assert (opening.pair.name, opening.pair.closes, closing.pair.closes) == ("_", False, True)
     for span in (opening, closing):
-        assert span.kind is SpanKind.EMPHASIS and not (parts_words(span) or is_block_tag(span))
+        assert span.kind is SpanKind.EMPHASIS and not (parts_words(span) or is_block_tag(span, set()))
