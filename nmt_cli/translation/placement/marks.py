@@ -112,7 +112,7 @@ class MarkPlacer:
         """Returns all of `target`, except surrounding blanks that are outside the pair in the source, too."""
         text = self.traced.text[target.start : target.end]
         lead = min(node.start - around.start, len(text) - len(text.lstrip()))
-        tail = min(around.end - node.end, len(text.lstrip()) - len(text.strip()))
+        tail = min(around.end - node.end, len(text) - max(lead, len(text.rstrip())))
         return Position(target.start + lead, target.end - tail)
 
     def guess_position(self, node: MarkNode, target: TextRange) -> Position:

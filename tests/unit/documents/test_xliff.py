@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nmt_cli.errors import DataError
@@ -217,6 +217,7 @@ CONTENT = st.recursive(
 )
 
 
+@example(["<g>a<g> <g> </g> </g></g>"])
 @given(st.lists(CONTENT, max_size=4))
 def test_any_unit_keeps_its_elements(contents: list[str]) -> None:
     units = "".join(f"<trans-unit><source>{content}</source></trans-unit>" for content in contents)
