@@ -14,7 +14,7 @@ help:
 	@echo "make demo    prepare, train, translate, evaluate and draw on the bundled corpus, into demo/ (about 10 minutes)"
 	@echo "make check   lint, types and the tests that need no network: a minute, for use while coding"
 	@echo "make test    lint, types and all tests but the slow ones: what CI runs"
-	@echo "make test-slow        all tests: every kind of network, kills, clusters, whole trainings"
+	@echo "make test-slow        all tests: every kind of network, kills, clusters, whole trainings; new examples of properties"
 	@echo "make release-check    test-slow, check-install, check-documents and the scripts of tests/release"
 	@echo "make check-install    resolve every extra; install the lowest versions allowed and translate with them"
 	@echo "make check-documents  open translated documents in the programs that own their formats"

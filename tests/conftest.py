@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture.providers import HypothesisProvider
+from hypothesis.internal.constants_ast import Constants
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
@@ -25,11 +27,17 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # under `nohup`
 # Workers of pytest-xdist set it, and messages would wrap. Tests of a width set their own.
 os.environ.pop("COLUMNS", None)
 
-# How many examples Hypothesis tries of a property: in `make check`, `make test` and `make test-slow`. An example has no
-# time limit, since machines are busy, and all of a property may share the directory of a fixture.
+# How many examples Hypothesis tries of a property: in `make check`, `make test` and `make test-slow`, which alone tries
+# others each time. An example has no time limit, since machines are busy, and all of a property may share the directory
+# of a fixture.
 for profile, number in {"quick": 20, "usual": 100, "thorough": 500}.items():
-    allowed = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-    settings.register_profile(profile, max_examples=number, deadline=None, suppress_health_check=allowed)
+    settings.register_profile(
+        profile,
+        max_examples=number,
+        derandomize=profile != "thorough",
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    )
 settings.load_profile("usual")
 
 # Tests here train, trace or export networks, or start the command line that does.
@@ -47,6 +55,12 @@ LONGEST_FIRST = (
     *("test_recurrence.py", "test_translate_streams.py", "test_ray_executor.py", "test_seq2seq.py"),
     *("test_scheduled_sampling.py", "test_timed.py", "test_model_packages.py", "test_prepare.py", "test_frozen.py"),
 )
+
+
+def pytest_sessionstart() -> None:
+    """Stops Hypothesis from drawing constants of the modules that happen to be imported, if examples are to stay."""
+    if settings().derandomize:
+        HypothesisProvider._local_constants = Constants()
 
 
 @cache
