@@ -71,7 +71,7 @@ class LineReader:
             glossary=glossary,
             scripts=scripts,
             is_word=names.source.has_word if names else None,
-            names=names.find_spans if names else None,
+            names=names.find_names if names else None,
             notation=notation,
         )
 

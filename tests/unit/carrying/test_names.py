@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.carrying.names import NameFinder
+from nmt_cli.carrying.spans import SpanKind
 from nmt_cli.rewriting.characters import Characters
 from nmt_cli.rewriting.gender_forms import GenderForms
 from nmt_cli.rewriting.slips import Slips
@@ -126,7 +127,7 @@ def test_words_that_are_shouted_are_none(text: str) -> None:
     ],
 )
 def test_signs_that_touch_words_are_marks(text: str, marks: list[str]) -> None:
-    spans = list(ENGLISH_FINDER.find_spans(text))
+    spans = ENGLISH_FINDER.find_names(text)
     assert [span.text for span in spans] == marks
     assert all(span.is_extracted and span.is_markup for span in spans)
 
@@ -171,11 +172,8 @@ def test_many_calls_take_no_longer_than_their_text() -> None:
 
 
 def test_new_words_are_told_from_codes_and_rare_names() -> None:
-    assert [name.is_new for name in ENGLISH_FINDER.find_names("I saw Kazimierz and C++ or Oslo")] == [
-        True,
-        False,
-        False,
-    ]
+    kinds = [name.kind for name in ENGLISH_FINDER.find_names("I saw Kazimierz and C++ or Oslo")]
+    assert kinds == [SpanKind.NAME, SpanKind.CODE, SpanKind.RARE_NAME]
 
 
 @given(st.text("Tomxyz Kai'.,/_#&+()\n", max_size=60))

@@ -1,0 +1,140 @@
+"""Words and phrases written as no prose in the language of the training text is: `report.pdf`, `C++`, `f(x)`.
+
+`codes` finds what is written as no prose in any language is. Knows the profile of the source, but no names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from nmt_cli.carrying.spans import Span, SpanKind
+from nmt_cli.text.characters import ANY_CLOSING, ANY_OPENING, END_MARKS, INVISIBLE, PAUSES
+from nmt_cli.text.profile import TextProfile
+
+# Patterns as text: compiled at their first use, which most texts do not need.
+BEFORE_WORD = f"{ANY_OPENING}<*_{INVISIBLE}"
+BEHIND_WORD = f"{END_MARKS}{PAUSES}{ANY_CLOSING}>*_{INVISIBLE}"
+CALL = r"(?<![\w.])(?:[A-Za-z_][\w.]{1,60}\(\)|[a-zA-Z]\([a-z]\)|__[a-z]\w{0,40}__)(?!\w)"
+OPTION = r"--[A-Za-z]\w"
+NOT_IN_WORDS = r"[_\\@#+=^|~*]|(?<=[^\W\d_])&(?=[^\W\d_])"  # what no word has
+GLUED = r"-{2,}|[#=|~^+]+"  # signs that may touch a word of the language and are no part of it
+MERGE_FIELD = r"[«‹][A-Z]\w{1,40}[»›]"  # of a letter, where no quotation has such marks
+LONE_SIGN = r"[&+=<>|/\\^~@#*→←⇒]{1,3}|<?[=-]{1,2}>|<[=-]{1,2}"  # between two words
+ENUMERATOR = r"(?<!\S)\((?:[a-z]|[ivx]{2,4})\)(?=[\s,;]|$)"  # where one is not alone: (a) the house, (b) the garden
+# A formula of letters and small numbers: x = y + 2, A -> B
+FORMULA = (
+    r"(?<![^\s(])[A-Za-z] (?:[=+*/<>^]|[<>=!]=|[-=]>) (?:[A-Za-z]|\d{1,2})"
+    rf"(?: (?:[=+*/<>^-]|[<>=!]=|[-=]>) (?:[A-Za-z]|\d{{1,2}}))*(?=[\s{re.escape(BEHIND_WORD)}]|$)"
+)
+FILE_TYPES = frozenset(
+    "aac apk avi bak bat bin bmp bz2 cfg cmd conf cpp css csv dat db deb dll dmg doc docx eml env epub exe flac"
+    " gif gz htm html ico ini ipynb iso jar java jpeg jpg js json jsx lock log md mkv mov mp3 mp4 mpg odp ods odt"
+    " ogg pdf php png ppt pptx ps py rar rb rpm rs rss rtf scss sh sql srt svg tar tex tgz tiff tmp tmx toml ts"
+    " tsv tsx ttf txt vcf vtt wav webm webp woff xhtml xlf xls xlsx xml xz yaml yml zip".split()
+)
+LONGEST_CODE = 5  # letters of a text in capitals that is a code, not shouting: EUR, NULL
+FREQUENT_WORD_COUNT = 100  # occurrences from which a letter is a word: I
+RARE_SIGN_COUNT = 3  # occurrences at most
+SHORTEST_WORD = 4  # letters; a shorter part of a path may be a unit
+
+
+class CodeFinder:
+    """Finds what is written unlike the words of the training text."""
+
+    def __init__(self, source: TextProfile) -> None:
+        self.source = source
+
+    def find_lone_code(self, text: str) -> Span | None:
+        """Returns the only word of a text if it is a few capitals, and no word that training had in small letters."""
+        if len(text) > 2 * LONGEST_CODE or not text.isupper():
+            return None
+        word = strip_marks(text.strip())
+        usual = self.source.find_usual_case(word)
+        is_code = word.isalpha() and len(word) <= LONGEST_CODE and (usual is None or usual == word)
+        if not is_code or (len(word) == 1 and self.source.count_word(word) >= FREQUENT_WORD_COUNT):
+            return None
+        return make_code(text, text.index(word), text.index(word) + len(word))
+
+    def find_phrases(self, text: str) -> Iterator[Span]:
+        """Yields calls, enumerators, formulas and merge fields, which may contain blanks and brackets."""
+        patterns = [CALL] if "(" in text or "__" in text else []
+        patterns += [FORMULA]
+        if ("«" in text or "‹" in text) and self.has_rare_sign("«"):
+            patterns += [MERGE_FIELD]
+        for pattern in patterns:
+            yield from (make_code(text, *match.span()) for match in re.finditer(pattern, text))
+        if "(" in text:
+            yield from find_enumerators(text)
+
+    def find_glued(self, written: str, start: int) -> list[Span]:
+        """Returns the signs that touch known words, if there is nothing else between two blanks; else it is a code."""
+        signs = list(re.finditer(GLUED, written))
+        words = [word.strip(END_MARKS + PAUSES) for word in re.split(GLUED, written)]
+        if not all(word == "" or self.source.has_word(word) for word in words):
+            return []
+        for before, sign, after in zip(words[:-1], signs, words[1:], strict=True):
+            begins = after[:1].isupper() and (start == 0 or self.source.find_usual_case(after) != after)
+            if not (begins if after and sign[0] != "|" else len(before) > 1):
+                return []
+        return [
+            Span(start + sign.start(), start + sign.end(), sign[0], SpanKind.SIGN, is_extracted=True) for sign in signs
+        ]
+
+    def is_lone_sign(self, part: str) -> bool:
+        """Whether a part of a text between blanks consists of signs that training almost never had."""
+        return re.fullmatch(LONE_SIGN, part) is not None and self.has_rare_sign(part)
+
+    def has_rare_sign(self, part: str) -> bool:
+        """Whether training almost never had one of the signs in this part of a text."""
+        return any(self.source.character_counts.get(sign, 0) <= RARE_SIGN_COUNT for sign in part)
+
+    def is_code(self, word: str) -> bool:
+        """Whether a word, without surrounding marks, is written unlike any word of a language."""
+        if word.isalpha() or not any(map(str.isalpha, word)):
+            return False
+        if re.search(NOT_IN_WORDS, word) or re.match(OPTION, word):
+            return len(word) > 1 and not self.source.has_word(word)
+        if "/" in word:
+            return self.is_path(word)
+        return "." in word and self.is_file(word)
+
+    def is_path(self, word: str) -> bool:
+        """Whether a word with a slash is a path, a unit or a sign such as I/O, not alternatives such as and/or."""
+        parts = [part for part in word.replace("/-", "/").split("/") if part]  # Mieter/-in has two words
+        if word[0] in "/." or word.count("/") > 1 or self.is_file(parts[-1]):
+            return True
+        if all(len(part) == 1 and part.isupper() for part in parts):
+            return True
+        short = [part for part in parts if len(part) < SHORTEST_WORD or part.isupper()]
+        return len(parts) > 1 and any(not self.source.has_word(part) for part in short)
+
+    def is_file(self, word: str) -> bool:
+        """Whether a word with a full stop names a file, a program or a member of one, and is no abbreviation."""
+        first, *parts = word.split(".")
+        if not parts or parts[-1] == "":
+            return False
+        if not first:  # .NET, .txt, not ...and
+            return len(parts) == 1 and (parts[0].isupper() or not self.source.has_word(parts[0]))
+        return parts[-1].lower() in FILE_TYPES or (len(parts) > 1 and all(len(part) > 1 for part in (first, *parts)))
+
+
+def make_code(text: str, start: int, end: int) -> Span:
+    """Returns the characters from `start` to `end` of a text as a code."""
+    return Span(start, end, text[start:end], SpanKind.CODE)
+
+
+def strip_marks(part: str) -> str:
+    """Returns a part of a text without the marks around its word."""
+    return part.lstrip(BEFORE_WORD).rstrip(BEHIND_WORD)
+
+
+def may_be_phrase(part: str) -> bool:
+    """Whether a part of a text between blanks may belong to a phrase that `CodeFinder.find_phrases` finds."""
+    return "()" in part or "«" in part or part.startswith("__") or re.match(ENUMERATOR, part) is not None
+
+
+def find_enumerators(text: str) -> list[Span]:
+    """Returns the bracketed letters that enumerate parts of a sentence; one at its beginning belongs to its frame."""
+    matches = list(re.finditer(ENUMERATOR, text))
+    return [make_code(text, *match.span()) for match in matches if match.start() > 0] if len(matches) > 1 else []
