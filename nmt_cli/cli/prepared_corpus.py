@@ -83,8 +83,8 @@ def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
     splits = "   ".join(f"{split} {number:,}" for split, number in counts.splits.items())
     leaked = leak.test_sources_by_rows
     leak_note = f" (a random split would have leaked {leaked:.0%} of the test set)" if leaked else ""
-    unit = "sentence" if is_text(manifest.source) else "picture"
-    screen.say(f"  split    {splits}     no {unit} appears in two splits{leak_note}")
+    units = ["sentence" if is_text(manifest.source) else "picture", *manifest.options["group_column"]]
+    screen.say(f"  split    {splits}     no {' or '.join(units)} appears in two splits{leak_note}")
     if counts.repeated:
         repetitions = format_count(counts.repeated, "training pair is a repetition", "training pairs are repetitions")
         screen.say(f"           {repetitions}, by weight")

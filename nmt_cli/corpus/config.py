@@ -96,6 +96,12 @@ class PrepareConfig(Settings):
         "Test split: a number of pairs, a share such as 0.05 or 5%, or a file of pairs [1,000, at most a tenth].",
         panel="Splits",
     )
+    group_column: tuple[str, ...] = setting(
+        (),
+        "Column, such as a page or a chapter, whose values each stay within one split; can be repeated, "
+        "and each file goes by the first that it has.",
+        panel="Splits",
+    )
     near_duplicates: bool = setting(False, "Also keep near-duplicate sentences within one split.", panel="Splits")
     seed: int = setting(
         1,

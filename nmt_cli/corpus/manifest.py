@@ -173,7 +173,7 @@ class Manifest:
 
     @property
     def truncation(self) -> Finding | None:
-        """The finding about sources truncated to `--max-source-length`, or None."""
+        """The finding about sources truncated to `max-source-length`, or None."""
         return next((finding for finding in self.findings if finding.check == TRUNCATION), None)
 
     @property

@@ -78,6 +78,7 @@ class PairFacts:
     target_scripts: NDArray[np.uint8]
     line_numbers: NDArray[np.int64]  # (N,) the line of its file on which the pair begins
     input_numbers: NDArray[np.uint16]  # (N,) the number of the input
+    group_keys: NDArray[np.uint64]  # (N,) equal for equal values of the group column; 0 for none
 
     @classmethod
     def join(cls, parts: Sequence[PairFacts]) -> Self:
@@ -132,10 +133,15 @@ class Pairs:
 
     @property
     def connecting_keys(self) -> list[NDArray[np.uint64]]:
-        """For each connecting side (N,) keys; pairs with equal keys must not appear in two splits."""
-        return [
-            self.facts.source_keys if side == "source" else self.facts.target_keys for side in self.connecting_sides
-        ]
+        """For each connecting side (N,) keys, and those of the groups, if any.
+
+        Pairs with equal keys of a kind must not appear in two splits.
+        """
+        facts = self.facts
+        keys = [facts.source_keys if side == "source" else facts.target_keys for side in self.connecting_sides]
+        if facts.group_keys.any():
+            keys.append(np.where(facts.group_keys, facts.group_keys, np.arange(len(self), dtype=np.uint64)))
+        return keys
 
     def get_texts(self, side: Side) -> Texts:
         return self.source if side == "source" else self.target

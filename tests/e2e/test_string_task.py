@@ -29,7 +29,7 @@ def strings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("strings")
     write_pairs(directory / "strings.tsv", reversals(6000))
     prepare = ["prepare", "strings.tsv", "--tokenizer", "char", "--dev", "200", "--test", "500"]
-    succeed(*prepare, "--max-source-length", "12", cwd=directory)
+    succeed(*prepare, "--set", "max-source-length=12", cwd=directory)
     succeed("train", *TRAIN, "--epochs", "7", "--batch", "64", cwd=directory)
     return directory
 

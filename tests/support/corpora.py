@@ -46,14 +46,16 @@ def write_tsv(path: Path, rows: list[tuple[str, ...]] | list[tuple[str, str]]) -
 def examine_rows(rows: list[tuple[str, str]], **options: object) -> Pairs:
     """Returns pairs as reading leaves them, without files.
 
-    The options are `keep` (names of checks), `roles` and `weights` (one per input), and `inputs` (one per row).
+    The options are `keep` (names of checks), `roles` and `weights` (one per input), `inputs` and `groups` (one per
+    row).
     """
     roles = options.get("roles", ["train"])
     names = [f"{number}.tsv" for number in range(len(roles))]  # type: ignore[arg-type]
     pairs = Pairs(names, roles, options.get("weights", [1.0] * len(names)))  # type: ignore[arg-type]
-    inputs = options.get("inputs", [0] * len(rows))
+    inputs, groups = options.get("inputs", [0] * len(rows)), options.get("groups", [""] * len(rows))
     for number in range(len(names)):
-        input_rows = [Row(n + 1, *row) for n, (row, i) in enumerate(zip(rows, inputs, strict=True)) if i == number]  # type: ignore[call-overload]
+        numbered = enumerate(zip(rows, inputs, groups, strict=True))  # type: ignore[call-overload]
+        input_rows = [Row(n + 1, *row, group=group) for n, (row, i, group) in numbered if i == number]
         add_chunk(examine(Chunk(number, input_rows, frozenset(options.get("keep", ())))), pairs)  # type: ignore[arg-type]
     pairs.close()
     return pairs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ TMX = """<?xml version="1.0"?>
 UNIT = '<tu><tuv xml:lang="de"><seg>{}</seg></tuv>\n<tuv xml:lang="en-US"><seg>{}</seg></tuv></tu>'
 
 
-def rows(path: Path, data: bytes | str, **options: str) -> list[Row]:
+def rows(path: Path, data: bytes | str, **options: Any) -> list[Row]:
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
     return list(open_reader(CorpusFile(path), ReadOptions(**options)))
 

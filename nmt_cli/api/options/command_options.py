@@ -28,9 +28,9 @@ OPTIONS: Mapping[str, CommandOptions] = {
         ),
         others=(
             *("source-type", "monolingual-target"),
-            *("format", "encoding", "source-column", "target-column"),
+            *("format", "encoding", "source-column", "target-column", "group-column"),
             "strict",
-            *("tokenizer", "lowercase", "max-source-length", "tokenizer-from"),
+            *("tokenizer", "lowercase", "tokenizer-from"),
             "json",
         ),
     ),

@@ -53,6 +53,7 @@ class ReadOptions:
     encoding: str | None = None
     source_column: str | None = None
     target_column: str | None = None
+    group_columns: tuple[str, ...] = ()  # the first that a file has says what its pairs belong to, such as a page
     source_language: str | None = None
     target_language: str | None = None
     one_side: bool = False  # text of one language is read: a table may have a single column

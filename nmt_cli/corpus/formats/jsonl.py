@@ -37,7 +37,16 @@ class JsonLinesReader(Reader):
             value = self.parse_line(line, text)
             source = self.find_text(line, value, options.source_column, source_keys, 0)
             target = self.find_text(line, value, options.target_column, target_keys, 1)
-            yield Row(line, source, target)
+            yield Row(line, source, target, group=self.find_group(value))
+
+    def find_group(self, value: Any) -> str:
+        """Returns the value of the group column: the first of `--group-column` that is a key; empty for none."""
+        if not self.options.group_columns or not isinstance(value, dict):
+            return ""
+        self.headings = self.headings or tuple(value)
+        known = [column for column in self.options.group_columns if column in value]
+        self.group_columns = (*self.group_columns, *(column for column in known if column not in self.group_columns))
+        return next((str(value[column]) for column in known if value[column] is not None), "")
 
     def parse_line(self, line: int, text: str) -> Any:
         """Returns the value of a line. Raises DataError, naming the line, if it is not JSON."""

@@ -26,6 +26,7 @@ class Row(NamedTuple):
     target: str
     has_more_columns: bool = False
     is_unfinished: bool = False  # marked in its file as fuzzy, new or untranslated
+    group: str = ""  # the value of the group column, such as a page; pairs of one value stay in one split
 
 
 class Reader(ABC):
@@ -40,6 +41,8 @@ class Reader(ABC):
         self.file = file
         self.options = options
         self.notes: list[str] = []  # what a person should know about how the file was read
+        self.headings: Sequence[str] = ()  # the names of its columns
+        self.group_columns: Sequence[str] = ()  # those of `--group-column` that it has
         self.streams = streams or [InputStream(path, options.encoding) for path in file.files]
         for stream in self.streams:
             stream.guesses_encoding = self.guesses_encoding
@@ -88,6 +91,14 @@ class Reader(ABC):
     def refuse_missing_column(self, line: int, columns: int, needed: int) -> NoReturn:
         """Raises DataError for a line whose `columns` columns do not include the column `needed`, from 1."""
         self.refuse(line, f"{columns} column{'' if columns == 1 else 's'}, but column {needed} is needed")
+
+
+def find_group_columns(options: ReadOptions, header: Sequence[str], width: int) -> dict[str, int]:
+    """Returns the 0-based columns of those of `--group-column` that a table has, in the order of the option."""
+    names = [name.strip() for name in header]
+    numbers = list(map(str, range(1, width + 1)))
+    places = {column: names if column in names else numbers for column in options.group_columns}
+    return {column: known.index(column) for column, known in places.items() if column in known}
 
 
 def find_columns(options: ReadOptions, header: list[str] | None, where: str) -> tuple[int, int]:

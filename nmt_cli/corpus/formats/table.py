@@ -43,7 +43,9 @@ class TableReader(Reader):
             elif awaits_header:
                 awaits_header = False
             else:
-                yield Row(line, cells[layout.source], cells[layout.target], may_be_more and len(cells) > 2)
+                group = cells[layout.group].strip() if layout.group is not None and layout.group < len(cells) else ""
+                has_more = may_be_more and len(cells) > max(2, len(layout.headings))
+                yield Row(line, cells[layout.source], cells[layout.target], has_more, group=group)
 
     @property
     def has_chosen_columns(self) -> bool:
@@ -57,7 +59,7 @@ class TableReader(Reader):
         by_name = guess_languages(self.file.files[0].name)
         languages = [code for code in (options.source_language, options.target_language, *by_name) if code]
         layout = find_layout(records, options, self.file.name, languages)
-        self.languages = layout.languages
+        self.languages, self.headings, self.group_columns = layout.languages, layout.headings, tuple(layout.groups)
         if layout.note:
             self.add_note(layout.note)
         return layout

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nmt_cli.corpus.formats.inputs import ReadOptions
-from nmt_cli.corpus.formats.reader import find_columns
+from nmt_cli.corpus.formats.reader import find_columns, find_group_columns
 from nmt_cli.errors import DataError
 from nmt_cli.languages.codes import (
     find_code,
@@ -55,13 +55,20 @@ OTHER_HEADINGS = frozenset(
 
 @dataclass(frozen=True)
 class Layout:
-    """The 0-based columns of a table; whether its first row is a header, and the languages named in it."""
+    """The 0-based columns of a table; whether its first row is a header, its cells and the languages named in it."""
 
     source: int
     target: int
     has_header: bool = False
     languages: tuple[str, str] | None = None
     note: str = ""  # what a person should know of the choice
+    headings: tuple[str, ...] = ()
+    groups: dict[str, int] = field(default_factory=dict)  # the columns of `--group-column`
+
+    @property
+    def group(self) -> int | None:
+        """The column whose values say what a pair belongs to, or None."""
+        return next(iter(self.groups.values()), None)
 
 
 def find_layout(records: Records, options: ReadOptions, where: str, languages: Sequence[str]) -> Layout:
@@ -74,7 +81,8 @@ def find_layout(records: Records, options: ReadOptions, where: str, languages: S
     by_name = is_name(options.source_column) or is_name(options.target_column)
     width = Counter(map(len, filled)).most_common(1)[0][0] if filled else 0
     pair = None if by_name else find_language_columns(filled, width, languages)
-    is_header = by_name or pair is not None or has_headings(first, width, languages)
+    is_named = by_name or any(is_name(column) and column in first for column in options.group_columns)
+    is_header = is_named or pair is not None or has_headings(first, width, languages)
     body = filled[1:] if is_header else filled
     if by_name or (options.source_column is not None and options.target_column is not None):
         columns, note = find_columns(options, first if is_header else None, where), ""
@@ -86,10 +94,10 @@ def find_layout(records: Records, options: ReadOptions, where: str, languages: S
         columns, note = choose_columns(body, width, options, where, first if is_header else None)
     if not is_header and max(columns) < len(first) and len(records) > 1:
         is_header = are_headings([first[column] for column in columns], languages)
-    names = (
-        [find_named_language(first[column]) for column in columns] if is_header and max(columns) < len(first) else []
-    )
-    return Layout(*columns, is_header, make_code_pair(names), note)
+    headings = tuple(first) if is_header else ()
+    names = [find_named_language(headings[column]) for column in columns] if max(columns) < len(headings) else []
+    groups = find_group_columns(options, headings, width)
+    return Layout(*columns, is_header, make_code_pair(names), note, headings, groups)
 
 
 def find_language_columns(filled: Records, width: int, languages: Sequence[str]) -> tuple[int, int] | None:
@@ -172,7 +180,8 @@ def choose_columns(
 ) -> tuple[tuple[int, int], str]:
     """Returns the two columns of text, and a note if they are not simply the first two. Raises DataError."""
     default = find_columns(options, None, where)
-    kinds = [name_content(body, column, width) for column in range(width)]
+    groups = find_group_columns(options, header or (), width).values()
+    kinds = ["groups" if column in groups else name_content(body, column, width) for column in range(width)]
     texts = [column for column in range(width) if not kinds[column]]
     is_chosen = options.has_pictures or options.source_column is not None or options.target_column is not None
     if is_chosen or len(body) < ENOUGH or width < 2:

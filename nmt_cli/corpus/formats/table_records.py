@@ -55,18 +55,21 @@ def is_quoted(head: Sequence[str]) -> bool:
     """Whether a spreadsheet has quoted the cells of tab-separated lines: all of them, or those that need it.
 
     A cell needs quotes for a quote, a tab, a line break or, in Excel, a comma. In running text, quoted sentences occur
-    beside others with a comma or an inner quote, which no spreadsheet would have left bare.
+    beside others with a comma or an inner quote, which no spreadsheet would have left bare. A cell with a tab or a line
+    break leaves lines of several widths.
     """
     text = "".join(head)
     try:
-        cells = [cell for fields in csv.reader(head, delimiter="\t", strict=True) for cell in fields]
+        has_cells = any(csv.reader(head, delimiter="\t", strict=True))
     except csv.Error:
         return False
-    if text.count('"') < 2 or not cells:
+    if text.count('"') < 2 or not has_cells:
         return False
     bare = [cell for line in QUOTED_CELL.sub("\t\t", text).splitlines() for cell in line.split("\t") if cell]
     quoted = [match[1].replace('""', '"') for match in QUOTED_CELL.finditer(text)]
     if not quoted or any('"' in cell for cell in bare):
+        return False
+    if len({line.count("\t") for line in head}) == 1 and re.search(r"[\t\n]", "".join(quoted)):
         return False
     if not bare:
         return True

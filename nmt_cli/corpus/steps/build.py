@@ -89,8 +89,8 @@ def build(corpus: CheckedCorpus, directory: Path, config: PrepareConfig, report_
 
 
 def report_truncation(pairs: Pairs, rows: IntArray, config: PrepareConfig) -> tuple[Finding, ...]:
-    """Returns the finding about sources truncated to `--max-source-length`; empty if there are none."""
-    problem = f"sources longer than --max-source-length {config.max_source_length}"
+    """Returns the finding about sources truncated to `max-source-length`; empty if there are none."""
+    problem = f"sources longer than max-source-length={config.max_source_length}"
     return describe_rows(pairs, rows, check=TRUNCATION, problem=problem, action="cut")
 
 

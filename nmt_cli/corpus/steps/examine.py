@@ -101,6 +101,9 @@ def measure_pairs(
         target_scripts=find_main_scripts(texts[1]),
         line_numbers=np.array([row.line for row in chunk.rows], np.int64),
         input_numbers=np.full(count, chunk.number, np.uint16),
+        group_keys=np.frombuffer(
+            b"".join([hash_text(row.group) if row.group else bytes(8) for row in chunk.rows]), np.uint64
+        ),
     )
     more_columns = sum(row.has_more_columns for row in chunk.rows)
     return ExaminedChunk(b"".join(encoded[0]), b"".join(encoded[1]), sizes[0], sizes[1], facts, originals, more_columns)

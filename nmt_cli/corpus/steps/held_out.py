@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.checks import CHECKS, SAMPLED_OUT
@@ -59,19 +61,49 @@ def split_pairs(pairs: Pairs, config: PrepareConfig, report_progress: PreparePro
     sources, targets = number_keys(pairs.facts.source_keys[rows]), number_keys(pairs.facts.target_keys[rows])
     report_progress("splitting", 1, 3)
     near_numbers = number_near_duplicates(pairs, rows) if config.near_duplicates else []
-    groups = find_connected_groups(*(number_keys(keys[rows]) for keys in pairs.connecting_keys), *near_numbers)
+    numbers = [*(number_keys(keys[rows]) for keys in pairs.connecting_keys), *near_numbers]
+    groups = find_groups(numbers, pairs.facts.group_keys[rows])
     report_progress("splitting", 2, 3)
     # 2. Draw whole groups for test and dev, and measure what a random split would have leaked.
     lengths = np.maximum(pairs.facts.source_lengths, pairs.facts.target_lengths)[rows]
-    drawn_rows = split_by_groups(groups, lengths, sizes, seed=config.seed, where=where)
+    shared = " or ".join(["sentences", *(f"values of {column}" for column in config.group_column)])
+    drawn = split_by_groups(groups, lengths, sizes, seed=config.seed, where=where, shared=shared)
+    drawn_rows = drop_shared(pairs, rows, drawn, numbers)
     leak = measure_leak(sources, targets, Sizes(sizes.dev, sizes.test or len(rows) // 10), seed=config.seed)
     # 3. Repeat training pairs by weight; use dev and test pairs from files instead of drawn ones.
-    dev = choose_held_out(pairs, "dev", rows[drawn_rows.dev])
-    test = choose_held_out(pairs, "test", rows[drawn_rows.test])
-    once = np.concatenate([rows[drawn_rows.train], select_training_only(pairs, np.concatenate([dev, test]))])
+    dev = choose_held_out(pairs, "dev", drawn_rows.dev)
+    test = choose_held_out(pairs, "test", drawn_rows.test)
+    once = np.concatenate([drawn_rows.train, select_training_only(pairs, np.concatenate([dev, test]))])
     train = repeat_by_weight(pairs, once, config.seed)
     refuse_empty(splits := Splits(train, dev, test))
     return Division(splits, report_leak(groups, leak), len(train) - len(once))
+
+
+def find_groups(numbers: Sequence[IntArray], group_keys: NDArray[np.uint64]) -> IntArray:
+    """Returns (N,) the number of each row's group: all rows of a value of the group column, or connected rows.
+
+    A few sentences that occur everywhere would connect most values, so they connect only rows without a value.
+    `numbers` are several kinds of numbers, (N,) each, that are equal for rows to be connected.
+    """
+    groups = len(group_keys) + number_keys(group_keys)
+    is_free = group_keys == 0
+    groups[is_free] = find_connected_groups(*(kind[is_free] for kind in numbers))
+    return groups
+
+
+def drop_shared(pairs: Pairs, rows: IntArray, drawn: Splits, numbers: Sequence[IntArray]) -> Splits:
+    """Returns the rows of each split, dropping those of train and dev that share a number with one held out.
+
+    Only rows with a value of the group column can share one. `drawn` are indices into `rows` and `numbers`.
+    """
+    held_out, splits = drawn.test, {"test": rows[drawn.test]}
+    for name in ("dev", "train"):
+        split = drawn.by_name[name]
+        is_shared = np.any([np.isin(kind[split], kind[held_out]) for kind in numbers], axis=0)
+        pairs.reasons[rows[split[is_shared]]] = REASONS.index(HeldOut.name)
+        splits[name] = rows[split[~is_shared]]
+        held_out = np.concatenate([held_out, split[~is_shared]])
+    return Splits(**splits)
 
 
 def report_leak(groups: IntArray, leak: Leak) -> LeakReport:

@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
@@ -24,7 +24,7 @@ from nmt_cli.corpus.formats.reader import Reader, Row
 from nmt_cli.corpus.manifest import FileRecord
 from nmt_cli.corpus.pairs import Pairs, Role
 from nmt_cli.corpus.steps.examine import Chunk, ExaminedChunk, add_chunk, examine
-from nmt_cli.errors import WorkerError
+from nmt_cli.errors import DataError, WorkerError, find_nearest
 
 PrepareProgress = Callable[[str, int, int], None]  # the stage, what is done, and the total (0: unknown)
 
@@ -57,6 +57,7 @@ class CorpusInputs:
             encoding=config.encoding,
             source_column=config.source_column,
             target_column=config.target_column,
+            group_columns=config.group_column,
             source_language=config.source_language,
             target_language=config.target_language,
             has_pictures=config.has_pictures,
@@ -118,8 +119,19 @@ def read_pairs(
     for examined in examine_chunks(read_chunks(inputs.readers, config), processes):
         add_chunk(examined, pairs)
         report_progress("reading", min(sum(reader.bytes_read for reader in inputs.readers), size), size)
+    refuse_unknown_groups(inputs.readers, config.group_column)
     pairs.close()
     return pairs
+
+
+def refuse_unknown_groups(readers: list[Reader], columns: Sequence[str]) -> None:
+    """Raises DataError for a column of `--group-column` that no input has."""
+    for column in columns:
+        if not any(column in reader.group_columns for reader in readers):
+            known = list(dict.fromkeys(heading for reader in readers for heading in reader.headings))
+            nearest = find_nearest(column, known)
+            hint = f"did you mean {nearest!r}?" if nearest else f"the columns are {', '.join(known[:20]) or 'nameless'}"
+            raise DataError(f"--group-column: no input has a column {column!r}", hint=hint)
 
 
 def read_chunks(readers: list[Reader], config: PrepareConfig) -> Iterator[Chunk]:

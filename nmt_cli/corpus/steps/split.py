@@ -96,11 +96,13 @@ def find_root(parents: list[int], row: int) -> int:
     return row
 
 
-def split_by_groups(groups: IntArray, lengths: IntArray, sizes: Sizes, *, seed: int, where: str) -> Splits:
+def split_by_groups(
+    groups: IntArray, lengths: IntArray, sizes: Sizes, *, seed: int, where: str, shared: str = "sentences"
+) -> Splits:
     """Splits the rows by whole groups, drawn at random from each stratum of length.
 
     Skips groups larger than a split's remaining room, so that dev and test have exactly the requested sizes whenever
-    the groups allow it. Raises DataError if a requested split would be empty.
+    the groups allow it. Raises DataError if a requested split would be empty; `shared` says what connects the pairs.
     """
     generator = default_rng([seed, 0])
     # 1. Put the groups into random order, and each into the stratum of its mean length.
@@ -112,7 +114,7 @@ def split_by_groups(groups: IntArray, lengths: IntArray, sizes: Sizes, *, seed: 
     for split, size in ((2, sizes.test), (1, sizes.dev)):
         chosen = draw_groups(order[split_of_group[order] == 0], strata, group_sizes, size)
         if not chosen and size:
-            refuse_connected(where, len(groups), len(group_sizes))
+            refuse_connected(where, len(groups), len(group_sizes), shared)
         split_of_group[chosen] = split
     # 3. Shuffle the rows of each split.
     split_of_row = split_of_group[group_numbers]
@@ -159,11 +161,11 @@ def fill_quota(candidates: IntArray, group_sizes: IntArray, size: int) -> list[i
     return chosen
 
 
-def refuse_connected(where: str, pairs: int, groups: int) -> NoReturn:
-    """Raises DataError for pairs that share too many sentences to be split."""
+def refuse_connected(where: str, pairs: int, groups: int, shared: str) -> NoReturn:
+    """Raises DataError for pairs that share too many sentences, or values of a column, to be split."""
     number = "one group" if groups == 1 else format_count(groups, "group")
     raise DataError(
-        f"{where}: {format_count(pairs, 'pair')} share so many sentences that they form {number}, "
+        f"{where}: {format_count(pairs, 'pair')} share so many {shared} that they form {number}, "
         "too few or too large to split",
         hint="add pairs with other sentences, or choose larger splits with --dev and --test",
     )

@@ -72,7 +72,10 @@ def refused(*arguments: str) -> str:
         ),
         ("prepare --target-file a", "--target-file needs --source-file"),
         ("prepare c --source-type features --set max-ratio=3", "--set max-ratio belongs to a check that does not run"),
-        ("prepare c --source-type features --max-source-length 9", "--max-source-length counts the subwords of texts"),
+        (
+            "prepare c --source-type features --set max-source-length=9",
+            "--set max-source-length counts the subwords of texts",
+        ),
         ("prepare c --source-type features --keep empty", "--keep empty: a caption needs a picture"),
         ("prepare c --source-type image --set near-duplicates=true", "--set near-duplicates compares texts"),
         ("prepare c --set image-weights=w.h5", "--set image-weights needs --source-type image"),

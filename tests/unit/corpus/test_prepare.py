@@ -38,6 +38,37 @@ def test_counts_add_up_exactly(prepared_directory: Path) -> None:
     assert counts.splits == {"train": 320, "dev": 40, "test": 40}
 
 
+def test_no_page_is_in_two_splits_though_not_every_input_has_pages(tmp_path: Path) -> None:
+    pairs = toy_pairs(900)
+    pages = [(*pair, f"page {number // 20}") for number, pair in enumerate(pairs[:600])]
+    inputs = [
+        CorpusFile(write_tsv(tmp_path / "en-de.help.tsv", [("English", "German", "page"), *pages])),
+        CorpusFile(write_tsv(tmp_path / "en-de.more.tsv", pairs[600:])),
+    ]
+    prepare(inputs, tmp_path / "prepared", PrepareConfig(group_column=("page",)))
+    prepared = PreparedCorpus.load(tmp_path / "prepared")
+    assert prepared.manifest.options["group_column"] == ["page"]
+    assert prepared.manifest.leak.largest_group == 20
+    page_of = {source: page for source, _, page in pages}
+    found = {split: {page_of.get(pair.source, "") for pair in prepared.read_pairs(split)} for split in SPLITS}
+    assert "" in found["train"] & found["dev"] & found["test"], "a file without pages is split by sentences"
+    held_out = found["dev"] | found["test"]
+    assert len(held_out) > 2 and found["train"] & held_out == found["dev"] & found["test"] == {""}
+    sources = [pair.source for split in SPLITS[1:] for pair in prepared.read_pairs(split)]
+    assert all(sources.count(source) == 1 for source, _, page in pages if page in held_out), "whole pages"
+
+
+@pytest.mark.parametrize(
+    ("column", "hint"), [("pag", "did you mean 'page'?"), ("chapter", "the columns are English, German, page")]
+)
+def test_a_group_column_that_no_input_has_is_refused(tmp_path: Path, column: str, hint: str) -> None:
+    rows = [("English", "German", "page"), *((*pair, "1") for pair in toy_pairs(30))]
+    with pytest.raises(DataError) as caught:
+        prepare(write_tsv(tmp_path / "a.tsv", rows), tmp_path / "prepared", PrepareConfig(group_column=(column,)))
+    assert caught.value.message == f"--group-column: no input has a column '{column}'"
+    assert caught.value.hint == hint
+
+
 def test_languages_come_from_the_name_unless_given(pairs_file: Path, prepared_directory: Path, tmp_path: Path) -> None:
     prepared = PreparedCorpus.load(prepared_directory)
     assert (prepared.source_language, prepared.target_language) == ("en", "de")

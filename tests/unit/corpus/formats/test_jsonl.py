@@ -29,6 +29,15 @@ def test_the_languages_that_a_file_is_named_by_are_keys(tmp_path: Path) -> None:
     assert rows(tmp_path / "news.en-de.jsonl", '{"translation": {"en": "a", "de": "b"}}\n') == [Row(1, "a", "b")]
 
 
+def test_a_key_says_what_a_pair_belongs_to(tmp_path: Path) -> None:
+    lines = (
+        '{"source": "a", "target": "b", "page": 3}\n{"source": "a", "target": "b", "page": null}\n["c", "d"]\n'
+        '{"page": "x", "chapter": "y", "translation": {"source": "e", "target": "f"}}\n'
+    )
+    read = rows(tmp_path / "a.jsonl", lines, group_columns=("chapter", "page"))
+    assert [row.group for row in read] == ["3", "", "", "y"]
+
+
 def test_a_null_is_an_empty_side(tmp_path: Path) -> None:
     lines = '{"source": "a", "target": null}\n{"translation": {"source": null, "target": "b"}}\n["c", null]\n'
     assert rows(tmp_path / "a.jsonl", lines) == [Row(1, "a", ""), Row(2, "", "b"), Row(3, "c", "")]

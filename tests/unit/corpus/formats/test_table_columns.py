@@ -90,8 +90,23 @@ def test_the_two_headings_that_name_languages_choose_the_columns(
     reader = open_reader(CorpusFile(path), ReadOptions())
     start = header.split("\t").index("English")
     assert [row.index("source", start and 1), row.index("target", start and 2)] == [start, start + 1]
-    assert [(row.source, row.target) for row in reader] == PAIRS
+    read = list(reader)
+    assert [(row.source, row.target) for row in read] == PAIRS
     assert reader.languages == languages
+    assert not any(row.has_more_columns for row in read)
+
+
+@pytest.mark.parametrize("header", ["", "one\tother\tpage\n", "Number\tEnglish\tLatin\tpage\n"])
+def test_the_group_column_is_no_text_and_its_values_are_read(path: Path, header: str) -> None:
+    numbers = ["{n}"] if header.startswith("Number") else []
+    path.write_text(header + table(*numbers, "source", "target", "see page {n}"))
+    column = "page" if header else "3"
+    reader = open_reader(CorpusFile(path), ReadOptions(group_columns=("chapter", column)))
+    read = list(reader)
+    assert [(row.source, row.target, row.group) for row in read] == [
+        (*pair, f"see page {number}") for number, pair in enumerate(PAIRS)
+    ]
+    assert list(reader.group_columns) == [column]
 
 
 def test_a_name_with_two_languages_chooses_the_first_two_columns_of_text(tmp_path: Path) -> None:

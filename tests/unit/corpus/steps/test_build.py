@@ -15,7 +15,9 @@ from nmt_cli.text.normalise import make_sentence_key
 from support.corpora import examine_rows
 
 CELLS = st.one_of(st.text(alphabet="ab \u00a0\t&;<", max_size=4), st.text(max_size=8))
-ROWS = st.lists(st.tuples(CELLS, CELLS, st.integers(0, 3)), min_size=1, max_size=60)
+ROWS = st.lists(
+    st.tuples(CELLS, CELLS, st.integers(0, 3), st.sampled_from(["", "a", "b", "c", "d"])), min_size=1, max_size=60
+)
 
 
 def silent(stage: str, done: int, total: int) -> None:
@@ -24,7 +26,7 @@ def silent(stage: str, done: int, total: int) -> None:
 
 @given(ROWS, st.booleans(), st.sampled_from([(1.0, 1.0), (2.0, 0.5), (1.5, 1.0)]))
 def test_counts_add_up_and_nothing_leaks_for_any_input(
-    rows: list[tuple[str, str, int]], near: bool, weights: tuple[float, float]
+    rows: list[tuple[str, str, int, str]], near: bool, weights: tuple[float, float]
 ) -> None:
     """Inputs 0 and 1 are the corpus; 2 is given dev data, 3 given test data."""
     pairs = examine_rows(
@@ -32,6 +34,7 @@ def test_counts_add_up_and_nothing_leaks_for_any_input(
         roles=["train", "train", "dev", "test"],
         weights=[*weights, 1.0, 1.0],
         inputs=[row[2] for row in rows],
+        groups=[row[3] for row in rows],
     )
     config = PrepareConfig(dev="dev.tsv", test="test.tsv", near_duplicates=near)
     run_checks(pairs, config, lambda done: None)
@@ -49,6 +52,27 @@ def test_counts_add_up_and_nothing_leaks_for_any_input(
             {make_sentence_key(side[row]) for row in rows_of.tolist()} for rows_of in division.splits.by_name.values()
         ]
         assert not seen[0] & seen[1] and not seen[0] & seen[2] and not seen[1] & seen[2]
+    places = [(pairs.facts.input_numbers[row], pairs.facts.line_numbers[row]) for row in range(len(pairs))]
+    values = [
+        {rows[places[row][1] - 1][3] for row in split.tolist()} - {""} for split in division.splits.by_name.values()
+    ]
+    assert not values[0] & values[1] and not values[0] & values[2] and not values[1] & values[2]
+
+
+def test_a_value_of_the_group_column_stays_whole_in_one_split() -> None:
+    """Every tenth row repeats a source that occurs in all pages, which would connect them all."""
+    rows = [(f"s{n}" if n % 10 else "See also", f"t{n}") for n in range(600)]
+    pages = [f"page {n // 20}" if n < 400 else "" for n in range(600)]
+    pairs = examine_rows(rows, groups=pages)
+    division = split_pairs(pairs, PrepareConfig(dev="80", test="80", group_column=("page",)), silent)
+    split_of = {row: name for name, rows_of in division.splits.by_name.items() for row in rows_of.tolist()}
+    for number in range(20):
+        names = {split_of.get(row) for row in range(20 * number, 20 * number + 20)} - {None}
+        assert len(names) == 1, number
+    assert len({split_of[row] for row in split_of if row % 10 == 0}) == 1, "a sentence in two splits"
+    assert len(division.splits.test) == 80 and len(division.splits.dev) >= 72
+    counts = count_pairs(pairs, division)
+    assert counts.kept == len(split_of) and counts.dropped["held-out"] == len(rows) - len(split_of)
 
 
 def test_weights_repeat_pairs_in_train_or_leave_them_out() -> None:
