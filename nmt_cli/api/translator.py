@@ -19,7 +19,6 @@ from nmt_cli.api.options.arguments import (
 )
 from nmt_cli.api.progress import StageReporter, count_stage, ignore_progress
 from nmt_cli.documents.config import DocumentConfig
-from nmt_cli.errors import OptionError
 from nmt_cli.jobs.job import recall_from
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.text.normalise import normalise
@@ -117,18 +116,10 @@ class LoadedTranslator:
         """The default of `beam_size`."""
         return make_search_options({}, self._options).search.beam_size
 
-    def can_rate(self, **options: Any) -> bool:
-        """Returns whether confidence is available with these options, which overrule those of `nmt.load`."""
-        try:
-            self._make_options({**options, "confidence": True})
-        except OptionError:
-            return False
-        return True
-
     def _make_options(self, options: Mapping[str, Any], n_best: int = 1) -> SearchOptions:
         """Returns the settings of a search; `options` overrule those given to `nmt.load`."""
         made = make_search_options(options, self._options, n_best=n_best, ensemble=self._ensemble)
-        if made.checks.rates:
+        if made.checks.needs_confidence:
             from nmt_cli.translation.checks.confidence import load_confidence  # which few calls need
 
             load_confidence(self.card)

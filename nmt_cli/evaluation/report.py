@@ -90,11 +90,9 @@ def translate_text(
     number of translated lines.
     """
     one_best = dataclasses.replace(search, n_best=1)
-    rated = can_rate(translator, search)
-    if rated:
-        translations = translator.translate(text.lines, one_best, progress, checks=CheckConfig(confidence=True))
-    else:
-        translations = translator.translate(text.lines, one_best, progress)
+    is_rated = translator.confidence is not None and not search.sampling.sample
+    checks = CheckConfig() if is_rated else None
+    translations = translator.translate(text.lines, one_best, progress, checks=checks)
     forced = None
     if FORCED & set(names):
         from nmt_cli.translation.forced import force_lines  # numpy, which `nmt --help` does not need
@@ -109,17 +107,8 @@ def translate_text(
         one_best,
         sum(translation.cut for translation in translations),
         SourceCuts.count_cuts(translations).summary,
-        *(list_confidences(translations) if rated else ()),
+        *(list_confidences(translations) if is_rated else ()),
     )
-
-
-def can_rate(translator: Translator, search: SearchConfig) -> bool:
-    """Whether the model can rate the results of this search by confidence."""
-    try:
-        known = "features" in translator.card.confidence
-    except (AttributeError, ValueError):  # a translator that was not loaded from a directory
-        return False
-    return known and search.beam_size > 1 and not search.sampling.sample
 
 
 def list_confidences(translations: Sequence[Translation]) -> tuple[tuple[float, ...], tuple[float, ...]]:

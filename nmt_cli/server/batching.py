@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nmt_cli.server.errors import RequestError
 from nmt_cli.server.models import ModelPool, ServedModel
@@ -36,7 +36,6 @@ class WaitingRequest:
 
     model: ServedModel
     n_best: int
-    is_rated: bool  # whether the confidence in each translation is wanted, where the model can tell it
     lines: Sequence[str]
     order: Sequence[int]  # indices of the lines that go through this lane
     translations: list[Translation | None]
@@ -45,9 +44,9 @@ class WaitingRequest:
     finished_count: int = 0
 
     @property
-    def key(self) -> tuple[int, int, bool]:
+    def key(self) -> tuple[int, int]:
         """The properties shared by requests that are translated together."""
-        return id(self.model), self.n_best, self.is_rated
+        return id(self.model), self.n_best
 
     @property
     def is_waiting(self) -> bool:
@@ -149,9 +148,7 @@ class Batcher:
         self.batches = 0  # translated so far
         self.lock = threading.Lock()
 
-    async def translate(
-        self, model: ServedModel, lines: Sequence[str], n_best: int = 1, *, is_rated: bool = False
-    ) -> list[Translation]:
+    async def translate(self, model: ServedModel, lines: Sequence[str], n_best: int = 1) -> list[Translation]:
         """Returns the translation of each line. Raises RequestError if too many lines are already waiting."""
         if sum(lane.waiting_lines for lane in self.lanes.values()) + len(lines) > self.most_waiting:
             raise RequestError(503, "too many requests are waiting; try again in a moment", retry_after=2)
@@ -161,7 +158,7 @@ class Batcher:
             order = [index for index, line in enumerate(lines) if (len(line) >= LONG_LINE) == are_long]
             if order:
                 done = asyncio.get_running_loop().create_future()
-                request = WaitingRequest(model, n_best, is_rated, lines, order, translations, done)
+                request = WaitingRequest(model, n_best, lines, order, translations, done)
                 requests.append(request)
                 lane.add(request)
         try:
@@ -179,10 +176,7 @@ class Batcher:
         translator = self.pool.open(first.model)
         beam_size = max(translator.beam_size, first.n_best)
         lines = [request.lines[index] for request, index in batch]
-        options: dict[str, Any] = {"beam_size": beam_size}
-        if first.is_rated and translator.can_rate(**options):
-            options["confidence"] = True
-        return translator.translations(lines, n_best=first.n_best, **options)
+        return translator.translations(lines, n_best=first.n_best, beam_size=beam_size)
 
     def close(self) -> None:
         for lane in self.lanes.values():

@@ -46,7 +46,7 @@ async def translate(call: Call) -> Any:
     text = call.values.read_text("q")
     model = call.service.pool.find(call.values.read_text("source"), call.values.read_text("target"))
     split = SplitTexts.from_texts([text])
-    translations = iter(await call.service.translate_lines(model, split.lines, HYPOTHESES, is_rated=True))
+    translations = iter(await call.service.translate_lines(model, split.lines, HYPOTHESES))
     lines = split.texts[0]
     return {"lines": [describe_line(line, next(translations) if line.is_translated else None) for line in lines]}
 
@@ -65,6 +65,7 @@ def describe_line(line: TextLine, translation: Translation | None) -> dict[str, 
         "spans": list(dict.fromkeys(span.text for span in translation.placed)),
         "checks": [check.message for check in translation.checks],
         "confidence": None if translation.confidence is None else round(translation.confidence, 3),
+        "isUnsure": any(check.kind == "confidence" for check in translation.checks),
         **describe_words(translation),
     }
 

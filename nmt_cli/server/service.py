@@ -112,15 +112,13 @@ class Service:
         except NmtError as error:
             raise RequestError(400, error.message) from error
 
-    async def translate_lines(
-        self, model: ServedModel, lines: Sequence[str], n_best: int = 1, *, is_rated: bool = False
-    ) -> list[Translation]:
+    async def translate_lines(self, model: ServedModel, lines: Sequence[str], n_best: int = 1) -> list[Translation]:
         """Returns the translation of each line. Raises RequestError if there are too many."""
         self.check_lines(len(lines))
         if not lines:
             return []
         try:
-            return await self.batcher.translate(model, lines, n_best, is_rated=is_rated)
+            return await self.batcher.translate(model, lines, n_best)
         except NmtError as error:  # a model that was damaged since the server started
             raise RequestError(500, error.message) from error
 

@@ -5,6 +5,7 @@ Letters: N sentences, F features.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,14 @@ from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.chrf import compute_chrf
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.translation.checks.confidence import FEATURES, GOOD_CHRF, ConfidenceModel, extract_features
-from nmt_cli.translation.config import CANDIDATES, CheckConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.checks.confidence import (
+    FEATURES,
+    GOOD_CHRF,
+    LOW_CONFIDENCE,
+    ConfidenceModel,
+    extract_features,
+)
+from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.translator import Translator
 
 FEWEST_SENTENCES = 300  # of a development set that can tell good translations from others
@@ -27,7 +34,9 @@ FEWEST_OF_A_KIND = 30  # good ones, and others
 RIDGE = 3.0  # weight of the squared weights, in sentences
 STEPS = 50
 FOLDS = 10
-SEARCH = SearchConfig(n_best=CANDIDATES)
+SURELY_GOOD_CHRF = 60.0  # chrF2 of a translation that should not be marked, 0-100
+SHARE_MARKED = 0.03  # at most, of the translations that should not be
+SEARCH = SearchConfig()
 
 
 def fit_confidence(directory: Path, corpus: PreparedCorpus) -> dict[str, Any]:
@@ -61,9 +70,9 @@ def describe_fit(features: FloatArray, values: FloatArray) -> dict[str, Any]:
         size = format_count(len(good), "development sentence")
         return {"refused": f"good are {good.sum():,} of {size}, too few or too many"}
     model = fit_logistic(features, good)
-    quality = measure_reliability(
-        cross_validate(features, good).tolist(), features[:, 0].tolist(), values.tolist(), GOOD_CHRF
-    )
+    held_out = cross_validate(features, good)
+    quality = measure_reliability(held_out.tolist(), features[:, 0].tolist(), values.tolist(), GOOD_CHRF)
+    model = model._replace(threshold=choose_threshold(held_out[values >= SURELY_GOOD_CHRF]))
     return {
         "bar": GOOD_CHRF,
         "sentences": len(good),
@@ -108,3 +117,14 @@ def cross_validate(features: FloatArray, good: NDArray[np.bool_]) -> FloatArray:
         left_out = np.arange(len(good)) % FOLDS == fold
         result[left_out] = fit_logistic(features[~left_out], good[~left_out]).rate(features[left_out])
     return result
+
+
+def choose_threshold(confidences: FloatArray) -> float:
+    """Returns the highest threshold below which at most `SHARE_MARKED` of these confidences of good translations lie.
+
+    Too few of them say nothing: LOW_CONFIDENCE.
+    """
+    if len(confidences) < FEWEST_OF_A_KIND:
+        return LOW_CONFIDENCE
+    highest = float(np.sort(confidences)[int(SHARE_MARKED * len(confidences))])
+    return math.floor(1000 * highest) / 1000

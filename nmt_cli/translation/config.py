@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.settings import Settings, setting
 
-CANDIDATES = 5  # hypotheses that are compared with each other to tell the confidence in the best
 LowConfidence = Literal["blank", "source", "mark"]
 
 
@@ -46,7 +45,8 @@ class CheckConfig(Settings):
     )
     min_confidence: float | None = setting(
         None,
-        "Treat a translation with confidence (0 to 1) below this as --on-low-confidence says.",
+        "Treat a translation with confidence (0 to 1) below this as --on-low-confidence says. By default, it only fails"
+        " a check, below the threshold of the model.",
         panel="Checks",
         low=0,
         high=1,
@@ -59,8 +59,8 @@ class CheckConfig(Settings):
     strict: bool = setting(False, "Exit with code 3 if a translation fails a check.", panel="Checks")
 
     @property
-    def rates(self) -> bool:
-        """Whether the confidence in each translation is needed."""
+    def needs_confidence(self) -> bool:
+        """Whether a model must be able to rate its translations."""
         return self.confidence or self.min_confidence is not None
 
 
@@ -124,10 +124,3 @@ def widen_for_distinct(config: SearchConfig) -> SearchConfig:
     if config.n_best < 2 or config.sampling.sample:
         return config
     return replace(config, n_best=min(config.n_best + SPARE_HYPOTHESES, config.beam_size))
-
-
-def widen_for_confidence(config: SearchConfig, checks: CheckConfig | None) -> SearchConfig:
-    """Makes a search return the data from which confidence is computed, if requested."""
-    if checks is None or not checks.rates:
-        return config
-    return replace(config, n_best=max(config.n_best, min(CANDIDATES, config.beam_size)), scored=True)

@@ -131,7 +131,7 @@ class Translation(NamedTuple):
     read_as: tuple[ReadAs, ...] = ()  # the mistyped words of the line
     source_read: int = 0  # the positions of that sentence that were read, without its end; else without meaning
     checks: tuple[FailedCheck, ...] = ()  # that the best hypothesis failed, at most one of a kind
-    confidence: float | None = None  # the probability that the best hypothesis is good; None unless it was asked for
+    confidence: float | None = None  # the probability that the best hypothesis is good; None if the model cannot tell
     replacement: str | None = None  # what is written instead of a translation of too little confidence
     origin: Origin = "network"
     carried: tuple[str, ...] = ()  # words that training never had, taken for names

@@ -28,7 +28,7 @@ from nmt_cli.translation.segmentation.pieces import Piece, find_origin
 from nmt_cli.translation.sentence_search import PieceTranslations, SentenceSearch
 
 if TYPE_CHECKING:
-    from nmt_cli.runtime.model_directory import ModelCard
+    from nmt_cli.translation.checks.confidence import ConfidenceModel
     from nmt_cli.translation.checks.context import CheckContext
 
 
@@ -42,7 +42,7 @@ class Tools(Protocol):
     def tokenizers(self) -> TokenizerPair | None: ...
 
     @property
-    def card(self) -> ModelCard: ...
+    def confidence(self) -> ConfidenceModel | None: ...
 
     @property
     def check_context(self) -> CheckContext: ...
@@ -58,8 +58,7 @@ class TranslationBatch:
 
     lines: Sequence[str]
     config: SearchConfig
-    n_best: int  # hypotheses that are asked for
-    most: int  # hypotheses that are kept: confidence is computed from several
+    n_best: int  # hypotheses that are asked for; the search may find more, with the same text
     repair: RepairConfig | None
     checks: CheckConfig | None
     first_line: int  # the number of the first line
@@ -159,7 +158,7 @@ def join(tools: Tools, batch: TranslationBatch) -> None:
         pieces = [batch.pieces[text_id] for text_id in batch.list_ids(index)]
         parts = [batch.parts[text_id] for text_id in batch.list_ids(index)]
         joined = join_parts(line, pieces, parts, tools.tokenizers, sampled=is_sampled)
-        joined = joined if is_sampled else keep_distinct(joined, batch.most)
+        joined = joined if is_sampled else keep_distinct(joined, batch.n_best)
         joined = joined if batch.memory is None else joined._replace(origin=find_origin(pieces))
         rewritten = batch.rewritten_lines[index]
         batch.result.append(undo_rewrites(joined, rewritten) if rewritten else joined)
@@ -172,11 +171,11 @@ def check(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def rate(tools: Tools, batch: TranslationBatch) -> None:
-    """Rates the confidence of each translation, and replaces those of too little."""
-    if batch.checks is not None and batch.checks.check and batch.checks.rates:
-        from nmt_cli.translation.checks.confidence import judge_translations  # which few runs need
+    """Rates the confidence of each translation, and marks those of too little."""
+    if batch.checks is not None and batch.checks.check and not batch.config.sampling.sample and tools.confidence:
+        from nmt_cli.translation.checks.confidence import judge_translations  # training needs none
 
-        batch.result = judge_translations(batch.result, tools.card, tools.check_context, batch.checks, batch.n_best)
+        batch.result = judge_translations(batch.result, tools.confidence, tools.check_context, batch.checks)
 
 
 class Stage(NamedTuple):

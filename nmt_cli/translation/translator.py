@@ -26,7 +26,6 @@ from nmt_cli.translation.config import (
     LineConfig,
     ModelRequest,
     RepairConfig,
-    widen_for_confidence,
     widen_for_distinct,
 )
 from nmt_cli.translation.result import Translation
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from nmt_cli.carrying.glossary import Glossary
     from nmt_cli.sources.images import GridSource, PictureReader
     from nmt_cli.text.profile import CorpusProfile
+    from nmt_cli.translation.checks.confidence import ConfidenceModel
     from nmt_cli.translation.checks.context import CheckContext
     from nmt_cli.translation.segmentation.line_reader import PieceMemory
 
@@ -204,9 +204,9 @@ class Translator:
         number of the first of `lines`, from which the random numbers of samples follow. Text known to `memory` is not
         searched.
         """
-        n_best, config = config.n_best, widen_for_confidence(config, checks)
-        most, config = config.n_best, widen_for_distinct(config)
-        batch = TranslationBatch(lines, config, n_best, most, repair, checks, first_line, memory, progress)
+        n_best, config = config.n_best, widen_for_distinct(config)
+        config = replace(config, scored=config.scored or checks is not None)
+        batch = TranslationBatch(lines, config, n_best, repair, checks, first_line, memory, progress)
         for stage in STAGES:
             stage.run(self, batch)
         return batch.result
@@ -217,6 +217,15 @@ class Translator:
 
         context = self.check_context
         return [check_translation(translation, context, repaired=repaired) for translation in translations]
+
+    @cached_property
+    def confidence(self) -> ConfidenceModel | None:
+        """Rates the translations; None for a model that cannot, and for an ensemble, for which none is fitted."""
+        if self._card is None or isinstance(self.engine, Ensemble):
+            return None
+        from nmt_cli.translation.checks.confidence import find_confidence  # training needs none
+
+        return find_confidence(self._card)
 
     @cached_property
     def check_context(self) -> CheckContext:

@@ -45,7 +45,7 @@ class QaEntry(NamedTuple):
     translation: str
     checks: tuple[FailedCheck, ...]
     repairs: tuple[str, ...]  # the remedies that helped against faults of its sentences
-    confidence: float | None = None  # the probability that the translation is good, if it was asked for
+    confidence: float | None = None  # the probability that the translation is good, if the model can tell
     origin: str = "network"  # or a translation memory
 
     @classmethod

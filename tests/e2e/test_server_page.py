@@ -11,7 +11,7 @@ import pytest
 
 from nmt_cli.server.service import Service
 from nmt_cli.server.suggestions import SuggestionFile
-from nmt_cli.translation.result import Translation
+from nmt_cli.translation.result import FailedCheck, Translation
 from support.served import make_pool, serve_on_port
 from support.translations import louder
 
@@ -20,9 +20,11 @@ def offer_two(text: str) -> Translation:
     """The text in capitals, or the same twice; of a doubt it is not sure."""
     translation = louder(text)
     first = translation.hypotheses[0]
-    confidence = 0.3 if "doubt" in text else None
+    is_unsure = "doubt" in text
     return translation._replace(
-        confidence=confidence, hypotheses=(first, first._replace(text=f"{first.text} {first.text}"))
+        confidence=0.3 if is_unsure else None,
+        checks=(FailedCheck("confidence", "confidence 0.30 is below 0.4"),) if is_unsure else (),
+        hypotheses=(first, first._replace(text=f"{first.text} {first.text}")),
     )
 
 

@@ -259,7 +259,7 @@ def test_one_process_imports_nothing_that_it_does_not_need(place: Path) -> None:
         " 'text.subword_sampling', 'languages.number_words', 'languages.cldr', 'documents.encoding',"
         " 'carrying.numbers.values', 'carrying.numbers.ordinals', 'translation.placement.restoring',"
         " 'translation.placement.span_placement', 'translation.placement.word_alignment',"
-        " 'translation.segmentation.frames', 'translation.checks.confidence',"
+        " 'translation.segmentation.frames',"
         " 'translation.memory.recall', 'translation.forced')))\n"
         "from importlib.util import find_spec\n"
         "assert all(find_spec(name) for name in names if name.startswith('nmt_cli.'))\n"

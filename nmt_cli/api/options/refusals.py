@@ -155,12 +155,6 @@ TRANSLATE = (
         Refusal({"confidence", "min_confidence"}, itemgetter(option), f"cannot be combined with --{option}")
         for option in ("score", "sample", "ensemble")
     ),
-    Refusal(
-        {"confidence", "min_confidence"},
-        lambda v: v.beam_size == 1,
-        "compares the hypotheses of a beam, and --beam-size is 1",
-        "use --beam-size 5",
-    ),
     Refusal({"workers"}, lambda v: v.ray is not None and v.workers > 1, "cannot be combined with --ray"),
 )
 OF_MODEL = "model"  # the rows of `translate` that need the model's card, as `card`, and the kind of its `subwords`

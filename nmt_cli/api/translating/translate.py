@@ -80,7 +80,7 @@ def require_abilities(request: TranslationRequest, card: ModelCard) -> None:
     """Raises OptionError for options that the model cannot use or fulfil."""
     values = {**vars(request.search), "card": card, "subwords": card.tokenizer["kind"]}
     refuse_combinations(OF_MODEL, request.explicit, values)
-    if request.checks.rates:
+    if request.checks.needs_confidence:
         from nmt_cli.translation.checks.confidence import load_confidence  # numpy, which `nmt --help` does not need
 
         load_confidence(card)

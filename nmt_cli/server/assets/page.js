@@ -86,15 +86,15 @@ function makeRow(line, number) {
   row.append(line.before.replace(/[\r\n]/g, ""));
   if (line.segments) row.append(...makeWords(line, number));
   else row.append(line.text);
-  if (typeof line.confidence === "number" && line.segments) row.append(makeConfidence(line.confidence));
+  if (typeof line.confidence === "number" && line.segments) row.append(makeConfidence(line));
   for (const check of line.checks ?? []) row.append(make("span", "check", check));
   return row;
 }
 
 // The probability that a line is right; its digits are no text, so that they are not copied with it.
-function makeConfidence(confidence) {
-  const node = make("span", confidence < 0.5 ? "confidence unsure" : "confidence");
-  node.dataset.percent = `${(100 * confidence).toFixed(0)} %`;
+function makeConfidence(line) {
+  const node = make("span", line.isUnsure ? "confidence unsure" : "confidence");
+  node.dataset.percent = `${(100 * line.confidence).toFixed(0)} %`;
   node.title = "how likely this line is right";
   return node;
 }

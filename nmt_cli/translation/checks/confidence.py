@@ -1,24 +1,23 @@
 """The probability that a translation is good, estimated without a reference. Knows no network.
 
-A translation is *good* if its chrF against a reference is at least `GOOD_CHRF`. Features of the search, the attention,
-the lengths, the words and the failed checks go into a logistic model, which is fitted to the development set when a
-model is exported (`training/confidence_fitting.py`) and stored in its card. Letters: N translations, F features.
+A translation is *good* if its chrF against a reference is at least `GOOD_CHRF`. Features of the best hypothesis, its
+attention, the lengths, the words and the failed checks go into a logistic model, which is fitted to the development set
+when a model is exported (`training/confidence_fitting.py`) and stored in its card. Every translation is rated, so no
+feature needs more than the search has found anyway. Letters: N translations, F features.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from nmt_cli.errors import OptionError
 from nmt_cli.translation.checks.context import CheckContext
 from nmt_cli.translation.checks.words import list_words
-from nmt_cli.translation.config import CANDIDATES
 from nmt_cli.translation.result import DOUBT_MARK, FailedCheck
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 GOOD_CHRF = 50.0  # chrF2 of a good translation, 0-100
 RARE_WORD_COUNT = 5  # a word that occurs less often in training is rare
 UNLIKELY = math.log(0.25)  # log-probability of a token that the network hardly believed in
+LOW_CONFIDENCE = 0.2  # below which a person should look at a translation, unless a card says otherwise
 UNCOVERED = 0.2  # attention that a source position received in all, below which it was left out
 FEATURES = (
     "mean log-probability",
@@ -38,9 +38,6 @@ FEATURES = (
     "share of unlikely tokens",
     "total log-probability",
     "mean probability",
-    "margin",
-    "entropy of candidates",
-    "agreement of candidates",
     "dispersion of attention",
     "uncovered source",
     "length ratio",
@@ -55,19 +52,25 @@ FEATURES = (
 
 
 class ConfidenceModel(NamedTuple):
-    """A logistic model of standardised features."""
+    """A logistic model of standardised features, and the confidence below which a translation fails a check."""
 
     means: tuple[float, ...]  # F
     scales: tuple[float, ...]  # F, positive
     weights: tuple[float, ...]  # F
     bias: float
+    threshold: float = LOW_CONFIDENCE
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> ConfidenceModel:
-        """Returns the model in an entry of a card. Raises KeyError or ValueError if its features differ."""
-        if tuple(values["features"]) != FEATURES:
-            raise ValueError("its features are those of another version")
-        return cls(tuple(values["means"]), tuple(values["scales"]), tuple(values["weights"]), float(values["bias"]))
+        """Returns the model in an entry of a card; a feature that is no longer computed counts as its mean.
+
+        Raises KeyError or ValueError if it lacks features.
+        """
+        columns = [values["features"].index(name) for name in FEATURES]
+        means, scales, weights = (
+            tuple(float(values[name][column]) for column in columns) for name in ("means", "scales", "weights")
+        )
+        return cls(means, scales, weights, float(values["bias"]), float(values.get("threshold", LOW_CONFIDENCE)))
 
     def rate(self, features: FloatArray) -> FloatArray:
         """Returns the probabilities (N,) of features (N, F); an unknown feature (NaN) counts as its mean."""
@@ -91,20 +94,25 @@ def load_confidence(card: ModelCard) -> ConfidenceModel:
         raise OptionError(f"this model's confidence is of another version ({error})", hint=again) from error
 
 
-def judge_translations(
-    translations: Sequence[Translation], card: ModelCard, context: CheckContext, checks: CheckConfig, n_best: int
-) -> list[Translation]:
-    """Rates translations, replaces those of too little confidence, and keeps `n_best` hypotheses.
+def find_confidence(card: ModelCard) -> ConfidenceModel | None:
+    """Returns a card's confidence model; None if it has none of this version."""
+    try:
+        return load_confidence(card)
+    except OptionError:
+        return None
 
-    Raises OptionError for a model without confidence.
+
+def judge_translations(
+    translations: Sequence[Translation], model: ConfidenceModel, context: CheckContext, checks: CheckConfig
+) -> list[Translation]:
+    """Rates translations, and adds a failed check to those below the threshold of `checks` or, by default, the model's.
+
+    Only below a threshold that was asked for is the text replaced.
     """
-    rated = [
-        translation._replace(hypotheses=translation.hypotheses[:n_best])
-        for translation in rate_translations(translations, load_confidence(card), context)
-    ]
-    if checks.min_confidence is None:
-        return rated
-    return [apply_threshold(translation, checks.min_confidence, checks.on_low_confidence) for translation in rated]
+    rated = rate_translations(translations, model, context)
+    least = model.threshold if checks.min_confidence is None else checks.min_confidence
+    instead = "keep" if checks.min_confidence is None else checks.on_low_confidence
+    return [apply_threshold(translation, least, instead) for translation in rated]
 
 
 def rate_translations(
@@ -122,14 +130,16 @@ def rate_translations(
     return result
 
 
-def apply_threshold(translation: Translation, least: float, on_low_confidence: LowConfidence) -> Translation:
-    """Below the confidence `least`, adds a failed check and replaces the text; else changes nothing."""
+def apply_threshold(
+    translation: Translation, least: float, on_low_confidence: Literal["keep"] | LowConfidence
+) -> Translation:
+    """Below the confidence `least`, adds a failed check and may replace the text; else changes nothing."""
     confidence = translation.confidence
     if confidence is None or confidence >= least:
         return translation
-    failed = FailedCheck("confidence", f"confidence {confidence:.2f} is below {least:g}")
+    failed = FailedCheck("confidence", f"confidence {confidence:.2f} is below {least:.2g}")
     texts = {"blank": "", "source": translation.source, "mark": f"{DOUBT_MARK} {translation.text}"}
-    return translation._replace(checks=(*translation.checks, failed), replacement=texts[on_low_confidence])
+    return translation._replace(checks=(*translation.checks, failed), replacement=texts.get(on_low_confidence))
 
 
 def is_kept(translation: Translation) -> bool:
@@ -143,7 +153,6 @@ def extract_features(translation: Translation, context: CheckContext) -> list[fl
     positions = sum(block.shape[1] for block in best.attentions) or len(translation.source_pieces)
     values = [
         *measure_probabilities(best),
-        *measure_rivals(translation.hypotheses),
         *measure_attention(best),
         measure_length(translation, context),
         math.log(positions) if positions else math.nan,
@@ -179,36 +188,10 @@ def drop_kept_pieces(hypothesis: Hypothesis) -> Hypothesis:
 
 def measure_probabilities(hypothesis: Hypothesis) -> list[float]:
     """Returns the log-probabilities' mean, minimum, share of unlikely tokens and sum, and the mean probability."""
-    values = np.array(hypothesis.token_log_probabilities or (0.0,))
-    shares = (values < UNLIKELY).mean(), values.sum(), np.exp(values).mean()
-    return [float(values.mean()), float(values.min()), *map(float, shares)]
-
-
-def measure_rivals(hypotheses: Sequence[Hypothesis]) -> list[float]:
-    """Returns the best score's lead over the next, the candidates' entropy in nats, and their agreement.
-
-    The agreement is the mean share of the best one's character trigrams that the others contain.
-    """
-    if len(hypotheses) < 2:
-        return [math.nan] * 3
-    scores = [hypothesis.score for hypothesis in hypotheses[:CANDIDATES]]
-    logits = np.array([hypothesis.log_probability for hypothesis in hypotheses[:CANDIDATES]])
-    shares = np.exp(logits - logits.max())
-    shares /= shares.sum()
-    best, *others = (count_trigrams(hypothesis.text) for hypothesis in hypotheses[:CANDIDATES])
-    agreement = sum(compare_counts(best, other) for other in others) / len(others)
-    return [scores[0] - scores[1], float(-(shares * np.log(np.maximum(shares, 1e-12))).sum()), agreement]
-
-
-def count_trigrams(text: str) -> Counter[str]:
-    """Counts runs of three characters, ignoring blanks; a shorter text is one run."""
-    letters = text.replace(" ", "")
-    return Counter(letters[index : index + 3] for index in range(max(1, len(letters) - 2)))
-
-
-def compare_counts(counts: Counter[str], others: Counter[str]) -> float:
-    """Returns the F-score (0-1) of two counts."""
-    return 2 * (counts & others).total() / max(1, counts.total() + others.total())
+    values = hypothesis.token_log_probabilities or (0.0,)
+    count, total = len(values), sum(values)
+    unlikely = len([value for value in values if value < UNLIKELY])
+    return [total / count, min(values), unlikely / count, total, sum(map(math.exp, values)) / count]
 
 
 def measure_attention(hypothesis: Hypothesis) -> list[float]:
@@ -216,15 +199,18 @@ def measure_attention(hypothesis: Hypothesis) -> list[float]:
     blocks = [block for block in hypothesis.attentions if block.size and block.any()]
     if not blocks:
         return [math.nan, math.nan]
-    entropies = np.concatenate([-(block * np.log(np.maximum(block, 1e-9))).sum(axis=1) for block in blocks])
-    covered = np.concatenate([block.sum(axis=0)[:-1] for block in blocks])  # without the end of the sentence
-    return [float(entropies.mean()), float((covered < UNCOVERED).mean()) if covered.size else 0.0]
+    entropy, uncovered, rows, positions = 0.0, 0, 0, 0
+    for block in blocks:
+        entropy -= float(np.vdot(block, np.log(np.maximum(block, 1e-9))))
+        uncovered += int(np.count_nonzero(block.sum(axis=0)[:-1] < UNCOVERED))  # without the end of the sentence
+        rows, positions = rows + block.shape[0], positions + block.shape[1] - 1
+    return [entropy / rows, uncovered / max(1, positions)]
 
 
 def measure_length(translation: Translation, context: CheckContext) -> float:
     """Returns the deviation of the length ratio from its mean, in standard deviations."""
     length, target_length = len(translation.source), len(translation.text)
-    ratio = context.profile.find_ratio(length) if context.profile is not None and context.reads_text else None
+    ratio = context.find_ratio(length) if context.profile is not None and context.reads_text else None
     if ratio is None or not length or not ratio.spread:
         return math.nan
     return abs(math.log(max(1, target_length) / length / ratio.mean)) / ratio.spread
@@ -235,7 +221,5 @@ def measure_words(text: str, profile: TextProfile) -> list[float]:
     counts = [profile.count_word(word) for word in list_words(text)]
     if not counts:
         return [0.0, 0.0]
-    return [
-        sum(not count for count in counts) / len(counts),
-        sum(0 < count < RARE_WORD_COUNT for count in counts) / len(counts),
-    ]
+    rare = len([count for count in counts if 0 < count < RARE_WORD_COUNT])
+    return [counts.count(0) / len(counts), rare / len(counts)]

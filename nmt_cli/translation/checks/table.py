@@ -118,8 +118,8 @@ CHECKS = (
     CheckRow("unseen words", "with words never seen in training", check_words),
     CheckRow(
         "confidence",
-        "with confidence below --min-confidence",
-        doc="Finds a confidence below `--min-confidence`.",
+        "of low confidence",
+        doc="Finds a confidence below `--min-confidence` or, by default, the threshold of the model.",
     ),
 )
 COMPARISONS = tuple(check for check in CHECKS if check.compare is not None)

@@ -88,10 +88,6 @@ def refused(*arguments: str) -> str:
         ("translate --sample --beam-size 3", "--beam-size cannot be combined with --sample"),
         ("translate --on-low-confidence blank", "--on-low-confidence needs --min-confidence"),
         ("translate --confidence --score", "--confidence cannot be combined with --score"),
-        (
-            "translate --confidence --beam-size 1",
-            "--confidence compares the hypotheses of a beam, and --beam-size is 1",
-        ),
         ("evaluate --hypothesis h --reference r --split test", "--split selects a part of --data"),
         ("evaluate --bleu-tokenizer spm", "--bleu-tokenizer spm needs its SentencePiece model"),
         ("evaluate --set bleu-spm=x", "--set bleu-spm needs --bleu-tokenizer flores200 or spm"),

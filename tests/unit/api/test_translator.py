@@ -8,8 +8,7 @@ import pytest
 
 import nmt_cli as nmt
 from nmt_cli.errors import NmtError, NotFoundError, OptionError
-from nmt_cli.translation.checks.confidence import FEATURES
-from support.fakes import FakeTranslator, fake_loaded, make_card
+from support.fakes import FakeTranslator, fake_loaded
 
 
 def test_a_string_is_one_line_and_never_its_letters() -> None:
@@ -36,17 +35,6 @@ def test_a_stream_holds_no_more_lines_than_a_batch() -> None:
     stream = fake_loaded().stream(lines(), batch=10)
     assert [next(stream) for _ in range(11)][-1] == "LINE 10"
     assert len(read) == 20
-
-
-def test_confidence_is_told_only_where_it_was_calibrated() -> None:
-    values = {"features": FEATURES, "means": [0.0], "scales": [1.0], "weights": [1.0], "bias": 0.0}
-    entry = {**values, **{name: values[name] * len(FEATURES) for name in ("means", "scales", "weights")}}
-    calibrated = FakeTranslator(make_card(confidence=entry))
-    assert fake_loaded(calibrated).can_rate()
-    assert fake_loaded(calibrated, beam_size=1).can_rate(beam_size=5)
-    assert not fake_loaded(calibrated, beam_size=1).can_rate()
-    assert not fake_loaded(calibrated, sample=True).can_rate()
-    assert not fake_loaded().can_rate()
 
 
 def test_options_of_a_call_win_over_those_of_loading() -> None:
@@ -112,7 +100,6 @@ def test_what_the_system_refuses_is_an_error_with_its_path(tmp_path: Path) -> No
         ({"beam_size": "many"}, "it takes int"),
         ({"n_best": 9}, "--beam-size"),
         ({"temperature": 2.0}, "--sample"),
-        ({"confidence": True, "beam_size": 1}, "--beam-size"),
         ({"confidence": True, "sample": True}, "--sample"),
         ({"min_confidence": 0.5, "check": False}, "--no-check"),
     ],

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -18,8 +17,10 @@ from nmt_cli.translation.translator import Translator
 class Shouting:
     """Translates a line into its upper case, and remembers how it was asked."""
 
+    confidence: object | None = None
+
     def translate(
-        self, lines: Sequence[str], config: SearchConfig, progress: Callable[[int], None] | None
+        self, lines: Sequence[str], config: SearchConfig, progress: Callable[[int], None] | None, checks: Any = None
     ) -> list[Translation]:
         self.config = config
         if progress:
@@ -127,10 +128,10 @@ def test_lines_are_aligned_with_two_digits_and_half_the_interval() -> None:
 class Rating(Shouting):
     """Is sure of what has no "?", and right in that."""
 
-    card = SimpleNamespace(confidence={"features": []})
+    confidence: object | None = object()
 
     def translate(self, lines: Sequence[str], *_: Any, checks: Any = None) -> list[Translation]:
-        assert checks.confidence
+        assert checks.check
         best = [Hypothesis(line.strip("?"), (), (), -1.0, -1.0, (-1.0,), (), True) for line in lines]
         sure = [0.1 if "?" in line else 0.9 for line in lines]
         return [
@@ -147,5 +148,5 @@ def test_the_confidence_of_a_model_that_has_one_is_measured_and_told() -> None:
     assert report.reliability.calibration_error == pytest.approx(0.1)
     assert any("ECE 0.100" in line for line in format_report(report))
     assert make_report_json(report, {})["confidence"]["auc"] == 1.0
-    greedy = shouted(text, SearchConfig(beam_size=1))
-    assert "confidence" not in make_report_json(greedy if isinstance(greedy, Report) else greedy[0], {})
+    unrated = shouted(text, SearchConfig())
+    assert "confidence" not in make_report_json(unrated if isinstance(unrated, Report) else unrated[0], {})

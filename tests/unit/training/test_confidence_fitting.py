@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from nmt_cli.evaluation.analysis.reliability import compute_auc, compute_calibration_error, split_bins
-from nmt_cli.training.confidence_fitting import cross_validate, describe_fit, fit_logistic
-from nmt_cli.translation.checks.confidence import FEATURES, GOOD_CHRF, ConfidenceModel
+from nmt_cli.training.confidence_fitting import choose_threshold, cross_validate, describe_fit, fit_logistic
+from nmt_cli.translation.checks.confidence import FEATURES, GOOD_CHRF, LOW_CONFIDENCE, ConfidenceModel
 
 
 def draw(count: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -55,3 +55,20 @@ def test_nothing_is_learned_where_nearly_all_or_none_are_good() -> None:
     features, _ = draw(500)
     assert "too few or too many" in describe_fit(features, np.full(500, GOOD_CHRF + 1))["refused"]
     assert "too few or too many" in describe_fit(features, np.full(500, GOOD_CHRF - 1))["refused"]
+
+
+def test_at_most_three_in_a_hundred_of_the_good_are_below_the_threshold() -> None:
+    confidences = np.random.default_rng(4).uniform(size=1_000)
+    threshold = choose_threshold(confidences)
+    assert 0.027 < (confidences < threshold).mean() <= 0.03
+    assert choose_threshold(confidences[:5]) == LOW_CONFIDENCE
+
+
+def test_the_threshold_is_part_of_the_entry() -> None:
+    features, good = draw(500)
+    values = np.where(good, GOOD_CHRF + 15, GOOD_CHRF - 10)
+    entry = describe_fit(features, values)
+    assert 0 < entry["threshold"] == ConfidenceModel.from_mapping(entry).threshold < 1
+    assert ConfidenceModel.from_mapping({**entry, "threshold": 0.25}).threshold == 0.25
+    del entry["threshold"]
+    assert ConfidenceModel.from_mapping(entry).threshold == LOW_CONFIDENCE

@@ -15,10 +15,12 @@ from nmt_cli.translation.checks.confidence import (
     ConfidenceModel,
     apply_threshold,
     extract_features,
+    judge_translations,
     load_confidence,
     rate_translations,
 )
 from nmt_cli.translation.checks.context import CheckContext
+from nmt_cli.translation.config import CheckConfig
 from nmt_cli.translation.result import FailedCheck, Hypothesis, Repair, Translation
 
 CONTEXT = CheckContext("eng", "deu")
@@ -40,21 +42,13 @@ def features(translated: Translation, context: CheckContext = CONTEXT) -> dict[s
 
 
 def test_the_features_are_those_that_a_hand_computes() -> None:
-    best, second = hypothesis("abcd", math.log(0.5), math.log(0.2)), hypothesis("abce", math.log(0.1), math.log(0.1))
-    values = features(
-        translation(best, second, checks=(FailedCheck("numbers", "x"),), repairs=(Repair("loop", "wider beam"),))
-    )
+    best = hypothesis("abcd", math.log(0.5), math.log(0.2))
+    values = features(translation(best, checks=(FailedCheck("numbers", "x"),), repairs=(Repair("loop", "wider beam"),)))
     assert values["mean log-probability"] == pytest.approx((math.log(0.5) + math.log(0.2)) / 2)
     assert values["lowest log-probability"] == pytest.approx(math.log(0.2))
     assert values["share of unlikely tokens"] == 0.5
     assert values["total log-probability"] == pytest.approx(math.log(0.1))
     assert values["mean probability"] == pytest.approx(0.35)
-    assert values["margin"] == pytest.approx(math.log(0.1) / 2 - math.log(0.01) / 2)
-    share = 0.1 / 0.11
-    assert values["entropy of candidates"] == pytest.approx(
-        -share * math.log(share) - (1 - share) * math.log(1 - share)
-    )
-    assert values["agreement of candidates"] == 0.5  # abc of abc, bcd
     assert values["dispersion of attention"] == pytest.approx(math.log(2) / 2, abs=1e-6)
     assert values["uncovered source"] == 0.0
     assert values["source length"] == pytest.approx(math.log(3))
@@ -67,10 +61,10 @@ def test_a_source_position_that_nothing_looked_at_is_uncovered() -> None:
     assert features(looked)["uncovered source"] == 0.5
 
 
-def test_without_attention_or_rivals_their_features_are_unknown() -> None:
+def test_without_attention_its_features_are_unknown() -> None:
     values = features(translation(hypothesis("ab", -1.0, -1.0, attention=np.zeros((2, 3)))))
     unknown = {name for name, value in values.items() if math.isnan(value)}
-    assert {"margin", "agreement of candidates", "dispersion of attention", "uncovered source"} <= unknown
+    assert {"dispersion of attention", "uncovered source"} <= unknown
 
 
 def test_words_and_lengths_are_compared_with_the_profile() -> None:
@@ -109,7 +103,9 @@ def test_what_was_only_kept_says_nothing_about_the_rest() -> None:
     assert values == pytest.approx(expected, nan_ok=True)
 
 
-@pytest.mark.parametrize(("otherwise", "text"), [("blank", ""), ("source", "we see"), ("mark", "[?] ab")])
+@pytest.mark.parametrize(
+    ("otherwise", "text"), [("blank", ""), ("source", "we see"), ("mark", "[?] ab"), ("keep", "ab")]
+)
 def test_a_translation_of_low_confidence_is_replaced_and_fails_a_check(otherwise: Any, text: str) -> None:
     doubtful = translation(hypothesis("ab", -1.0))._replace(confidence=0.4)
     replaced = apply_threshold(doubtful, 0.5, otherwise)
@@ -117,6 +113,24 @@ def test_a_translation_of_low_confidence_is_replaced_and_fails_a_check(otherwise
     assert replaced.hypotheses == doubtful.hypotheses
     assert [check.message for check in replaced.checks] == ["confidence 0.40 is below 0.5"]
     assert apply_threshold(doubtful, 0.4, otherwise) is doubtful
+
+
+def test_the_threshold_of_the_model_fails_a_check_and_changes_no_text() -> None:
+    doubtful = translation(hypothesis("ab", -1.0, -1.0))
+    rater = model()._replace(threshold=0.6)  # which rates all 0.5
+    (judged,) = judge_translations([doubtful], rater, CONTEXT, CheckConfig(on_low_confidence="blank"))
+    assert (judged.text, [check.message for check in judged.checks]) == ("ab", ["confidence 0.50 is below 0.6"])
+    (asked,) = judge_translations([doubtful], rater, CONTEXT, CheckConfig(min_confidence=0.7))
+    assert (asked.text, [check.message for check in asked.checks]) == ("[?] ab", ["confidence 0.50 is below 0.7"])
+    (fine,) = judge_translations([doubtful], rater, CONTEXT, CheckConfig(min_confidence=0.5))
+    assert (fine.text, fine.checks) == ("ab", ())
+
+
+def test_a_feature_that_is_no_longer_computed_counts_as_its_mean() -> None:
+    today = {name: [1.0] * len(FEATURES) for name in ("means", "scales", "weights")}
+    older = {"features": ["margin", *FEATURES], "bias": 0.5, **{name: [9.0, *row] for name, row in today.items()}}
+    expected = ConfidenceModel(*(tuple(row) for row in today.values()), bias=0.5)
+    assert ConfidenceModel.from_mapping(older) == expected
 
 
 def card(**entry: Any) -> Any:
