@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from nmt_cli.errors import DamagedError, OptionError
+from nmt_cli.errors import DamagedError, NmtError, OptionError
 from nmt_cli.files import hash_file, write_json
 from nmt_cli.records import Count, FileName, Range, Share, build, parse_json
 from nmt_cli.runtime.installed_models import CARD as CARD
-from nmt_cli.runtime.installed_models import explain_missing_model
+from nmt_cli.runtime.installed_models import explain_missing_model, list_models
 from nmt_cli.sources.source import Source, TextSource
 from nmt_cli.text.profile import PROFILE_NAME, CorpusProfile
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerSettings
@@ -192,6 +192,17 @@ def read_card(directory: Path) -> ModelCard:
     except ValueError as error:  # a RecordError, or bytes that are not UTF-8
         raise report_damage(path, f"is damaged: {error}") from error
     return card
+
+
+def find_models(languages: tuple[str, str]) -> Iterator[str]:
+    """Yields the names of the models that are here for this source and this target language."""
+    for name, directory in list_models().items():
+        try:
+            card = read_card(directory)
+        except NmtError:
+            continue
+        if (card.source_language, card.target_language) == languages:
+            yield name
 
 
 def check_entries(card: ModelCard) -> None:

@@ -32,6 +32,7 @@ CheckKind = Literal[
     "quotes",
     "final mark",
     "repeats",
+    "language",
     "unseen words",
     "confidence",
 ]

@@ -62,6 +62,7 @@ class TranslationReport:
     first_failures: dict[CheckKind, list[int]] = field(default_factory=dict)  # numbers of texts
     path: str | None = None  # of the report of all texts that failed
     max_length: int = 0  # of a translation, in tokens
+    languages: tuple[str, str] = ("", "")  # codes of the source and the target
     notes: Counter[str] = field(default_factory=Counter)  # what documents could not do as they should
     replacements: int = 0  # of workers that died
 
@@ -99,6 +100,9 @@ class TranslationReport:
 
     def list_remarks(self) -> Iterator[Remark]:
         """Yields a line per kind of counted event."""
+        if self.is_wrong_direction:  # all else follows from it
+            yield Remark(self.describe_direction())
+            return
         yield from filter(None, (self.describe_spans(), *self.describe_words()))
         if self.origins.total() > self.origins["network"]:
             yield Remark(f"  {self.describe_memory()}", is_warning=False)
@@ -152,6 +156,20 @@ class TranslationReport:
         text = f"{format_count(whole, self.source_cuts.thing)} of {self.texts:,} from the translation memory"
         text += f", {changed:,} of them with other numbers" if changed else ""
         return text + (f"; {format_count(partly, self.source_cuts.thing)} in part" if partly else "")
+
+    @property
+    def is_wrong_direction(self) -> bool:
+        """Whether most texts are surely in the target language."""
+        return 2 * self.failures["language"] > self.texts
+
+    def describe_direction(self) -> str:
+        """Returns the line about texts most of which are in the target language; names the model of the other way."""
+        from nmt_cli.languages.codes import find_language  # which, as the models, `nmt --help` does not need
+        from nmt_cli.runtime.model_directory import find_models
+
+        text = f"most {self.source_cuts.thing}s are already in {find_language(self.languages[1]).name}"
+        reverse = next(iter(find_models((self.languages[1], self.languages[0]))), None)
+        return text + (f"; the other way: --model {reverse}" if reverse else "")
 
     def describe_failures(self, check: CheckRow) -> str:
         """Returns the line about texts that failed a check: how many, what is wrong, and the first ones."""

@@ -138,7 +138,9 @@ def open_report(
     thing = "line" if all(document.format is TEXT for document in documents) else "text"
     what = ", ".join(str(path) for path in paths) or "standard input"
     qa, length = open_qa_report(request.checks, what, card, thing), request.search.max_length
-    return TranslationReport(source_cuts=SourceCuts(thing), qa=qa, path=request.checks.report, max_length=length)
+    languages = (card.source_language, card.target_language)
+    cuts, path = SourceCuts(thing), request.checks.report
+    return TranslationReport(source_cuts=cuts, qa=qa, path=path, max_length=length, languages=languages)
 
 
 def write_translations(

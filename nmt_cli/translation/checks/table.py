@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from nmt_cli.translation.checks.language import check_language
 from nmt_cli.translation.checks.lengths import check_length
 from nmt_cli.translation.checks.marks import check_brackets, check_final_mark, check_quotes
 from nmt_cli.translation.checks.numbers import check_dates, check_numbers
@@ -115,6 +116,7 @@ CHECKS = (
     ),
     CheckRow("repeats", "with a word or phrase twice in a row", check_repeats),
     CheckRow("length", "of an unusual length", check_length),
+    CheckRow("language", "already in the target language", check_language),
     CheckRow("unseen words", "with words never seen in training", check_words),
     CheckRow(
         "confidence",

@@ -137,3 +137,13 @@ def test_a_sentence_in_place_of_a_file_becomes_a_command_with_the_model(tmp_path
     assert result.stderr.splitlines()[-1] == (
         f"hint: to translate a sentence: echo \"Where is it?\" | nmt translate --model '{model}'"
     )
+
+
+def test_where_most_lines_are_in_the_target_language_only_that_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    foreign = line(hypothesis(), checks=(FailedCheck("language", "x"), FailedCheck("length", "y")))
+    report = TranslationReport(source_cuts=SourceCuts("line"), languages=("eng", "deu"))
+    for translation in (foreign, foreign, line(hypothesis())):
+        report.add(translation)
+    (remark,) = report.list_remarks()
+    assert remark.text == "most lines are already in German; the other way: --model deu-eng"
+    assert "1 line of 2 already in the target language" in summary(capsys, foreign, line(hypothesis()))

@@ -222,3 +222,20 @@ def test_a_script_without_blanks_is_compared_by_its_characters() -> None:
     assert kinds("彼は来た", "he came", context) == []
     assert kinds("彼は去来た", "he came", context) == []
     assert kinds("猫犬鳥来", "he came", context) == ["unseen words"]
+
+
+@pytest.mark.parametrize(
+    ("source", "is_found"),
+    [
+        ("wir sehen hund und katze", True),
+        ("we see dog and cat", False),
+        ("we see wir sehen dog", False),  # of both
+        ("hund", False),  # a word alone tells nothing
+        ("Kazimierz Wielki Krakow", False),  # of neither
+    ],
+)
+def test_a_source_in_the_target_language_is_told(source: str, is_found: bool) -> None:
+    pairs = [("we see dog and cat", "wir sehen hund und katze")] * 40
+    context = CheckContext("eng", "deu", profile=CorpusProfile.parse(build_profile(pairs).encode()))
+    kinds = [check.kind for check in check_pair(source, source, context)]
+    assert ("language" in kinds) == is_found

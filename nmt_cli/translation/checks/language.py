@@ -1,0 +1,28 @@
+"""Looks for sources that are already in the target language. Knows only text and the profiles of both sides."""
+
+from __future__ import annotations
+
+import math
+
+from nmt_cli.translation.checks.context import CheckContext
+from nmt_cli.translation.checks.words import list_words
+from nmt_cli.translation.result import FailedCheck
+
+FEWEST_WORDS = 3  # which tell a language surely
+SURE = 15.0  # natural logarithm of how much likelier the words are in the target language
+SMOOTHING = 0.5  # added to the count of each word
+
+
+def check_language(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Looks for a source whose words belong to the target language, by how often training had them on either side."""
+    profile = context.profile
+    if profile is None or profile.source is None or context.same_language:
+        return None
+    parts = source.split()
+    if len(parts) < FEWEST_WORDS or profile.source.words.familiar.issuperset(parts):
+        return None  # fast for most texts
+    words = list_words(source)
+    counts = ((profile.source.count_word(word), profile.target.count_word(word)) for word in words)
+    likelier = sum(math.log((there + SMOOTHING) / (here + SMOOTHING)) for here, there in counts)
+    is_sure = len(words) >= FEWEST_WORDS and likelier >= SURE
+    return FailedCheck("language", "the source is already in the target language") if is_sure else None
