@@ -140,7 +140,8 @@ FORMATS = (
         advice="take its text out first: sed '1,/^$/d' {name} > {stem}.txt",
     ),
     FileFormat(
-        *("code", "the source text of a program", (".js", ".mjs", ".jsx", ".tsx", ".c", ".h", ".cpp", ".java", ".py")),
+        *("code", "the source text of a program"),
+        (".js", ".mjs", ".jsx", ".ts", ".tsx", ".c", ".h", ".cpp", ".java", ".py"),
         advice="take its texts out first: xgettext -o {stem}.pot {name}",
     ),
     FileFormat("rtf", "rich text", (".rtf",), starts=(b"{\\rtf",), advice=CONVERT),

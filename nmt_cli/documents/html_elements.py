@@ -19,7 +19,9 @@ INLINE = frozenset(
 )
 POINT_TAGS = frozenset("img wbr input embed source keygen track rp area".split())  # have no content
 CODE_TAGS = frozenset("code kbd samp tt var math".split())
-KEPT_INLINE = frozenset("svg script style canvas audio video object iframe rt".split())  # whole, and stand for no word
+KEPT_INLINE = frozenset(
+    "svg script style template canvas audio video object iframe rt".split()
+)  # whole, and stand for no word
 KEPT_BLOCKS = frozenset("pre xmp textarea listing plaintext".split())
 NESTED = frozenset({"button"})  # texts of their own inside a line
 VOID_TAGS = frozenset("area base br col embed hr img input keygen link meta param source track wbr".split())
@@ -80,8 +82,10 @@ def is_untranslated(token: MarkupToken) -> bool:
     if token.kind != "open" or token.name in VOID_TAGS or not any(sign in token.raw for sign in KEPT_SIGNS):
         return False
     attributes = {attribute.name: attribute.value for attribute in read_attributes(token.raw)}
-    is_hidden = attributes.get("hidden", "until-found") != "until-found" or NOT_SHOWN.search(
-        attributes.get("style", "")
+    is_hidden = (
+        attributes.get("hidden", "until-found") != "until-found"
+        or attributes.get("aria-hidden", "").lower() == "true"
+        or NOT_SHOWN.search(attributes.get("style", ""))
     )
     classes = frozenset(attributes.get("class", "").split())
     kept_classes = KEPT_CLASSES if token.name not in WHOLE_PAGE else frozenset({"notranslate"})

@@ -71,10 +71,11 @@ def decode_entity(match: re.Match[str]) -> str:
 
 
 def drop_tag(match: re.Match[str]) -> str:
-    """Returns what a tag stands for; itself if the text speaks of it: in quotes, or alone among words."""
+    """Returns what a tag stands for; itself if the text speaks of it: in quotes, or among words without its partner."""
     around = match.string[: match.start()][-1:] + match.string[match.end() :][:1]
     name = match[1].lower()
-    is_alone = len(around) == 2 and around.isspace() and len(re.findall(rf"</?{name}\b", match.string.lower())) == 1
+    has_partner = len(set(re.findall(rf"<(/?){name}\b", match.string.lower()))) == 2
+    is_alone = len(around) == 2 and not any(map(str.isalnum, around)) and not has_partner
     if is_quoted(match) or (is_alone and name not in EMPTY_TAGS and not BREAKING_TAG.match(match[0])):
         return match[0]
     return " " if BREAKING_TAG.match(match[0]) else ""

@@ -145,6 +145,8 @@ def test_other_links_and_superscripts_are_marks_of_their_text(link: str) -> None
     "kept",
     [
         "<p hidden>no</p>",
+        '<p aria-hidden="true">no</p>',
+        "<template><p>no</p></template>",
         '<div style="color: red; Display:none">no <p>no</p></div>',
         '<span hidden="hidden">no</span>',
         '<p class="code">no</p>',
@@ -166,6 +168,7 @@ def test_what_is_hidden_or_says_that_it_is_code_stays(kept: str) -> None:
         '<body class="code"><p>Words</p>',
         '<div class="input-group">Words</div>',
         '<p hidden="until-found">Words</p>',
+        '<p aria-hidden="false">Words</p>',
         '<p style="display: block">Words</p>',
         "<label data-hidden>Words</label>",
     ],

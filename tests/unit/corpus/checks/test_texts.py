@@ -37,6 +37,7 @@ def test_menders_take_any_text_and_leave_nothing_to_mend_twice(text: str) -> Non
         ("caf&eacute; &#8364;5 &#x20AC;", "café €5 €"),
         ("<b>bold</b> and <A HREF='x'>link</a>", "bold and link"),
         ("one<br/>two", "one two"),
+        ("one <i> two </i> three <b>four", "one  two  three four"),
         ("a < b and c > d, I <3 you, <name>, AT&T; R&D", "a < b and c > d, I <3 you, <name>, AT&T; R&D"),
     ],
 )
@@ -52,6 +53,8 @@ def test_entities_and_known_tags_become_text(text: str, mended: str) -> None:
         "Write “&amp;” or `<br>`.",
         "Use the <b> tag for that.",
         "Das Element <span> hat keine Bedeutung.",
+        "Gemeint sind <OL>- und <UL>-Markierungen, nicht (<b>).",
+        "The sizes are those of the <font size=1> to <font size=7> tags.",
     ],
 )
 def test_text_about_markup_is_no_markup(text: str) -> None:
