@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from itertools import accumulate, chain
+from math import log
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from nmt_cli.translation.result import Hypothesis, Placed, Translation, WordLink
 from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import join_segments
 
+LOG_EVEN_ODDS = log(0.5)
 Parts = tuple[Hypothesis, ...]  # one per piece of a line
 
 
@@ -103,9 +105,10 @@ def restore_piece(
 ) -> Translation:
     """Returns the translation of a piece with its spans.
 
-    A piece with nothing to translate becomes `prefix` and itself.
+    A piece with nothing to translate becomes `prefix` and itself; so does a label whose translation is unlikely, since
+    a network that learned from sentences makes nonsense of a single word.
     """
-    if translation is None:
+    if translation is None or (piece.segment.is_label and is_unlikely(translation)):
         return Translation(
             piece.text, (piece.unchanged, SENTENCE_END), (keep_piece(piece, normalise(prefix)),), frozenset()
         )
@@ -116,6 +119,11 @@ def restore_piece(
     from nmt_cli.translation.placement.restoring import restore_translation  # which few lines need
 
     return restore_translation(piece, translation, tokenizers)
+
+
+def is_unlikely(translation: Translation) -> bool:
+    """Whether the network considers a translation less likely than not."""
+    return translation.hypotheses[0].log_probability < LOG_EVEN_ODDS if translation.hypotheses else False
 
 
 def undo_rewrites(translation: Translation, rewritten: RewrittenText, piece: Piece | None = None) -> Translation:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from nmt_cli.carrying.glossary import TERMS
 from nmt_cli.carrying.kind import Context, LostKind
-from nmt_cli.carrying.kinds import IF_LOST, KINDS, find_spans, write_spans
+from nmt_cli.carrying.kinds import IF_LOST, KINDS, SYNTAX, find_spans, write_spans
 from nmt_cli.carrying.masking import mask
 from nmt_cli.carrying.names import NameFinder
 from nmt_cli.carrying.numbers.notation import NumberNotation
 from nmt_cli.carrying.spans import Span, SpanKind
-from nmt_cli.carrying.tags import is_block_tag
 from nmt_cli.rewriting.characters import Characters
 from nmt_cli.rewriting.entities import Entities
 from nmt_cli.rewriting.gender_forms import GenderForms
@@ -25,6 +24,7 @@ from nmt_cli.text.characters import DASHES, HYPHENS
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.segmentation.dividers import Line, compile_dividers, divide
 from nmt_cli.translation.segmentation.pieces import Piece, keep_verbatim, make_frame_piece
 from nmt_cli.translation.segmentation.segments import Segment, cut, is_plain
 
@@ -118,28 +118,35 @@ class LineReader:
 
     def split_segments(self, text: str, *, whole: bool = False, in_choice: bool = False) -> list[Segment]:
         """Returns the segments of a text: its sentences, their frames, and the tags that divide them."""
-        spans = self.find_spans(text, in_choice=in_choice)
-        choice = next((span for span in spans if span.kind is SpanKind.CHOICE), None) if not whole else None
+        choice = None if whole or "{" not in text else self.find_choice(text)
         if choice is not None and (in_texts := self.split_around_choice(text, choice)):
             return in_texts
         by_sentence = self.config.split_sentences and not whole
         if whole or not self.config.protect:
-            return self.cut_text(text, spans, by_sentence=by_sentence)
-        parts = split_at_dividers(text, spans) if by_sentence else [Segment(text, tuple(spans), False, False)]
-        segments: list[Segment] = []
-        for part in parts:
-            if part.is_frame:
-                segments.append(part)
-                continue
-            framed = [
-                piece
-                for segment in self.cut_text(part.text, part.spans, by_sentence=by_sentence)
-                for piece in take_frame_off(segment)
-            ]
-            if framed and part.is_glued:
-                framed[0] = framed[0]._replace(is_glued=True)
-            segments += framed
-        return segments
+            return self.cut_text(text, self.find_spans(text, in_choice=in_choice), by_sentence=by_sentence)
+        if by_sentence and (parts := self.divide(text)):
+            return [segment for part in parts for segment in self.split_part(part, in_choice=in_choice)]
+        spans = self.find_spans(text, in_choice=in_choice)
+        segments = self.cut_text(text, spans, by_sentence=by_sentence)
+        return [part for segment in segments for part in take_frame_off(segment)]
+
+    def find_choice(self, text: str) -> Span | None:
+        return next((span for span in find_spans(text, self.context, SYNTAX) if span.kind is SpanKind.CHOICE), None)
+
+    def divide(self, text: str) -> list[Segment]:
+        """Returns the frames and texts of a line that is divided; empty for any other."""
+        if not compile_dividers().search(text):
+            return []
+        return divide(Line(text, find_spans(text, self.context, SYNTAX), self.context.languages[0]))
+
+    def split_part(self, part: Segment, *, in_choice: bool) -> Iterator[Segment]:
+        """Yields the segments of a part of a divided line, which is read as a line of its own."""
+        if part.is_frame:
+            yield part
+            return
+        for number, segment in enumerate(self.split_segments(part.text, in_choice=in_choice)):
+            is_label = part.is_label and not segment.is_frame
+            yield segment._replace(is_glued=segment.is_glued or (part.is_glued and not number), is_label=is_label)
 
     def cut_text(self, text: str, spans: Sequence[Span], *, by_sentence: bool) -> list[Segment]:
         return cut(text, spans, self.config.max_words, self.context.languages[0], by_sentence=by_sentence)
@@ -201,36 +208,6 @@ def take_frame_off(segment: Segment) -> list[Segment]:
     from nmt_cli.translation.segmentation.frames import frame_segment  # which few lines need
 
     return frame_segment(segment)
-
-
-def split_at_dividers(text: str, spans: Sequence[Span]) -> Iterator[Segment]:
-    """Yields the parts of a text between line breaks, tabs and block tags such as `<br>`, and these as frames."""
-    pairs = {span.pair for span in spans if span.pair is not None}
-    dividers = [(span.start, span.end) for span in spans if is_block_tag(span, pairs)]
-    if "\t" in text or "\n" in text or "\r" in text:
-        dividers = sorted([*dividers, *(match.span() for match in re.finditer(r"[\t\r\n]+", text))])
-    if not dividers:
-        yield Segment(text, tuple(spans), False, False)
-        return
-    from nmt_cli.translation.segmentation.frames import cut_segment  # which few lines need
-
-    # 1. Join the dividers that only blanks separate, and take the blanks around them along.
-    ranges: list[tuple[int, int]] = []
-    for start, end in dividers:
-        start = len(text[:start].rstrip())
-        end += len(text[end:]) - len(text[end:].lstrip())
-        if ranges and ranges[-1][1] >= start:
-            ranges[-1] = (ranges[-1][0], end)
-        else:
-            ranges.append((start, end))
-    # 2. Yield what is between them, and each of them.
-    whole, position = Segment(text, tuple(spans), False, False), 0
-    for start, end in [*ranges, (len(text), len(text))]:
-        if start > position:
-            yield cut_segment(whole, position, start)._replace(is_glued=position > 0)
-        if end > start:
-            yield cut_segment(whole, start, end)._replace(is_frame=True, is_glued=start > 0)
-        position = end
 
 
 def is_plain_number(span: Span) -> bool:

@@ -46,6 +46,7 @@ class Segment(NamedTuple):
     ends_sentence: bool
     is_frame: bool = False  # whether it is kept, such as a list mark or a tag that divides
     is_glued: bool = False  # whether it follows the segment before exactly: that has all blanks between them
+    is_label: bool = False  # whether it names what follows: "Note", before a colon
 
 
 def is_plain(segment: Segment) -> bool:

@@ -1,0 +1,260 @@
+r"""Divides a line at what frames the words on both sides: breaks, bars, boxes of forms, marks of items, labels.
+
+`DIVIDERS` is the table. Each row finds frames, which are kept byte for byte; every text between two frames is read as
+if it were a line of its own. Knows text and spans, but no networks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from nmt_cli.carrying.spans import COVERS, Span, cover_spans
+from nmt_cli.carrying.tags import is_block_tag
+from nmt_cli.text.characters import ANY_CLOSING, COLONS, ELLIPSES, END_MARKS, PAUSES, SOLID_PAUSES
+from nmt_cli.translation.segmentation.segments import Segment, find_sentence_starts
+
+LABEL_WORDS, LABEL_LETTERS = 4, 40  # the most that a label has
+UNMARKED_ITEMS = 3  # so many items in a row need no mark before each: `1. Mai 2. Juni` are dates
+# Patterns as text: compiled at their first use.
+COLON_SET = re.escape(COLONS)
+SOLID_COLONS = re.escape("".join(mark for mark in COLONS if mark in SOLID_PAUSES))  # which need no blank after them
+WRITTEN_BREAK = r"(?:\\[nrt])+"
+BAR = r"(?<!\|)\s*(?:\|{4}|\|)(?!\|)\s*"
+ALTERNATIVE_RANGE = (
+    r"(?:\{\d+\}|[\[\]](?:\d+|\*|-?Inf),\s?(?:\d+|\*|Inf)[\[\]])\s*"  # of numbers, which an alternative is for
+)
+FORM_FIELD = (
+    rf"(?<![^\W_])_{{3,}}(?![^\W_])|\.{{5,}}|[{ELLIPSES}]{{2,}}|[☐☑☒□■▢]\ufe0f?"
+    r"|(?<!\S)\[[ xX]?\](?!\S)|(?<!\S)\( \)(?!\S)"
+)
+ITEM_MARK = r"(?<!\S)(?P<opening>\(?)(?P<name>\d{1,2}|[a-z])(?P<closing>[.)])\s+(?=\S)"
+ASIDE = r"[(\[](?P<inside>[^()\[\]\n]{1,60})[)\]](?P<frame>\s+)(?=\S)"
+LABEL_WORD = r"[^\W_](?:[\w.'’&/-]*[\w.])?"
+LABEL_AND_COLON = (
+    rf"(?P<label>[{COVERS}]*{LABEL_WORD}(?:[ \u00a0]{LABEL_WORD})*|[{COVERS}]+)"
+    rf"(?P<frame>[{COVERS}]*[ \u00a0]?"
+    rf"(?:[{COLON_SET}]{{1,2}}[{COVERS}]*(?:\s+|$)|[{SOLID_COLONS}]|=(?=[^\W\d_a-z][^\W\d_]*\s)))"
+)
+
+
+class Line(NamedTuple):
+    """A line with its spans; words need none to be divided."""
+
+    text: str
+    spans: Sequence[Span]
+    language: str
+
+    @property
+    def covered(self) -> str:
+        return cover_spans(self.text, self.spans)
+
+    @property
+    def starts(self) -> list[int]:
+        """The positions of the first words of its sentences."""
+        from nmt_cli.translation.segmentation.frames import skip_before  # which few lines need
+
+        starts = find_sentence_starts(self.text, self.spans, self.language)
+        return [skip_before(self.text, self.spans, start, len(self.text)) for start in starts]
+
+    def is_cut_by(self, frame: Frame) -> bool:
+        """Whether a frame would cut a span, or lies inside one."""
+        return any(
+            span.start < frame.end
+            and frame.start < span.end
+            and not (frame.start <= span.start and span.end <= frame.end)
+            for span in self.spans
+        )
+
+
+class Frame(NamedTuple):
+    """The characters from `start` to `end` of a line, kept; what is between it and the frame before may be a label."""
+
+    start: int
+    end: int
+    ends_label: bool = False
+
+
+class Divider(NamedTuple):
+    """A kind of frame between texts."""
+
+    name: str
+    guard: str  # matches in every line that has such a frame
+    find: Callable[[Line], Iterable[Frame]]
+
+
+def find_breaks(line: Line) -> Iterator[Frame]:
+    """Line ends and tabs."""
+    yield from (Frame(*match.span()) for match in re.finditer(r"[\t\r\n]+", line.text))
+
+
+def find_blocks(line: Line) -> Iterator[Frame]:
+    """Tags that part sentences: `<br>`, `</p><p>`."""
+    pairs = {span.pair for span in line.spans if span.pair is not None}
+    yield from (Frame(span.start, span.end) for span in line.spans if is_block_tag(span, pairs))
+
+
+def find_written_breaks(line: Line) -> Iterator[Frame]:
+    r"""Line ends and tabs as programs write them: `\n`, but not those of `C:\new` or `\nabla`."""
+    for match in re.finditer(WRITTEN_BREAK, line.text):
+        before, after = line.text[: match.start()], line.text[match.end() : match.end() + 1]
+        token = before[-80:].rpartition(" ")[2]
+        is_path = re.match(r"[A-Za-z]:|\.{0,2}\\", token) is not None or before.endswith("\\")
+        follows_mark = not before or before[-1].isspace() or before[-1] in END_MARKS + PAUSES + ANY_CLOSING
+        if not is_path and (follows_mark or not after.islower()):
+            yield Frame(*match.span())
+
+
+def find_bars(line: Line) -> Iterator[Frame]:
+    """Bars between alternatives, with the numbers that these are for: `|`, `||||`, `|[2,*] `."""
+    bars = [match for match in re.finditer(BAR, line.text) if is_divider(match, line.text)]
+    for start in [0, *(match.end() for match in bars)] if bars else []:
+        if number := re.compile(ALTERNATIVE_RANGE).match(line.text, start):
+            yield Frame(*number.span())
+    yield from (Frame(*match.span()) for match in bars)
+
+
+def is_divider(bar: re.Match[str], text: str) -> bool:
+    """Whether a bar stands between texts: outside brackets, and not in a token such as `--color=red|green`."""
+    before, after = text[: bar.start()], text[bar.end() :]
+    if any(before.count(opening) > before.count(closing) for opening, closing in ("()", "{}")):
+        return False
+    if bar[0] != bar[0].strip():
+        return True
+    token = before[-40:].rpartition(" ")[2] + after[:40].partition(" ")[0]
+    return re.search(r"[=/\\$@#]|(?<!\w)-|-(?!\w)", token) is None
+
+
+def find_form_fields(line: Line) -> Iterator[Frame]:
+    """Lines to fill in, and boxes: `____`, `☐`, `[x]`."""
+    yield from (Frame(*match.span()) for match in re.finditer(FORM_FIELD, line.text))
+
+
+def find_items(line: Line) -> Iterator[Frame]:
+    """Marks of items that follow each other: `1. .. 2. .. 3. ..`, `a) .. b) ..`."""
+    chain: list[re.Match[str]] = []
+    for match in re.finditer(ITEM_MARK, line.text):
+        if chain and is_next_item(chain[-1], match):
+            chain.append(match)
+        elif is_first_item(match, line.text):
+            yield from make_items(chain, line.text)
+            chain = [match]
+    yield from make_items(chain, line.text)
+
+
+def is_first_item(mark: re.Match[str], text: str) -> bool:
+    before = text[: mark.start()].rstrip()
+    is_mark = mark["closing"] == ")" or (mark["name"].isdigit() and not mark["opening"])
+    return is_mark and (not before or (mark["name"] in "1a" and before[-1] in END_MARKS + COLONS))
+
+
+def is_next_item(mark: re.Match[str], following: re.Match[str]) -> bool:
+    """Whether a mark counts on from another of the same form."""
+    if (mark["opening"], mark["closing"]) != (following["opening"], following["closing"]):
+        return False
+    names = mark["name"], following["name"]
+    if all(map(str.isdigit, names)):
+        return int(names[1]) == int(names[0]) + 1
+    return not any(map(str.isdigit, names)) and ord(names[1]) == ord(names[0]) + 1
+
+
+def make_items(chain: Sequence[re.Match[str]], text: str) -> Iterator[Frame]:
+    """Yields the marks of a chain: of two items if marks end them, or if brackets part phrases, else of three."""
+    ends = [text[: mark.start()].rstrip() for mark in chain[1:]]
+    are_marked = all(end[-1:] in END_MARKS + PAUSES for end in ends)
+    are_phrases = all(" " in end[mark.end() :] for mark, end in zip(chain, ends, strict=False))
+    if len(chain) >= UNMARKED_ITEMS or (ends and (are_marked or (are_phrases and chain[0]["closing"] == ")"))):
+        yield from (Frame(*mark.span()) for mark in chain)
+
+
+def find_asides(line: Line) -> Iterator[Frame]:
+    """The blank behind brackets before a sentence: `(SIGHS) I am here.`, but not `(Perhaps) Tom is here.`"""
+    for start in sorted({0, *find_sentence_starts(line.text, line.spans, line.language)}):
+        start += len(line.text[start:]) - len(line.text[start:].lstrip())
+        match = re.compile(ASIDE).match(line.covered, start)
+        if match and is_aside(match["inside"]) and line.text[match.end() :][:1].isupper():
+            yield Frame(*match.span("frame"), ends_label=match[0].count(" ") < LABEL_WORDS)
+
+
+def is_aside(text: str) -> bool:
+    """Whether the words in brackets are no part of the sentence behind them: a sound, or a sentence of their own."""
+    return text[:1].islower() or text.isupper() or (text[:1].isalpha() and text[-1] in END_MARKS)
+
+
+def find_labels(line: Line) -> Iterator[Frame]:
+    """Labels before a colon: `Note: `, `Dr. Smith: `, `Figure 3: `; but not `He said: `."""
+    covered = line.covered
+    for start in line.starts:
+        match = re.compile(LABEL_AND_COLON).match(covered, start)
+        if match is None or not names_what_follows(match["label"].strip(COVERS)):
+            continue
+        before = len(line.text[:start].rstrip())
+        if line.text[before:start] and before:
+            yield Frame(before, start)
+        yield Frame(*match.span("frame"), ends_label=True)
+
+
+def names_what_follows(text: str) -> bool:
+    """Whether the words before a colon are a label: one word, or a few that all have capitals or numbers."""
+    words = text.split()
+    if len(text) > LABEL_LETTERS or len(words) > LABEL_WORDS:
+        return False
+    return len(words) < 2 or all(not word[0].islower() for word in words)
+
+
+DIVIDERS = (
+    Divider("breaks", r"[\t\r\n]", find_breaks),
+    Divider("blocks", "<", find_blocks),
+    Divider("written breaks", r"\\[nrt]", find_written_breaks),
+    Divider("bars", r"\|", find_bars),
+    Divider("form fields", rf"___|\.{{5}}|[{ELLIPSES}]{{2}}|[☐☑☒□■▢]|\[[ xX]?\]|\( \)", find_form_fields),
+    Divider("items", r"\w[.)]\s", find_items),
+    Divider("asides", r"[)\]]\s", find_asides),
+    Divider("labels", rf"[{COLON_SET}=]", find_labels),
+)
+
+
+@cache
+def compile_dividers() -> re.Pattern[str]:
+    """Returns a pattern that matches in every line that can be divided: fast, since nearly no line can."""
+    return re.compile("|".join(f"(?:{divider.guard})" for divider in DIVIDERS))
+
+
+def find_frames(line: Line) -> list[Frame]:
+    """Returns the frames between the texts of a line, in order, each with the blanks around it.
+
+    Frames without a letter or digit between them are one.
+    """
+    unordered = [frame for divider in DIVIDERS if re.search(divider.guard, line.text) for frame in divider.find(line)]
+    frames: list[Frame] = []
+    for frame in sorted(frame for frame in unordered if not line.is_cut_by(frame)):
+        before = frames[-1].end if frames else 0
+        start = len(line.text[: frame.start].rstrip())
+        end = len(line.text) - len(line.text[frame.end :].lstrip())
+        if any(map(str.isalnum, line.text[before:start])):
+            frames.append(Frame(start, end, frame.ends_label))
+        elif frames:
+            frames[-1] = frames[-1]._replace(end=max(before, end))
+        else:
+            frames.append(Frame(0, end))
+    return frames
+
+
+def divide(line: Line) -> list[Segment]:
+    """Returns the texts of a line and the frames between them, in order; empty for a line that is one text."""
+    frames = find_frames(line)
+    if not frames:
+        return []
+    whole, parts = Segment(line.text, tuple(line.spans), False, False), []
+    from nmt_cli.translation.segmentation.frames import cut_segment  # which few lines need
+
+    for before, frame in pairwise([Frame(0, 0), *frames, Frame(len(line.text), len(line.text))]):
+        if frame.start > before.end:
+            text = cut_segment(whole, before.end, frame.start)
+            parts.append(text._replace(is_glued=before.end > 0, is_label=frame.ends_label))
+        if frame.end > frame.start:
+            parts.append(cut_segment(whole, frame.start, frame.end)._replace(is_frame=True, is_glued=frame.start > 0))
+    return parts

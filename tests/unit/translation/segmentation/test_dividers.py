@@ -1,0 +1,122 @@
+"""What frames the words on both sides comes back where it was, and the words are read as if they stood alone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.segmentation.dividers import DIVIDERS, Line
+from nmt_cli.translation.segmentation.line_reader import LineReader
+from nmt_cli.translation.segmentation.segments import join_segments
+
+READER = LineReader(LineConfig(), carries=True)
+BETWEEN = ["<br>", "\n", "\t", r" \n ", " | ", " |||| ", " ☐ ", " ____ ", " ..... ", " [x] ", "</p><p>"]
+TEXTS = [
+    "It rains.",
+    "it snows",
+    "Does {name} sing?",
+    "Tom sings <b>well</b>",
+    "I am here",
+    "<i>No.</i>",
+    "3.5 km are left.",
+]
+
+
+def read(line: str) -> list[str]:
+    """The pieces of a line; those that are translated in capitals."""
+    return [piece.text.upper() if piece.is_translated else piece.unchanged for piece in READER.split_line(line)]
+
+
+def copy(line: str) -> str:
+    """The line that a network which returns its input would make."""
+    pieces = READER.split_line(line)
+    return "".join(join_segments([piece.segment for piece in pieces], [piece.unchanged for piece in pieces]))
+
+
+@pytest.mark.parametrize(
+    ("line", "pieces"),
+    [
+        # Labels.
+        ("Note: it rains.", ["NOTE", ": ", "IT RAINS."]),
+        ("error: no rain", ["ERROR", ": ", "NO RAIN"]),
+        ("Dr. Smith: It rains.", ["DR. SMITH", ": ", "IT RAINS."]),
+        (">> TOM: It rains.", [">> ", "TOM", ": ", "IT RAINS."]),
+        ("Figure 3: It rains", ["FIGURE 3", ": ", "IT RAINS"]),
+        ("<b>Note:</b> It rains.", ["<b>", "NOTE", ":</b> ", "IT RAINS."]),
+        ("It rains. Note: It snows.", ["IT RAINS.", " ", "NOTE", ": ", "IT SNOWS."]),
+        ("注意：下雨了。", ["注意", "：", "下雨了。"]),
+        ("hello=It rains.", ["HELLO", "=", "IT RAINS."]),
+        # Bars.
+        ("no rain | one | {count} drops", ["NO RAIN", " | ", "ONE", " | ", "⟦0⟧ DROPS"]),
+        (
+            "{0} None rains|[1,19] Some rain|[20,*] All",
+            ["{0} ", "NONE RAINS", "|[1,19] ", "SOME RAIN", "|[20,*] ", "ALL"],
+        ),
+        ("It rains.|It snows.", ["IT RAINS.", "|", "IT SNOWS."]),
+        # Breaks.
+        (r"It rains.\r\nIt snows.", ["IT RAINS.", r"\r\n", "IT SNOWS."]),
+        # Items.
+        ("1. It rains 2. It snows 3. It hails", ["1. ", "IT RAINS", " 2. ", "IT SNOWS", " 3. ", "IT HAILS"]),
+        ("Choose: a) rain; b) snow", ["CHOOSE", ": a) ", "RAIN;", " b) ", "SNOW"]),
+        # Forms.
+        ("Name: ______", ["NAME", ": ______"]),
+        ("I agree ☐ yes ☒ no", ["I AGREE", " ☐ ", "YES", " ☒ ", "NO"]),
+        ("Rain ........ 12", ["RAIN", " ........ ", "12"]),
+        # Asides.
+        ("(SIGHS) It rains.", ["(", "SIGHS", ")", " ", "IT RAINS."]),
+    ],
+)
+def test_frames_stay_and_part_the_words(line: str, pieces: list[str]) -> None:
+    assert read(line) == pieces
+    assert copy(line) == line
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "He said: it rains.",
+        "It rains at 10:30 today.",
+        "We have the following: rain, snow.",
+        "Use --color=red|green|blue for it.",
+        "It matches (rain|snow) here.",
+        "if it || they rain",
+        r"Open C:\new\texts now.",
+        "We need (a) rain and (b) snow.",
+        "Am 1. Mai und am 2. Juni regnet es.",
+        "(Perhaps) Tom sings.",
+        "It snake___case rains.",
+        "https://example.org/a|b rains",
+    ],
+)
+def test_ordinary_sentences_are_not_divided(line: str) -> None:
+    assert [piece.is_translated for piece in READER.split_line(line)] == [True]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(TEXTS), st.sampled_from(BETWEEN)), min_size=1, max_size=4),
+    st.sampled_from(TEXTS),
+)
+def test_texts_between_frames_are_read_as_if_they_stood_alone(parts: list[tuple[str, str]], last: str) -> None:
+    line = "".join(text + frame for text, frame in parts) + last
+    texts = [*(text for text, _ in parts), last]
+    assert [piece for piece in read(line) if piece.isupper()] == [
+        piece for text in texts for piece in read(text) if piece.isupper()
+    ]
+    position = 0
+    for _, frame in parts:
+        position = line.index(frame.strip(), position) + len(frame.strip())
+    assert "".join(copy(line).split()) == "".join(line.split())
+
+
+@given(
+    st.lists(st.sampled_from([*TEXTS, *BETWEEN, "Note: ", "(SIGHS) ", "2. ", "b) ", "|", "a=", r"\t", "}", "{"])).map(
+        "".join
+    )
+)
+def test_a_divider_finds_nothing_that_its_guard_refuses(text: str) -> None:
+    for divider in DIVIDERS:
+        assert re.search(divider.guard, text) or not list(divider.find(Line(text, (), "eng"))), divider.name
