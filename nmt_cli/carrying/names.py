@@ -155,22 +155,28 @@ class NameFinder:
         is_camel = any(part[1:] != part[1:].lower() for part in unknown)  # camelCase, NULL
         if is_camel and not is_shouted:
             return self.slips.find_intended(word, is_first=is_first) is None
-        if not self.capitals_are_names and (is_shouted or self.may_be_understood(word, is_first=is_first)):
+        if is_first and not is_shouted and self.has_known_stem(word):
+            return False
+        if not self.capitals_are_names and (is_shouted or self.may_be_understood(word)):
             return False
         return not self.slips.may_be_mistyped(word, is_first=is_first)
 
-    def may_be_understood(self, word: str, *, is_first: bool) -> bool:
+    def has_known_stem(self, word: str) -> bool:
+        """Whether a known word begins as an unknown one does: at the beginning of a sentence, its capital then shows no
+        name (Reviewers).
+        """
+        key = word.lower()
+        return self.source.words.find_line(key[: max(STEM, len(key) - MAXIMUM_ENDING)]) is not None
+
+    def may_be_understood(self, word: str) -> bool:
         """Whether a network may understand an unknown capitalised word, in a language where capitals mark more than
         names.
 
-        It may if the word is composed of known words or, at the beginning of a sentence, where verbs have capitals too,
-        has the stem of one; and whenever unknown words are too frequent to carry them all.
+        It may if the word is composed of known words, and whenever unknown words are too frequent to carry them all.
         """
         if self.source.unseen_share > NEW_WORDS_SELDOM:
             return True
-        key = word.lower()
-        has_stem = is_first and self.source.words.find_line(key[: max(STEM, len(key) - MAXIMUM_ENDING)]) is not None
-        return has_stem or any(self.is_compound(part) for part in split_compound(key))
+        return any(self.is_compound(part) for part in split_compound(word.lower()))
 
     def is_compound(self, word: str) -> bool:
         """Whether a lower-case word is two known words, possibly joined by an element such as -s-: Schul-buch."""

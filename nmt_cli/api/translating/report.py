@@ -102,6 +102,7 @@ class TranslationReport:
         """Yields a line per kind of counted event."""
         if self.is_wrong_direction:  # all else follows from it
             yield Remark(self.describe_direction())
+            yield Remark(f"  {self.name_rules()}", is_warning=False, is_dim=True)
             return
         yield from filter(None, (self.describe_spans(), *self.describe_words()))
         if self.origins.total() > self.origins["network"]:

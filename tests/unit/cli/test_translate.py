@@ -144,6 +144,6 @@ def test_where_most_lines_are_in_the_target_language_only_that_is_told(capsys: p
     report = TranslationReport(source_cuts=SourceCuts("line"), languages=("eng", "deu"))
     for translation in (foreign, foreign, line(hypothesis())):
         report.add(translation)
-    (remark,) = report.list_remarks()
+    remark, _rules = report.list_remarks()
     assert remark.text == "most lines are already in German; the other way: --model deu-eng"
     assert "1 line of 2 already in the target language" in summary(capsys, foreign, line(hypothesis()))
