@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture.providers import HypothesisProvider
 from hypothesis.internal.constants_ast import Constants
+
+from support.once import make_once
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
@@ -44,7 +47,7 @@ settings.load_profile("usual")
 NETWORK_FOLDERS = ("tests/e2e/", "tests/unit/training/", "tests/unit/model/", "tests/unit/jobs/test_ray_executor.py")
 # So do those of files that import or ask for one, and of those that say so.
 NETWORK_NAMES = re.compile(
-    r"^(?:import|from) (?:keras|tensorflow)\b|\bexport_untrained\b|\buntrained_model\b"
+    r"^(?:import|from) (?:keras|tensorflow)\b|\bexport_untrained\b|\bexport_kind\b|\buntrained_model\b"
     r"|^pytestmark = pytest\.mark\.network$",
     re.MULTILINE,
 )
@@ -85,16 +88,36 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
-    """A prepared corpus of the toy language, in a directory that tests only read."""
-    from support.models import prepare_toy  # NumPy and SentencePiece, which many tests do without
-
-    return prepare_toy(tmp_path_factory.mktemp("toy"), 300)
+def run_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory that all workers of a run share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
 @pytest.fixture(scope="session")
-def untrained_model(corpus: PreparedCorpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory of a model of `corpus` with its initial weights, which tests only read or copy."""
+def corpus(run_directory: Path) -> PreparedCorpus:
+    """A prepared corpus of the toy language, in a directory that tests only read."""
+    from nmt_cli.corpus.dataset import PreparedCorpus
+    from support.models import prepare_toy  # NumPy and SentencePiece, which many tests do without
+
+    return PreparedCorpus.load(make_once(run_directory / "toy", lambda path: prepare_toy(path, 300)) / "prepared")
+
+
+@pytest.fixture(scope="session")
+def export_kind(corpus: PreparedCorpus, run_directory: Path) -> Callable[..., Path]:
+    """Exports a model of `corpus` with its initial weights, one for the same settings; tests only read or copy it."""
     from support.models import export_untrained
 
-    return export_untrained(corpus, tmp_path_factory.mktemp("untrained") / "model")
+    def export(**options: object) -> Path:
+        name = "-".join(["untrained", *(f"{option}={value}" for option, value in options.items())])
+        return (
+            make_once(run_directory / name, lambda path: export_untrained(corpus, path / "model", **options)) / "model"
+        )
+
+    return export
+
+
+@pytest.fixture(scope="session")
+def untrained_model(export_kind: Callable[..., Path]) -> Path:
+    """The directory of a model of the default settings, which tests only read or copy."""
+    return export_kind()

@@ -293,14 +293,14 @@ def test_a_model_is_not_overwritten_unless_told(learned: Path) -> None:
 
 
 @pytest.mark.parametrize("signal_name", sample(["SIGINT", "SIGTERM"], 0))
-def test_a_training_that_is_stopped_leaves_a_usable_model(learned: Path, signal_name: str, tmp_path: Path) -> None:
+def test_a_training_that_is_stopped_leaves_a_usable_model(place: Path, signal_name: str, tmp_path: Path) -> None:
     import signal
 
     number = getattr(signal, signal_name)
     options = "--epochs 100 --batch 64 --units 16 --embedding 16".split()
     command = ["train", *options, "--model", str(tmp_path / "model")]
     with subprocess.Popen(
-        [sys.executable, "-m", "nmt_cli", *command], cwd=learned, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "nmt_cli", *command], cwd=place, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr
         for line in process.stderr:  # the first epoch's line
@@ -311,5 +311,5 @@ def test_a_training_that_is_stopped_leaves_a_usable_model(learned: Path, signal_
         rest = process.stderr.read()
     assert process.returncode == 128 + number, rest
     assert "interrupted after" in rest and "continue with nmt train" in rest
-    done = succeed("translate", "--model", str(tmp_path / "model"), cwd=learned, text="bade giko.\n")
+    done = succeed("translate", "--model", str(tmp_path / "model"), cwd=place, text="bade giko.\n")
     assert done.stdout.count("\n") == 1

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import keras
 import numpy as np
 import onnx
 import pytest
@@ -29,10 +28,8 @@ VOCABULARY = 330  # of `prepare_toy`
 
 
 @pytest.fixture(scope="module", params=sample(KINDS, 3, 4, 17), ids=str)
-def exported(corpus: PreparedCorpus, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    keras.utils.set_random_seed(5)
-    folder = tmp_path_factory.mktemp("int8")
-    return export_untrained(corpus, folder / "model", **request.param)
+def exported(export_kind: Callable[..., Path], request: pytest.FixtureRequest) -> Path:
+    return export_kind(**request.param)
 
 
 def test_both_precisions_give_nearly_the_same_distribution(exported: Path) -> None:
