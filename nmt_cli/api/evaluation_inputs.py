@@ -102,10 +102,9 @@ def orient_corpus(corpus: PreparedCorpus, model: Path) -> PreparedCorpus:
     from nmt_cli.corpus.reversed import reverse_corpus
     from nmt_cli.runtime.model_directory import read_card
 
-    if corpus.has_pictures or not (model / CARD).is_file():
+    if not (model / CARD).is_file() or read_card(model).dataset_fingerprint != corpus.manifest.reversed_fingerprint:
         return corpus
-    other = reverse_corpus(corpus)
-    return other if read_card(model).dataset_fingerprint == other.fingerprint else corpus
+    return reverse_corpus(corpus)
 
 
 def name_input(path: Path | None) -> str:

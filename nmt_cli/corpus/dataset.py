@@ -6,22 +6,18 @@ Does not know how it is made; `prepare.py` does.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import cycle, islice
 from pathlib import Path
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
-from nmt_cli.arrays.padding import pad_ragged
 from nmt_cli.arrays.ragged import Ragged
-from nmt_cli.arrays.special_ids import END
-from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
+from nmt_cli.arrays.types import FloatArray
 from nmt_cli.corpus.manifest import SPLITS, Manifest, PictureStatistics, SubwordStatistics, describe_damage
 from nmt_cli.corpus.pairs import Side
 from nmt_cli.errors import OptionError
 from nmt_cli.sources.images import IMAGE_WEIGHTS, Grids, GridSource
+from nmt_cli.sources.rows import Sentences, SourceRows
 from nmt_cli.sources.source import Source, TextSource, measure_length_factor
 from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.text.tokenizer import Tokenizer
@@ -41,36 +37,6 @@ class ReferencedSource:
 
     source: str
     references: tuple[str, ...]
-
-
-class SourceRows(Protocol):
-    """The N sources of a split."""
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        """(N,) the number of positions of each source: subwords, or regions of a picture."""
-        ...
-
-    def __len__(self) -> int: ...
-
-    def measure_rows(self, rows: IntArray, target_lengths: IntArray) -> IntArray:
-        """Returns (B,) the lengths by which these rows are batched, beside those of their targets."""
-        ...
-
-    def pad_rows(self, rows: IntArray) -> SourceArray:
-        """Returns (B, S, ...) the encoder input of these B rows, padded to the longest of them."""
-        ...
-
-
-class Sentences(Ragged):
-    """The ids of N sources that are text."""
-
-    def measure_rows(self, rows: IntArray, target_lengths: IntArray) -> IntArray:
-        lengths: IntArray = self.lengths[rows]
-        return lengths
-
-    def pad_rows(self, rows: IntArray) -> SourceArray:
-        return pad_ragged(self, rows, end=END)
 
 
 @dataclass(frozen=True)
@@ -129,6 +95,11 @@ class PreparedCorpus:
         """Whether the sources are pictures rather than text."""
         return isinstance(self.manifest.source, PictureStatistics)
 
+    def require_text(self, problem: str, hint: str = "") -> None:
+        """Raises OptionError, saying who cannot read them, if the sources are pictures."""
+        if self.has_pictures:
+            raise OptionError(f"the sources in {self.directory}/ are pictures, {problem}", hint=hint)
+
     @property
     def tokenizer_files(self) -> dict[str, Path]:
         """The subword models by role: "joint", optionally with "target", or "source" and "target"."""
@@ -142,9 +113,8 @@ class PreparedCorpus:
 
         Loaded only once, since the directory may be replaced meanwhile.
         """
-        names = [path.name for path in self.tokenizer_files.values()]
-        first = self.target_tokenizer if self.has_pictures else self.source_tokenizer
-        return {names[0]: first, names[-1]: self.target_tokenizer}
+        *first, last = (path.name for path in self.tokenizer_files.values())
+        return {**dict.fromkeys(first, self.source_tokenizer), last: self.target_tokenizer}
 
     @property
     def picture_weights(self) -> Path | None:
@@ -178,11 +148,12 @@ class PreparedCorpus:
         """Returns the feature grid (R, D) of each picture, by its name in the pairs."""
         pictures: dict[str, FloatArray] = {}
         for split in SPLITS:
-            grids = self.load_encoded(split).source
-            if isinstance(grids, Grids):
-                numbers = zip(self.read_pairs(split), grids.pictures.tolist(), strict=True)
-                pictures |= {pair.source: grids.get_grid(number) for pair, number in numbers}
+            pictures |= self.load_encoded(split).source.name_grids(partial(self.read_sources, split))
         return pictures
+
+    def read_sources(self, split: str) -> list[str]:
+        """Returns the sources of a split: sentences, or names of pictures."""
+        return [pair.source for pair in self.read_pairs(split)]
 
     def read_references(self, split: str) -> list[ReferencedSource]:
         """Returns the sources to translate with their references: each pair, or each picture once with all its
@@ -210,15 +181,12 @@ class PreparedCorpus:
 
     @cached_property
     def profile(self) -> str:
-        """The profile of the training text (`text/profile.py`), built from train if an older version prepared the
-        corpus.
-        """
+        """The profile of the training text (`text/profile.py`)."""
         path = self.directory / PROFILE_NAME
-        if PROFILE_NAME in self.manifest.outputs:
+        try:
             return path.read_text(encoding="utf-8")
-        from nmt_cli.text.profiling.building import build_profile  # which few readers need
-
-        return build_profile(self.read_pairs("train"), has_pictures=self.has_pictures)
+        except (OSError, UnicodeDecodeError) as error:
+            raise describe_damage(path, "cannot be read") from error
 
     def list_monolingual(self) -> list[str]:
         """Returns the sides that have text without translations."""

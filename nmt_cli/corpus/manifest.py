@@ -182,6 +182,11 @@ class Manifest:
         lines = (f"{record.sha256}  {name}\n" for name, record in sorted(self.outputs.items()))
         return hashlib.sha256("".join(lines).encode()).hexdigest()
 
+    @property
+    def reversed_fingerprint(self) -> str:
+        """The fingerprint of the same data in the other direction."""
+        return hashlib.sha256(f"reversed {self.fingerprint}".encode()).hexdigest()
+
     def check(self, directory: Path, *, everything: bool = False) -> None:
         """Raises DamagedError naming the first output that is missing or was changed.
 

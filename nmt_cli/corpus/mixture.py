@@ -19,7 +19,6 @@ from nmt_cli.arrays.special_ids import START
 from nmt_cli.carrying.masking import mask_pair
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.manifest import FileRecord, Manifest, SubwordStatistics
-from nmt_cli.errors import OptionError
 from nmt_cli.files import stage_directory
 from nmt_cli.text.normalise import hash_text, make_sentence_key
 from nmt_cli.text.profile import PROFILE_NAME
@@ -60,8 +59,7 @@ def write_mixture(
     and the subwords are those of `corpus`. Raises OptionError if sources are pictures, and OutputError if the directory
     exists.
     """
-    if corpus.has_pictures:
-        raise OptionError("synthetic pairs need sources that are text, but those of this corpus are pictures")
+    corpus.require_text("which no synthetic pair can have")
     with stage_directory(directory, replace=True) as staged:
         # 1. The subwords, as files that belong to this directory.
         for name, tokenizer in corpus.tokenizers.items():
@@ -90,9 +88,8 @@ def write_split(
     sources = corpus.source_tokenizer.encode_all([source for source, _ in masked])
     sources = [[START, *ids] if pair.is_tagged else ids for ids, pair in zip(sources, synthetic, strict=True)]
     targets = corpus.target_tokenizer.encode_all([target for _, target in masked])
-    if not isinstance(encoded.source, Ragged):
-        raise OptionError("synthetic pairs need sources that are text")
-    append_rows(encoded.source, repeats, sources, corpus.source_tokenizer).save(directory / f"{split}.source")
+    real = encoded.source.require_sentences("synthetic pairs need text")
+    append_rows(real, repeats, sources, corpus.source_tokenizer).save(directory / f"{split}.source")
     append_rows(encoded.target, repeats, targets, corpus.target_tokenizer).save(directory / f"{split}.target")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,9 +10,9 @@ import numpy as np
 
 from nmt_cli.arrays.ragged import Ragged
 from nmt_cli.arrays.special_ids import UNKNOWN
-from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus, SentencePair, Sentences
+from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus, SentencePair
 from nmt_cli.corpus.pairs import Side
-from nmt_cli.errors import OptionError
+from nmt_cli.sources.rows import Sentences
 from nmt_cli.sources.source import TextSource, measure_length_factor
 from nmt_cli.text.profiling.building import build_profile
 from nmt_cli.text.tokenizer import Tokenizer
@@ -21,8 +20,7 @@ from nmt_cli.text.tokenizer import Tokenizer
 
 def reverse_corpus(corpus: PreparedCorpus) -> ReversedCorpus:
     """Returns the other direction of a corpus. Raises OptionError if the sources are pictures."""
-    if corpus.has_pictures:
-        raise OptionError(f"the sources in {corpus.directory}/ are pictures, which no network here can write")
+    corpus.require_text("which no network here can write")
     return ReversedCorpus(corpus.directory, corpus.manifest)
 
 
@@ -46,7 +44,7 @@ class ReversedCorpus(PreparedCorpus):
 
     @property
     def fingerprint(self) -> str:
-        return hashlib.sha256(f"reversed {self.manifest.fingerprint}".encode()).hexdigest()
+        return self.manifest.reversed_fingerprint
 
     @property
     def tokenizer_files(self) -> dict[str, Path]:
@@ -97,10 +95,9 @@ class ReversedCorpus(PreparedCorpus):
     def swap_sides(self, split: str) -> EncodedSplit:
         """Returns both sides of a split, swapped."""
         encoded = super().load_encoded(split)
-        if not isinstance(encoded.source, Sentences):
-            raise OptionError("the sources of this corpus are pictures, which no network here can write")
+        target = encoded.source.require_sentences("networks write text")
         source = self.encode_anew(encoded.target) if len(super().tokenizer_files) > 1 else encoded.target
-        return EncodedSplit(Sentences(source.ids, source.offsets), Ragged(encoded.source.ids, encoded.source.offsets))
+        return EncodedSplit(Sentences(source.ids, source.offsets), Ragged(target.ids, target.offsets))
 
     def encode_anew(self, ids: Ragged) -> Ragged:
         """Re-encodes sentences in the whole joint vocabulary, of which `ids` use the first pieces.

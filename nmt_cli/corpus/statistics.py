@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.errors import OptionError
 from nmt_cli.text.words import split_words
 
 
@@ -42,11 +41,10 @@ class CorpusStatistics:
 
 def measure_corpus(corpus: PreparedCorpus) -> CorpusStatistics:
     """Measures both languages of a corpus. Raises OptionError if the sources are pictures."""
-    if corpus.has_pictures:
-        raise OptionError(
-            f"the sources in {corpus.directory}/ are pictures, which cannot be compared with texts",
-            hint="`nmt prepare -v` shows the number of pictures and the lengths of their captions",
-        )
+    corpus.require_text(
+        "which cannot be compared with texts",
+        hint="`nmt prepare -v` shows the number of pictures and the lengths of their captions",
+    )
     train, test = corpus.read_pairs("train"), corpus.read_pairs("test")
     encoded = corpus.load_encoded("train")
     splits = {split: len(corpus.load_encoded(split).source) for split in ("train", "dev", "test")}

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, NoReturn, Protocol, Self
 from zipfile import BadZipFile
 
 import numpy as np
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from nmt_cli.arrays.padding import pad_rows
 from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
-from nmt_cli.errors import DataError
+from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import require_file
 from nmt_cli.sources.source import SourceRow
 
@@ -130,6 +130,15 @@ class Grids:
     def measure_rows(self, rows: IntArray, target_lengths: IntArray) -> IntArray:
         """Returns the lengths of the captions, by which pairs are batched: pictures all have one size."""
         return target_lengths
+
+    def name_grids(self, read_names: Callable[[], Sequence[str]]) -> Mapping[str, FloatArray]:
+        """Returns the grid (R, D) of each picture by the name of its row."""
+        rows = zip(read_names(), self.pictures.tolist(), strict=True)
+        return {name: self.get_grid(number) for name, number in rows}
+
+    def require_sentences(self, problem: str, hint: str = "") -> NoReturn:
+        """Raises OptionError."""
+        raise OptionError(f"{problem}, but the sources of this corpus are pictures", hint=hint)
 
     def pad_rows(self, rows: IntArray) -> SourceArray:
         """Returns the grids of the pairs `rows` (B,) as one array (B, R, D)."""

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from nmt_cli.arrays.ragged import Ragged
 from nmt_cli.arrays.types import IntArray
-from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus, Sentences
-from nmt_cli.errors import OptionError
+from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus
+from nmt_cli.sources.rows import Sentences
 from nmt_cli.text.normalise import make_sentence_key
 
 
@@ -91,11 +91,8 @@ def exclude_held_out(old: PreparedCorpus, new: PreparedCorpus) -> NDArray[np.int
 
 def join_splits(new: EncodedSplit, old: EncodedSplit) -> EncodedSplit:
     """Concatenates both splits. Raises OptionError if sources are pictures."""
-    if not isinstance(new.source, Sentences) or not isinstance(old.source, Sentences):
-        raise OptionError(
-            "--replay replays sentences, but the sources of this corpus are pictures", hint="leave it out"
-        )
-    return EncodedSplit(Sentences(*join_ragged(new.source, old.source)), Ragged(*join_ragged(new.target, old.target)))
+    sources = (split.source.require_sentences("--replay replays sentences", "leave it out") for split in (new, old))
+    return EncodedSplit(Sentences(*join_ragged(*sources)), Ragged(*join_ragged(new.target, old.target)))
 
 
 def join_ragged(first: Ragged, second: Ragged) -> tuple[IntArray, NDArray[np.int64]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -83,9 +82,8 @@ def test_files_that_break_after_loading_are_damaged_too(copy: Path) -> None:
         prepared.load_encoded("dev")
 
 
-def test_a_corpus_prepared_without_a_profile_has_it_made_from_train(prepared_directory: Path, copy: Path) -> None:
-    manifest = json.loads((copy / "dataset.json").read_text())
-    del manifest["outputs"]["profile.txt"]
-    (copy / "dataset.json").write_text(json.dumps(manifest))
+def test_a_corpus_without_its_profile_is_damaged(copy: Path) -> None:
+    prepared = PreparedCorpus.load(copy)
     (copy / "profile.txt").unlink()
-    assert PreparedCorpus.load(copy).profile == (prepared_directory / "profile.txt").read_text()
+    with pytest.raises(DamagedError, match=r"profile\.txt cannot be read"):
+        _ = prepared.profile
