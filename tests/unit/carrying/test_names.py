@@ -183,3 +183,9 @@ def test_names_are_in_order_apart_and_without_blanks_at_their_ends(text: str) ->
     for name in names:
         assert text[name.start : name.end].strip() == text[name.start : name.end] != ""
     assert ENGLISH_FINDER.find_names(text) == names  # what is remembered changes nothing
+
+
+def test_an_unknown_first_word_with_a_known_stem_is_no_name() -> None:
+    assert list_names("Presided is here.") == []
+    assert list_names("I saw Presided in the house.") == ["Presided"]
+    assert list_names("Kazimierz is here.") == ["Kazimierz"]
