@@ -16,7 +16,10 @@ CHOICE = (
     r"\{\s*[\w.-]{1,60}\s*,\s*(?:plural|select|selectordinal)\s*,"
     r"(?:[^{}]++|\{(?:[^{}]++|\{(?:[^{}]++|\{[^{}]*+\})*+\})*+\})*+\}"
 )
-CHOICES = Kind(SpanKind.CHOICE, patterns=(CHOICE,), signs="{")
+# Texts by intervals of numbers, as i18next writes them: `(0){no items};(1){one item};(2-inf){items};`
+INTERVAL = r"\(\d+(?:-(?:\d+|inf))?\)\{"
+INTERVALS = rf"(?:{INTERVAL}[^{{}}]*+(?:\{{[^{{}}]*+\}}[^{{}}]*+)*+\}};?\s*)+"
+CHOICES = Kind(SpanKind.CHOICE, patterns=(CHOICE, INTERVALS), signs="{")
 SELECTOR = re.compile(r"\s*(?:offset:\d+\s+)?(?:=\d+|[\w-]+)\s*\{")
 
 
@@ -33,6 +36,8 @@ def split_choice(choice: str) -> list[ChoicePart] | None:
     >>> [part.text for part in split_choice("{n, plural, one {# file} other {# files}}")]
     ['{n, plural, one {', '# file', '} other {', '# files', '}}']
     """
+    if re.match(INTERVAL, choice):
+        return split_intervals(choice)
     head = re.match(r"\{[^{},]*,[^{},]*,", choice)
     if head is None:
         return None
@@ -47,6 +52,25 @@ def split_choice(choice: str) -> list[ChoicePart] | None:
     if not parts or choice[position:].strip() != "}":
         return None
     return [*parts, ChoicePart(syntax + choice[position:], False)]
+
+
+def split_intervals(choice: str) -> list[ChoicePart]:
+    """Splits texts by intervals of numbers into alternating syntax and texts.
+
+    >>> [part.text for part in split_intervals("(0){no items};(1){one item};")]
+    ['(0){', 'no items', '};(1){', 'one item', '};']
+    """
+    parts: list[ChoicePart] = []
+    position = 0
+    for match in re.finditer(INTERVAL, choice):
+        end = find_end(choice, match.end())
+        if end is not None:
+            parts += [
+                ChoicePart(choice[position : match.end()], False),
+                ChoicePart(choice[match.end() : end], True),
+            ]
+            position = end
+    return [*parts, ChoicePart(choice[position:], False)]
 
 
 def find_end(text: str, start: int) -> int | None:

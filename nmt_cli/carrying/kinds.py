@@ -23,6 +23,7 @@ from nmt_cli.carrying.foreign import FOREIGN_WORDS
 from nmt_cli.carrying.glossary import TERMS
 from nmt_cli.carrying.kind import NO_CONTEXT, Context, Kind, LostKind, compile_guard
 from nmt_cli.carrying.names import NAMES
+from nmt_cli.carrying.notes import NOTES
 from nmt_cli.carrying.numbers.amounts import AMOUNTS
 from nmt_cli.carrying.numbers.dates import DATES
 from nmt_cli.carrying.numbers.identifiers import IDENTIFIERS
@@ -37,7 +38,7 @@ from nmt_cli.carrying.wraps import take_wraps_out
 SYNTAX = (CHOICES, ELEMENTS, TAGS, EMOJI, TRADE_MARKS, ADDRESSES, PROGRAM_PLACEHOLDERS, REFERENCES, CODES)
 DIGITS = (AMOUNTS, TIMES, IDENTIFIERS, NUMBERS)
 IN_ANY_TEXT = (*SYNTAX, *DIGITS)  # also in the pairs that a network learns from, whatever its language
-WORDS = (CHOICE_NUMBERS, TERMS, EMPHASIS, ACCELERATORS, FOREIGN_WORDS, NAMES)
+WORDS = (CHOICE_NUMBERS, TERMS, EMPHASIS, NOTES, ACCELERATORS, FOREIGN_WORDS, NAMES)
 IF_LOST: tuple[LostKind, ...] = (DATES, SMALL_NUMBERS, BRACKET_PAIRS, SLASHES)  # `translation.repair.carry_lost`
 FAULTS_IF_LOST = frozenset(kind.fault for kind in IF_LOST)
 KINDS: tuple[Kind, ...] = (*IN_ANY_TEXT, *WORDS, *IF_LOST)

@@ -39,6 +39,7 @@ class SpanKind(StrEnum):
     DATE = auto()
     TERM = auto()  # of a glossary
     EMPHASIS = auto()
+    NOTE = auto()  # a reference to a note, or what a note begins with: tea.¹
     ACCELERATOR = auto()  # the sign before the letter that opens an entry of a menu: _File
     FOREIGN = auto()  # words of a script that the model does not know
     NAME = auto()  # a word that training never had
@@ -51,7 +52,7 @@ class SpanKind(StrEnum):
 NUMERIC = frozenset({SpanKind.AMOUNT, SpanKind.TIME, SpanKind.IDENTIFIER, SpanKind.NUMBER})
 WORDLESS = frozenset(  # stand for no word
     {SpanKind.TAG, SpanKind.EMOJI, SpanKind.SIGN, SpanKind.REFERENCE, SpanKind.EMPHASIS, SpanKind.ACCELERATOR}
-    | {SpanKind.BRACKET, SpanKind.SLASH, SpanKind.WRAP}
+    | {SpanKind.NOTE, SpanKind.BRACKET, SpanKind.SLASH, SpanKind.WRAP}
 )
 
 

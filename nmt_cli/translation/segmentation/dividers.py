@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from nmt_cli.carrying.spans import COVERS, Span, cover_spans
 from nmt_cli.carrying.tags import is_block_tag
-from nmt_cli.text.characters import ANY_CLOSING, COLONS, ELLIPSES, END_MARKS, PAUSES, SOLID_PAUSES
+from nmt_cli.text.characters import ANY_CLOSING, COLONS, ELLIPSES, END_MARKS, FINAL_MARKS, PAUSES, SOLID_PAUSES
 from nmt_cli.translation.segmentation.segments import Segment, find_sentence_starts
 
 LABEL_WORDS, LABEL_LETTERS = 4, 40  # the most that a label has
@@ -27,6 +27,7 @@ BAR = r"(?<!\|)\s*(?:\|{4}|\|)(?!\|)\s*"
 ALTERNATIVE_RANGE = (
     r"(?:\{\d+\}|[\[\]](?:\d+|\*|-?Inf),\s?(?:\d+|\*|Inf)[\[\]])\s*"  # of numbers, which an alternative is for
 )
+SENTENCE_NOTE = rf"(?<=[^\W\d_][{re.escape(FINAL_MARKS)}])(?:\[\d{{1,3}}\])+(?=\s|$)"
 FORM_FIELD = (
     rf"(?<![^\W_])_{{3,}}(?![^\W_])|\.{{5,}}|[{ELLIPSES}]{{2,}}|[☐☑☒□■▢]\ufe0f?"
     r"|(?<!\S)\[[ xX]?\](?!\S)|(?<!\S)\( \)(?!\S)"
@@ -106,6 +107,11 @@ def find_written_breaks(line: Line) -> Iterator[Frame]:
         follows_mark = not before or before[-1].isspace() or before[-1] in END_MARKS + PAUSES + ANY_CLOSING
         if not is_path and (follows_mark or not after.islower()):
             yield Frame(*match.span())
+
+
+def find_references(line: Line) -> Iterator[Frame]:
+    """Numbers of notes behind a sentence: `It rains.[1] It snows.`"""
+    yield from (Frame(*match.span()) for match in re.finditer(SENTENCE_NOTE, line.text))
 
 
 def find_bars(line: Line) -> Iterator[Frame]:
@@ -209,6 +215,7 @@ DIVIDERS = (
     Divider("breaks", r"[\t\r\n]", find_breaks),
     Divider("blocks", "<", find_blocks),
     Divider("written breaks", r"\\[nrt]", find_written_breaks),
+    Divider("references", r"\[\d", find_references),
     Divider("bars", r"\|", find_bars),
     Divider("form fields", rf"___|\.{{5}}|[{ELLIPSES}]{{2}}|[☐☑☒□■▢]|\[[ xX]?\]|\( \)", find_form_fields),
     Divider("items", r"\w[.)]\s", find_items),

@@ -66,6 +66,11 @@ def copy(line: str) -> str:
         ("Name: ______", ["NAME", ": ______"]),
         ("I agree ☐ yes ☒ no", ["I AGREE", " ☐ ", "YES", " ☒ ", "NO"]),
         ("Rain ........ 12", ["RAIN", " ........ ", "12"]),
+        # Alternatives by interval, and notes.
+        ("(0){no rain};(1-inf){rain};", ["(0){", "NO RAIN", "};(1-inf){", "RAIN", "};"]),
+        ("It rains.¹ It snows.", ["IT RAINS.", "¹", "IT SNOWS."]),
+        ("It rains.[1] It snows.", ["IT RAINS.", "[1] ", "IT SNOWS."]),
+        ("*It rains.", ["*", "IT RAINS."]),
         # Asides.
         ("(SIGHS) It rains.", ["(", "SIGHS", ")", " ", "IT RAINS."]),
     ],
