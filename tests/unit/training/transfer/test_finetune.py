@@ -181,6 +181,7 @@ def test_a_child_keeps_what_it_shares_with_its_parent_as_its_card_says(old: Old,
     assert watcher.parents == [ParentInfo.from_mapping(entries)]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_translated")
 def test_a_child_with_other_subwords_learns_faster_than_from_scratch(old: Old, tmp_path: Path) -> None:
     child = prepare_toy(tmp_path, 200, vocab_size=310)
