@@ -23,7 +23,7 @@ SPECIAL_KINDS: dict[str, ItemKind] = {"": "point", "\n": "break"}  # by what an 
 # What is no text for people, although it has letters. A single word is one, unless its form says otherwise.
 IDENTIFIER = re.compile(
     r"[a-z]+:[^\s]*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[#@$:/\\.][^\s]*|[^\s]*[_/\\=<>|{}][^\s]*|[\w-]+(?:\.[\w-]+)+"
-    r"|[a-z]+[A-Z]\w*|[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]+)*|(?=\w*\d)(?=\w*[A-Za-z])[\w-]{6,}",
+    r"|true|false|[a-z]+[A-Z]\w*|[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]+)*|(?=\w*\d)(?=\w*[A-Za-z])[\w-]{6,}",
 )
 # The same for scripts without blanks, in which a whole sentence is one word: only addresses, and paths of files.
 UNSPACED_IDENTIFIER = re.compile(r"[a-z]+://\S*|[#@$/\\.]\S*|[^\s/\\]*+[/\\]\S*\.[A-Za-z0-9]{2,4}")

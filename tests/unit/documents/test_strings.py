@@ -434,3 +434,7 @@ def test_remarks_for_translators_beside_a_message_stay() -> None:
     document = open_bytes("json", json.dumps(chrome, indent=1).encode())
     assert [text for unit in document.read_units() for text in unit.texts] == texts
     assert sum(document.notes.values()) == 3
+
+
+def test_a_truth_value_is_no_text_for_people() -> None:
+    assert list_texts("properties", b"a=true\nb=false\nc=True or false\n") == ["True or false"]
