@@ -1,4 +1,4 @@
-"""Amounts: numbers with their currency or unit: `$5`, `1,000 kg`, `20 °C`, `5-10 km/h`."""
+"""Amounts: numbers with their currency or unit: `$5`, `1,000 kg`, `20 °C`, `5-10 km/h`, `3×10⁸ m/s`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from nmt_cli.carrying.numbers.patterns import COMPARISON, LETTER, MINUS, NUMBER_
 from nmt_cli.carrying.spans import SpanKind
 from nmt_cli.text.characters import DASHES, THIN_BLANKS
 
-AMOUNT = rf"{COMPARISON}?[~≈{MINUS}]?{NUMBER_WITH_SIGNS}(?:(?:[-–]| [-–] ){NUMBER_WITH_SIGNS})?"
+POWER = r"[⁺⁻]?[⁰¹²³⁴-⁹]{1,4}"
+QUANTITY = rf"{NUMBER_WITH_SIGNS}(?: ?[x×·⋅] ?10{POWER})?"
+AMOUNT = rf"{COMPARISON}?[~≈{MINUS}]?{QUANTITY}(?:(?:[-–]| [-–] ){QUANTITY})?"
 CURRENCY_SIGNS = "$€£¥₹₽₩₪₫₴₺₦฿¢₿"
 CURRENCIES = "EUR|USD|GBP|JPY|CHF|CNY|INR|RUB|BRL|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|TRY|ZAR|KRW|MXN|SGD|HKD|BTC"
 # A single letter after a space may be a word of its own ("5 A students"), so only letters that are common units count.
@@ -15,12 +17,21 @@ UNITS = (
     "km/h|m/s|mph|kWh|MWh|kW|MW|GW|kV|mV|mA|mAh|kHz|MHz|GHz|Hz|kPa|hPa|bar|kcal|kJ|dB|[kMGT]i?[Bb](?:/s|it/s)?|[kMG]bps"
     "|[kcmµμn]m[²³23]?|m[²³]|ha|[kmµμ]g|[mcd]l|mL|lbs?|oz|ft|yd|min|[mµμn]s|px|pt|rpm|dpi|fps|ppm"
 )
+# Units joined to one: 5 kg/m², 8 l/100 km, 250 N·m, 3 €/h. The first one is known, the others may be any short word.
+FACTOR = (
+    rf"(?:[{CURRENCY_SIGNS}]|{UNITS}|k?N|[kM]?J|[mkM]?W|[MG]?Pa|[mk]?mol|cal|Wh|[kM]?Ω|[µμ]l|[mglLhsVtKU]|rad|lm)"
+    rf"(?:{POWER})?"
+)
+JOINED = rf"[/·⋅](?:\d{{1,3}} ?)?°?[A-Za-zµμΩ]{{1,6}}(?:{POWER}[A-Z]?)?"
 AMOUNTS = NumericKind(
     SpanKind.AMOUNT,
     patterns=(
         # A price without cents: 5,- or 5,– €.
         rf"(?<![{LETTER}.,])\d{{1,9}}(?:\.\d{{3}}){{0,3}},[-{DASHES}]{{1,2}}(?: ?[{CURRENCY_SIGNS}])?(?![\w-])",
-        rf"(?<![{LETTER}])(?:US|AU|CA|HK|NZ|R)?[{CURRENCY_SIGNS}] ?{AMOUNT}(?:(?:k|K|M|B|bn|m)(?![{LETTER}]))?",
+        rf"(?<![{LETTER}]){AMOUNT}[ {THIN_BLANKS}]?{FACTOR}(?:{JOINED}){{1,3}}(?![{LETTER}/])",
+        rf"(?<![{LETTER}])(?:US|AU|CA|HK|NZ|R)?[{CURRENCY_SIGNS}] ?{AMOUNT}(?:(?:k|K|M|B|bn|m)(?![{LETTER}]))?"
+        rf"(?:/[A-Za-z]{{1,6}}(?![{LETTER}/]))?",
+        rf"(?<![{LETTER}.,])(?:\d{{1,20}}(?:[.,]\d{{1,20}})? ?[x×·⋅] ?)?\d{{1,20}}{POWER}",
         rf"(?<![{LETTER}])(?:{CURRENCIES})[ {THIN_BLANKS}]?{AMOUNT}",
         rf"(?<![{LETTER}]){AMOUNT}(?:[ {THIN_BLANKS}]?(?:[{CURRENCY_SIGNS}]|[%‰](?![{LETTER}])"
         rf"|°(?:[CFK](?![{LETTER}]))?"

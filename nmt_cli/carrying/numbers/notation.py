@@ -26,7 +26,8 @@ WRITTEN = (
 MINUS_AS_HYPHEN = str.maketrans("−–", "--")
 WORD_BEFORE_NUMBER = r"([^\W\d_]+)\.?[ \u00a0]$"
 CAPTURED_TIME = r"(\d{1,2})(?:[:.]([0-5]\d))?"
-TIME_OF_DAY = rf"(?i)([(\[]?)(?:{CAPTURED_TIME}( ?[-–] ?))?{CAPTURED_TIME}[ {THIN_BLANKS}]?([ap])\.?m\.?([)\]]?)"
+HALF_OF_DAY = rf"[ {THIN_BLANKS}]?([ap])\.?m\b\.?"
+TIME_OF_DAY = rf"(?i)([(\[]?)(?:{CAPTURED_TIME}(?:{HALF_OF_DAY})?( ?[-–] ?))?{CAPTURED_TIME}{HALF_OF_DAY}([)\]]?)"
 END_OF_RANGE = rf"(?i) \w{{2,5}} {CAPTURED_TIME}[ {THIN_BLANKS}]?([ap])\.?m\b"  # behind its beginning: 5 to 6 p.m.
 GROUPS = rf"\d{{1,3}}(?:([.,'’{THIN_BLANKS} ])\d{{3}})(?:\1\d{{3}})*"
 
@@ -99,8 +100,9 @@ def convert_time(text: str, following: str = "") -> str | None:
     time = re.fullmatch(TIME_OF_DAY, text)
     if time is None:
         return None
-    opening, first_hour, first_minute, dash, hour, minute, half, closing = time.groups()
-    first = write_time(first_hour, first_minute, hour, half) if first_hour else ""
+    opening, first_hour, first_minute, first_half, dash, hour, minute, half, closing = time.groups()
+    until = (first_hour, first_half) if first_half else (hour, half)
+    first = write_time(first_hour, first_minute, *until) if first_hour else ""
     last = write_time(hour, minute, hour, half)
     return f"{opening}{first}{dash or ''}{last}{closing}" if first is not None and last is not None else None
 

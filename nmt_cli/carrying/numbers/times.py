@@ -20,6 +20,9 @@ TIMES = NumericKind(
         # Times of day, with the half of the day that they are in: 10:30 a.m., 5 PM; a full stop may end the sentence
         # too. Both ends of a range are in it: 5-6 p.m., 5 to 6 p.m.
         rf"{BEFORE}{HOUR_AND_MINUTE}(?= (?:to|and|or|until|till) {HOUR_AND_MINUTE}{AM_OR_PM})",
+        # Both ends of a range may name their halves: 9am-5pm, 9:30 a.m. – 5 p.m.
+        rf"{BEFORE}{HOUR_AND_MINUTE}[ {THIN_BLANKS}]?(?i:[ap]m|[ap]\.m\.) ?[-–] ?{HOUR_AND_MINUTE}{AM_OR_PM}"
+        r"(?:(?<=\.[mM])\.(?!\s*$))?",
         # A time alone, such as a cell of a table, is no sentence.
         rf"(?i:^(?:{HOUR_AND_MINUTE} ?[-–] ?)?{HOUR_AND_MINUTE}[ {THIN_BLANKS}]?[ap]\.m\.$)",
         rf"{BEFORE}(?:{HOUR_AND_MINUTE} ?[-–] ?)?{HOUR_AND_MINUTE}{AM_OR_PM}"

@@ -92,6 +92,11 @@ def test_where_a_span_begins_and_ends(text: str, spans: list[str]) -> None:
         ("5-6 p.m., 5 to 6:30 pm or 5 am Monday when 6 am came", ["5-6 p.m.", "5", "6:30 pm", "5 am", "6 am"]),
         ("Platz 3 am Fenster, 5 am letzten Tag, PLATZ 3 AM FENSTER, 5 to 6", []),
         ("It was 5 p.m. Tom came, 5 amps", ["5 p.m"]),
+        ("9am-5pm, 9:30 a.m. – 5 p.m., 9am–5:45pm", ["9am-5pm", "9:30 a.m. – 5 p.m.", "9am–5:45pm"]),
+        ("4 kg/m², 9.5 g/cm³, $5/kg, 3 €/h", ["4 kg/m²", "9.5 g/cm³", "$5/kg", "3 €/h"]),
+        ("8 l/100 km, 250 N·m, 50 W/m²K, 5-10 min/km", ["8 l/100 km", "250 N·m", "50 W/m²K", "5-10 min/km"]),
+        ("3×10⁸ m/s, 2.5·10⁻³ or 10⁶", ["3×10⁸ m/s", "2.5·10⁻³", "10⁶"]),
+        ("5 he/she, 6 and/or 7, 8 A/B", []),
         ("as known [3, 4] [12], Tom (34), f(2), (030) 123456", ["[3, 4]", "[12]", "(34)", "(030) 123456"]),
     ],
 )

@@ -29,6 +29,8 @@ GERMAN = NumberNotation(decimal=".", thousands=",", marks=EnglishToGerman())
         ("$12,500.50", "$12.500,50"),
         ("-1.5 °C", "-1,5 °C"),
         ("1.5-2.5 kg", "1,5-2,5 kg"),
+        ("1.5 g/cm³", "1,5 g/cm³"),
+        ("2.5×10⁸ m/s", "2,5×10⁸ m/s"),
         ("1.250", "1,250"),  # a point is that of the decimals here
     ],
 )
@@ -97,6 +99,8 @@ def test_a_key_ignores_marks_and_blanks_but_not_digits_and_units() -> None:
         ("6pm", "18:00"),
         ("(5 p.m.)", "(17:00)"),
         ("5-6 p.m.", "17:00-18:00"),
+        ("9am-5pm", "9:00-17:00"),
+        ("9:30 p.m. – 1 a.m.", "21:30 – 1:00"),
         ("9:30 – 5 pm", "9:30 – 17:00"),
         ("11-12 p.m.", "11:00-12:00"),
         ("17 p.m.", "17 p.m."),
