@@ -203,8 +203,10 @@ class CorpusProfile(NamedTuple):
         """Returns the length ratio of pairs whose sources have about `source_length` characters; None without such
         pairs.
         """
-        fitting = (ratio for limit, ratio in self.ratios if source_length <= limit)
-        return next(fitting, self.ratios[-1][1] if self.ratios else None)
+        if not self.ratios:
+            return None
+        index = bisect_left(self.ratios, (source_length,))  # the first class whose limit is not less
+        return self.ratios[min(index, len(self.ratios) - 1)][1]
 
 
 def parse_side(values: Mapping[str, Any], words: bytes) -> TextProfile:

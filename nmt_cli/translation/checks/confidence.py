@@ -210,7 +210,7 @@ def measure_attention(hypothesis: Hypothesis) -> list[float]:
 def measure_length(translation: Translation, context: CheckContext) -> float:
     """Returns the deviation of the length ratio from its mean, in standard deviations."""
     length, target_length = len(translation.source), len(translation.text)
-    ratio = context.find_ratio(length) if context.profile is not None and context.reads_text else None
+    ratio = context.find_ratio(length) if context.reads_text else None
     if ratio is None or not length or not ratio.spread:
         return math.nan
     return abs(math.log(max(1, target_length) / length / ratio.mean)) / ratio.spread

@@ -20,7 +20,6 @@ class CheckContext(NamedTuple):
     target_language: str = ""
     reads_text: bool = True  # whether a source is text; of a picture, only the translation itself can be checked
     profile: CorpusProfile | None = None  # of the training text; None: its words and lengths are not known
-    ratios: dict[int, LengthRatio | None] = {}  # noqa: RUF012 - those of the profile, by the length of the source
     placed: Sequence[Placed] | None = None  # the spans that were put into the translation; None: not known
 
     @classmethod
@@ -28,13 +27,11 @@ class CheckContext(NamedTuple):
         cls, languages: tuple[str, str], profile: CorpusProfile | None, *, reads_text: bool
     ) -> CheckContext:
         """Returns the context of a model with these languages."""
-        return cls(*languages, reads_text, profile, {})
+        return cls(*languages, reads_text, profile)
 
     def find_ratio(self, length: int) -> LengthRatio | None:
         """Returns the length ratio in training for sources of `length` characters; None if unknown."""
-        if length not in self.ratios:
-            self.ratios[length] = self.profile.find_ratio(length) if self.profile is not None and length else None
-        return self.ratios[length]
+        return self.profile.find_ratio(length) if self.profile is not None and length else None
 
     @property
     def same_language(self) -> bool:

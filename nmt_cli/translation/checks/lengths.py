@@ -11,7 +11,7 @@ MARGIN = 1.25  # by which a length may exceed the range of all but two thousandt
 
 def check_length(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Compares the length ratio with its range in the training data."""
-    ratio = context.find_ratio(len(source)) if context.profile is not None else None
+    ratio = context.find_ratio(len(source))
     if ratio is None or not target or ratio.lowest / MARGIN <= len(target) / len(source) <= ratio.highest * MARGIN:
         return None
     size = "short" if len(target) < ratio.mean * len(source) else "long"
