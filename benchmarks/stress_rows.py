@@ -79,6 +79,8 @@ CHANGES = (
     Row("dash in front", lambda text, _: f"- {text}", lambda text: text.removeprefix("- ")),
     Row("number in front", lambda text, _: f"3. {text}", lambda text: text.removeprefix("3. ")),
     Row("emoji behind", lambda text, _: f"{text} 🙂", lambda text: text.replace("🙂", "").strip()),
+    Row("label", lambda text, _: f"Note: {text}", lambda text: text.partition(": ")[2]),
+    Row("note reference", lambda text, _: f"{text}¹", lambda text: text.removesuffix("¹")),
     Row("entities", escape, lambda text: " ".join(html.unescape(text).split())),
 )
 ROWS = (

@@ -30,6 +30,7 @@ CheckKind = Literal[
     "length",
     "brackets",
     "quotes",
+    "colons",
     "final mark",
     "repeats",
     "language",

@@ -7,7 +7,7 @@ from collections import Counter
 
 from nmt_cli.carrying.brackets import SLASHES
 from nmt_cli.rewriting.final_marks import MARK_KINDS, find_final_mark, share_kind
-from nmt_cli.text.characters import DOUBLE_QUOTES, PLAIN_BRACKETS, SINGLE_QUOTES
+from nmt_cli.text.characters import COLONS, DOUBLE_QUOTES, PLAIN_BRACKETS, QUOTES, SINGLE_QUOTES
 from nmt_cli.translation.checks.context import CheckContext
 from nmt_cli.translation.result import FailedCheck
 
@@ -16,6 +16,8 @@ DOUBLE_QUOTE_SET = frozenset(DOUBLE_QUOTES)
 SINGLE_OPENING = frozenset(SINGLE_QUOTES) - {"’"}
 # As text: compiled at its first use.
 QUOTED = rf"(?<![\w'])(?!’)[{SINGLE_QUOTES}][^\W_]{{2}}[^{SINGLE_QUOTES}]{{0,200}}[{SINGLE_QUOTES}](?!\w)"
+COLON_SET = frozenset(COLONS)
+COLON_BEHIND_WORD = rf"[^\W\d_]\s?[{re.escape(COLONS)}](?=\s+[^\s{QUOTES}]|$)"  # not before speech
 MARK_TOLERANCE = 0.01  # by which the shares of a final mark on both sides may differ
 
 
@@ -72,6 +74,12 @@ def drop_marks_of_words(source: str, target: str, context: CheckContext) -> tupl
 
         source = drop_gender_marks(source, context.source_language)
     return source, target
+
+
+def check_colons(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Looks for a colon, where words of the source stand before one."""
+    is_lost = COLON_SET.isdisjoint(target) and re.search(COLON_BEHIND_WORD, source) is not None
+    return FailedCheck("colons", "colon missing") if target and is_lost else None
 
 
 def check_final_mark(source: str, target: str, context: CheckContext) -> FailedCheck | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.translation.checks.language import check_language
 from nmt_cli.translation.checks.lengths import check_length
-from nmt_cli.translation.checks.marks import check_brackets, check_final_mark, check_quotes
+from nmt_cli.translation.checks.marks import check_brackets, check_colons, check_final_mark, check_quotes
 from nmt_cli.translation.checks.numbers import check_dates, check_numbers
 from nmt_cli.translation.checks.sentences import check_sentences
 from nmt_cli.translation.checks.spans import check_spans, check_terms
@@ -105,6 +105,7 @@ CHECKS = (
         unrepaired="a bracket or slash of the source is lost",
     ),
     CheckRow("quotes", "with quotation marks lost, added or unpaired", check_quotes),
+    CheckRow("colons", "with a colon missing", check_colons),
     CheckRow("final mark", "with a different final mark than the source", check_final_mark),
     CheckRow("sentences", "with a sentence missing", check_sentences),
     CheckRow(

@@ -20,7 +20,7 @@ from nmt_cli.translation.segmentation.segments import Segment, find_sentence_sta
 LABEL_WORDS, LABEL_LETTERS = 4, 40  # the most that a label has
 UNMARKED_ITEMS = 3  # so many items in a row need no mark before each: `1. Mai 2. Juni` are dates
 # Patterns as text: compiled at their first use.
-COLON_SET = re.escape(COLONS)
+COLON_MARKS = re.escape(COLONS)
 SOLID_COLONS = re.escape("".join(mark for mark in COLONS if mark in SOLID_PAUSES))  # which need no blank after them
 WRITTEN_BREAK = r"(?:\\[nrt])+"
 BAR = r"(?<!\|)\s*(?:\|{4}|\|)(?!\|)\s*"
@@ -34,11 +34,11 @@ FORM_FIELD = (
 )
 ITEM_MARK = r"(?<!\S)(?P<opening>\(?)(?P<name>\d{1,2}|[a-z])(?P<closing>[.)])\s+(?=\S)"
 ASIDE = r"[(\[](?P<inside>[^()\[\]\n]{1,60})[)\]](?P<frame>\s+)(?=\S)"
-LABEL_WORD = r"[^\W_](?:[\w.'’&/-]*[\w.])?"
+LABEL_WORD = r"[-#@/.]{0,2}[^\W_](?:[\w.'’&/-]*[\w.])?"
 LABEL_AND_COLON = (
     rf"(?P<label>[{COVERS}]*{LABEL_WORD}(?:[ \u00a0]{LABEL_WORD})*|[{COVERS}]+)"
     rf"(?P<frame>[{COVERS}]*[ \u00a0]?"
-    rf"(?:[{COLON_SET}]{{1,2}}[{COVERS}]*(?:\s+|$)|[{SOLID_COLONS}]|=(?=[^\W\d_a-z][^\W\d_]*\s)))"
+    rf"(?:[{COLON_MARKS}]{{1,2}}[{COVERS}]*(?:\s+|$)|[{SOLID_COLONS}]|=(?=[^\W\d_a-z][^\W\d_]*\s)))"
 )
 
 
@@ -220,7 +220,7 @@ DIVIDERS = (
     Divider("form fields", rf"___|\.{{5}}|[{ELLIPSES}]{{2}}|[☐☑☒□■▢]|\[[ xX]?\]|\( \)", find_form_fields),
     Divider("items", r"\w[.)]\s", find_items),
     Divider("asides", r"[)\]]\s", find_asides),
-    Divider("labels", rf"[{COLON_SET}=]", find_labels),
+    Divider("labels", rf"[{COLON_MARKS}=]", find_labels),
 )
 
 

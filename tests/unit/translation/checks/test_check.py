@@ -239,3 +239,20 @@ def test_a_source_in_the_target_language_is_told(source: str, is_found: bool) ->
     context = CheckContext("eng", "deu", profile=CorpusProfile.parse(build_profile(pairs).encode()))
     kinds = [check.kind for check in check_pair(source, source, context)]
     assert ("language" in kinds) == is_found
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "kinds"),
+    [
+        ("Note: I am here.", "Ich bin hier.", ["colons"]),
+        ("Note: I am here.", "Hinweis: Ich bin hier.", []),
+        ("Note: I am here.", "注意：我在这里。", []),
+        ("We have these: tea and milk.", "Wir haben Tee und Milch.", ["colons"]),
+        ("It is 10:30 now.", "Es ist jetzt halb elf.", []),
+        ("He said: 'I am here.'", "Er sagte, 'ich bin hier.'", []),
+    ],
+)
+def test_a_lost_colon_is_seen_but_not_that_of_a_time_or_before_speech(
+    source: str, target: str, kinds: list[str]
+) -> None:
+    assert [check.kind for check in check_pair(source, target) if check.kind == "colons"] == kinds

@@ -49,6 +49,7 @@ def copy(line: str) -> str:
         ("<b>Note:</b> It rains.", ["<b>", "NOTE", ":</b> ", "IT RAINS."]),
         ("It rains. Note: It snows.", ["IT RAINS.", " ", "NOTE", ": ", "IT SNOWS."]),
         ("注意：下雨了。", ["注意", "：", "下雨了。"]),
+        ("--help: It rains.", ["--HELP", ": ", "IT RAINS."]),
         ("hello=It rains.", ["HELLO", "=", "IT RAINS."]),
         # Bars.
         ("no rain | one | {count} drops", ["NO RAIN", " | ", "ONE", " | ", "⟦0⟧ DROPS"]),
