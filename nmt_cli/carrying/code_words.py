@@ -16,7 +16,7 @@ from nmt_cli.text.profile import TextProfile
 BEFORE_WORD = f"{ANY_OPENING}<*_{INVISIBLE}"
 BEHIND_WORD = f"{END_MARKS}{PAUSES}{ANY_CLOSING}>*_{INVISIBLE}"
 CALL = r"(?<![\w.])(?:[A-Za-z_][\w.]{1,60}\(\)|[a-zA-Z]\([a-z]\)|__[a-z]\w{0,40}__)(?!\w)"
-OPTION = r"--[A-Za-z]\w"
+OPTION, FLAGS = r"--[A-Za-z]\w", r"-[a-z]{1,3}"  # of a command: --dry-run, -v, -rf
 NOT_IN_WORDS = r"[_\\@#+=^|~*]|(?<=[^\W\d_])&(?=[^\W\d_])"  # what no word has
 GLUED = r"-{2,}|[#=|~^+]+"  # signs that may touch a word of the language and are no part of it
 MERGE_FIELD = r"[«‹][A-Z]\w{1,40}[»›]"  # of a letter, where no quotation has such marks
@@ -93,7 +93,11 @@ class CodeFinder:
         """Whether a word, without surrounding marks, is written unlike any word of a language."""
         if word.isalpha() or not any(map(str.isalpha, word)):
             return False
-        if re.search(NOT_IN_WORDS, word) or re.match(OPTION, word):
+        if re.fullmatch(FLAGS, word):
+            return len(word) == len("-v") or not self.source.has_word(word[1:])
+        if re.match(OPTION, word):
+            return not self.source.find_word(word).total  # whatever words it consists of
+        if re.search(NOT_IN_WORDS, word):
             return len(word) > 1 and not self.source.has_word(word)
         if "/" in word:
             return self.is_path(word)

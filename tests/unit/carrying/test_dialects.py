@@ -15,7 +15,8 @@ DIALECTS = (
     + "{} {0} {name} {{name}} {{{name}}} {0:N2} ${name} #{name} %{name} @{name} {$name} {{#if}} {{/if}} {%if%}".split()
     + "$name $user.name $user->name $USER$ %name% %USER_NAME% %%name%% __NAME__ __name__ ##name## #name# @name@".split()
     + "@@name@@ *|FNAME|* |name| [[name]] [%name%] [NAME] [USER_NAME] <<name>> «Name» !name !!name!! :name".split()
-    + ":user_id ::name \\(name) $(name) ((name)) $t(key) &name; snake_case camelCase --name user@host".split()
+    + ":user_id ::name \\(name) $(name) ((name)) $t(key) &name; snake_case camelCase user@host".split()
+    + "--name --dry-run --see-it -v -rf".split()
     + ["<%= name %>", "<%- name -%>", "{{ name }}", "{{ name | upper }}", "{% if name %}", "[% name %]", "{# note #}"]
     + ["=TRUNC(103.37,1)", "=DATE(00;12;31)", "=SUM(A1:B2)", "=IF(A1>0;SUM(A1:A9);0)"]
 )
