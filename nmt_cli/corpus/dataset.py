@@ -113,8 +113,8 @@ class PreparedCorpus:
 
         Loaded only once, since the directory may be replaced meanwhile.
         """
-        *first, last = (path.name for path in self.tokenizer_files.values())
-        return {**dict.fromkeys(first, self.source_tokenizer), last: self.target_tokenizer}
+        names = [path.name for path in self.tokenizer_files.values()]
+        return {name: self.target_tokenizer if name == names[-1] else self.source_tokenizer for name in names}
 
     @property
     def picture_weights(self) -> Path | None:

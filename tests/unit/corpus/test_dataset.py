@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.manifest import Manifest, PictureStatistics
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.errors import DamagedError, NotFoundError
+from nmt_cli.errors import DamagedError, NotFoundError, OptionError
 from support.corpora import toy_pairs
 
 SPLITS = ("train", "dev", "test")
@@ -87,3 +89,14 @@ def test_a_corpus_without_its_profile_is_damaged(copy: Path) -> None:
     (copy / "profile.txt").unlink()
     with pytest.raises(DamagedError, match=r"profile\.txt cannot be read"):
         _ = prepared.profile
+
+
+def test_a_corpus_of_pictures_has_the_subwords_of_its_captions_alone(copy: Path) -> None:
+    (copy / "joint.spm").rename(copy / "target.spm")
+    manifest = Manifest.read(copy)
+    pictures = PictureStatistics(pictures=3, regions=9, fewest_regions=9, depth=12)
+    captions = replace(manifest.target, file="target.spm")
+    corpus = PreparedCorpus(copy, replace(manifest, source=pictures, target=captions))
+    assert corpus.tokenizers == {"target.spm": corpus.target_tokenizer}
+    with pytest.raises(OptionError, match="have no words"):
+        _ = corpus.source_tokenizer
