@@ -17,8 +17,6 @@ NO_NOUNS = frozenset("has was this its does less across thus plus always unless"
 NEVER_ONE = {
     ("api/drawings/drawing.py", "len(paths)"),
     ("arrays/batching.py", "len(target_lengths)"),  # an error of the caller, not of a person
-    ("cli/prepared_corpus.py", "fewest"),  # "1 to 3 regions"
-    ("cli/prepared_corpus.py", "most"),
     ("cli/training_screen.py", "len(runs)"),
     ("corpus/checks/repeats.py", "most"),
     ("corpus/formats/spreadsheet.py", "int(match[2][:12])"),

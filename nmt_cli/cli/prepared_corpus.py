@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shlex
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeGuard
@@ -83,7 +82,7 @@ def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
     splits = "   ".join(f"{split} {number:,}" for split, number in counts.splits.items())
     leaked = leak.test_sources_by_rows
     leak_note = f" (a random split would have leaked {leaked:.0%} of the test set)" if leaked else ""
-    units = ["sentence" if is_text(manifest.source) else "picture", *manifest.options["group_column"]]
+    units = [manifest.source.unit, *manifest.options["group_column"]]
     screen.say(f"  split    {splits}     no {' or '.join(units)} appears in two splits{leak_note}")
     if counts.repeated:
         repetitions = format_count(counts.repeated, "training pair is a repetition", "training pairs are repetitions")
@@ -91,7 +90,7 @@ def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
     groups = format_count(leak.groups, "group")
     screen.say_detail(f"           {groups} of connected pairs, the largest of {leak.largest_group:,}")
     if not is_text(manifest.source):
-        screen.say(f"  pictures {describe_pictures(manifest.source)}")
+        screen.say("  {} {}".format(*manifest.source.describe("source")))
     screen.say(f"  subwords {describe_subwords(manifest)}")
     for side, fit in (("source", manifest.source), ("target", manifest.target)):
         if is_text(fit):
@@ -107,14 +106,6 @@ def is_text(side: SubwordStatistics | PictureStatistics) -> TypeGuard[SubwordSta
     Inspects attributes, since the class's module needs more than `nmt --help` loads.
     """
     return hasattr(side, "vocabulary")
-
-
-def describe_pictures(source: SubwordStatistics | PictureStatistics) -> str:
-    """Returns the number of pictures and of their regions."""
-    values = dataclasses.asdict(source)
-    fewest, most = values["fewest_regions"], values["regions"]
-    regions = format_count(most, "region") if fewest == most else f"{fewest:,} to {most:,} regions"
-    return f"{values['pictures']:,}, of {regions} with {format_count(values['depth'], 'feature')} each"
 
 
 def describe_subwords(manifest: Manifest) -> str:

@@ -9,7 +9,7 @@ import dataclasses
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from nmt_cli import files
 from nmt_cli.errors import DamagedError, NotFoundError
@@ -90,6 +90,16 @@ class SubwordStatistics:
     longest_of_99_percent: Count  # pieces; 1 % of the training sentences are longer
     everyday_share: Share = 1.0  # share, 0 to 1, of the training sentences that are short and have a final mark
 
+    unit: ClassVar[str] = "sentence"
+
+    def describe(self, side: str) -> tuple[str, str]:
+        """Returns the heading and the text of this side's row in a report."""
+        return f"subwords, {side}", (
+            f"{self.vocabulary:,}; {self.pieces_per_word:.2f} per word; "
+            f"{self.coverage:.2%} of characters covered; longest sentence "
+            f"{format_count(self.longest, 'subword')}, 99 % up to {self.longest_of_99_percent:,}"
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class PictureStatistics:
@@ -99,6 +109,15 @@ class PictureStatistics:
     regions: Count  # the most regions that a picture has
     fewest_regions: Count
     depth: Count  # features per region
+
+    unit: ClassVar[str] = "picture"
+
+    def describe(self, side: str) -> tuple[str, str]:
+        """Returns the heading and the text of this side's row in a report."""
+        regions = format_count(self.regions, "region")
+        if self.fewest_regions < self.regions:
+            regions = f"{self.fewest_regions:,} to {regions}"
+        return "pictures", f"{self.pictures:,}, of {regions} with {format_count(self.depth, 'feature')} each"
 
 
 @dataclass(frozen=True, kw_only=True)

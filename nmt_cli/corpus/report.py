@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 from nmt_cli import files
-from nmt_cli.corpus.manifest import Finding, Manifest, PictureStatistics
+from nmt_cli.corpus.manifest import Finding, Manifest
 from nmt_cli.errors import OptionError
 from nmt_cli.text.wrapping import format_count
 
@@ -74,20 +74,8 @@ def format_summary(manifest: Manifest | None) -> list[str]:
         "a random split would have leaked": f"{leak.test_sources_by_rows:.1%} of the test sources, "
         f"{leak.test_targets_by_rows:.1%} of the test targets",
     }
-    for side in ("source", "target"):
-        statistics = getattr(manifest, side)
-        if isinstance(statistics, PictureStatistics):
-            rows["pictures"] = (
-                f"{statistics.pictures:,}, of up to {format_count(statistics.regions, 'region')} "
-                f"with {format_count(statistics.depth, 'feature')} each"
-            )
-            continue
-        rows[f"subwords, {side}"] = (
-            f"{statistics.vocabulary:,}; {statistics.pieces_per_word:.2f} per word; "
-            f"{statistics.coverage:.2%} of characters covered; longest sentence "
-            f"{format_count(statistics.longest, 'subword')}, 99 % up to {statistics.longest_of_99_percent:,}"
-        )
-    return format_table(list(rows.items()))
+    sides = [manifest.source.describe("source"), manifest.target.describe("target")]
+    return format_table([*rows.items(), *sides])
 
 
 def format_finding(finding: Finding) -> list[str]:

@@ -159,6 +159,7 @@ class GridSource:
     stored: Mapping[str, FloatArray] = field(default_factory=dict)
     reader: Callable[[], PictureReader] = FeatureFiles  # is called when the first file must be read
 
+    vocabulary_size = 0
     length_factor = None  # the number of regions says nothing about the length of a caption
 
     def to_mapping(self) -> dict[str, Any]:

@@ -38,6 +38,16 @@ class Source(Protocol):
     """The source side of a corpus or of a model."""
 
     @property
+    def vocabulary_size(self) -> int:
+        """Number of ids; 0 for pictures, which have none."""
+        ...
+
+    @property
+    def depth(self) -> int | None:
+        """Features of each position; None for text, whose positions are ids."""
+        ...
+
+    @property
     def length_factor(self) -> float | None:
         """Maximum number of target tokens per position, besides LENGTH_MARGIN; None if positions do not bound it."""
         ...
@@ -73,6 +83,12 @@ class TextSource:
     tokenizer: Tokenizer
     limit: int | None = None  # maximum number of subwords of a sentence; None for no limit
     length_factor: float = MIN_LENGTH_FACTOR
+
+    depth = None
+
+    @property
+    def vocabulary_size(self) -> int:
+        return self.tokenizer.vocabulary_size
 
     def to_mapping(self) -> dict[str, Any]:
         return {"type": "text", "limit": self.limit, "length_factor": self.length_factor}

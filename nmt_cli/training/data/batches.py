@@ -18,7 +18,6 @@ from nmt_cli.arrays.padding import pad_ragged
 from nmt_cli.arrays.special_ids import END, PAD, START
 from nmt_cli.arrays.types import IntArray, SourceArray
 from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus
-from nmt_cli.corpus.manifest import PictureStatistics
 from nmt_cli.model.vocabularies import Vocabularies
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.augmentation import Augmentation, learn_word_swaps, make_rewrites
@@ -38,11 +37,12 @@ BOTH_SIDES_VARY = PoolShape(batches_of_group=64, groups_of_pool=8)
 
 def read_vocabularies(corpus: PreparedCorpus) -> Vocabularies:
     """Returns the sizes that determine those of a network."""
-    target = corpus.target_tokenizer.vocabulary_size
-    if isinstance(corpus.manifest.source, PictureStatistics):
-        return Vocabularies(source=0, target=target, joint=False, features=corpus.manifest.source.depth)
+    source, target = corpus.source, corpus.target_tokenizer
     return Vocabularies(
-        source=corpus.source_tokenizer.vocabulary_size, target=target, joint=corpus.has_joint_vocabulary
+        source=source.vocabulary_size,
+        target=target.vocabulary_size,
+        joint=corpus.has_joint_vocabulary,
+        features=source.depth,
     )
 
 
