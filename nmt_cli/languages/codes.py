@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 DATA = Path(__file__).parent / "data"
+# Blanks and ASCII marks but hyphens. Others may be signs of vowels, within a word.
+HEADING_SEPARATORS = re.compile(r"[\s!-,./:-@\[-`{-~]+")
 CODE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 NOT_CODES = frozenset("id src trg tgt ref hyp mt the no nr in out sl tl".split())  # common words of headings
 
@@ -127,7 +129,7 @@ def is_common_code(code: str) -> bool:
 
 def find_named_language(heading: str) -> str | None:
     """Returns the code of the language that a heading names or abbreviates; None if it names no language."""
-    words = [word for word in re.split(r"[^\w-]+|_", heading.strip()) if word]
+    words = [word for word in HEADING_SEPARATORS.split(heading.strip()) if word]
     names = load_table().by_name
     by_word = list(dict.fromkeys(names[word.lower()] for word in words if word.lower() in names))
     if not by_word and is_language_code(heading.strip()):

@@ -69,6 +69,7 @@ def test_some_languages_run_from_right_to_left(tag: str) -> None:
         ("українська", "uk"),
         ("English German", None),
         ("score", None),
+        ("ka\N{MYANMAR VOWEL SIGN SHAN AA}de", None),
     ],
 )
 def test_headings_name_languages(heading: str, code: str | None) -> None:
