@@ -27,6 +27,7 @@ from nmt_cli.documents.html_elements import (
     NOTE_TAGS,
     POINT_TAGS,
     VOID_TAGS,
+    is_inline,
     is_language_declaration,
     is_note_reference,
     is_text_attribute,
@@ -168,13 +169,13 @@ class FlowReader:
             yield from self.keep_element(token)
         elif token.name in NOTE_TAGS and token.kind == "open" and self.read_note(token):
             return
-        elif token.name in INLINE:
-            kind = "open" if token.kind == "open" else "point"
-            self.items.append(InlineItem(kind, self.document.translate_tag(token), name=token.name))  # type: ignore[arg-type]
         elif token.name in POINT_TAGS:
             self.items.append(InlineItem("point", self.document.translate_tag(token)))
         elif token.name == "br":
             self.items.append(InlineItem("break", (token.raw,)))
+        elif is_inline(token.name):
+            kind = "open" if token.kind == "open" else "point"
+            self.items.append(InlineItem(kind, self.document.translate_tag(token), name=token.name))  # type: ignore[arg-type]
         elif token.name in NESTED and token.kind == "open":
             self.items.append(InlineItem("point", self.read_nested(token)))
         else:
@@ -194,10 +195,10 @@ class FlowReader:
         return is_note
 
     def read_end_tag(self, token: MarkupToken) -> Iterator[str | Paragraph]:
-        if token.name in INLINE:
-            self.items.append(InlineItem("close", (token.raw,), name=token.name))
-        elif token.name in POINT_TAGS or token.name == "br":
+        if token.name in POINT_TAGS or token.name == "br":
             self.items.append(InlineItem("point", (token.raw,)))
+        elif is_inline(token.name):
+            self.items.append(InlineItem("close", (token.raw,), name=token.name))
         else:
             yield from self.flush()
             yield token.raw

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from nmt_cli.carrying.tags import BLOCK_TAGS
 from nmt_cli.documents.xml.scanner import (
     Attribute,
     MarkupToken,
@@ -30,6 +31,7 @@ BLOCKS = frozenset(
     " form h1 h2 h3 h4 h5 h6 header hgroup hr html li main menu nav ol p pre search section summary table tbody td"
     " tfoot th thead tr ul".split()
 )
+COMPONENTS = frozenset("button label output meter progress slot datalist applet marquee noframes svg math".split())
 TEXT_ATTRIBUTES = frozenset("alt title placeholder aria-label".split())
 VALUE_TYPES = frozenset("submit button reset".split())
 DESCRIPTION_META = frozenset(
@@ -73,6 +75,14 @@ END_RULES = {  # of the elements whose end tag HTML lets a page leave out
     "tr": EndRule(TABLE_ROWS, (TABLE_ROWS | TABLE) - {"tr"}, TABLE),
     "option": EndRule(frozenset({"option", "optgroup"}), frozenset({"optgroup", "select", "datalist"})),
 }
+
+
+def is_inline(name: str) -> bool:
+    """Whether an element is a mark within a line: a known one, or one that neither HTML nor `carrying.tags` knows.
+
+    Names with a hyphen or colon are components of a page.
+    """
+    return name in INLINE or not (name in BLOCK_TAGS | BLOCKS | VOID_TAGS | COMPONENTS or re.search("[-:]", name))
 
 
 def is_untranslated(token: MarkupToken) -> bool:

@@ -239,3 +239,17 @@ def test_a_word_that_stays_keeps_its_mark_wherever_attention_strays() -> None:
     page = b"<p>Where is <i>Tom</i>?</p>"
     written = convert_bytes("html", page, lambda text: aligned(text, ["Wo", "ist", "Tom?"], [2, 1, 2]))
     assert written == b"<p>Wo ist <i>Tom</i>?</p>"
+
+
+@pytest.mark.parametrize(
+    ("page", "texts"),
+    [
+        ("<p>I am <x1>not</x1> hungry.</p>", ["I am not hungry."]),
+        ("<p>I am <x1>not hungry.</p>", ["I am not hungry."]),
+        ("<app-card>Tea</app-card><app-card>Milk</app-card>", ["Tea", "Milk"]),
+        ("<label>Tea</label><label>Milk</label>", ["Tea", "Milk"]),
+    ],
+)
+def test_an_unknown_element_is_a_mark_but_a_component_a_block(page: str, texts: list[str]) -> None:
+    assert list_texts("html", page.encode()) == texts
+    assert echo_document("html", page.encode(), "en") == page.encode()
