@@ -35,6 +35,7 @@ class Shouting:
     beam_size: int = 0
     training: Mapping[str, str] = field(default_factory=dict)
     language: str = "eng"
+    confidence: None = None  # it rates nothing
     target: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(fingerprint="toy-1"))
 
     @property
@@ -51,7 +52,11 @@ class Shouting:
         return self
 
     def translate(
-        self, lines: Sequence[str], config: SearchConfig, progress: Callable[[int], None] | None = None
+        self,
+        lines: Sequence[str],
+        config: SearchConfig,
+        progress: Callable[[int], None] | None = None,
+        checks: None = None,
     ) -> list[SimpleNamespace]:
         self.beam_size = config.beam_size
         return [SimpleNamespace(text=line.upper(), cut=False, source_cut_from=None) for line in lines]
