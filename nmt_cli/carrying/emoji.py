@@ -1,4 +1,4 @@
-"""Emoji, emoticons such as `:-)`, and signs after a word: trademarks (`™`), note references (`tea.¹`)."""
+"""Emoji, emoticons such as `:-)`, and trademark signs after a name: `™`, `®`."""
 
 from __future__ import annotations
 
@@ -24,10 +24,4 @@ EMOJI = Kind(
     signs="<©®\u203c\u2049\u20e3\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff",
     cues=r"[:;=]['-]?[DPpOo3|/\\*()\[\]]|[xX]D|\^_?\^",
 )
-NOTE_NUMBER = r"[⁰¹²³⁴-⁹]{1,3}(?!\w)"
-TRADE_MARKS = Kind(
-    SpanKind.SIGN,
-    form="taken out",
-    patterns=(rf"[®™℠](?!\ufe0f)|(?:(?<=[^\W\d_]{{3}})|(?<=[{END_MARKS}])){NOTE_NUMBER}",),
-    signs="®™℠⁰¹²³⁴-⁹",
-)
+TRADE_MARKS = Kind(SpanKind.SIGN, form="taken out", patterns=(r"[®™℠](?!\ufe0f)",), signs="®™℠")
