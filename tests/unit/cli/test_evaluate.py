@@ -238,8 +238,8 @@ def test_what_a_rival_may_have_learnt_and_where_it_was_cut_is_told(
     shouting: Shouting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Cutting(Shouting):
-        def translate(self, *arguments: Any) -> list[SimpleNamespace]:
-            return [SimpleNamespace(**{**vars(one), "cut": True}) for one in super().translate(*arguments)]
+        def translate(self, *arguments: Any, **options: Any) -> list[SimpleNamespace]:
+            return [SimpleNamespace(**{**vars(one), "cut": True}) for one in super().translate(*arguments, **options)]
 
     others = iter([shouting, Cutting("f2", training={"replay": "news"})])
     monkeypatch.setattr(Translator, "load", lambda *arguments, **options: next(others))
