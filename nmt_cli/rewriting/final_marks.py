@@ -1,7 +1,6 @@
-"""Finds the final mark of a text, and removes it from a translation whose source has none.
+"""Finds the final mark of a text, and removes it from a translation whose source has none or ends with a pause.
 
-A network that learned from sentences ends headings, labels and menu entries like sentences. Knows profiles, no
-networks.
+A network that learned from sentences ends headings, labels and salutations like sentences. Knows profiles, no networks.
 """
 
 from __future__ import annotations
@@ -15,6 +14,8 @@ from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
 from nmt_cli.text.aligned import AlignedText
 from nmt_cli.text.characters import (
     ANY_CLOSING,
+    COLONS,
+    COMMAS,
     ELLIPSES,
     END_MARKS,
     EXCLAMATION_MARKS,
@@ -23,6 +24,7 @@ from nmt_cli.text.characters import (
     INVISIBLE,
     PAUSES,
     QUESTION_MARKS,
+    SEMICOLONS,
     THIN_BLANKS,
     VARIATION_SELECTORS,
 )
@@ -36,33 +38,46 @@ FINAL_KINDS = {  # the marks of a kind are exchanged freely between languages
 MARK_KINDS = {mark: kind for kind, marks in FINAL_KINDS.items() for mark in marks}
 LAST_WORD = re.compile(r"(?<![^\s(])((?:\w{1,2}\.)+\w{1,2}|\w+)\.$")  # p.m., usw.
 FINAL_SET = frozenset(FINAL_MARKS)
+FINAL_OR_ELLIPSIS = frozenset(END_MARKS)
 MOSTLY = 0.5  # share of the texts that lack a mark in the source, but not in the target, of a language without marks
 
 
 class FinalMarks(Rewrite):
-    """Removes the final mark of a translation whose source has none: "Settings" becomes no sentence."""
+    """Removes the final mark of a translation whose source has none: "Settings" becomes no sentence.
 
-    def __init__(self, rules: LanguageRules) -> None:
-        """`rules` are the target's."""
+    Where the source ends with a pause ("Dear Tom,"), the target's mark of that pause replaces it.
+    """
+
+    def __init__(self, rules: LanguageRules, pauses: Mapping[str, str]) -> None:
+        """`rules` are the target's; `pauses` holds its comma, semicolon or colon by those of any language."""
         self.rules = rules
+        self.pauses = pauses
 
     @classmethod
     def from_model(cls, model: ModelText) -> Self | None:
         """Returns None for a source that rarely marks ends that the target marks, such as Thai."""
         bare = [share_kind(side.final_marks, "") for side in (model.source, model.target)]
-        return cls(find_rules(model.languages[1])) if bare[0] - bare[1] < MOSTLY else None
+        if bare[0] - bare[1] >= MOSTLY:
+            return None
+        return cls(find_rules(model.languages[1]), choose_pauses(model.target.character_counts))
 
     def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, str] | None:
-        """Returns the unchanged text and its last letter or digit; None if a mark of an end or a pause follows it."""
+        """Returns the unchanged text and its last letter or digit, or a pause behind it; None if it is a sentence."""
         end = next((end for end in range(len(text.text), 0, -1) if text.text[end - 1].isalnum()), 0)
-        return (text, text.text[end - 1 : end]) if MARK_KINDS.keys().isdisjoint(text.text[end:]) else None
+        marks = [mark for mark in text.text[end:] if mark in MARK_KINDS]
+        if not marks:
+            return text, text.text[end - 1 : end]
+        return (text, marks[-1]) if FINAL_OR_ELLIPSIS.isdisjoint(marks) and marks[-1] in self.pauses else None
 
     def write(self, translation: str, memo: str, written: Written) -> str:
         end = find_last_end(translation, written.spans)
         bare = translation[: end - 1].rstrip()
         if translation[end - 1 : end] not in FINAL_SET or not bare or bare[-1] in END_MARKS:
             return translation
-        return translation if self.owns_mark(translation[:end], memo) else bare + translation[end:]
+        if self.owns_mark(translation[:end], memo):
+            return translation
+        pause = self.pauses.get(memo, "")
+        return (bare.rstrip(PAUSES) + pause if pause else bare) + translation[end:]
 
     def owns_mark(self, text: str, last: str) -> bool:
         """Whether a final mark belongs to the last word: an abbreviation, or an ordinal that the source spells out."""
@@ -72,6 +87,12 @@ class FinalMarks(Rewrite):
         if word[1].isdigit():
             return self.rules.ordinal_mark == "." and not last.isdigit()
         return "." in word[1] or word[1].lower() in self.rules.often_last | self.rules.abbreviations
+
+
+def choose_pauses(counts: Mapping[str, int]) -> dict[str, str]:
+    """Returns the most frequent comma, semicolon and colon of a language, by those of any language."""
+    chosen = {marks: max(marks, key=lambda mark: counts.get(mark, 0)) for marks in (COMMAS, SEMICOLONS, COLONS)}
+    return {mark: usual for marks, usual in chosen.items() if usual in counts for mark in marks}
 
 
 def find_final_mark(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nmt_cli.languages.rules import find_rules
-from nmt_cli.rewriting.final_marks import MARK_KINDS, FinalMarks, find_final_mark
+from nmt_cli.rewriting.final_marks import MARK_KINDS, FinalMarks, choose_pauses, find_final_mark
 from nmt_cli.rewriting.protocol import Written
 from support.final_marks import ENDED
 from support.rewriting import change, model_text
@@ -13,7 +13,7 @@ from support.rewriting import change, model_text
 
 def write(source: str, translation: str, language: str = "de", spans: tuple[str, ...] = ()) -> str:
     """Returns the translation as it is written behind a source."""
-    rewrite = FinalMarks(find_rules(language))
+    rewrite = FinalMarks(find_rules(language), choose_pauses({",": 9, "、": 1, ":": 2}))
     changed = change(rewrite, source)
     return translation if changed is None else rewrite.write(translation, changed[1], Written(spans))
 
@@ -47,7 +47,8 @@ def test_a_mark_that_the_source_does_not_have_is_dropped(source: str, translatio
         ("So it ended._", "So endete es.", "de"),
         ("Loading...", "Es lädt...", "de"),
         ("Wait…", "Warte.", "de"),
-        ("So:", "So.", "de"),
+        ("So;", "So.", "de"),  # a language whose text has no semicolons
+        ("So:", "So:", "de"),
         ('He said "no."', "Er sagte nein.", "de"),
         ("Settings", "Einstellungen", "de"),
         ("Settings", ".", "de"),
@@ -60,6 +61,20 @@ def test_a_mark_that_the_source_does_not_have_is_dropped(source: str, translatio
 )
 def test_other_ends_stay(source: str, translation: str, language: str) -> None:
     assert write(source, translation, language) == translation
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "written"),
+    [
+        ("Dear Tom,", "Lieber Tom!", "Lieber Tom,"),
+        ("Dear Tom,", "Lieber Tom,!", "Lieber Tom,"),
+        ("愛、", "Liebe.", "Liebe,"),
+        ("She said: ", "Sie sagte.", "Sie sagte:"),
+        ("and then,»", "und dann.“", "und dann,“"),
+    ],
+)
+def test_a_text_that_ends_with_a_pause_is_translated_by_one(source: str, translation: str, written: str) -> None:
+    assert write(source, translation) == written
 
 
 def test_a_mark_is_dropped_before_spans_and_never_out_of_one() -> None:
