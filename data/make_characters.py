@@ -7,6 +7,7 @@ Python knows names and general categories; `regex`, which NLTK and sacreBLEU bri
 
 from __future__ import annotations
 
+import re
 import sys
 import unicodedata
 
@@ -84,6 +85,8 @@ ANY_OPENING, ANY_CLOSING = OPENING + TURNED_QUOTES, CLOSING + TURNED_QUOTES
 HYPHENS = {hyphens}
 DASHES = {dashes}
 
+RAISED_DIGITS = {raised_digits}
+
 # Blanks, and what has no shape.
 THIN_BLANKS = {thin_blanks}  # no-break and thin ones, as within numbers
 JOINERS = {joiners}
@@ -97,7 +100,7 @@ VARIATION_SELECTORS = {variation_selectors}  # noqa: E501
 
 def write_module() -> str:
     """Returns the text of the module."""
-    sets = {**find_marks(), **find_brackets(), **find_quotes(), **find_blanks()}
+    sets = {**find_marks(), **find_brackets(), **find_quotes(), **find_blanks(), "raised_digits": find_raised_digits()}
     return TEMPLATE.format(**{name: quote_text(characters) for name, characters in sets.items()})
 
 
@@ -165,6 +168,14 @@ def find_blanks() -> dict[str, str]:
         "direction_marks": find_all(r"\p{Bidi_Control}"),
         "variation_selectors": find_all(r"\p{Variation_Selector}"),
     }
+
+
+def find_raised_digits() -> str:
+    """Returns the digits of powers and of references to notes."""
+    plane = map(chr, range(0x10000))
+    return "".join(
+        character for character in plane if re.match("<super> 003[0-9]$", unicodedata.decomposition(character))
+    )
 
 
 def find_all(included: str, excluded: str = "") -> str:

@@ -6,18 +6,18 @@ import re
 
 from nmt_cli.carrying.kind import Kind
 from nmt_cli.carrying.spans import SpanKind
-from nmt_cli.text.characters import ANY_CLOSING, END_MARKS, PAUSES
+from nmt_cli.text.characters import ANY_CLOSING, END_MARKS, PAUSES, RAISED_DIGITS
 
-SIGNS, RAISED = "*†‡§", "¹²³⁰⁴-⁹"
+SIGNS = "*†‡§"
 MARKS = re.escape(END_MARKS + PAUSES)
 NOTES = Kind(
     SpanKind.NOTE,
     form="taken out",
     patterns=(
         # Behind a word longer than a unit of measure, or behind a mark.
-        rf"(?:(?<=[^\W\d_]{{4}})|(?<=[^\W\d_][{MARKS}]))[{RAISED}]{{1,3}}(?![\w{RAISED}])",
+        rf"(?:(?<=[^\W\d_]{{4}})|(?<=[^\W\d_][{MARKS}]))[{RAISED_DIGITS}]{{1,3}}(?![\w{RAISED_DIGITS}])",
         rf"(?:(?<=[^\W\d_]{{2}})|(?<=[^\W\d_][{MARKS}]))[{SIGNS}]{{1,3}}(?=[\s{MARKS}{re.escape(ANY_CLOSING)}]|$)",
-        rf"^(?:[{RAISED}]{{1,3}}|[{SIGNS}]{{1,3}})(?=[^\W\d_])",
+        rf"^(?:[{RAISED_DIGITS}]{{1,3}}|[{SIGNS}]{{1,3}})(?=[^\W\d_])",
     ),
-    signs=f"{SIGNS}{RAISED}",
+    signs=f"{SIGNS}{RAISED_DIGITS}",
 )

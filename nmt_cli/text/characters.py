@@ -55,6 +55,8 @@ ANY_OPENING, ANY_CLOSING = OPENING + TURNED_QUOTES, CLOSING + TURNED_QUOTES
 HYPHENS = "-֊᠆‐‑－"
 DASHES = "‒–—―"
 
+RAISED_DIGITS = "²³¹⁰⁴⁵⁶⁷⁸⁹"
+
 # Blanks, and what has no shape.
 THIN_BLANKS = "\u00a0\u2007\u202f\u2009"  # no-break and thin ones, as within numbers
 JOINERS = "\u200c\u200d"

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from types import ModuleType
 from typing import get_args
 
 import pytest
@@ -20,6 +19,7 @@ from nmt_cli.cli.parsing.configuration import map_settings
 from nmt_cli.cli.parsing.spelling import is_setting
 from nmt_cli.translation.checks.table import CHECKS, RULES_PAGE
 from nmt_cli.translation.result import CheckKind
+from support.scripts import load_script
 
 PROJECT = Path(__file__).parents[2]
 DOCS = sorted((PROJECT / "docs").glob("*.md"))
@@ -122,15 +122,7 @@ def test_files_that_the_architecture_names_exist() -> None:
     assert not [name for name in named if not any((base / name).exists() for base in (PROJECT, PROJECT / "nmt_cli"))]
 
 
-def load_generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("reference", PROJECT / "docs" / "site" / "reference.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.mark.parametrize(("name", "text"), load_generator().render_pages().items())
+@pytest.mark.parametrize(("name", "text"), load_script("docs/site/reference.py").render_pages().items())
 def test_generated_pages_are_what_the_code_says(name: str, text: str) -> None:
     assert (PROJECT / "docs" / name).read_text(encoding="utf-8") == text, "run `python docs/site/reference.py`"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -15,19 +14,15 @@ from nmt_cli.runtime.installed_models import MODEL, name_package
 from nmt_cli.runtime.model_directory import CARD, WEIGHTS, read_card
 from support.commands import succeed
 from support.models import prepare_toy
+from support.scripts import PROJECT, load_script
 
-SCRIPT = Path(__file__).parents[2] / "data" / "models" / "make.py"
 pytestmark = pytest.mark.network
 LINES = ["bade giko lu.", "", "mane pogi debako."]
 
 
 @pytest.fixture(scope="module")
 def make() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_models", SCRIPT)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("data/models/make.py")
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +99,7 @@ def test_pip_installs_it_and_its_name_finds_it(package: Path, packed: Path, tmp_
     subprocess.run([*pip, "install", "--no-deps", "--no-index", "--target", str(site), str(wheel)], check=True)
     text = "".join(f"{line}\n" for line in LINES)
     expected = nmt.load(packed / "model").translate(LINES)
-    path = f"{SCRIPT.parents[2]}:{site}"
+    path = f"{PROJECT}:{site}"
     done = succeed("translate", "-q", "--model", package.name, cwd=tmp_path, text=text, PYTHONPATH=path)
     assert done.stdout.splitlines() == expected
 

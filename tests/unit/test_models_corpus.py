@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 from itertools import combinations
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "data" / "models" / "corpus.py"
+from support.scripts import load_script
+
 SETS = [f"{split}/{name}" for split in ("dev", "test") for name in ("tatoeba", "help", "pages", "ui")]
 
 
@@ -19,11 +19,7 @@ def read_texts(path: Path) -> list[tuple[str, ...]]:
 
 @pytest.fixture(scope="module")
 def corpus_script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("models_corpus", SCRIPT)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("data/models/corpus.py")
 
 
 @pytest.fixture(scope="module")

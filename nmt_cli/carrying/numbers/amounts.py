@@ -5,9 +5,9 @@ from __future__ import annotations
 from nmt_cli.carrying.numbers.notation import NumericKind
 from nmt_cli.carrying.numbers.patterns import COMPARISON, LETTER, MINUS, NUMBER_WITH_SIGNS
 from nmt_cli.carrying.spans import SpanKind
-from nmt_cli.text.characters import DASHES, THIN_BLANKS
+from nmt_cli.text.characters import DASHES, RAISED_DIGITS, THIN_BLANKS
 
-POWER = r"[⁺⁻]?[⁰¹²³⁴-⁹]{1,4}"
+POWER = rf"[⁺⁻]?[{RAISED_DIGITS}]{{1,4}}"
 QUANTITY = rf"{NUMBER_WITH_SIGNS}(?: ?[x×·⋅] ?10{POWER})?"
 AMOUNT = rf"{COMPARISON}?[~≈{MINUS}]?{QUANTITY}(?:(?:[-–]| [-–] ){QUANTITY})?"
 CURRENCY_SIGNS = "$€£¥₹₽₩₪₫₴₺₦฿¢₿"

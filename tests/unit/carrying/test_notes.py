@@ -15,6 +15,7 @@ from nmt_cli.carrying.spans import SpanKind
         ("I like tea.¹ Tom is here.", ["¹"]),
         ("I like coffee,² but not tea.", ["²"]),
         ("The water¹² is cold.", ["¹²"]),
+        ("I like tea.⁵ Tom is here.", ["⁵"]),
         ("I like tea*.", ["*"]),
         ("†Died young.", ["†"]),
         ("The house has 20 m² here.", []),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -13,15 +12,11 @@ import pytest
 
 from nmt_cli.text import characters
 from support.package_code import MODULES, list_nodes, within_package
-
-SCRIPT = Path(__file__).parents[3] / "data" / "make_characters.py"
+from support.scripts import load_script
 
 
 def test_the_module_is_what_its_script_writes() -> None:
-    spec = importlib.util.spec_from_file_location("make_characters", SCRIPT)
-    assert spec is not None and spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+    script = load_script("data/make_characters.py")
     assert script.write_module() == Path(characters.__file__).read_text(encoding="utf-8")
 
 
