@@ -47,8 +47,8 @@ OWNERS = {
     "ray": ("jobs/ray_executor.py",),
     "pyarrow": ("jobs/ray_executor.py",),
     "starlette": ("server",),
-    "uvicorn": ("server/run.py",),
-    "h11": ("server/run.py",),
+    "uvicorn": ("server/run.py", "server/connections.py"),
+    "h11": ("server/connections.py",),
     "markdown_it": ("documents/markdown/inline.py",),
 }
 HEAVY = ["tensorflow", "keras", "onnxruntime", "numpy", "matplotlib", "nltk", "rich", "sacrebleu", "sentencepiece"]

@@ -16,6 +16,7 @@ class Limits(NamedTuple):
     head_seconds: float = 10.0  # until the head of a request is there; the connection is closed
     body_seconds: float = 30.0  # until its body is there; 408
     answer_seconds: float = 30.0  # in which a client takes a buffer of its answer; the connection is closed
+    linger_seconds: float = 2.0  # in which a refused client that still sends can read why; the connection is closed
     seconds: float = 120.0  # until a text is translated; 503
     file_seconds: float = 1_800.0  # until a document is; 503
     alternatives: int = 10  # of a text

@@ -19,13 +19,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import h11
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from nmt_cli.api.translator import LoadedTranslator
 from nmt_cli.errors import OptionError
 from nmt_cli.server.app import make_application
+from nmt_cli.server.connections import PatientProtocol
 from nmt_cli.server.limits import DEFAULT_LIMITS, Limits
 from nmt_cli.server.models import ModelPool, ServedModel
 from nmt_cli.server.security import Rules
@@ -34,7 +33,6 @@ from nmt_cli.server.suggestions import SuggestionFile
 
 LOCAL = "127.0.0.1"
 LAST_CALL = 0.1  # seconds for which connections are still accepted once a signal has come
-PATIENCE = 1.0  # seconds in which a connection that was accepted last must send its request
 LONGEST_HEAD = 256 * 1024  # bytes: the texts of clients that ask by GET stand in it
 LOGGERS = ("uvicorn", "asyncio", "concurrent.futures")
 BACKLOG = 2048  # connections that may wait to be accepted
@@ -190,90 +188,3 @@ class PatientServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await asyncio.sleep(LAST_CALL)
         await super().shutdown(sockets)
-
-
-class PatientProtocol(H11Protocol):
-    """Closes connections without a request, or whose answer is not read; while stopping, none with a request on its
-    way.
-    """
-
-    limits = DEFAULT_LIMITS
-
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        self.is_ending = False
-        self.head_timer: asyncio.TimerHandle | None = None
-        self.answer_timer: asyncio.TimerHandle | None = None
-        self.start_head_timer()
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        if not self.awaits_head:
-            self.stop_head_timer()
-        elif self.head_timer is None and data:
-            self.start_head_timer()
-        if self.is_ending and self.cycle is not None:
-            self.cycle.keep_alive = False
-
-    @property
-    def awaits_head(self) -> bool:
-        """Whether no request is being answered, so that the head of one is awaited."""
-        return self.conn.their_state is h11.IDLE and (self.cycle is None or self.cycle.response_complete)
-
-    def start_head_timer(self) -> None:
-        self.head_timer = self.loop.call_later(self.limits.head_seconds, self.close_if_silent)
-
-    def stop_head_timer(self) -> None:
-        if self.head_timer is not None:
-            self.head_timer.cancel()
-            self.head_timer = None
-
-    def close_if_silent(self) -> None:
-        """Closes the connection if no request has arrived in the meantime."""
-        self.head_timer = None
-        if self.awaits_head and not self.transport.is_closing():
-            self.transport.close()
-
-    def pause_writing(self) -> None:
-        super().pause_writing()
-        self.start_answer_timer()
-
-    def resume_writing(self) -> None:
-        self.stop_answer_timer()
-        super().resume_writing()
-
-    def on_response_complete(self) -> None:
-        super().on_response_complete()
-        if self.transport.get_write_buffer_size():
-            self.start_answer_timer()
-
-    def start_answer_timer(self) -> None:
-        self.stop_answer_timer()
-        self.answer_timer = self.loop.call_later(self.limits.answer_seconds, self.close_if_unread, self.cycle)
-
-    def stop_answer_timer(self) -> None:
-        if self.answer_timer is not None:
-            self.answer_timer.cancel()
-            self.answer_timer = None
-
-    def close_if_unread(self, cycle: Any) -> None:
-        """Closes the connection if the client has still not read all of this cycle's answer."""
-        self.answer_timer = None
-        if not self.transport.get_write_buffer_size():
-            return
-        if cycle is self.cycle:
-            self.transport.abort()
-        else:  # the answer to a later request, which the client has not had as long to read
-            self.start_answer_timer()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self.stop_head_timer()
-        self.stop_answer_timer()
-        super().connection_lost(exc)
-
-    def shutdown(self) -> None:
-        if self.cycle is None:
-            self.is_ending = True
-            self.loop.call_later(PATIENCE, self.close_if_silent)
-        else:
-            super().shutdown()

@@ -9,7 +9,6 @@ rebinding), even read the answers. The server must therefore be addressed by a n
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
@@ -20,12 +19,10 @@ from urllib.parse import SplitResult, urlsplit
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from nmt_cli.server.errors import RequestError
+from nmt_cli.server.body import BoundedBody, HttpMessage, Receive, explain_limit
 from nmt_cli.server.limits import Limits
 
 Scope = MutableMapping[str, Any]
-HttpMessage = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[HttpMessage]]
 Send = Callable[[HttpMessage], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
@@ -102,14 +99,15 @@ class Guard:
             return
         request = Request(scope)
         origin = request.headers.get("origin")
-        sender = self.add_headers(send, origin)
+        body = self.bound_body(request, receive)
+        sender = self.add_headers(send, origin, body)
         refusal = self.refuse_request(request, origin)
         if refusal is not None:
             await refusal(scope, receive, sender)
         elif request.method == "OPTIONS":
             await Response(status_code=204)(scope, receive, sender)
         else:
-            await self.application(scope, self.limit_body(request, receive), sender)
+            await self.application(scope, body.receive_within_limits, sender)
 
     def refuse_request(self, request: Request, origin: str | None) -> Response | None:
         """Returns the answer to a request refused by its head, or None."""
@@ -120,40 +118,26 @@ class Guard:
         if origin is not None and path.startswith(WRITING) and request.method != "OPTIONS":
             if not (self.rules.cors or self.rules.is_own_origin(origin, hosts[0]) or self.rules.may_read(origin)):
                 return refuse(403, "pages of other sites may not write here; see --cors")
-        length = request.headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > self.find_limit(path):
-            return refuse(413, f"the request is too large; at most {self.find_limit(path):,} bytes are read")
+        length = request.headers.get("content-length")
+        if length is not None and "transfer-encoding" in request.headers:  # a proxy may believe the other one
+            return refuse(400, "a request has either a Content-Length or a Transfer-Encoding")
+        if length is not None and not (length.isdecimal() and int(length) <= self.find_limit(path)):
+            return refuse(413, explain_limit(self.find_limit(path)))
         return None
 
     def find_limit(self, path: str) -> int:
         return self.rules.limits.file if path.startswith(FILES) else self.rules.limits.body
 
-    def limit_body(self, request: Request, receive: Receive) -> Receive:
-        """Returns a `receive` that raises RequestError for a body that grows too large or comes too slowly."""
-        limit, seconds = self.find_limit(request.url.path), self.rules.limits.body_seconds
-        is_file = request.url.path.startswith(FILES)
-        deadline = asyncio.get_running_loop().time() + seconds * (10 if is_file else 1)
-        size, is_complete = 0, False
+    def bound_body(self, request: Request, receive: Receive) -> BoundedBody:
+        """Returns the body of a request, with the limits of its path."""
+        seconds = self.rules.limits.body_seconds * (10 if request.url.path.startswith(FILES) else 1)
+        return BoundedBody(receive, request.headers, self.find_limit(request.url.path), seconds)
 
-        async def receive_within_limits() -> HttpMessage:
-            nonlocal size, is_complete
-            if is_complete:
-                return await receive()
-            left = deadline - asyncio.get_running_loop().time()
-            try:
-                message = await asyncio.wait_for(receive(), max(0.001, left))
-            except TimeoutError as error:
-                raise RequestError(408, "the request came too slowly") from error
-            size += len(message.get("body", b""))
-            is_complete = not message.get("more_body", False)
-            if size > limit:
-                raise RequestError(413, f"the request is too large; at most {limit:,} bytes are read")
-            return message
+    def add_headers(self, send: Send, origin: str | None, body: BoundedBody) -> Send:
+        """Returns a `send` that adds the headers common to all answers, and those of CORS for origins that may read.
 
-        return receive_within_limits
-
-    def add_headers(self, send: Send, origin: str | None) -> Send:
-        """Returns a `send` that adds the headers common to all answers, and those of CORS for origins that may read."""
+        An answer to a request whose body was not read closes the connection, since no other request follows.
+        """
         extra = dict(ALWAYS)
         if origin is not None and self.rules.may_read(origin):
             extra[b"access-control-allow-origin"] = b"*" if self.rules.cors else origin.encode("latin-1", "replace")
@@ -166,9 +150,10 @@ class Guard:
         async def send_with_headers(message: HttpMessage) -> None:
             if message["type"] == "http.response.start":
                 present = {name.lower() for name, _ in message["headers"]}
+                added = extra if body.is_complete else extra | {b"connection": b"close"}
                 message["headers"] = [
                     *message["headers"],
-                    *((name, value) for name, value in extra.items() if name not in present),
+                    *((name, value) for name, value in added.items() if name not in present),
                 ]
             await send(message)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -103,3 +104,27 @@ def serve_on_port(service: Service | None = None, **options: Any) -> Iterator[tu
         server.should_exit = True
         thread.join(10)
         listener.close()
+
+
+def connect(url: str) -> socket.socket:
+    """A connection to a server."""
+    host, _, port = url.removeprefix("http://").partition(":")
+    return socket.create_connection((host, int(port)), timeout=10)
+
+
+def read_all(connection: socket.socket) -> bytes:
+    """All that comes until the other side closes."""
+    data = b""
+    while part := connection.recv(65536):
+        data += part
+    return data
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 10.0) -> bool:
+    """Whether a condition comes to hold."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True

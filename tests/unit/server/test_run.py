@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import time
 from contextlib import ExitStack
 
@@ -14,14 +13,9 @@ from nmt_cli.cli.serve import describe_service
 from nmt_cli.errors import OptionError
 from nmt_cli.server.run import LOCAL, open_port, parse_address
 from nmt_cli.server.service import Service
-from support.served import make_pool, serve_on_port
+from support.served import connect, make_pool, serve_on_port
 
 VALUES = {"q": ["hello", "you"], "source": "en", "target": "de"}
-
-
-def connect(url: str) -> socket.socket:
-    host, port = url.removeprefix("http://").split(":")
-    return socket.create_connection((host, int(port)), timeout=30)
 
 
 @pytest.mark.parametrize(

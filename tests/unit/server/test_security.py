@@ -7,7 +7,6 @@ import json
 import logging
 import socket
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from nmt_cli.server.run import log_without_texts
 from nmt_cli.server.service import Service
 from nmt_cli.server.suggestions import SuggestionFile
 from nmt_cli.translation.result import Translation
-from support.served import Client, make_pool, serve_on_port
+from support.served import Client, connect, make_pool, read_all, serve_on_port, wait_until
 
 VALUES = {"q": "hello", "source": "en", "target": "de"}
 
@@ -235,18 +234,6 @@ def test_an_origin_that_is_none_is_a_foreign_one(origin: str) -> None:
     assert client.post("/suggest", json=VALUES, headers=headers).status_code == 403
 
 
-def read_all(connection: socket.socket) -> bytes:
-    data = b""
-    while part := connection.recv(65536):
-        data += part
-    return data
-
-
-def connect(url: str) -> socket.socket:
-    host, _, port = url.removeprefix("http://").partition(":")
-    return socket.create_connection((host, int(port)), timeout=10)
-
-
 def test_a_client_that_sends_slowly_is_cut_off() -> None:
     service = Service(make_pool()[0], Limits(head_seconds=0.3, body_seconds=0.3))
     with serve_on_port(service) as (url, _):
@@ -289,15 +276,6 @@ def test_a_client_that_reads_slowly_gets_all_of_its_answer() -> None:
             time.sleep(0.1)
         size += len(read_all(connection))
     assert size > 1_900_000
-
-
-def wait_until(holds: Callable[[], bool], seconds: float = 10.0) -> bool:
-    end = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 @pytest.mark.parametrize(
