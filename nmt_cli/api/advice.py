@@ -164,12 +164,7 @@ def make_advice(manifest: Manifest, suggestions: Iterator[Suggestion] | Sequence
 
 def is_like_measured(manifest: Manifest) -> bool:
     """Whether the sources are sentences as those that the range of BLEU was measured on: short, with a final mark."""
-    return has_text(manifest) and manifest.source.everyday_share >= MOSTLY_EVERYDAY  # type: ignore[union-attr]
-
-
-def has_text(manifest: Manifest) -> bool:
-    """Whether the sources are text rather than pictures."""
-    return hasattr(manifest.source, "vocabulary")
+    return manifest.source.everyday_share >= MOSTLY_EVERYDAY
 
 
 def suggest_for_corpus(manifest: Manifest, commands: BaseCommands, trained: TrainingSummary) -> Iterator[Suggestion]:
@@ -184,13 +179,13 @@ def suggest_for_corpus(manifest: Manifest, commands: BaseCommands, trained: Trai
         )
     written = "source" if trained.is_reversed else "target"
     has_written = written in manifest.monolingual
-    if has_text(manifest) and train < FEW_FOR_TEXT and not has_written:
+    if manifest.source.is_text and train < FEW_FOR_TEXT and not has_written:
         language = manifest.source_language if trained.is_reversed else manifest.target_language
         unknown = language == written
         name, suffix = (f"the {written} language", "txt") if unknown else (find_language(language).name, language)
         texts = list_values(spell_setting("prepare", f"monolingual-{written}"), f"more.{suffix}")
         yield make_suggestion(f"text in {name} alone", commands.prepare.extend(*texts, FORCE))
-    if has_text(manifest) and train < FEW_FOR_PARENT and not trained.has_parent:
+    if manifest.source.is_text and train < FEW_FOR_PARENT and not trained.has_parent:
         option = ("--init-from", "OTHER-MODEL")
         yield make_suggestion("a parent, best of related languages", commands.train.extend(option))
     if counts.splits["test"] < SMALL_TEST and train >= 4 * SMALL_TEST:
@@ -201,7 +196,7 @@ def suggest_for_corpus(manifest: Manifest, commands: BaseCommands, trained: Trai
         yield make_suggestion("an hour of training", commands.train.extend(("--time", "60m")))
     if trained.runs == 1:
         yield make_suggestion("the best of three seeds", commands.train.extend(("--runs", "3")))
-    if has_text(manifest) and trained.synthetic not in ("diversify", "both"):
+    if manifest.source.is_text and trained.synthetic not in ("diversify", "both"):
         option = ("--synthetic", "both" if has_written else "diversify")
         yield make_suggestion("the same pairs, translated anew by two models", commands.train.extend(option))
 

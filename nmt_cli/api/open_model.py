@@ -13,7 +13,7 @@ from nmt_cli.api.startup import require_tensorflow, silence_onnxruntime, silent_
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.config import PrepareConfig
-    from nmt_cli.sources.images import PictureReader
+    from nmt_cli.sources.source import PictureReader
     from nmt_cli.translation.config import ModelRequest
     from nmt_cli.translation.translator import Translator
 

@@ -139,33 +139,32 @@ class Evaluation:
         doubts = [] if translator is None else list_doubts(self.inputs, self.inputs.model, translator.card, corpus)
         evaluation = evaluation.add_warnings(*doubts, *warn_of_leak(seen, f"{self.inputs.data}/"))
         if self.profiled:
-            profiled, trained = evaluation, [pair.source for pair in pairs]
-            if corpus is not None and corpus.has_pictures:  # the names of their files are no words to group by
-                profiled, trained = dataclasses.replace(evaluation, material=drop_sources(evaluation.material)), []
-            profiled = self.add_profile(profiled, trained, corpus, translator if same and is_split else None)
-            evaluation = dataclasses.replace(evaluation, profile=profiled.profile)
+            evaluation = self.add_profile(
+                evaluation, [pair.source for pair in pairs], corpus, translator if same and is_split else None
+            )
         return EvaluationOutcome(evaluation, what, unseen=same and not doubts and not any(seen))
 
     def add_profile(
         self,
         evaluation: report.Report,
-        sources: Sequence[str],
+        trained: Sequence[str],
         corpus: PreparedCorpus | None,
         translator: Translator | None,
     ) -> report.Report:
+        """Adds the groups of sentences where translation fails, by the words of sources that are text."""
         from nmt_cli.evaluation.analysis.profile import build_profile, compare_memory
         from nmt_cli.evaluation.analysis.sentence_groups import TrainingSources
 
-        language = corpus.target_language if corpus is not None else ""
         self.progress("looking where it fails", 0, 0)
-        groups = build_profile(
-            evaluation.material, TrainingSources.from_sources(sources) if sources else None, language, self.config
-        )
+        material, training, language = evaluation.material, None, ""
+        if corpus is not None:
+            language, trained = corpus.target_language, corpus.select_texts(trained)
+            material = dataclasses.replace(material, sources=corpus.select_texts(material.sources or ()) or None)
+            training = TrainingSources.from_sources(trained) if trained else None
+        groups = build_profile(material, training, language, self.config)
         if translator is not None and corpus is not None:
-            trained = self.translate_training_sample(corpus, translator)
-            groups = dataclasses.replace(
-                groups, sections=(*groups.sections, compare_memory(trained, evaluation.material, self.config))
-            )
+            memory = compare_memory(self.translate_training_sample(corpus, translator), material, self.config)
+            groups = dataclasses.replace(groups, sections=(*groups.sections, memory))
         return dataclasses.replace(evaluation, profile=groups)
 
     def translate_training_sample(self, corpus: PreparedCorpus, translator: Translator) -> Material:
@@ -177,7 +176,3 @@ class Evaluation:
         )
         progress = count_stage(self.progress, "translating training sentences", len(chosen))
         return report.translate_text((), text, translator, self.search, progress).material
-
-
-def drop_sources(material: Material) -> Material:
-    return dataclasses.replace(material, sources=None)

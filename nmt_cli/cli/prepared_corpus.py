@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 from nmt_cli.cli.render import Screen, show_advice
 from nmt_cli.text.wrapping import format_count, shorten_text
 
 if TYPE_CHECKING:
     from nmt_cli.api.advice import Advice
-    from nmt_cli.corpus.manifest import Finding, FindingExample, Manifest, PictureStatistics, SubwordStatistics
+    from nmt_cli.corpus.manifest import Finding, FindingExample, Manifest
     from nmt_cli.corpus.prepare import PrepareReport
 
 # Checks whose findings are usual: their examples are shown with --verbose alone. Dropped pairs are always counted.
@@ -89,41 +89,8 @@ def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
         screen.say(f"           {repetitions}, by weight")
     groups = format_count(leak.groups, "group")
     screen.say_detail(f"           {groups} of connected pairs, the largest of {leak.largest_group:,}")
-    if not is_text(manifest.source):
-        screen.say("  {} {}".format(*manifest.source.describe("source")))
-    screen.say(f"  subwords {describe_subwords(manifest)}")
-    for side, fit in (("source", manifest.source), ("target", manifest.target)):
-        if is_text(fit):
-            screen.say_detail(
-                f"           {side}: {fit.coverage:.2%} of characters covered; longest sentence "
-                f"{format_count(fit.longest, 'piece')}, 99 % up to {fit.longest_of_99_percent:,}"
-            )
-
-
-def is_text(side: SubwordStatistics | PictureStatistics) -> TypeGuard[SubwordStatistics]:
-    """Whether the side has subwords.
-
-    Inspects attributes, since the class's module needs more than `nmt --help` loads.
-    """
-    return hasattr(side, "vocabulary")
-
-
-def describe_subwords(manifest: Manifest) -> str:
-    """Returns one line with the size and kind of the vocabulary, and how well it fits."""
-    source, target, kind = manifest.source, manifest.target, manifest.tokenizer.kind
-    if not is_text(source):
-        unseen = (
-            f"unknown in dev and test: {target.unknown_share:.1%}"
-            if target.unknown_share
-            else "every character can be encoded"
-        )
-        return f"{target.vocabulary:,}, {kind}; {target.pieces_per_word:.1f} per word of a caption; {unseen}"
-    size = f"{source.vocabulary:,} and {target.vocabulary:,},"
-    if manifest.has_joint_vocabulary:
-        for_target = "" if source.file == target.file else f" ({target.vocabulary:,} for the target)"
-        size = f"{source.vocabulary:,}{for_target}, joint"
-    fit = f"{source.pieces_per_word:.1f} per source word, {target.pieces_per_word:.1f} per target word"
-    unknown = "every character can be encoded"
-    if source.unknown_share or target.unknown_share:
-        unknown = f"unknown in dev and test: {source.unknown_share:.1%} of source, {target.unknown_share:.1%} of target"
-    return f"{size} {kind}; {fit}; {unknown}"
+    for line in manifest.source.list_headlines():
+        screen.say(f"  {line}")
+    screen.say(f"  subwords {manifest.source.describe_subwords(manifest.target, manifest.tokenizer.kind)}")
+    for line in (*manifest.source.list_details("source"), *manifest.target.list_details("target")):
+        screen.say_detail(f"           {line}")

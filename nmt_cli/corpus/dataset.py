@@ -5,38 +5,23 @@ Does not know how it is made; `prepare.py` does.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import cycle, islice
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
 from nmt_cli.arrays.ragged import Ragged
 from nmt_cli.arrays.types import FloatArray
-from nmt_cli.corpus.manifest import SPLITS, Manifest, PictureStatistics, SubwordStatistics, describe_damage
+from nmt_cli.corpus.manifest import SPLITS, Manifest, describe_damage
 from nmt_cli.corpus.pairs import Side
-from nmt_cli.errors import OptionError
-from nmt_cli.sources.images import IMAGE_WEIGHTS, Grids, GridSource
-from nmt_cli.sources.rows import Sentences, SourceRows
+from nmt_cli.corpus.sides import ReferencedSource, SentencePair, SubwordStatistics
+from nmt_cli.sources.images import IMAGE_WEIGHTS, GridSource
+from nmt_cli.sources.rows import SourceRows
 from nmt_cli.sources.source import Source, TextSource, measure_length_factor
 from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
-
-
-class SentencePair(NamedTuple):
-    """A normalised sentence and its translation. A tuple, since corpora have millions of them."""
-
-    source: str
-    target: str
-
-
-@dataclass(frozen=True)
-class ReferencedSource:
-    """A source with all its reference translations, or a picture with all its captions."""
-
-    source: str
-    references: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -93,18 +78,20 @@ class PreparedCorpus:
     @property
     def has_pictures(self) -> bool:
         """Whether the sources are pictures rather than text."""
-        return isinstance(self.manifest.source, PictureStatistics)
+        return not self.manifest.source.is_text
 
-    def require_text(self, problem: str, hint: str = "") -> None:
-        """Raises OptionError, saying who cannot read them, if the sources are pictures."""
-        if self.has_pictures:
-            raise OptionError(f"the sources in {self.directory}/ are pictures, {problem}", hint=hint)
+    def require_text(self, problem: str, hint: str = "") -> SubwordStatistics:
+        """Returns the facts about source texts. Raises OptionError, saying who cannot read them, for pictures."""
+        return self.manifest.source.require_text(self.directory, problem, hint)
+
+    def select_texts(self, sources: Sequence[str]) -> Sequence[str]:
+        """Returns those of the sources, as they are named in the pairs, that are text: all, or none if pictures."""
+        return self.manifest.source.select_texts(sources)
 
     @property
     def tokenizer_files(self) -> dict[str, Path]:
         """The subword models by role: "joint", optionally with "target", or "source" and "target"."""
-        sides = (self.manifest.source, self.manifest.target)
-        names = dict.fromkeys(side.file for side in sides if isinstance(side, SubwordStatistics))
+        names = dict.fromkeys((*self.manifest.source.files, *self.manifest.target.files))
         return {Path(name).stem: self.directory / name for name in names}
 
     @property
@@ -124,9 +111,8 @@ class PreparedCorpus:
     @cached_property
     def source_tokenizer(self) -> Tokenizer:
         """The tokenizer of the source. Raises OptionError if the sources are pictures."""
-        if not isinstance(self.manifest.source, SubwordStatistics):
-            raise OptionError(f"the sources in {self.directory}/ are pictures, which have no words")
-        return Tokenizer.load(self.directory / self.manifest.source.file, self.tokenizer_settings)
+        file = self.require_text("which have no words").file
+        return Tokenizer.load(self.directory / file, self.tokenizer_settings)
 
     @cached_property
     def target_tokenizer(self) -> Tokenizer:
@@ -137,12 +123,16 @@ class PreparedCorpus:
     @cached_property
     def source(self) -> Source:
         """The source side, read as a model trained on this corpus must read it."""
-        if isinstance(self.manifest.source, PictureStatistics):
-            kind = self.manifest.options["source_type"]
-            return GridSource(kind, self.manifest.source.depth, self.load_pictures())
+        return self.manifest.source.open_source(self)
+
+    def open_texts(self) -> TextSource:
         train = self.load_encoded("train")
         length_factor = measure_length_factor(train.source.lengths, train.target.lengths)
         return TextSource(self.source_tokenizer, self.manifest.options.get("max_source_length"), length_factor)
+
+    def open_pictures(self, depth: int) -> GridSource:
+        """Returns the source of pictures with features of this depth."""
+        return GridSource(self.manifest.options["source_type"], depth, self.load_pictures())
 
     def load_pictures(self) -> dict[str, FloatArray]:
         """Returns the feature grid (R, D) of each picture, by its name in the pairs."""
@@ -156,19 +146,8 @@ class PreparedCorpus:
         return [pair.source for pair in self.read_pairs(split)]
 
     def read_references(self, split: str) -> list[ReferencedSource]:
-        """Returns the sources to translate with their references: each pair, or each picture once with all its
-        captions.
-
-        Metrics need equally many references for every source, so a picture with fewer captions than the others repeats
-        its captions in turn.
-        """
-        if not self.has_pictures:
-            return [ReferencedSource(pair.source, (pair.target,)) for pair in self.read_pairs(split)]
-        captions: dict[str, list[str]] = {}
-        for pair in self.read_pairs(split):
-            captions.setdefault(pair.source, []).append(pair.target)
-        most = max(map(len, captions.values()), default=0)
-        return [ReferencedSource(name, tuple(islice(cycle(texts), most))) for name, texts in captions.items()]
+        """Returns the sources to translate, each once, with all its references."""
+        return self.manifest.source.group_references(self.read_pairs(split))
 
     def read_pairs(self, split: str) -> list[SentencePair]:
         """Returns the sentence pairs of "train", "dev" or "test", in the order of `load_encoded`."""
@@ -206,9 +185,8 @@ class PreparedCorpus:
 
     def load_encoded(self, split: str) -> EncodedSplit:
         """Returns the ids of "train", "dev" or "test", mapped into memory."""
-        source_type: type[Grids | Sentences] = Grids if self.has_pictures else Sentences
         try:
-            source = source_type.load(self.directory / f"{split}.source")
+            source = self.manifest.source.rows.load(self.directory / f"{split}.source")
             return EncodedSplit(source, Ragged.load(self.directory / f"{split}.target"))
         except (OSError, ValueError) as error:
             raise describe_damage(self.directory / f"{split}.*.npy", "cannot be read") from error

@@ -9,17 +9,17 @@ import dataclasses
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 from nmt_cli import files
+from nmt_cli.corpus.sides import JOINT_NAME, SourceStatistics, SubwordStatistics
 from nmt_cli.errors import DamagedError, NotFoundError
-from nmt_cli.records import Count, FileName, Range, Share, build, parse_json
+from nmt_cli.records import Count, FileName, Share, build, parse_json
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 from nmt_cli.text.wrapping import format_count
 
 MANIFEST_NAME = "dataset.json"
 FORMAT = 1
-JOINT_NAME = "joint.spm"  # the subwords of both languages, the target's first; `target.spm`, if any, has only these
 TRUNCATION = "source-length"  # the name of the finding that reports truncated sources
 SPLITS = ("train", "dev", "test")
 
@@ -78,49 +78,6 @@ class LeakReport:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SubwordStatistics:
-    """The vocabulary of one language, and how well it fits the corpus."""
-
-    file: FileName
-    vocabulary: Count
-    pieces_per_word: Annotated[float, Range(0)]  # on train
-    unknown_share: Share  # of the pieces of dev and test, 0 to 1
-    coverage: Share  # share, 0 to 1, of the characters of dev and test that pieces cover; the others become bytes
-    longest: Count  # pieces of the longest training sentence
-    longest_of_99_percent: Count  # pieces; 1 % of the training sentences are longer
-    everyday_share: Share = 1.0  # share, 0 to 1, of the training sentences that are short and have a final mark
-
-    unit: ClassVar[str] = "sentence"
-
-    def describe(self, side: str) -> tuple[str, str]:
-        """Returns the heading and the text of this side's row in a report."""
-        return f"subwords, {side}", (
-            f"{self.vocabulary:,}; {self.pieces_per_word:.2f} per word; "
-            f"{self.coverage:.2%} of characters covered; longest sentence "
-            f"{format_count(self.longest, 'subword')}, 99 % up to {self.longest_of_99_percent:,}"
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class PictureStatistics:
-    """The pictures of the source side, and the shape of their features."""
-
-    pictures: Count  # distinct pictures
-    regions: Count  # the most regions that a picture has
-    fewest_regions: Count
-    depth: Count  # features per region
-
-    unit: ClassVar[str] = "picture"
-
-    def describe(self, side: str) -> tuple[str, str]:
-        """Returns the heading and the text of this side's row in a report."""
-        regions = format_count(self.regions, "region")
-        if self.fewest_regions < self.regions:
-            regions = f"{self.fewest_regions:,} to {regions}"
-        return "pictures", f"{self.pictures:,}, of {regions} with {format_count(self.depth, 'feature')} each"
-
-
-@dataclass(frozen=True, kw_only=True)
 class MonolingualText:
     """Text of one side without translations: `read` = `kept` + the sum of `dropped`."""
 
@@ -154,7 +111,7 @@ class Manifest:
     counts: PairCounts
     leak: LeakReport
     findings: tuple[Finding, ...]
-    source: SubwordStatistics | PictureStatistics
+    source: SourceStatistics
     target: SubwordStatistics
     options: dict[str, Any]
     inputs: dict[str, FileRecord]
@@ -165,7 +122,7 @@ class Manifest:
     @property
     def has_joint_vocabulary(self) -> bool:
         """Whether both languages share one vocabulary, of which the target may use only the beginning."""
-        return isinstance(self.source, SubwordStatistics) and self.source.file == JOINT_NAME
+        return self.source.files == (JOINT_NAME,)
 
     @classmethod
     def read(cls, directory: Path) -> Self:

@@ -18,7 +18,7 @@ from nmt_cli.arrays.ragged import Ragged
 from nmt_cli.arrays.special_ids import START
 from nmt_cli.carrying.masking import mask_pair
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.manifest import FileRecord, Manifest, SubwordStatistics
+from nmt_cli.corpus.manifest import FileRecord, Manifest
 from nmt_cli.files import stage_directory
 from nmt_cli.text.normalise import hash_text, make_sentence_key
 from nmt_cli.text.profile import PROFILE_NAME
@@ -59,7 +59,6 @@ def write_mixture(
     and the subwords are those of `corpus`. Raises OptionError if sources are pictures, and OutputError if the directory
     exists.
     """
-    corpus.require_text("which no synthetic pair can have")
     with stage_directory(directory, replace=True) as staged:
         # 1. The subwords, as files that belong to this directory.
         for name, tokenizer in corpus.tokenizers.items():
@@ -104,11 +103,11 @@ def append_rows(ragged: Ragged, repeats: int, rows: Sequence[Sequence[int]], tok
 def describe_mixture(corpus: PreparedCorpus, directory: Path, counts: Mapping[str, Any], synthetic: int) -> Manifest:
     """Returns the corpus's manifest with the files and counts of the mixture."""
     manifest, names = corpus.manifest, list(corpus.tokenizers)
+    source = corpus.require_text("which no synthetic pair can have")
     sides = (corpus.source_tokenizer, corpus.target_tokenizer)
     statistics = [
         dataclasses.replace(side, file=name, vocabulary=tokenizer.vocabulary_size)
-        for side, name, tokenizer in zip((manifest.source, manifest.target), (names[0], names[-1]), sides, strict=True)
-        if isinstance(side, SubwordStatistics)
+        for side, name, tokenizer in zip((source, manifest.target), (names[0], names[-1]), sides, strict=True)
     ]
     train = manifest.counts.splits["train"] * counts["repeats"] + synthetic
     return dataclasses.replace(

@@ -22,14 +22,14 @@ from nmt_cli.corpus.steps.build import CheckedCorpus, build
 from nmt_cli.corpus.steps.held_out import drop_near_held_out, split_pairs
 from nmt_cli.corpus.steps.languages import choose_languages
 from nmt_cli.corpus.steps.monolingual import drop_held_out, open_monolingual, read_monolingual
-from nmt_cli.corpus.steps.pictures import CAPTION_CHECKS, find_pictures
 from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress, ignore_progress, read_pairs
 from nmt_cli.corpus.steps.reused_tokenizer import find_reused_subwords
 from nmt_cli.corpus.steps.run_checks import refuse_findings, run_checks
+from nmt_cli.corpus.steps.sources import FINDERS
 from nmt_cli.corpus.steps.split_sizes import check_sizes
 from nmt_cli.corpus.steps.subwords import choose_separation
 from nmt_cli.errors import NmtError, OptionError, OutputError
-from nmt_cli.sources.images import PictureReader
+from nmt_cli.sources.source import PictureReader
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,9 @@ def prepare(
     more_text = open_all_monolingual(config, inputs)
     # 1. Read all inputs, and examine each pair by itself: normalise it, mend it, measure it.
     pairs = read_pairs(inputs, config, report_progress, processes=processes)
-    pictures = find_pictures(pairs, inputs, reader, report_progress) if config.has_pictures else None
+    sources = FINDERS[config.source_type](pairs, inputs, reader, report_progress)
     # 2. Check the pairs, which decides what is dropped.
-    findings = check_pairs(pairs, config, report_progress, report)
+    findings = check_pairs(pairs, config, report_progress, report, sources.checks)
     # 3. Split the pairs, so that no sentence appears in two splits.
     division = split_pairs(pairs, config, report_progress)
     # 4. Read text without translations, and audit it against the held-out sentences.
@@ -77,7 +77,7 @@ def prepare(
     notes = inputs.notes + [note for texts in more_text.values() for note in texts.notes]
     languages = choose_languages(inputs, config, pairs, notes)
     config = choose_separation(pairs, division.splits.train, config, notes)
-    corpus = CheckedCorpus(pairs, inputs, pictures, findings, division, languages, monolingual)
+    corpus = CheckedCorpus(pairs, inputs, sources, findings, division, languages, monolingual)
     manifest = write_corpus(corpus, directory, config, report_progress, replace=replace)
     write_report(report, manifest.findings, manifest)
     return PrepareReport(directory, manifest, time.monotonic() - started, tuple(notes))
@@ -144,13 +144,16 @@ def refuse_shared_stdin(inputs: Sequence[CorpusInputs]) -> None:
 
 
 def check_pairs(
-    pairs: Pairs, config: PrepareConfig, report_progress: PrepareProgress, report: Path | None
+    pairs: Pairs,
+    config: PrepareConfig,
+    report_progress: PrepareProgress,
+    report: Path | None,
+    only_checks: frozenset[str] | None,
 ) -> tuple[Finding, ...]:
-    """Runs all applicable checks, near-duplicates of dev and test pairs last; returns their findings.
+    """Runs all checks, or those with these names, near-duplicates of dev and test pairs last; returns their findings.
 
     With `strict`, raises DataError for any, which are then in the `report`.
     """
-    only_checks = CAPTION_CHECKS if config.has_pictures else None
     findings = run_checks(pairs, config, lambda done: report_progress("checking", done, len(CHECKS)), only_checks)
     findings += drop_near_held_out(pairs, config)
     if config.strict:

@@ -10,10 +10,10 @@ import numpy as np
 
 from nmt_cli.arrays.ragged import Ragged
 from nmt_cli.arrays.special_ids import UNKNOWN
-from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus, SentencePair
+from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus
 from nmt_cli.corpus.pairs import Side
+from nmt_cli.corpus.sides import SentencePair
 from nmt_cli.sources.rows import Sentences
-from nmt_cli.sources.source import TextSource, measure_length_factor
 from nmt_cli.text.profiling.building import build_profile
 from nmt_cli.text.tokenizer import Tokenizer
 
@@ -67,12 +67,6 @@ class ReversedCorpus(PreparedCorpus):
         if self.has_joint_vocabulary:
             return self.source_tokenizer
         return Tokenizer.load(self.tokenizer_files["target"], self.tokenizer_settings)
-
-    @cached_property
-    def source(self) -> TextSource:
-        train = self.load_encoded("train")
-        length_factor = measure_length_factor(train.source.lengths, train.target.lengths)
-        return TextSource(self.source_tokenizer, self.manifest.options.get("max_source_length"), length_factor)
 
     def read_pairs(self, split: str) -> list[SentencePair]:
         return [SentencePair(pair.target, pair.source) for pair in super().read_pairs(split)]

@@ -27,7 +27,7 @@ BATCH = 16  # pictures that go through the network at once
 
 
 class InceptionV3:
-    """A `sources.images.PictureReader`. `weights` is a file that `save` wrote; None means ImageNet's."""
+    """A `sources.source.PictureReader`. `weights` is a file that `save` wrote; None means ImageNet's."""
 
     def __init__(self, weights: Path | None = None) -> None:
         self.network = load_network(weights)

@@ -10,41 +10,24 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, Self
+from typing import Any, NoReturn, Self
 from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nmt_cli.arrays.batching import PoolShape
 from nmt_cli.arrays.padding import pad_rows
 from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import require_file
-from nmt_cli.sources.source import SourceRow
+from nmt_cli.sources.rows import AnyRewrite
+from nmt_cli.sources.source import PictureReader, SourceRow
 
 IMAGE_WEIGHTS = "image.weights.h5"  # weights of the network that reads pictures, in a prepared or a model directory
-
-
-class PictureReader(Protocol):
-    """Turns files into grids."""
-
-    def read_shape(self, path: Path) -> tuple[int, int]:
-        """Returns the regions and the depth (R, D) of a file's grid, as cheaply as possible.
-
-        Raises the errors of `read`.
-        """
-        ...
-
-    def save(self, directory: Path) -> None:
-        """Writes to `directory` everything needed to read other pictures in the same way."""
-        ...
-
-    def read(self, paths: Sequence[Path]) -> list[FloatArray]:
-        """Returns the grids (R, D) of files. Raises NotFoundError, or DataError if a file is not a picture."""
-        ...
 
 
 class FeatureFiles:
@@ -131,6 +114,18 @@ class Grids:
         """Returns the lengths of the captions, by which pairs are batched: pictures all have one size."""
         return target_lengths
 
+    def limit_pools(self, shape: PoolShape) -> PoolShape:
+        """Returns one batch, since pictures take much memory and their size does not change."""
+        return PoolShape(1, 1)
+
+    def select_rewrites(self, rewrites: tuple[AnyRewrite, ...]) -> tuple[AnyRewrite, ...]:
+        """Returns none, since a picture has no text."""
+        return ()
+
+    def change_ids(self, batch: SourceArray, change: Callable[[IntArray], IntArray]) -> SourceArray:
+        """Returns the grids unchanged."""
+        return batch
+
     def name_grids(self, read_names: Callable[[], Sequence[str]]) -> Mapping[str, FloatArray]:
         """Returns the grid (R, D) of each picture by the name of its row."""
         rows = zip(read_names(), self.pictures.tolist(), strict=True)
@@ -159,6 +154,7 @@ class GridSource:
     stored: Mapping[str, FloatArray] = field(default_factory=dict)
     reader: Callable[[], PictureReader] = FeatureFiles  # is called when the first file must be read
 
+    subwords = None
     vocabulary_size = 0
     length_factor = None  # the number of regions says nothing about the length of a caption
 
@@ -194,6 +190,12 @@ class GridSource:
 
     def find_unseen(self, line: str) -> frozenset[str]:
         return frozenset()
+
+    def with_stored_pictures(self, stored: Mapping[str, FloatArray]) -> Self:
+        return replace(self, stored=stored)
+
+    def with_picture_reader(self, reader: Callable[[], PictureReader]) -> Self:
+        return replace(self, reader=reader)
 
 
 def find_square_side(regions: int) -> int | None:

@@ -6,15 +6,16 @@ search and evaluation see rows and arrays of either kind. Letters: B rows of a b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from nmt_cli.arrays.padding import pad_rows
 from nmt_cli.arrays.special_ids import END
-from nmt_cli.arrays.types import IntArray, SourceArray
+from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tokenizer import Tokenizer
 
@@ -34,8 +35,32 @@ class SourceRow:
         return len(self.values)
 
 
+class PictureReader(Protocol):
+    """Turns files into grids."""
+
+    def read_shape(self, path: Path) -> tuple[int, int]:
+        """Returns the regions and the depth (R, D) of a file's grid, as cheaply as possible.
+
+        Raises the errors of `read`.
+        """
+        ...
+
+    def save(self, directory: Path) -> None:
+        """Writes to `directory` everything needed to read other pictures in the same way."""
+        ...
+
+    def read(self, paths: Sequence[Path]) -> list[FloatArray]:
+        """Returns the grids (R, D) of files. Raises NotFoundError, or DataError if a file is not a picture."""
+        ...
+
+
 class Source(Protocol):
     """The source side of a corpus or of a model."""
+
+    @property
+    def subwords(self) -> Tokenizer | None:
+        """The tokenizer of the texts; None for pictures."""
+        ...
 
     @property
     def vocabulary_size(self) -> int:
@@ -75,6 +100,14 @@ class Source(Protocol):
         """Returns the characters of a line that do not occur in the training data."""
         ...
 
+    def with_stored_pictures(self, stored: Mapping[str, FloatArray]) -> Self:
+        """Returns a source that finds the grids of these pictures by name instead of reading files."""
+        ...
+
+    def with_picture_reader(self, reader: Callable[[], PictureReader]) -> Self:
+        """Returns a source with a reader of pictures, which is loaded when the first picture is read."""
+        ...
+
 
 @dataclass(frozen=True)
 class TextSource:
@@ -85,6 +118,10 @@ class TextSource:
     length_factor: float = MIN_LENGTH_FACTOR
 
     depth = None
+
+    @property
+    def subwords(self) -> Tokenizer:
+        return self.tokenizer
 
     @property
     def vocabulary_size(self) -> int:
@@ -112,6 +149,12 @@ class TextSource:
 
     def find_unseen(self, line: str) -> frozenset[str]:
         return frozenset(self.tokenizer.find_unseen(normalise(line)))
+
+    def with_stored_pictures(self, stored: Mapping[str, FloatArray]) -> Self:
+        return self
+
+    def with_picture_reader(self, reader: Callable[[], PictureReader]) -> Self:
+        return self
 
 
 def measure_length_factor(source_lengths: IntArray, target_lengths: IntArray) -> float:

@@ -21,7 +21,7 @@ from nmt_cli.search.ensemble import Ensemble
 from nmt_cli.search.guide import Guide
 from nmt_cli.search.sampling import TextId
 from nmt_cli.search.step_model import StepModel
-from nmt_cli.sources.source import Source, SourceRow, TextSource
+from nmt_cli.sources.source import Source, SourceRow
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.wrapping import format_count
@@ -149,7 +149,7 @@ class BatchSearch(NamedTuple):
 
     def limit_placeholders(self, sources: SourceArray) -> CopyLimit | None:
         """Returns the limit by which each placeholder is written at most as often as its source contains it."""
-        subwords = self.source.tokenizer if isinstance(self.source, TextSource) else None
+        subwords = self.source.subwords
         if subwords is None or not (subwords.has_placeholders and self.target.has_placeholders):
             return None
         counts = (sources[:, :, None] == np.array(subwords.placeholder_ids)).sum(axis=1)

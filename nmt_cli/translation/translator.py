@@ -18,7 +18,7 @@ from nmt_cli.runtime.model_directory import ModelCard, ModelDirectory
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.ensemble import Ensemble
 from nmt_cli.search.step_model import StepModel
-from nmt_cli.sources.source import Source, TextSource
+from nmt_cli.sources.source import Source
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerPair
 from nmt_cli.translation.batch_search import BatchSearch, CountReporter
 from nmt_cli.translation.config import (
@@ -36,7 +36,7 @@ from nmt_cli.translation.stages import STAGES, TranslationBatch
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
     from nmt_cli.carrying.glossary import Glossary
-    from nmt_cli.sources.images import GridSource, PictureReader
+    from nmt_cli.sources.source import PictureReader
     from nmt_cli.text.profile import CorpusProfile
     from nmt_cli.translation.checks.confidence import ConfidenceModel
     from nmt_cli.translation.checks.context import CheckContext
@@ -73,7 +73,7 @@ class Translator:
         same_language = self.languages[0] == self.languages[1] != ""
         self.sentences = SentenceSearch(BatchSearch(engine, source, target, threads), same_language)
         self.profile = profile
-        self.carries = carries and all(side is not None and side.has_placeholders for side in (self.subwords, target))
+        self.carries = carries and all(side is not None and side.has_placeholders for side in (source.subwords, target))
         lines = lines or LineConfig()
         self.reader: LineReader = (LineReader if self.reads_text else PictureLines)(
             lines,
@@ -142,37 +142,26 @@ class Translator:
     @property
     def reads_text(self) -> bool:
         """Whether a line is the text to translate, not the name of a picture."""
-        return isinstance(self.source, TextSource)
+        return self.source.subwords is not None
 
     @property
     def tokenizers(self) -> TokenizerPair | None:
         """The tokenizers of both sides; None if the source consists of pictures."""
-        return TokenizerPair(self.subwords, self.target) if self.subwords is not None else None
-
-    @property
-    def subwords(self) -> Tokenizer | None:
-        """The tokenizer of the source; None if the source consists of pictures."""
-        return self.source.tokenizer if isinstance(self.source, TextSource) else None
-
-    @property
-    def grids(self) -> GridSource | None:
-        """The source if it consists of pictures; else None."""
-        if self.reads_text:
-            return None
-        from nmt_cli.sources.images import GridSource  # text needs none of it
-
-        return self.source if isinstance(self.source, GridSource) else None
+        subwords = self.source.subwords
+        return TokenizerPair(subwords, self.target) if subwords is not None else None
 
     def with_stored_pictures(self, stored: Mapping[str, FloatArray]) -> Translator:
         """Returns a translator that finds the grids of these pictures by name instead of reading files."""
-        return self if self.grids is None else self.with_source(replace(self.grids, stored=stored))
+        return self.with_source(self.source.with_stored_pictures(stored))
 
     def with_picture_reader(self, reader: Callable[[], PictureReader]) -> Translator:
         """Returns a translator with a reader of pictures, which is loaded when the first picture is read."""
-        return self if self.grids is None else self.with_source(replace(self.grids, reader=reader))
+        return self.with_source(self.source.with_picture_reader(reader))
 
     def with_source(self, source: Source) -> Translator:
         """Returns a translator with another source side."""
+        if source is self.source:
+            return self
         return Translator(
             self.engine,
             source,

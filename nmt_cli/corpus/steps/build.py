@@ -27,18 +27,16 @@ from nmt_cli.corpus.manifest import (
     Manifest,
     MonolingualText,
     PairCounts,
-    PictureStatistics,
-    SubwordStatistics,
 )
 from nmt_cli.corpus.pairs import Pairs
+from nmt_cli.corpus.sides import SourceStatistics, SubwordStatistics
 from nmt_cli.corpus.steps.held_out import REASONS, Division
 from nmt_cli.corpus.steps.monolingual import MonolingualSide, write_monolingual
-from nmt_cli.corpus.steps.pictures import Pictures
 from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress
 from nmt_cli.corpus.steps.run_checks import describe_rows
+from nmt_cli.corpus.steps.sources import CorpusSources
 from nmt_cli.corpus.steps.subwords import encode_splits, measure_subwords, obtain_subwords
 from nmt_cli.text.profile import PROFILE_NAME
-from nmt_cli.text.profiling.building import build_profile
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
 DROP_REASONS = (*(check.name for check in CHECKS if check.action == "dropped"), SAMPLED_OUT)
@@ -50,7 +48,7 @@ class CheckedCorpus:
 
     pairs: Pairs
     inputs: CorpusInputs
-    pictures: Pictures | None  # None where the sources are text
+    sources: CorpusSources
     findings: tuple[Finding, ...]
     division: Division
     languages: tuple[str, str]
@@ -65,7 +63,8 @@ def build(corpus: CheckedCorpus, directory: Path, config: PrepareConfig, report_
     write_rejected(directory / "rejected.tsv.gz", pairs)
     for split, rows in splits.by_name.items():
         write_pairs(directory / f"{split}.tsv", pairs, rows)
-    write_profile(directory / PROFILE_NAME, pairs, splits.train, has_pictures=corpus.pictures is not None)
+    profile = corpus.sources.build_profile(pairs, splits.train)
+    (directory / PROFILE_NAME).write_text(profile, encoding="utf-8", newline="\n")
     monolingual: dict[str, MonolingualText] = {
         text.side: write_monolingual(text, directory) for text in corpus.monolingual
     }
@@ -75,11 +74,8 @@ def build(corpus: CheckedCorpus, directory: Path, config: PrepareConfig, report_
     # 3. Encode all splits.
     truncated_rows = encode_splits(pairs, splits, subwords, directory, report_progress, config)
     findings = corpus.findings + report_truncation(pairs, truncated_rows, config)
-    # 4. Measure what was written; pictures are stored where the sources are not text.
-    if corpus.pictures is None:
-        source: SubwordStatistics | PictureStatistics = measure_subwords("source", pairs, splits, subwords, directory)
-    else:
-        source = corpus.pictures.store(splits, directory, report_progress)
+    # 4. Measure what was written; pictures are stored now.
+    source = corpus.sources.store(pairs, splits, subwords, directory, report_progress)
     target = measure_subwords("target", pairs, splits, subwords, directory)
     # 5. Write the manifest.
     manifest = describe_corpus(corpus, findings, source, target, subwords.settings, directory, config)
@@ -119,16 +115,10 @@ def write_pairs(path: Path, pairs: Pairs, rows: IntArray) -> None:
         )
 
 
-def write_profile(path: Path, pairs: Pairs, rows: IntArray, *, has_pictures: bool) -> None:
-    """Writes the profile of the training text."""
-    texts = zip(pairs.source.select(rows), pairs.target.select(rows), strict=True)
-    path.write_text(build_profile(texts, has_pictures=has_pictures), encoding="utf-8", newline="\n")
-
-
 def describe_corpus(
     corpus: CheckedCorpus,
     findings: tuple[Finding, ...],
-    source: SubwordStatistics | PictureStatistics,
+    source: SourceStatistics,
     target: SubwordStatistics,
     tokenizer: TokenizerSettings,
     directory: Path,

@@ -16,13 +16,16 @@ from numpy.lib.format import open_memmap
 from nmt_cli.arrays.ragged import write_array
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.formats.inputs import STDIN
-from nmt_cli.corpus.manifest import PictureStatistics
 from nmt_cli.corpus.pairs import Pairs
+from nmt_cli.corpus.sides import PictureStatistics
 from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress
 from nmt_cli.corpus.steps.split import Splits
+from nmt_cli.corpus.steps.subwords import LearnedSubwords
 from nmt_cli.errors import DataError, NotFoundError
 from nmt_cli.files import hash_file
-from nmt_cli.sources.images import FeatureFiles, PictureReader
+from nmt_cli.sources.images import FeatureFiles
+from nmt_cli.sources.source import PictureReader
+from nmt_cli.text.profiling.building import build_caption_profile
 
 BATCH = 16  # pictures that are read together
 
@@ -40,7 +43,14 @@ class Pictures:
     depth: int
     reader: PictureReader
 
-    def store(self, splits: Splits, directory: Path, report_progress: PrepareProgress) -> PictureStatistics:
+    checks = CAPTION_CHECKS
+
+    def build_profile(self, pairs: Pairs, rows: IntArray) -> str:
+        return build_caption_profile(pairs.target.select(rows))
+
+    def store(
+        self, pairs: Pairs, splits: Splits, subwords: LearnedSubwords, directory: Path, report_progress: PrepareProgress
+    ) -> PictureStatistics:
         """Writes the features of the pictures of each split, each once. Returns their statistics for the manifest."""
         used = np.unique(np.concatenate([self.picture_numbers[rows] for rows in splits.by_name.values()]))
         done = 0

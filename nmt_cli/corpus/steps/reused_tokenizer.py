@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.manifest import JOINT_NAME
+from nmt_cli.corpus.sides import JOINT_NAME
 from nmt_cli.errors import DamagedError, DataError, NotFoundError, OptionError
 from nmt_cli.records import FileName, build, parse_json
 from nmt_cli.text.tokenizer import Tokenizer

@@ -20,8 +20,8 @@ from nmt_cli.arrays.types import IntArray
 from nmt_cli.carrying.masking import mask_pair
 from nmt_cli.corpus.checks.scripts import SCRIPTS, measure_script_shares
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.manifest import SubwordStatistics
 from nmt_cli.corpus.pairs import Pairs, Side, Texts
+from nmt_cli.corpus.sides import SubwordStatistics
 from nmt_cli.corpus.steps.reading import PrepareProgress
 from nmt_cli.corpus.steps.reused_tokenizer import find_reused_subwords
 from nmt_cli.corpus.steps.split import Splits

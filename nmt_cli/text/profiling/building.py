@@ -13,7 +13,7 @@ import numpy as np
 
 from nmt_cli.text.characters import ANY_CLOSING, END_MARKS, THIN_BLANKS
 from nmt_cli.text.normalise import UNSPACED, find_unspaced
-from nmt_cli.text.profile import FEWEST_NUMBERS, PROFILE_FORMAT, SPECIAL_FORMS
+from nmt_cli.text.profile import FEWEST_NUMBERS, PROFILE_FORMAT, SPECIAL_FORMS, LengthRatio
 from nmt_cli.text.words import choose_word_pattern
 
 MAXIMUM_BYTES = 990_000  # bytes of all words at most, so that the whole file stays below 1 MB
@@ -72,31 +72,43 @@ class WordLine(NamedTuple):
     total: int
 
 
-def build_profile(pairs: Iterable[tuple[str, str]], *, has_pictures: bool = False) -> str:
-    """Returns the content of a profile of training pairs; with `has_pictures`, the sources name pictures.
-
-    Rare words are left out to keep the file below 1 MB.
-    """
+def build_profile(pairs: Iterable[tuple[str, str]]) -> str:
+    """Returns the content of a profile of training pairs."""
     source, target = TextCounts(), TextCounts()
     marks: MarkCounts = {kind: Counter() for kind in NUMBER_MARKS}
     # 1. Count, block by block.
     pairs = iter(pairs)
     while block := list(islice(pairs, PAIRS_AT_ONCE)):
+        source.add([pair[0] for pair in block])
         target.add([pair[1] for pair in block])
-        if not has_pictures:
-            source.add([pair[0] for pair in block])
-            count_number_marks(block, marks)
-    # 2. Describe each side, and how they compare.
-    tables = [describe_words(side) for side in (source, target)]
+        count_number_marks(block, marks)
+    # 2. Describe both sides, and how they compare.
+    return format_profile([source, target], marks, measure_ratios(source.lengths, target.lengths))
+
+
+def build_caption_profile(captions: Iterable[str]) -> str:
+    """Returns the content of a profile of training captions, whose sources are pictures."""
+    target = TextCounts()
+    captions = iter(captions)
+    while block := list(islice(captions, PAIRS_AT_ONCE)):
+        target.add(block)
+    return format_profile([None, target], {kind: Counter() for kind in NUMBER_MARKS}, [])
+
+
+def format_profile(
+    sides: Sequence[TextCounts | None], marks: MarkCounts, ratios: Sequence[tuple[int, LengthRatio]]
+) -> str:
+    """Returns the first line, the words of the source, and those of the target; None is a side without text.
+
+    Rare words are left out to keep the file below 1 MB.
+    """
+    tables = [describe_words(side or TextCounts()) for side in sides]
     least_count = choose_least_count(tables)
-    header = {
-        "format": PROFILE_FORMAT,
-        "source": None if has_pictures else describe_side(source, tables[0], marks, 0, least_count),
-        "target": describe_side(target, tables[1], marks, 1, least_count),
-        **{kind: [[*both, count] for both, count in marks[kind].most_common()] for kind in NUMBER_MARKS},
-        "ratios": [] if has_pictures else measure_ratios(source.lengths, target.lengths),
-    }
-    # 3. Write the first line, the words of the source, and those of the target.
+    source, target = (
+        side and describe_side(side, tables[index], marks, index, least_count) for index, side in enumerate(sides)
+    )
+    counts = {kind: [[*both, count] for both, count in marks[kind].most_common()] for kind in NUMBER_MARKS}
+    header = {"format": PROFILE_FORMAT, "source": source, "target": target, **counts, "ratios": ratios}
     words = ["\n".join(line.text for line in table if line.total >= least_count) for table in tables]
     return f"{json.dumps(header, ensure_ascii=False)}\n{words[0]}\n\n{words[1]}\n"
 
@@ -220,8 +232,8 @@ def find_numbers(text: str) -> dict[str, dict[str, str]]:
     return numbers
 
 
-def measure_ratios(source_lengths: Sequence[int], target_lengths: Sequence[int]) -> list[tuple[int, list[float]]]:
-    """Returns the length ratios of each class of source lengths, in the form of `profile.LengthRatio`."""
+def measure_ratios(source_lengths: Sequence[int], target_lengths: Sequence[int]) -> list[tuple[int, LengthRatio]]:
+    """Returns the length ratios of each class of source lengths."""
     lengths = np.array([source_lengths, target_lengths], dtype=float)
     lengths = lengths[:, lengths.all(axis=0)]
     ratios = lengths[1] / lengths[0]
@@ -234,6 +246,7 @@ def measure_ratios(source_lengths: Sequence[int], target_lengths: Sequence[int])
     return result
 
 
-def describe_ratios(ratios: np.ndarray[Any, Any]) -> list[float]:
+def describe_ratios(ratios: np.ndarray[Any, Any]) -> LengthRatio:
     lowest, highest = np.quantile(ratios, (0.001, 0.999))
-    return [round(float(value), 3) for value in (ratios.mean(), np.log(ratios).std(), lowest, highest)]
+    values = (ratios.mean(), np.log(ratios).std(), lowest, highest)
+    return LengthRatio(*(round(float(value), 3) for value in values))

@@ -18,7 +18,8 @@ from nmt_cli.arrays.padding import pad_ragged
 from nmt_cli.arrays.special_ids import END, PAD, START, UNKNOWN
 from nmt_cli.arrays.types import IntArray, SourceArray
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
-from nmt_cli.corpus.dataset import EncodedSplit, SentencePair
+from nmt_cli.corpus.dataset import EncodedSplit
+from nmt_cli.corpus.sides import SentencePair
 from nmt_cli.errors import OptionError
 from nmt_cli.text.subword_sampling import WORD_SAMPLERS
 from nmt_cli.text.symbols import BLANK
@@ -36,13 +37,8 @@ PAIRS_FOR_SWAPS = 200_000  # more pairs take more memory and hardly change what 
 ROWS_PER_CHUNK = 10_000
 
 
-def check_sampling(kind: TokenizerKind, alpha: float | None, *, texts: bool = True) -> None:
-    """Raises OptionError if subwords of this kind cannot be sampled, or if no sampled side has `texts`."""
-    if alpha is not None and not texts:
-        raise OptionError(
-            "--subword-sampling samples the subwords of sources, but the sources of this corpus are pictures",
-            hint="add --sample-target",
-        )
+def check_sampling(kind: TokenizerKind, alpha: float | None) -> None:
+    """Raises OptionError if subwords of this kind cannot be sampled."""
     if alpha is not None and kind not in WORD_SAMPLERS:
         raise OptionError(
             f"--subword-sampling cannot be combined with subwords of kind {kind}: they segment a sentence in one way",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import TypeVar
 
@@ -104,15 +105,14 @@ class TrainingBatches:
         self.size = choose_batch_size(config)
         self.config = config
         self.earlier = earlier
-        self.has_pictures = corpus.has_pictures
-        source_tokenizer = None if corpus.has_pictures else corpus.source_tokenizer
         self.swaps: WordSwaps | None = None
-        if config.swap_words and source_tokenizer is not None:
-            self.swaps = learn_word_swaps(self.split, source_tokenizer, corpus.target_tokenizer, config.swap_words)
+        if config.swap_words:
+            tokenizers = corpus.source_tokenizer, corpus.target_tokenizer
+            self.swaps = learn_word_swaps(self.split, *tokenizers, config.swap_words)
         self.augmentation = Augmentation(
-            source_tokenizer=source_tokenizer,
+            source_tokenizer=corpus.source.subwords,
             target_tokenizer=corpus.target_tokenizer,
-            rewrites=() if corpus.has_pictures else make_rewrites(config, self.swaps),  # a picture has no text
+            rewrites=self.split.source.select_rewrites(make_rewrites(config, self.swaps)),
             alpha=config.subword_sampling,
             sample_target=config.sample_target,
         )
@@ -179,9 +179,8 @@ class TrainingBatches:
     @property
     def shape(self) -> PoolShape:
         """The amount of data augmented together."""
-        if self.has_pictures:
-            return PoolShape(1, 1)  # pictures take much memory, and their size does not change
-        return BOTH_SIDES_VARY if self.config.sample_target or self.swaps is not None else PoolShape()
+        both_vary = self.config.sample_target or self.swaps is not None
+        return self.split.source.limit_pools(BOTH_SIDES_VARY if both_vary else PoolShape())
 
     def measure_rows(self, rows: IntArray) -> tuple[IntArray, IntArray]:
         """Returns the lengths of these rows on both sides, by which they are batched."""
@@ -196,8 +195,8 @@ class TrainingBatches:
         # 2. Drop tokens. This comes last, since an unknown token has no text. The target keeps them: the network has
         #    to predict what its input lacks.
         if self.config.word_dropout:
-            source = source if self.has_pictures else drop_tokens(source, self.config.word_dropout, generator)
-            previous = drop_tokens(previous, self.config.word_dropout, generator)
+            drop = partial(drop_tokens, share=self.config.word_dropout, generator=generator)
+            source, previous = self.split.source.change_ids(source, drop), drop(previous)
         return Batch(source, previous, target)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nmt_cli.corpus.dataset import SentencePair
+from nmt_cli.corpus.sides import SentencePair
 from nmt_cli.text.characters import END_MARKS
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
-from nmt_cli.corpus.dataset import SentencePair
+from nmt_cli.corpus.sides import SentencePair
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.casual import CasualSpelling, drop_final_marks
 from nmt_cli.training.data.text_rewrite import TextRewrite

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from nmt_cli.corpus.dataset import SentencePair
+from nmt_cli.corpus.sides import SentencePair
 
 
 class TextRewrite(Protocol):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nmt_cli.corpus.dataset import SentencePair
+from nmt_cli.corpus.sides import SentencePair
 from nmt_cli.training.data.lexicon import WordTable, find_words, learn_lexicon, truecase_words
 
 RARE_WORD_SHARE = 0.003  # largest share of the sentences with a word that replaces others

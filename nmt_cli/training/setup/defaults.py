@@ -13,7 +13,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from nmt_cli.corpus.sides import PictureStatistics, SubwordStatistics
 from nmt_cli.model.config import ModelConfig, RnnConfig
+from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.request import TrainingRequest
@@ -77,18 +79,35 @@ def fit_to_corpus(request: TrainingRequest) -> TrainingRequest:
     parent = None if request.explicit is None else load_initial_model(request.training)
     if request.explicit is None or (parent is not None and has_same_subwords(request.corpus, parent)):
         return request
+    return FITS[request.corpus.manifest.source.unit](request, request.explicit, parent)
+
+
+def fit_to_sentences(
+    request: TrainingRequest, explicit: Collection[str], parent: ModelDirectory | None
+) -> TrainingRequest:
+    """Chooses the settings by the rule for this number of pairs."""
     pairs = len(request.corpus.load_encoded("train").source)
     rule = find_rule(pairs)
-    if request.corpus.has_pictures:  # the rules were found on text
-        return replace(request, network=fit_network_of_pictures(request.network, request.explicit))
     if parent is not None:
         return fit_child(rule, request, pairs)
-    network = fit_network(rule, request.network, request.explicit)
-    training = fit_training(rule, request.training, request.explicit, pairs)
+    network = fit_network(rule, request.network, explicit)
+    training = fit_training(rule, request.training, explicit, pairs)
     if not isinstance(network, RnnConfig):  # the rates of the rules are those of recurrent networks
         training = replace(training, learning_rate=request.training.learning_rate)
-    choice = describe_choice(rule, request.explicit, pairs, training)
+    choice = describe_choice(rule, explicit, pairs, training)
     return replace(request, network=network, training=training, choice=choice)
+
+
+def fit_to_pictures(
+    request: TrainingRequest, explicit: Collection[str], parent: ModelDirectory | None
+) -> TrainingRequest:
+    """Chooses additive attention if open, since it finds the region that a word is about: the rules are for text."""
+    if isinstance(request.network, RnnConfig) and "attention" not in explicit:
+        return replace(request, network=replace(request.network, attention="additive"))
+    return request
+
+
+FITS = {SubwordStatistics.unit: fit_to_sentences, PictureStatistics.unit: fit_to_pictures}
 
 
 def fit_child(rule: SizeRule, request: TrainingRequest, pairs: int) -> TrainingRequest:
@@ -115,13 +134,6 @@ def fit_network(rule: SizeRule, network: ModelConfig, explicit: Collection[str])
     if not isinstance(fitted, RnnConfig) or {"attention", "heads"} & set(explicit):
         return fitted
     return fit_heads(fitted, MOST_HEADS)
-
-
-def fit_network_of_pictures(network: ModelConfig, explicit: Collection[str]) -> ModelConfig:
-    """Chooses additive attention if open, since it finds the region that a word is about."""
-    if isinstance(network, RnnConfig) and "attention" not in explicit:
-        return replace(network, attention="additive")
-    return network
 
 
 def fit_heads(network: RnnConfig, most: int) -> RnnConfig:

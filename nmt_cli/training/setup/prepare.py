@@ -127,12 +127,11 @@ def check_corpus(corpus: PreparedCorpus, config: TrainConfig) -> None:
     for split in ("train", "dev"):
         if not len(corpus.load_encoded(split).source):
             raise DataError(f"{corpus.directory}/ has no {split} pairs", hint="prepare a corpus with more pairs")
-    texts = config.sample_target or not corpus.has_pictures
-    check_sampling(corpus.tokenizer_settings.kind, config.subword_sampling, texts=texts)
-    if config.swap_words and corpus.has_pictures:
-        raise OptionError(
-            "--swap-words needs source text, but the sources of this corpus are pictures", hint="omit --swap-words"
-        )
+    check_sampling(corpus.tokenizer_settings.kind, config.subword_sampling)
+    if config.subword_sampling is not None and not config.sample_target:
+        corpus.require_text("which have no subwords to sample", hint="add --sample-target")
+    if config.swap_words:
+        corpus.require_text("which have no words to swap", hint="omit --swap-words")
 
 
 def build_run(

@@ -6,7 +6,7 @@ import numpy as np
 
 from nmt_cli.arrays.special_ids import UNKNOWN
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
-from nmt_cli.sources.source import Source, TextSource
+from nmt_cli.sources.source import Source
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.translation.result import Hypothesis, Translation
@@ -17,9 +17,9 @@ def replace_unknown(translation: Translation, source: Source, target: Tokenizer)
 
     Returns it unchanged if the source side has no unknown words.
     """
-    if not (isinstance(source, TextSource) and source.tokenizer.has_unknown):
+    if source.subwords is None or not source.subwords.has_unknown:
         return translation
-    surfaces = source.tokenizer.list_surfaces(normalise(translation.source))[: len(translation.source_pieces) - 1]
+    surfaces = source.subwords.list_surfaces(normalise(translation.source))[: len(translation.source_pieces) - 1]
     hypotheses = (replace_in_hypothesis(hypothesis, surfaces, target) for hypothesis in translation.hypotheses)
     return translation._replace(hypotheses=tuple(hypotheses))
 

@@ -37,7 +37,7 @@ def make_manifest(
     counts = SimpleNamespace(read=train + 2 * test, dropped=dropped or {}, splits={"train": train, "test": test})
     return SimpleNamespace(
         counts=counts,
-        source=SimpleNamespace(vocabulary=1000, everyday_share=0.99),
+        source=SimpleNamespace(is_text=True, everyday_share=0.99),
         source_language="eng",
         target_language="vie",
         monolingual=dict.fromkeys(monolingual),

@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 
 from nmt_cli.api.compare_systems import merge_warnings
 from nmt_cli.cli.app import app
-from nmt_cli.corpus.dataset import PreparedCorpus, ReferencedSource, SentencePair
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.sides import ReferencedSource, SentencePair
 from nmt_cli.errors import ExitCode
 from nmt_cli.runtime import installed_models
 from nmt_cli.search.config import SearchConfig
@@ -71,7 +72,7 @@ def shouting(monkeypatch: pytest.MonkeyPatch) -> Shouting:
         read_pairs=lambda split: splits[split],
         load_pictures=dict,
         read_references=lambda split: [ReferencedSource(pair.source, (pair.target,)) for pair in splits[split]],
-        has_pictures=False,
+        select_texts=list,
         fingerprint="f1",
         source_language="abc",
         target_language="eng",
@@ -275,7 +276,7 @@ def test_a_derivation_needs_neither_model_nor_files() -> None:
 
 
 def test_an_empty_test_split_is_an_error(shouting: Shouting, monkeypatch: pytest.MonkeyPatch) -> None:
-    empty = SimpleNamespace(read_references=lambda split: [], has_pictures=False, fingerprint="f1", load_pictures=dict)
+    empty = SimpleNamespace(read_references=lambda split: [], select_texts=list, fingerprint="f1", load_pictures=dict)
     monkeypatch.setattr(PreparedCorpus, "load", lambda directory: empty)
     result = runner.invoke(app, ["evaluate"])
     assert (result.exit_code, result.stdout) == (ExitCode.DATA, "")

@@ -9,8 +9,9 @@ import pytest
 
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.manifest import Manifest, PictureStatistics
+from nmt_cli.corpus.manifest import Manifest
 from nmt_cli.corpus.prepare import prepare
+from nmt_cli.corpus.sides import PictureStatistics
 from nmt_cli.errors import DamagedError, NotFoundError, OptionError
 from support.corpora import toy_pairs
 

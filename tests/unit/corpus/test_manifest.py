@@ -4,16 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.corpus.manifest import (
-    FORMAT,
-    FileRecord,
-    Finding,
-    FindingExample,
-    LeakReport,
-    Manifest,
-    PairCounts,
-    SubwordStatistics,
-)
+from nmt_cli.corpus.manifest import FORMAT, FileRecord, Finding, FindingExample, LeakReport, Manifest, PairCounts
+from nmt_cli.corpus.sides import SubwordStatistics
 from nmt_cli.errors import DamagedError, NotFoundError
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.text.profile import CorpusProfile, TextProfile
 from nmt_cli.text.profiling import building
-from nmt_cli.text.profiling.building import build_profile
+from nmt_cli.text.profiling.building import build_caption_profile, build_profile
 from nmt_cli.text.profiling.merging import merge_profiles
 from support.caches import ForgetfulCache
 
@@ -23,8 +23,8 @@ PAIRS = [
 ]
 
 
-def profile_of(pairs: list[tuple[str, str]], *, has_pictures: bool = False) -> CorpusProfile:
-    return CorpusProfile.parse(build_profile(pairs, has_pictures=has_pictures).encode())
+def profile_of(pairs: list[tuple[str, str]]) -> CorpusProfile:
+    return CorpusProfile.parse(build_profile(pairs).encode())
 
 
 def source_of(pairs: list[tuple[str, str]]) -> TextProfile:
@@ -116,7 +116,7 @@ def test_length_ratios_are_those_of_sources_of_a_similar_length() -> None:
 
 
 def test_the_sources_of_captions_have_no_profile() -> None:
-    profile = profile_of([("a.jpg", "A dog.")], has_pictures=True)
+    profile = CorpusProfile.parse(build_caption_profile(["A dog."]).encode())
     assert profile.source is None and profile.target.count_word("dog") == 1 and profile.find_ratio(5) is None
 
 
@@ -152,7 +152,7 @@ def test_merged_profiles_count_what_one_of_both_texts_would(
 
 
 def test_a_caption_model_merges_the_target_alone() -> None:
-    content = build_profile([("a.jpg", "A dog.")], has_pictures=True).encode()
+    content = build_caption_profile(["A dog."]).encode()
     merged = CorpusProfile.parse(merge_profiles(content, content).encode())
     assert merged.source is None and merged.target.count_word("dog") == 2
 

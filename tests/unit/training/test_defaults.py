@@ -17,10 +17,11 @@ from nmt_cli.training.setup.defaults import RULES, find_rule, fit_to_corpus
 from nmt_cli.training.setup.network_size import WIDE_NETWORK, choose_larger_size
 
 
-def fit(pairs: int, *, has_pictures: bool = False, **options: Any) -> TrainingRequest:
+def fit(pairs: int, *, unit: str = "sentence", **options: Any) -> TrainingRequest:
     """Returns the request of `nmt train` with these options for a corpus of so many pairs."""
     encoded = SimpleNamespace(source=range(pairs))
-    corpus: Any = SimpleNamespace(load_encoded=lambda split: encoded, has_pictures=has_pictures)
+    manifest = SimpleNamespace(source=SimpleNamespace(unit=unit))
+    corpus: Any = SimpleNamespace(load_encoded=lambda split: encoded, manifest=manifest)
     network = ModelConfig.from_options(**{name: options[name] for name in options if name in NETWORK})
     training = TrainConfig(**{name: options[name] for name in options if name not in NETWORK})
     directory: Any = None
@@ -106,10 +107,10 @@ def test_a_named_attention_is_that_of_the_textbooks() -> None:
 
 
 def test_pictures_get_the_attention_that_finds_a_region() -> None:
-    request = fit(5_000, has_pictures=True)
+    request = fit(5_000, unit="picture")
     assert request.network == ModelConfig.from_options(attention="additive")
     assert request.training == TrainConfig()
-    assert fit(5_000, has_pictures=True, attention="dot").network == ModelConfig.from_options(attention="dot")
+    assert fit(5_000, unit="picture", attention="dot").network == ModelConfig.from_options(attention="dot")
 
 
 def test_heads_divide_the_widths() -> None:

@@ -15,8 +15,9 @@ from nmt_cli.arrays.padding import pad_rows
 from nmt_cli.arrays.special_ids import END, UNKNOWN
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.dataset import PreparedCorpus, SentencePair
+from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
+from nmt_cli.corpus.sides import SentencePair
 from nmt_cli.errors import OptionError
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerKind
@@ -73,12 +74,6 @@ def test_subwords_with_one_cut_only_are_refused(kind: TokenizerKind) -> None:
     with pytest.raises(OptionError, match=f"cannot be combined with subwords of kind {kind}"):
         check_sampling(kind, 0.1)
     check_sampling(kind, None)
-
-
-def test_subwords_of_pictures_are_not_drawn() -> None:
-    with pytest.raises(OptionError, match="the sources of this corpus are pictures"):
-        check_sampling("unigram", 0.1, texts=False)
-    check_sampling("unigram", None, texts=False)
 
 
 def test_placeholders_stay_whole(corpus: PreparedCorpus) -> None:

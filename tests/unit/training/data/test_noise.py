@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.corpus.dataset import SentencePair
+from nmt_cli.corpus.sides import SentencePair
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.noise import add_typing_errors, make_noise
 

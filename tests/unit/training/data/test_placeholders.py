@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from nmt_cli.corpus.dataset import PreparedCorpus, SentencePair
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.sides import SentencePair
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.augmentation import apply_rewrites

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from contextlib import nullcontext
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.sides import PictureStatistics
 from nmt_cli.errors import OptionError
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data import word_swaps
@@ -109,10 +112,22 @@ def test_about_as_many_pairs_are_swapped_as_asked(corpus: PreparedCorpus) -> Non
     assert 0.35 < half / most < 0.65
 
 
-def test_pictures_have_no_words_to_swap() -> None:
-    split = SimpleNamespace(source=[0])
-    pictures = SimpleNamespace(
-        load_encoded=lambda split_name: split, has_pictures=True, tokenizer_settings=SimpleNamespace(kind="unigram")
+@pytest.mark.parametrize(
+    ("config", "problem"),
+    [
+        (TrainConfig(swap_words=0.5), "have no words to swap"),
+        (TrainConfig(subword_sampling=0.1), "have no subwords to sample"),
+        (TrainConfig(subword_sampling=0.1, sample_target=True), None),
+    ],
+)
+def test_pictures_have_no_words_to_swap_and_no_subwords_to_sample(
+    config: TrainConfig, problem: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = SimpleNamespace(
+        source=PictureStatistics(pictures=1, regions=4, fewest_regions=4, depth=2),
+        tokenizer=SimpleNamespace(kind="unigram"),
     )
-    with pytest.raises(OptionError, match="the sources of this corpus are pictures"):
-        check_corpus(pictures, TrainConfig(swap_words=0.5))  # type: ignore[arg-type]
+    pictures = PreparedCorpus(Path("gallery"), manifest)  # type: ignore[arg-type]
+    monkeypatch.setattr(PreparedCorpus, "load_encoded", lambda *request: SimpleNamespace(source=[0]))
+    with nullcontext() if problem is None else pytest.raises(OptionError, match=f"gallery/ are pictures, .*{problem}"):
+        check_corpus(pictures, config)
