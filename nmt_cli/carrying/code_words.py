@@ -1,32 +1,27 @@
-"""Words and phrases written as no prose in the language of the training text is: `report.pdf`, `C++`, `f(x)`.
+"""Words written as no word in the language of the training text is: `report.pdf`, `C++`, `my-component-name`.
 
-`codes` finds what is written as no prose in any language is. Knows the profile of the source, but no names.
+`codes` finds what is written as no prose in any language is, `code_phrases` what has blanks and brackets. Knows the
+profile of the source, but no names.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import cached_property
 
+from nmt_cli.carrying.code_phrases import BEHIND_WORD, PhraseFinder, make_code
 from nmt_cli.carrying.spans import Span, SpanKind
-from nmt_cli.text.characters import ANY_CLOSING, ANY_OPENING, END_MARKS, INVISIBLE, PAUSES
+from nmt_cli.text.characters import ANY_OPENING, END_MARKS, INVISIBLE, PAUSES
 from nmt_cli.text.profile import TextProfile
 
 # Patterns as text: compiled at their first use, which most texts do not need.
 BEFORE_WORD = f"{ANY_OPENING}<*_{INVISIBLE}"
-BEHIND_WORD = f"{END_MARKS}{PAUSES}{ANY_CLOSING}>*_{INVISIBLE}"
-CALL = r"(?<![\w.])(?:[A-Za-z_][\w.]{1,60}\(\)|[a-zA-Z]\([a-z]\)|__[a-z]\w{0,40}__)(?!\w)"
 OPTION, FLAGS = r"--[A-Za-z]\w", r"-[a-z]{1,3}"  # of a command: --dry-run, -v, -rf
-NOT_IN_WORDS = r"[_\\@#+=^|~*]|(?<=[^\W\d_])&(?=[^\W\d_])"  # what no word has
-GLUED = r"-{2,}|[#=|~^+]+"  # signs that may touch a word of the language and are no part of it
-MERGE_FIELD = r"[«‹][A-Z]\w{1,40}[»›]"  # of a letter, where no quotation has such marks
+NOT_IN_WORDS = r"[_\\@#+=^|~*$%<>`]|::|[-=]>|\?\.|(?<=[^\W\d_])&{1,2}(?=[^\W\d_])"  # what no word has
+GLUED = r"-{2,}|[-=]>|[#=|~^+]+"  # signs that may touch a word of the language and are no part of it
 LONE_SIGN = r"[&+=<>|/\\^~@#*→←⇒]{1,3}|<?[=-]{1,2}>|<[=-]{1,2}"  # between two words
-ENUMERATOR = r"(?<!\S)\((?:[a-z]|[ivx]{2,4})\)(?=[\s,;]|$)"  # where one is not alone: (a) the house, (b) the garden
-# A formula of letters and small numbers: x = y + 2, A -> B
-FORMULA = (
-    r"(?<![^\s(])[A-Za-z] (?:[=+*/<>^]|[<>=!]=|[-=]>) (?:[A-Za-z]|\d{1,2})"
-    rf"(?: (?:[=+*/<>^-]|[<>=!]=|[-=]>) (?:[A-Za-z]|\d{{1,2}}))*(?=[\s{re.escape(BEHIND_WORD)}]|$)"
-)
+KEBAB = r"[a-z][a-z0-9]*(?:-[a-z0-9]+){2,8}"  # my-component-name
+TYPED = r"0[xX][0-9A-Fa-f]{1,40}|[a-z]{2}-[A-Z]{2}"  # numbers and locales of programs: 0xFF, en-US
 FILE_TYPES = frozenset(
     "aac apk avi bak bat bin bmp bz2 cfg cmd conf cpp css csv dat db deb dll dmg doc docx eml env epub exe flac"
     " gif gz htm html ico ini ipynb iso jar java jpeg jpg js json jsx lock log md mkv mov mp3 mp4 mpg odp ods odt"
@@ -44,6 +39,7 @@ class CodeFinder:
 
     def __init__(self, source: TextProfile) -> None:
         self.source = source
+        self.phrases = PhraseFinder(source)
 
     def find_lone_code(self, text: str) -> Span | None:
         """Returns the only word of a text if it is a few capitals, and no word that training had in small letters."""
@@ -55,17 +51,6 @@ class CodeFinder:
         if not is_code or (len(word) == 1 and self.source.count_word(word) >= FREQUENT_WORD_COUNT):
             return None
         return make_code(text, text.index(word), text.index(word) + len(word))
-
-    def find_phrases(self, text: str) -> Iterator[Span]:
-        """Yields calls, enumerators, formulas and merge fields, which may contain blanks and brackets."""
-        patterns = [CALL] if "(" in text or "__" in text else []
-        patterns += [FORMULA]
-        if ("«" in text or "‹" in text) and self.has_rare_sign("«"):
-            patterns += [MERGE_FIELD]
-        for pattern in patterns:
-            yield from (make_code(text, *match.span()) for match in re.finditer(pattern, text))
-        if "(" in text:
-            yield from find_enumerators(text)
 
     def find_glued(self, written: str, start: int) -> list[Span]:
         """Returns the signs that touch known words, if there is nothing else between two blanks; else it is a code."""
@@ -80,6 +65,12 @@ class CodeFinder:
         return [
             Span(start + sign.start(), start + sign.end(), sign[0], SpanKind.SIGN, is_extracted=True) for sign in signs
         ]
+
+    def find_stars(self, before: str, bare: str) -> str:
+        """Returns the asterisks before a word that belong to it: `*args`, `*.txt`, but not those of `*very*`."""
+        stars, word = re.search(r"\*{0,2}$", before), bare.rstrip(BEHIND_WORD)
+        is_code = "*" not in bare and (word[:1] == "." or (word.islower() and not self.source.has_word(word)))
+        return stars[0] if stars and is_code else ""
 
     def is_lone_sign(self, part: str) -> bool:
         """Whether a part of a text between blanks consists of signs that training almost never had."""
@@ -99,9 +90,22 @@ class CodeFinder:
             return not self.source.find_word(word).total  # whatever words it consists of
         if re.search(NOT_IN_WORDS, word):
             return len(word) > 1 and not self.source.has_word(word)
+        if re.fullmatch(KEBAB, word):
+            return not self.source.find_word(word).total and self.links.isdisjoint(word.split("-")[1:-1])
         if "/" in word:
             return self.is_path(word)
-        return "." in word and self.is_file(word)
+        return re.fullmatch(TYPED, word) is not None or ("." in word and self.is_file(word)) or self.is_member(word)
+
+    @cached_property
+    def links(self) -> frozenset[str]:
+        """The words between the first and the last part of a compound, such as `to` in `up-to-date`."""
+        compounds = (key.split("-") for key in self.source.words.list_keys() if "-" in key)
+        return frozenset(part for parts in compounds for part in parts[1:-1])
+
+    def is_member(self, word: str) -> bool:
+        """Whether a full stop or a colon joins parts, one of which training never had: `foo.bar`, `xml:lang`."""
+        parts = re.split("[.:]", word)
+        return len(parts) > 1 and len(parts[-1]) > 1 and self.phrases.has_strange_part(word)
 
     def is_path(self, word: str) -> bool:
         """Whether a word with a slash is a path, a unit or a sign such as I/O, not alternatives such as and/or."""
@@ -110,7 +114,7 @@ class CodeFinder:
             return True
         if all(len(part) == 1 and part.isupper() for part in parts):
             return True
-        short = [part for part in parts if len(part) < SHORTEST_WORD or part.isupper()]
+        short = [part for part in parts if len(part) < SHORTEST_WORD or part.isupper() or part in FILE_TYPES]
         return len(parts) > 1 and any(not self.source.has_word(part) for part in short)
 
     def is_file(self, word: str) -> bool:
@@ -123,22 +127,16 @@ class CodeFinder:
         return parts[-1].lower() in FILE_TYPES or (len(parts) > 1 and all(len(part) > 1 for part in (first, *parts)))
 
 
-def make_code(text: str, start: int, end: int) -> Span:
-    """Returns the characters from `start` to `end` of a text as a code."""
-    return Span(start, end, text[start:end], SpanKind.CODE)
-
-
 def strip_marks(part: str) -> str:
     """Returns a part of a text without the marks around its word."""
     return part.lstrip(BEFORE_WORD).rstrip(BEHIND_WORD)
 
 
-def may_be_phrase(part: str) -> bool:
-    """Whether a part of a text between blanks may belong to a phrase that `CodeFinder.find_phrases` finds."""
-    return "()" in part or "«" in part or part.startswith("__") or re.match(ENUMERATOR, part) is not None
-
-
-def find_enumerators(text: str) -> list[Span]:
-    """Returns the bracketed letters that enumerate parts of a sentence; one at its beginning belongs to its frame."""
-    matches = list(re.finditer(ENUMERATOR, text))
-    return [make_code(text, *match.span()) for match in matches if match.start() > 0] if len(matches) > 1 else []
+def widen_code(text: str, start: int, end: int) -> Span:
+    """Returns a code with the bracket beside it whose partner it has: `[a-z]+`, `count(*)`."""
+    code = text[start:end]
+    for opening, closing in ("()", "[]"):
+        depth = code.count(opening) - code.count(closing)
+        start -= depth < 0 and text[start - 1 : start] == opening
+        end += depth > 0 and text[end : end + 1] == closing
+    return make_code(text, start, end)

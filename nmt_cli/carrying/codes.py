@@ -10,9 +10,12 @@ from nmt_cli.carrying.spans import SpanKind
 from nmt_cli.text.characters import ANY_OPENING
 
 WORD_START = rf"(?<![^\s{re.escape(ANY_OPENING)}])"
+TYPE = r"[A-Z]\w{0,40}(?:<[A-Z]\w{0,40})?|int|str|string|float|double|char|bool|long"
 CODES = Kind(
     SpanKind.CODE,
     patterns=(
+        # Types of programs: std::vector<int>, Map<String, Integer>
+        rf"(?<![\w:])(?:(?:\w{{1,40}}::){{1,6}}\w{{1,40}}|[A-Z]\w{{0,40}})<(?:{TYPE})(?:, ?(?:{TYPE})){{0,4}}>+",
         r"(?:(?<![\d.,/])\d{1,9} ?)?[¼-¾⅐-⅞]",
         rf"(?<![{LETTER}])(?=[A-Za-z]{{1,6}}[₀-₉])(?:[A-Z][a-z]?[₀-₉]{{0,3}}){{1,10}}(?![{LETTER}])",
         # Laravel, Rails, chats; Drupal: a mark that stands behind words, before one.
@@ -20,5 +23,5 @@ CODES = Kind(
         # Forms: a word in capitals within brackets, where it is not all there is.
         r"(?:(?<!^)(?<!\[)|^(?=.*[a-z]))\[[A-Z][A-Z_]{1,40}(?:_\d{1,3})?\](?!\])",
     ),
-    signs=r"¼-¾⅐-⅞₀-₉:!\[",
+    signs=r"¼-¾⅐-⅞₀-₉:!\[<",
 )

@@ -13,7 +13,7 @@ from nmt_cli.carrying.spans import Pair, Span, SpanKind
 # A pair has blanks or marks outside and none inside, but within a word (*Lehrer*innen*); it is no name such as __init__
 # and no run of signs.
 PAIR = (
-    r"(?<![\w*~\\])(?P<sign>\*{1,3}|_|~{1,2})(?=[^\s*_~])"
+    r"(?<![\w*~\\])(?P<sign>\*{1,3}|_|~{1,2})(?=[^\s*_~/])(?!\.\w)"
     r"(?P<inside>(?:[^*~\n]|(?<=[^\W\d_])\*(?=[^\W\d_])){0,200}?[^\s*_~\\])(?P=sign)(?![\w*~])"
 )
 

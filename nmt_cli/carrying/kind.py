@@ -11,6 +11,8 @@ from typing import Literal, NamedTuple, Protocol
 
 from nmt_cli.carrying.spans import Span, SpanKind, cover_spans
 
+WordTest = Callable[[str], bool]  # whether training had a word
+
 
 class TermFinder(Protocol):
     """A glossary, as kinds see it."""
@@ -38,7 +40,7 @@ class Context(NamedTuple):
     in_choice: bool = False  # whether the text is one of those to choose from, in which `#` is a number
     glossary: TermFinder | None = None
     scripts: ScriptReader | None = None
-    is_word: Callable[[str], bool] | None = None  # whether training had a word
+    is_word: WordTest | None = None  # whether training had a word
     names: Callable[[str], Iterable[Span]] | None = None  # finds names and codes, with the profiles of both sides
     notation: NumberWriter | None = None  # None: numbers stay as they are
 

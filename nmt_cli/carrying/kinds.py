@@ -33,6 +33,7 @@ from nmt_cli.carrying.placeholders import PROGRAM_PLACEHOLDERS
 from nmt_cli.carrying.references import REFERENCES
 from nmt_cli.carrying.spans import Span, SpanKind, cover_spans, join_touching, widen_to_brackets
 from nmt_cli.carrying.tags import TAGS
+from nmt_cli.carrying.tokens import join_tokens
 from nmt_cli.carrying.wraps import take_wraps_out
 
 SYNTAX = (CHOICES, ELEMENTS, TAGS, EMOJI, TRADE_MARKS, ADDRESSES, PROGRAM_PLACEHOLDERS, REFERENCES, CODES)
@@ -89,7 +90,9 @@ def find_spans(text: str, context: Context = NO_CONTEXT, kinds: tuple[Kind, ...]
         if kind in WORDS and kind.guard.search(text):
             spans = sorted([*spans, *kind.find(cover_spans(text, spans), spans, context)])
     spans = join_touching(spans) if len(spans) > 1 else spans
-    return take_wraps_out(spans, text, context.is_word) if spans and context.is_word else spans
+    if not spans or context.is_word is None:
+        return spans
+    return join_tokens(take_wraps_out(spans, text, context.is_word), text, context.is_word)
 
 
 def write_spans(spans: Sequence[Span], text: str, context: Context) -> list[Span]:

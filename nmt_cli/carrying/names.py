@@ -14,7 +14,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Protocol
 
-from nmt_cli.carrying.code_words import BEFORE_WORD, BEHIND_WORD, CodeFinder, make_code, may_be_phrase, strip_marks
+from nmt_cli.carrying.code_phrases import BEHIND_WORD, make_code, may_be_phrase
+from nmt_cli.carrying.code_words import BEFORE_WORD, CodeFinder, strip_marks, widen_code
 from nmt_cli.carrying.kind import Context, Kind
 from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, Span, SpanKind, cover_spans
 from nmt_cli.text.characters import BRACKETS, LIVELY_MARKS, PAUSES
@@ -94,7 +95,7 @@ class NameFinder:
         text = self.forms.cover_forms(text)
         if all(part in self.ordinary or self.is_ordinary(part) for part in text.split()):
             return []
-        phrases = list(self.codes.find_phrases(text))
+        phrases = self.codes.phrases.find(text, has_rare_quotes=self.codes.has_rare_sign("«"))
         words = self.find_words(cover_spans(text, phrases))
         names: list[Span] = []
         for span in filter(self.is_sure, join_neighbours(sorted([*phrases, *words]), text)):
@@ -119,15 +120,14 @@ class NameFinder:
             if part in self.ordinary or part in self.nameless:
                 continue
             bare = part.lstrip(BEFORE_WORD)
-            if bare.startswith(".") and part.endswith(f"*{bare}"):
-                bare = f"*{bare}"  # all files of a type: *.txt
+            bare = self.codes.find_stars(part[: -len(bare)], bare) + bare
             start = match.start() + len(part) - len(bare)
             written = re.sub(POSSESSIVE, "", bare.rstrip(BEHIND_WORD))
             word = self.characters.spell(written)
             if self.codes.is_lone_sign(part):
                 yield make_code(text, *match.span())
             elif self.codes.is_code(word):
-                yield from self.codes.find_glued(written, start) or [make_code(text, start, start + len(written))]
+                yield from self.codes.find_glued(written, start) or [widen_code(text, start, start + len(written))]
             elif re.compile(ABBREVIATION).match(text, start):
                 continue
             elif names := list(self.find_in_word(written, start, is_shouted=is_shouted)):

@@ -25,6 +25,7 @@ PLACEHOLDER_SYNTAXES = (
     rf"<%[^%{NOT_IN_SPANS}]{{0,80}}%>|\[%[^%{NOT_IN_SPANS}]{{0,80}}%\]|\*\|[^|*{NOT_IN_SPANS}]{{1,60}}\|\*",
     rf"\[\[[^\[\]{NOT_IN_SPANS}]{{1,60}}\]\]|<<[^<>{NOT_IN_SPANS}]{{1,60}}>>|\(\({NAME}\)\)",
     rf"%%{NAME}%%|%(?![sd]){NAME}%(?!%)|%[sd][\w.-]{{0,40}}\w%(?![\w%])|\${NAME}\$|__[A-Za-z](?:[\w.-]{{0,40}}?[^\W_])?__",
+    r"(?<![\w%])%[A-Z][A-Z_]{1,40}\d?(?![\w%])",  # LibreOffice
     BETWEEN_SIGNS,
     # Between brackets behind a sign: Swift, make; a formula of a spreadsheet.
     rf"[\\$@]\((?:[^(){NOT_IN_SPANS}]|\([^(){NOT_IN_SPANS}]{{0,60}}\)){{1,60}}\)",

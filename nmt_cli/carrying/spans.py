@@ -50,6 +50,7 @@ class SpanKind(StrEnum):
 
 
 NUMERIC = frozenset({SpanKind.AMOUNT, SpanKind.TIME, SpanKind.IDENTIFIER, SpanKind.NUMBER})
+PROGRAM_TOKENS = frozenset({SpanKind.PLACEHOLDER, SpanKind.CODE, SpanKind.IDENTIFIER, SpanKind.NUMBER})
 WORDLESS = frozenset(  # stand for no word
     {SpanKind.TAG, SpanKind.EMOJI, SpanKind.SIGN, SpanKind.REFERENCE, SpanKind.EMPHASIS, SpanKind.ACCELERATOR}
     | {SpanKind.NOTE, SpanKind.BRACKET, SpanKind.SLASH, SpanKind.WRAP}

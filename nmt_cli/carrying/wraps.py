@@ -7,16 +7,14 @@ Both are taken out of the text, so that no network can lose the words.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
-from nmt_cli.carrying.spans import Pair, Span, SpanKind
+from nmt_cli.carrying.kind import WordTest
+from nmt_cli.carrying.spans import PROGRAM_TOKENS, Pair, Span, SpanKind
 from nmt_cli.text.characters import END_MARKS
 
-MAY_WRAP = frozenset({SpanKind.PLACEHOLDER, SpanKind.CODE, SpanKind.IDENTIFIER, SpanKind.NUMBER})
 WRAPPED_WORD = r"[^\W\d_]+(?:['’-][^\W\d_]+)*"
-
-WordTest = Callable[[str], bool]
 
 
 def take_wraps_out(spans: Sequence[Span], text: str, is_word: WordTest) -> list[Span]:
@@ -40,17 +38,17 @@ def take_out(span: Span, pair: Pair | None) -> Span:
 
 
 def is_pair(first: Span, second: Span, text: str, is_word: WordTest) -> bool:
-    """Whether two spans adjoin known words between them, and no letter or digit outside."""
+    """Whether two spans adjoin known words between them, and no letter or digit outside; `x` multiplies."""
     inside, before, after = text[first.end : second.start], text[: first.start][-1:], text[second.end :][:1]
-    if not {first.kind, second.kind} <= MAY_WRAP or before.isalnum() or after.isalnum():
+    if not {first.kind, second.kind} <= PROGRAM_TOKENS or before.isalnum() or after.isalnum():
         return False
     words = re.findall(WRAPPED_WORD, inside)
-    return inside[:1].isalpha() and inside[-1:].isalpha() and all(map(is_word, words))
+    return inside[:1].isalpha() and inside[-1:].isalpha() and inside != "x" and all(map(is_word, words))
 
 
 def begins_sentence(span: Span, text: str, is_word: WordTest) -> bool:
     """Whether a span that ends with a sign adjoins the known, capitalised word that begins a sentence."""
-    if span.kind not in MAY_WRAP or span.text[-1].isalnum() or not text[span.end : span.end + 1].isupper():
+    if span.kind not in PROGRAM_TOKENS or span.text[-1].isalnum() or not text[span.end : span.end + 1].isupper():
         return False
     before, word = text[: span.start].rstrip(), re.compile(WRAPPED_WORD).match(text, span.end)
     return (not before or before[-1] in END_MARKS) and word is not None and is_word(word[0])

@@ -84,6 +84,10 @@ class WordCounts:
     def __iter__(self) -> Iterator[WordCount]:
         return map(parse_word, self.lines)
 
+    def list_keys(self) -> Iterator[str]:
+        """Yields the words in lower case."""
+        return (line.partition("\t")[0] for line in self.lines)
+
     def list_capitalised(self, most: int) -> list[str]:
         """Returns the words, in lower case, that occur at most `most` times and are usually capitalised.
 

@@ -14,7 +14,7 @@ IDENTIFIERS = NumericKind(
     SpanKind.IDENTIFIER,
     patterns=(
         # Shortened addresses of machines (RFC 4291): fe80::1, ::1, fe80::/10.
-        rf"(?<![\w:])(?:{HEXADECIMAL}::(?:{HEXADECIMAL})?|::{HEXADECIMAL})(?:/\d{{1,3}})?(?![\w:])",
+        rf"(?<![\w:])(?:{HEXADECIMAL}::(?:{HEXADECIMAL})?|::{HEXADECIMAL})(?:/\d{{1,3}})?(?!:?\w|::)",
         # Numbers of orders and colours, paragraphs, powers of ten: #123, #ff0000, § 5a, 1e-5.
         rf"(?<![\w&#])#(?:\d{{1,12}}|[0-9A-Fa-f]{{6}})(?![{LETTER}])",
         rf"(?:§§?|¶|№)[ {THIN_BLANKS}]?\d{{1,5}}[a-z]?(?![{LETTER}])",
@@ -33,6 +33,8 @@ IDENTIFIERS = NumericKind(
         # Numbers of books, accounts and articles, with what they are called.
         r"(?:ISBN|ISSN)(?:-1[03])?:?[ -]?\d(?:[ -]?\d){5,15}(?:[ -]?[Xx])?(?![\dA-Za-z])",
         rf"{BEFORE}[A-Z]{{2}}\d{{2}}(?: ?[A-Z0-9]{{4}}){{2,7}}(?: ?[A-Z0-9]{{1,3}})?(?![{LETTER}])",
+        # Versions before they are final: v1.2.3-beta, 1.0.0-rc.1
+        rf"{BEFORE}v?\d{{1,5}}(?:\.\d{{1,5}}){{2}}-[a-z]{{1,12}}(?:\.?\d{{1,5}})?(?![{LETTER}])",
         # Letters, then digits: A4-17, MP3, v1.2.3, COVID-19; digits, then capitals: 3D, 4K, 12A; mixed: 4x4, 3f2a.
         rf"{BEFORE}(?:[A-Za-z]{{1,12}}|[A-Z]{{1,12}}-)\d{MIXED}(?:[-./_]\d{MIXED}){{0,8}}(?![{LETTER}])",
         rf"{BEFORE}\d{{1,12}}(?!(?:AM|PM|ST|ND|RD|TH)(?![{LETTER}]))[A-Z][A-Z0-9]{{0,20}}(?:-[A-Z0-9]{{1,20}}){{0,4}}(?![{LETTER}])",

@@ -20,6 +20,22 @@ DIALECTS = (
     + ["<%= name %>", "<%- name -%>", "{{ name }}", "{{ name | upper }}", "{% if name %}", "[% name %]", "{# note #}"]
     + ["=TRUNC(103.37,1)", "=DATE(00;12;31)", "=SUM(A1:B2)", "=IF(A1>0;SUM(A1:A9);0)"]
 )
+CODES = [
+    *(
+        "foo.bar foo.bar() foo.bar(x) foo?.bar x::y std::vector std::vector<int> List<String> obj->field a->b a[i]"
+        " arr[0] int[] f(x) f(x,y) O(n) printf(3) self_x 0xFF 0xdeadbeef 0b101 utf8mb4 x86_64 v1.2.3-beta 1.0.0-rc.1"
+        " my-component-name app-header-title x-custom-header data-user-id en-US en_US en_US.UTF-8 application/json"
+        " text/html %s:%s {host}:{port} {a}/{b} {0}x{1} /users/{id}/edit foo_{id} {width}px %{x}s @:{key} %PRODUCTNAME"
+        " localhost:8080 xml:lang \\u00e9 \\x41 #include @media :root #main-nav $HOME %APPDATA% ~/.bashrc ./a.sh ../b"
+        " /^a.*z$/ ^[a-z]+$ [a-z]+ x+=1 i++ a&&b x!=y a==b a<=b x^2 a_b_c fe80::1 C++ C# R&B U+00E9 *.txt"
+    ).split(),
+    'git commit -m "x"',
+    "npm install --save",
+    "tar -xzf a.tgz",
+    "x = 5",
+    "Map<String, Integer>",
+    "foo(x, y)",
+]
 WORD_EDGED = frozenset(  # touched by a letter, these are another token
     placeholder
     for placeholder in DIALECTS
@@ -44,10 +60,15 @@ def is_carried(text: str, placeholder: str) -> bool:
     return all(any(span.start <= start and start + len(placeholder) <= span.end for span in spans) for start in starts)
 
 
-@pytest.mark.parametrize("placeholder", DIALECTS)
+@pytest.mark.parametrize("placeholder", DIALECTS + CODES)
 def test_a_placeholder_is_carried_at_every_place_of_a_sentence(placeholder: str) -> None:
     for frame in FRAMES:
         assert is_carried(frame.replace("{}", placeholder), placeholder), frame
+
+
+@pytest.mark.parametrize("code", ["*args", "**kwargs", "*ptr"])
+def test_an_asterisk_belongs_to_the_unknown_word_behind_it(code: str) -> None:
+    assert is_carried(f"I saw {code} and {code}", code)
 
 
 @given(st.sampled_from(sorted(set(DIALECTS) - WORD_EDGED)), st.sampled_from(["house", "it", "the"]), st.booleans())
@@ -57,7 +78,18 @@ def test_a_placeholder_that_touches_a_word_is_carried(placeholder: str, word: st
 
 
 @pytest.mark.parametrize(
-    "text", ["I saw it: the house!", "Did he (or she) go?", "It is 5:the house", "[the house]", "a:b"]
+    "text",
+    [
+        "I saw it: the house!",
+        "Did he (or she) go?",
+        "It is 5:the house",
+        "[the house]",
+        "a:b",
+        "the house(s), plurality(s) or child(ren)",
+        "the house.It is here",
+        "the mother-house, a word-unknown",
+        "he is here -and she",
+    ],
 )
 def test_marks_of_a_sentence_are_no_placeholders(text: str) -> None:
     assert [span.text for span in find_spans(text, CONTEXT, KINDS) if not span.is_number] == []

@@ -185,6 +185,11 @@ def test_names_are_in_order_apart_and_without_blanks_at_their_ends(text: str) ->
     assert ENGLISH_FINDER.find_names(text) == names  # what is remembered changes nothing
 
 
+def test_compounds_with_links_that_training_has_are_no_codes() -> None:
+    finder = make_finder([*ENGLISH, ("The house is up-to-date.", "Das Haus ist neu.")])
+    assert list_names("a face-to-face or my-new-house", finder) == ["my-new-house"]
+
+
 def test_an_unknown_first_word_with_a_known_stem_is_no_name() -> None:
     assert list_names("Presided is here.") == []
     assert list_names("I saw Presided in the house.") == ["Presided"]
