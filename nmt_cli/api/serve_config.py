@@ -22,6 +22,14 @@ class ServeConfig(Settings):
         panel="Server",
     )
     api_key: str | None = setting(None, "Answer only requests with this key.", panel="Server")
+    api_keys: str | None = setting(
+        None,
+        "File of keys, one a line: a name, the key and, if it has one, its rate. It is read again when it changes.",
+        panel="Server",
+    )
+    rate_limit: int | None = setting(
+        None, "Requests per minute that are answered for each key, or each address without one.", panel="Server", low=1
+    )
     allow_host: tuple[str, ...] = setting(
         (), "Another name by which clients reach this server; may be repeated.", panel="Server"
     )

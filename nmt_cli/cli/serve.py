@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,9 +17,11 @@ from nmt_cli.settings import Settings, option_fields
 
 if TYPE_CHECKING:
     from nmt_cli.api.translator import LoadedTranslator
+    from nmt_cli.server.keys import Key
     from nmt_cli.server.service import Service
     from nmt_cli.translation.memory.lookup import TranslationMemory
 
+KEYS_VARIABLE = "NMT_API_KEYS"
 PACKAGES = ("starlette", "uvicorn", "python_multipart")
 
 
@@ -53,11 +57,28 @@ def serve_models(request: TranslationRequest, config: ServeConfig, screen: Scree
         opener=open_model,
         memory_limit=parse_size(config.memory_limit),
         cors=config.cors,
-        api_key=config.api_key,
+        keys=read_keys(config, screen),
+        key_file=Path(config.api_keys) if config.api_keys is not None else None,
+        rate=config.rate_limit,
         hosts=config.allow_host,
         suggestions=Path(config.suggestions) if config.suggestions is not None else None,
     )
     serve(serving, announce_service, screen.say_detail, screen.warn)
+
+
+def read_keys(config: ServeConfig, screen: Screen) -> tuple[Key, ...]:
+    """Returns the keys of the environment and of `--api-key`; warns of one that every user of this machine can see.
+
+    Raises DataError for a key that is none.
+    """
+    from nmt_cli.server.keys import parse_keys
+
+    keys = parse_keys(os.environ.get(KEYS_VARIABLE, ""), KEYS_VARIABLE)
+    if config.api_key is None:
+        return tuple(keys)
+    if any(config.api_key in argument for argument in sys.argv):
+        screen.warn(f"other users of this machine can see the key of --api-key; {KEYS_VARIABLE} or --api-keys hides it")
+    return (*keys, *parse_keys(config.api_key, "--api-key"))
 
 
 def list_changed(*settings: Settings) -> dict[str, Any]:

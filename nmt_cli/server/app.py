@@ -55,11 +55,7 @@ def list_libretranslate_routes(service: Service) -> list[BaseRoute]:
         Route("/translate", make(libretranslate.translate), methods=BOTH),
         Route("/detect", make(libretranslate.detect_language), methods=BOTH),
         Route("/languages", is_open(libretranslate.list_languages)),
-        Route(
-            "/translate_file",
-            make(libretranslate.translate_file, seconds=service.limits.file_seconds),
-            methods=["POST"],
-        ),
+        Route("/translate_file", make(libretranslate.translate_file, takes_files=True), methods=["POST"]),
         Route("/download_file/{name}", is_open(libretranslate.download_file), name="download_file"),
         Route("/suggest", make(libretranslate.keep_suggestion), methods=["POST"]),
         Route("/health", is_open(libretranslate.report_health)),

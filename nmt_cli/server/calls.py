@@ -103,22 +103,24 @@ def make_endpoint(
     handler: Handler,
     *,
     needs_key: bool = True,
-    seconds: float | None = None,
+    takes_files: bool = False,
     error_writer: ErrorWriter = write_error,
 ) -> Endpoint:
-    """Returns the endpoint of a handler: it reads the request, checks the key, and bounds the time."""
+    """Returns the endpoint of a handler: it checks the key, reads the request, and bounds the time."""
+    limits = service.limits
+    seconds = limits.file_seconds if takes_files else limits.seconds
 
     async def answer_request(request: Request) -> Response:
         begun = time.monotonic()
-        size = 0
+        size, caller = 0, None if needs_key else ""
         try:
-            values = await read_values(request, service.limits.body)
-            size = sum(len(str(value)) for value in values.values.values())
             if needs_key:
-                service.check_key(find_key(request, values))
-            result = await run_while_connected(
-                request, handler(Call(request, values, service)), seconds or service.limits.seconds
-            )
+                caller = admit_by_head(request, service, takes_files=takes_files)
+            values = await read_values(request, limits.body)
+            size = sum(len(str(value)) for value in values.values.values())
+            if caller is None:
+                caller = service.admission.admit_caller(find_key(values), find_address(request))
+            result = await run_while_connected(request, handler(Call(request, values, service)), seconds)
             response = result if isinstance(result, Response) else Answer(result)
         except RequestError as error:
             response = error_writer(error)
@@ -131,7 +133,7 @@ def make_endpoint(
             await request.close()  # the files of a form
         service.log(
             f"{request.method} {name_path(request)} {response.status_code}  "
-            f"{format_count(size, 'character')}  {time.monotonic() - begun:.3f} s"
+            f"{format_count(size, 'character')}  {time.monotonic() - begun:.3f} s" + (f"  {caller}" if caller else "")
         )
         return response
 
@@ -196,13 +198,36 @@ def collect_values(items: list[tuple[str, Any]], *, are_from_form: bool = False)
     return values
 
 
-def find_key(request: Request, values: Values) -> str | None:
-    """Returns the key of a request: from its head, as DeepL's clients send it, or among its values."""
+def admit_by_head(request: Request, service: Service, *, takes_files: bool) -> str | None:
+    """Returns the name of a request's key, from its head alone; None if its body may contain the key.
+
+    Raises RequestError for a wrong key, for too many requests, and for a document so large that it is not read without
+    a key.
+    """
+    caller = service.admission.admit_by_head(find_key_in_head(request), find_address(request))
+    most = service.limits.body
+    if caller is None and takes_files and int(request.headers.get("content-length", most + 1)) > most:
+        raise RequestError(403, "the API key of so large a document is needed in the head: Authorization: Bearer KEY")
+    return caller
+
+
+def find_address(request: Request) -> str:
+    """Returns the address of the client; a proxy on this machine may name the one it asks for."""
+    return request.client.host if request.client is not None else ""
+
+
+def find_key_in_head(request: Request) -> str | None:
+    """Returns the key in the head of a request: as DeepL's clients send it, or in the query."""
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() in ("bearer", "deepl-auth-key") and key:
         return key.strip()
-    key_value = values.find("api_key", "auth_key", "tokenCode")
-    return key_value if isinstance(key_value, str) else None
+    return find_key(Values(request.query_params))
+
+
+def find_key(values: Values) -> str | None:
+    """Returns the key among the values of a request."""
+    key = values.find("api_key", "auth_key", "tokenCode")
+    return key if isinstance(key, str) else None
 
 
 async def run_while_connected(request: Request, work: Awaitable[Any], seconds: float) -> Any:

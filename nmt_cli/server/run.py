@@ -23,8 +23,10 @@ import uvicorn
 
 from nmt_cli.api.translator import LoadedTranslator
 from nmt_cli.errors import OptionError
+from nmt_cli.server.admission import Admission
 from nmt_cli.server.app import make_application
 from nmt_cli.server.connections import PatientProtocol
+from nmt_cli.server.keys import Key, KeyFile
 from nmt_cli.server.limits import DEFAULT_LIMITS, Limits
 from nmt_cli.server.models import ModelPool, ServedModel
 from nmt_cli.server.security import Rules
@@ -47,7 +49,9 @@ class ServeRequest:
     opener: Callable[[Path], LoadedTranslator]
     memory_limit: int | None = None  # bytes
     cors: bool = False
-    api_key: str | None = None
+    keys: tuple[Key, ...] = ()
+    key_file: Path | None = None
+    rate: int | None = None  # requests per minute, of a key or an address
     hosts: tuple[str, ...] = ()  # names of this server beside localhost and its own
     suggestions: Path | None = None
     limits: Limits = DEFAULT_LIMITS
@@ -105,7 +109,9 @@ def serve(
     if request.suggestions is not None:
         suggestions = SuggestionFile(request.suggestions, by_direction=len(pool.models) > 1)
         suggestions.require_folder()
-    service = Service(pool, request.limits, request.api_key, suggestions, log, report)
+    key_file = KeyFile(request.key_file, report) if request.key_file is not None else None
+    admission = Admission(request.keys, key_file, request.rate)
+    service = Service(pool, request.limits, admission, suggestions, log, report)
     hosts = {"localhost", host.lower(), *(name.lower() for name in request.hosts)}
     if host in ("0.0.0.0", "::"):
         hosts |= {socket.gethostname().lower(), f"{socket.gethostname().lower()}.local"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.errors import NmtError
+from nmt_cli.server.admission import Admission
 from nmt_cli.server.batching import Batcher
 from nmt_cli.server.detection import Detected, Detector
 from nmt_cli.server.errors import RequestError
@@ -46,7 +46,7 @@ class Service:
 
     pool: ModelPool
     limits: Limits = DEFAULT_LIMITS
-    api_key: str | None = None
+    admission: Admission = field(default_factory=Admission)
     suggestions: SuggestionFile | None = None
     log: Log = ignore_line  # a line for each request
     report: Log = ignore_line  # a line for each failure of the server
@@ -56,13 +56,6 @@ class Service:
         self.batcher = Batcher(self.pool, self.limits.waiting)
         self.threads = ReadingThreads(self.batcher)
         self.detector = Detector(self.pool)
-
-    def check_key(self, key: str | None) -> None:
-        """Raises RequestError unless this is the server's key, if it has one."""
-        if self.api_key is not None and not hmac.compare_digest(
-            (key or "").encode("utf-8", "surrogatepass"), self.api_key.encode("utf-8", "surrogatepass")
-        ):
-            raise RequestError(403, "Invalid API key" if key else "This server asks for an API key")
 
     def check_lines(self, number: int) -> None:
         """Raises RequestError if a request has too many lines."""

@@ -128,3 +128,8 @@ def wait_until(holds: Callable[[], bool], seconds: float = 10.0) -> bool:
             return False
         time.sleep(0.02)
     return True
+
+
+def make_head(path: str, *headers: str) -> bytes:
+    """The head of a POST."""
+    return "\r\n".join([f"POST {path} HTTP/1.1", "Host: localhost", *headers, "", ""]).encode()

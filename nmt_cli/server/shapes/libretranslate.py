@@ -123,11 +123,11 @@ async def list_settings(call: Call) -> Any:
     service = call.service
     first = service.pool.models[0]
     return {
-        "apiKeys": service.api_key is not None,
+        "apiKeys": service.admission.needs_key,
         "charLimit": -1,
         "filesTranslation": True,
         "frontendTimeout": 500,
-        "keyRequired": service.api_key is not None,
+        "keyRequired": service.admission.needs_key,
         "language": {
             side: {"code": language.code, "name": language.name}
             for side, language in (("source", first.source), ("target", first.target))

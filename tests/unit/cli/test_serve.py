@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from nmt_cli.api.memory import MemoryLanguageError
-from nmt_cli.cli.serve import open_memories
+from nmt_cli.api.serve_config import ServeConfig
+from nmt_cli.cli.render import Screen
+from nmt_cli.cli.serve import open_memories, read_keys
+from nmt_cli.errors import DataError
 from nmt_cli.runtime import model_directory
 from support.fakes import make_card
 
@@ -33,3 +37,18 @@ def test_each_served_model_has_the_memories_of_its_languages(tmp_path: Path, mon
     assert open_memories(list(models), [], None) == {}
     with pytest.raises(MemoryLanguageError):
         open_memories(list(models), [german, czech], None)
+
+
+def test_a_key_that_others_can_see_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("NMT_API_KEYS", "alice s3cret 60, bob t0ken")
+    monkeypatch.setattr(sys, "argv", ["nmt", "translate", "--serve", "0"])
+    assert [key.name for key in read_keys(ServeConfig(), Screen())] == ["alice", "bob"]
+    in_a_file = ServeConfig(api_key="visible")
+    assert read_keys(in_a_file, Screen())[-1].secret == "visible"
+    assert capsys.readouterr().err == ""
+    for argument in ("--api-key=visible", "visible", "api-key=visible"):
+        monkeypatch.setattr(sys, "argv", ["nmt", "translate", argument])
+        read_keys(in_a_file, Screen())
+        assert "can see the key of --api-key" in capsys.readouterr().err
+    with pytest.raises(DataError):
+        read_keys(ServeConfig(api_key="a b c d"), Screen())

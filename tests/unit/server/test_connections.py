@@ -21,16 +21,12 @@ from nmt_cli.server.run import make_server
 from nmt_cli.server.service import Service
 from nmt_cli.translation.result import Translation
 from support.fakes import louder
-from support.served import connect, make_pool, make_rules, read_all, serve_on_port, wait_until
+from support.served import connect, make_head, make_pool, make_rules, read_all, serve_on_port, wait_until
 
 HEALTH = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 LAST = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 BODY = b'{"q": "hello", "source": "en", "target": "de"}'
 READ_AT_ONCE = 256 * 1024  # bytes that asyncio reads of a socket
-
-
-def make_head(path: str, *headers: str) -> bytes:
-    return "\r\n".join([f"POST {path} HTTP/1.1", "Host: localhost", *headers, "", ""]).encode()
 
 
 def list_statuses(answers: bytes) -> list[bytes]:

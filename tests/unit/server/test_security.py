@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from nmt_cli.server.admission import Admission
+from nmt_cli.server.keys import Key
 from nmt_cli.server.limits import Limits
 from nmt_cli.server.results import ResultStore
 from nmt_cli.server.run import log_without_texts
@@ -53,7 +55,7 @@ def test_cors_is_for_all_once_it_is_asked_for() -> None:
 
 
 def test_a_key_is_asked_for_wherever_something_is_translated() -> None:
-    client = Client(Service(make_pool()[0], api_key="secret"))
+    client = Client(Service(make_pool()[0], admission=Admission([Key("", "secret")])))
     assert client.post("/translate", json=VALUES).status_code == 403
     assert client.post("/translate", json={**VALUES, "api_key": "wrong"}).status_code == 403
     assert client.post("/translate", json={**VALUES, "api_key": "secret"}).status_code == 200
@@ -219,7 +221,7 @@ def test_a_value_that_is_wrong_is_an_error_of_the_client(path: str, values: dict
 
 
 def test_half_of_a_surrogate_pair_comes_back_as_it_was() -> None:
-    client = Client(Service(make_pool()[0], api_key="secret"))
+    client = Client(Service(make_pool()[0], admission=Admission([Key("", "secret")])))
     body = '{"q": "1 \\ud800 2", "source": "en", "target": "de", "api_key": "%s"}'
     assert client.post("/translate", content=body % "secret").json() == {"translatedText": "1 \ud800 2"}
     assert client.post("/translate", content=body % "\\ud800").status_code == 403

@@ -10,6 +10,8 @@ import pytest
 from libretranslatepy import LibreTranslateAPI
 
 from nmt_cli.errors import OutputError
+from nmt_cli.server.admission import Admission
+from nmt_cli.server.keys import Key
 from nmt_cli.server.service import Service
 from nmt_cli.server.suggestions import SuggestionFile
 from support.served import Client, make_pool, serve_on_port
@@ -218,7 +220,7 @@ def test_the_client_of_deepl_is_served() -> None:
 
 
 def test_health_settings_and_interface_are_described() -> None:
-    client = Client(Service(make_pool()[0], api_key="secret"))
+    client = Client(Service(make_pool()[0], admission=Admission([Key("", "secret")])))
     assert client.get("/health").json() == {"status": "ok"}
     settings = client.get("/frontend/settings").json()
     assert (settings["keyRequired"], settings["suggestions"]) == (True, False)
