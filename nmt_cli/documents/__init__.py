@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 PACKAGE = "nmt_cli.documents"
 CLASSES = {  # module and class of each format; imported when it is needed, so that plain text starts at once
     "text": ("text", "TextDocument"),
-    "tsv": ("tsv", "TsvDocument"),
-    "csv": ("csv", "CsvDocument"),
+    "tsv": ("tables", "TsvDocument"),
+    "csv": ("tables", "CsvDocument"),
     "jsonl": ("jsonl", "JsonLinesDocument"),
     "srt": ("cues.srt", "SubtitleDocument"),
     "po": ("po", "CatalogueDocument"),

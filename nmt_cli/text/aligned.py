@@ -67,11 +67,6 @@ class AlignedText(NamedTuple):
             return self.origins[index]
         return self.origins[-1] + 1 if self.origins else 0
 
-    def find_source(self, start: int, end: int) -> range:
-        """Returns the source characters behind those from `start` to `end`; may be empty."""
-        first = self.find_origin(start)
-        return range(first, self.origins[end - 1] + 1 if end > start else first)
-
     def find_target(self, start: int, end: int) -> range:
         """Returns the characters that come from the source characters from `start` to `end`."""
         return range(bisect_left(self.origins, start), bisect_left(self.origins, end))

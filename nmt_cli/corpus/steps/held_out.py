@@ -47,13 +47,12 @@ def split_pairs(pairs: Pairs, config: PrepareConfig, report_progress: PreparePro
     in_training = pairs.is_kept & pairs.has_role("train")
     rows = np.flatnonzero(in_training & pairs.may_be_held_out)
     where = " + ".join(dict.fromkeys(pairs.input_names))
-    from_files = frozenset(pairs.input_roles) - {"train"}
     sizes = choose_sizes(
         len(rows),
         config.dev,
         config.test,
         where=where,
-        from_files=from_files,
+        from_files=frozenset(pairs.input_roles) - {"train"},
         losses=list_losses(pairs),
         training_only=int(in_training.sum()) - len(rows),
     )

@@ -1,0 +1,148 @@
+"""CSV and TSV: the translation becomes the last field of each row; everything before it is kept byte for byte.
+
+In TSV a field is the text between two tabs. In CSV fields may be quoted and have several lines, which are translated
+separately; the delimiter is `,`, `;` or a tab, whichever splits the first line into the most fields.
+"""
+
+from __future__ import annotations
+
+import csv
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from nmt_cli.documents.columns import (
+    count_missing_fields,
+    find_column_index,
+    format_cell,
+    has_header,
+    list_added_columns,
+    refuse_short_row,
+    require_column,
+    split_line_end,
+)
+from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_unit
+from nmt_cli.text.columns import SEPARATOR
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+
+BYTE_ORDER_MARK = "\ufeff"
+OPEN_QUOTE = "perhaps a quote that begins here is never closed"
+
+
+class TableRow(NamedTuple):
+    """A row: its spelling in the file, and its fields."""
+
+    line: int  # of the file, from 1, where the row begins
+    raw: str  # all its lines with their ends
+    fields: list[str]
+
+
+class TableDocument(Document):
+    """A table of which one column is translated."""
+
+    delimiter = "\t"
+
+    @abstractmethod
+    def read_rows(self) -> Iterator[TableRow]:
+        """Yields all rows, the header first, if there is one. Raises DataError for invalid ones, naming their line."""
+
+    def write_field(self, text: str) -> str:
+        """Returns the spelling of a field."""
+        return text
+
+    def read_preamble(self) -> Iterator[TranslationUnit]:
+        """Yields what comes before the first row."""
+        return iter(())
+
+    def read_units(self) -> Iterator[TranslationUnit]:
+        require_column(self.source)
+        yield from self.read_preamble()
+        column = None
+        for row in self.read_rows():
+            if column is None:
+                column, self.width = find_column_index(self.source, row.fields), len(row.fields)
+                self.added = list_added_columns(self.source, row.fields if has_header(self.source) else [])
+                if has_header(self.source):
+                    yield make_verbatim_unit(self.add_fields(row, [added.name for added in self.added]))
+                    continue
+            yield self.make_unit(row, column)
+
+    def make_unit(self, row: TableRow, column: int) -> TranslationUnit:
+        if not any(map(str.strip, row.fields)):
+            return make_verbatim_unit(row.raw)
+        if len(row.fields) <= column:
+            refuse_short_row(self.source, row.line, len(row.fields), column)
+        empty = count_missing_fields(row.fields, self.width, self.notes)
+
+        def write_row(translations: Sequence[Translation]) -> str:
+            return self.add_fields(row, [added.format(translations[0]) for added in self.added], empty=empty)
+
+        return TranslationUnit((format_cell(row.fields[column]),), write_row)
+
+    def add_fields(self, row: TableRow, texts: Iterable[str], *, empty: int = 0) -> str:
+        """Appends the fields `texts` to a row, after `empty` empty ones."""
+        body, end = split_line_end(row.raw)
+        return self.delimiter.join([body, *[""] * empty, *map(self.write_field, texts)]) + end
+
+
+class TsvDocument(TableDocument):
+    def read_rows(self) -> Iterator[TableRow]:
+        for number, line in enumerate(self.source.decode_lines(ends=True), start=1):
+            text = split_line_end(line)[0]
+            yield TableRow(number, line, (text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text).split("\t"))
+
+
+class CsvDocument(TableDocument):
+    def read_preamble(self) -> Iterator[TranslationUnit]:
+        """Yields the line that names the delimiter, if there is one; reads one more line at most.
+
+        A pipe may wait for the translation of a line before it sends the next.
+        """
+        lines = self.source.decode_lines(ends=True)
+        first = next(lines, "")
+        separator = SEPARATOR.fullmatch(first.removeprefix(BYTE_ORDER_MARK))
+        if separator:
+            yield make_verbatim_unit(first)
+            first = next(lines, "")
+        self.delimiter = separator[1] if separator else max(",;\t", key=partial(count_fields, first))
+        self.lines, self.first_line = chain([first] if first else [], lines), 2 if separator else 1
+
+    def write_field(self, text: str) -> str:
+        """Quotes a field if necessary."""
+        needs_quotes = any(mark in text for mark in f'{self.delimiter}"\r\n')
+        return '"{}"'.format(text.replace('"', '""')) if needs_quotes else text
+
+    def read_rows(self) -> Iterator[TableRow]:
+        consumed: list[str] = []
+
+        def note_lines() -> Iterator[str]:
+            for line in self.lines:
+                consumed.append(line)
+                yield line.removeprefix(BYTE_ORDER_MARK)
+
+        number = self.first_line
+        reader = csv.reader(note_lines(), delimiter=self.delimiter, strict=True)
+        while True:
+            try:
+                fields = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                returns = "new-line character" in str(error)  # which a carriage return alone is to the reader
+                hint = "lines end in carriage returns only; convert them: tr '\\r' '\\n'" if returns else OPEN_QUOTE
+                self.source.refuse(number, str(error), hint)
+            yield TableRow(number, "".join(consumed), fields)
+            number += len(consumed)
+            consumed.clear()
+
+
+def count_fields(line: str, delimiter: str) -> int:
+    """Counts the fields of a first line; 0 for invalid CSV, which is reported when it is read."""
+    try:
+        return len(next(csv.reader([line.removeprefix(BYTE_ORDER_MARK)], delimiter=delimiter), []))
+    except csv.Error:
+        return 0
