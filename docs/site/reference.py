@@ -28,6 +28,7 @@ from nmt_cli.cli.parsing.spelling import is_setting
 from nmt_cli.rewriting.rewrite import REWRITES
 from nmt_cli.settings import Setting
 from nmt_cli.translation.checks.table import CHECKS
+from nmt_cli.translation.segmentation.dividers import DIVIDERS
 from nmt_cli.translation.stages import STAGES
 
 DOCS = Path(__file__).parents[1]
@@ -47,6 +48,12 @@ each is worth.
 A translation goes through these steps, in this order.
 
 {stages}
+
+## Dividers
+
+These stay as they are, and what stands between two of them is translated by itself.
+
+{dividers}
 
 ## Protected spans
 
@@ -70,8 +77,7 @@ What the network should not see as it stands is rewritten in this order, and und
 
 ## Checks
 
-Every translation is compared with its source. [translate.md](translate.md#what-to-look-at) says how failed checks are
-reported.
+These run after every repair; [translate.md](translate.md#what-to-look-at) says how they are reported.
 
 {checks}
 """
@@ -139,10 +145,12 @@ def render_rules() -> str:
     lost = [(kind.name.value, summarise(kind)) for kind in IF_LOST]
     rewrites = [(CAMEL_CASE.sub(" ", rewrite.__name__).lower(), summarise(rewrite)) for rewrite in REWRITES]
     stages = [(stage.run.__name__.replace("_", " "), summarise(stage.run)) for stage in STAGES]
+    dividers = [(divider.name, summarise(divider.find)) for divider in DIVIDERS]
     checks = [(check.name, check.doc.rstrip(".") or summarise(check.compare)) for check in CHECKS]
     return RULES.format(
         notice=NOTICE,
         stages=format_table("stage", ("stage", "what it does"), stages),
+        dividers=format_table("divider", ("rule", "what divides a line"), dividers),
         spans=format_table("span", ("rule", "the span is", "what it protects"), spans),
         lost=format_table("lost", ("rule", "what it finds"), lost),
         rewrites=format_table("rewrite", ("rule", "what it does"), rewrites),
@@ -170,9 +178,12 @@ def summarise(documented: object) -> str:
 
 
 def format_table(prefix: str, header: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
-    """Returns a table of Markdown with an anchor in each row: `prefix`, and the name that the row begins with."""
+    """Returns a table of Markdown with an anchor in each row: `prefix`, and the name that the row begins with.
+
+    A bar in a cell would end it, even in code.
+    """
     lines = [f"| {' | '.join(header)} |", "|---" * len(tuple(header)) + "|"]
-    for name, *cells in rows:
+    for name, *cells in ([cell.replace("|", r"\|") for cell in row] for row in rows):
         anchor = "-".join([*prefix.split(), *name.split()])
         lines.append(f'| <a id="{anchor}"></a>{" | ".join([name, *cells])} |')
     return "\n".join(lines)

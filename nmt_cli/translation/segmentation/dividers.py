@@ -115,7 +115,7 @@ def find_references(line: Line) -> Iterator[Frame]:
 
 
 def find_bars(line: Line) -> Iterator[Frame]:
-    """Bars between alternatives, with the numbers that these are for: `|`, `||||`, `|[2,*] `."""
+    """Bars between alternatives, with the numbers that these are for: `|`, `||||`, `|[2,*]`."""
     bars = [match for match in re.finditer(BAR, line.text) if is_divider(match, line.text)]
     for start in [0, *(match.end() for match in bars)] if bars else []:
         if number := re.compile(ALTERNATIVE_RANGE).match(line.text, start):
@@ -191,7 +191,7 @@ def is_aside(text: str) -> bool:
 
 
 def find_labels(line: Line) -> Iterator[Frame]:
-    """Labels before a colon: `Note: `, `Dr. Smith: `, `Figure 3: `; but not `He said: `."""
+    """Labels before a colon: `Note:`, `Mr Smith:`, `Figure 3:`; but not `He said:`."""
     covered = line.covered
     for start in line.starts:
         match = re.compile(LABEL_AND_COLON).match(covered, start)
