@@ -20,16 +20,17 @@ from pathlib import Path
 import numpy as np
 from bench import make_parser
 
+from nmt_cli.api.open_model import open_translator
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.analysis.reliability import compute_auc, measure_reliability
 from nmt_cli.evaluation.metrics.chrf import compute_chrf
+from nmt_cli.jobs.job import Block, score_pairs
+from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.normalise import make_sentence_key
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.training.confidence_fitting import SEARCH, describe_fit
-from nmt_cli.translation.checks.check import check_pair
 from nmt_cli.translation.checks.confidence import GOOD_CHRF, ConfidenceModel, extract_features
-from nmt_cli.translation.checks.context import CheckContext
 from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.translator import Translator
 
@@ -52,18 +53,16 @@ def draw_unseen(pairs: Sequence[Pair], trained: Sequence[Pair], count: int, seed
     return random.Random(seed).sample(sorted(unseen.values()), min(count, len(unseen)))
 
 
-def count_alarms(pairs: Sequence[Pair], context: CheckContext) -> Counter[str]:
-    """Returns how many of the pairs fail each check, and any of them."""
-    alarms: Counter[str] = Counter()
-    for source, target in pairs:
-        failed = check_pair(source, target, context)
-        alarms.update(check.kind for check in failed)
-        alarms["any"] += bool(failed)
-    return alarms
+def count_alarms(translator: Translator, pairs: Sequence[Pair]) -> Counter[str]:
+    """Returns how many of the pairs fail each check, and any of them, as if the model had written their targets."""
+    lines = tuple(f"{source}\t{target}" for source, target in pairs)
+    checked = translator.check_translations(score_pairs(translator, Block(0, lines)), repaired=True)
+    alarms = Counter(check.kind for translation in checked for check in translation.checks)
+    return Counter({**alarms, "any": sum(bool(translation.checks) for translation in checked)})
 
 
-def measure_alarms(pairs: Sequence[Pair], context: CheckContext) -> None:
-    for kind, count in count_alarms(pairs, context).most_common():
+def measure_alarms(translator: Translator, pairs: Sequence[Pair]) -> None:
+    for kind, count in count_alarms(translator, pairs).most_common():
         print(f"  {kind:14} {count:5,} of {len(pairs):,} references  {100 * count / len(pairs):.2f} %")
 
 
@@ -114,6 +113,7 @@ def main() -> None:
     parser = make_parser(__doc__, "data", "model", "sentences", "seed")
     parser.add_argument("what", choices=("alarms", "time", "confidence"))
     parser.add_argument("pairs", type=Path)
+    parser.add_argument("--check-with", type=Path, help="a model of the other direction")
     parser.set_defaults(sentences=5_000)
     options = parser.parse_args()
     corpus = PreparedCorpus.load(options.data)
@@ -121,11 +121,12 @@ def main() -> None:
         [(pair.source, pair.target) for pair in corpus.read_pairs(split)] for split in ("train", "dev")
     )
     pairs = draw_unseen(read_pairs(options.pairs), trained, options.sentences, options.seed)
-    translator = Translator.load(ModelRequest(options.model))
+    reverse = options.check_with and find_model(options.check_with)
+    translator = open_translator(ModelRequest(find_model(options.model), check_with=reverse))
     if translator.profile is None:
         translator.profile = CorpusProfile.parse(corpus.profile.encode())
     if options.what == "alarms":
-        measure_alarms(pairs, translator.check_context)
+        measure_alarms(translator, pairs)
     elif options.what == "time":
         measure_time(translator, [source for source, _ in pairs])
     else:

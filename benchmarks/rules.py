@@ -136,7 +136,7 @@ def measure(options: Namespace, rule: str | None) -> Figures:
         not is_reported(translation) and any(list_losses(*pair, translation.text, language))
         for pair, translation in zip(pairs, translations, strict=True)
     )
-    alarms = count_alarms(pairs, translator.check_context)["any"]
+    alarms = count_alarms(translator, pairs)["any"]
 
     def translate(lines: Sequence[str]) -> list[str]:
         return [translation.text for translation in translate_lines(translator, lines)]

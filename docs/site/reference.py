@@ -40,18 +40,17 @@ RULES = """# Rules of `nmt translate`
 
 {notice}
 
-[faithful.md](faithful.md) explains how these rules work together, and [the log](../benchmarks/log/rules.md) says what
-each is worth.
+[How they work together](faithful.md); [what each is worth](../benchmarks/log/rules.md).
 
 ## Stages
 
-A translation goes through these steps, in this order.
+A translation goes through these, in this order.
 
 {stages}
 
 ## Dividers
 
-These stay as they are, and what stands between two of them is translated by itself.
+These stay as they are; what stands between them is translated by itself.
 
 {dividers}
 
@@ -64,14 +63,14 @@ placeholder; what is *taken out* it never sees, and attention puts it back. The 
 
 ## Lost and found
 
-The network writes these itself. If it loses one, the sentence is translated again with it protected, and the
-translation with fewer faults is taken.
+The network writes these itself. If it loses one, the sentence is translated again with it protected; the translation
+with fewer faults is taken.
 
 {lost}
 
 ## Rewrites
 
-What the network should not see as it stands is rewritten in this order, and undone last first.
+The network reads the result of all, in this order; they are undone last first.
 
 {rewrites}
 
@@ -146,7 +145,7 @@ def render_rules() -> str:
     rewrites = [(CAMEL_CASE.sub(" ", rewrite.__name__).lower(), summarise(rewrite)) for rewrite in REWRITES]
     stages = [(stage.run.__name__.replace("_", " "), summarise(stage.run)) for stage in STAGES]
     dividers = [(divider.name, summarise(divider.find)) for divider in DIVIDERS]
-    checks = [(check.name, check.doc.rstrip(".") or summarise(check.compare)) for check in CHECKS]
+    checks = [(check.name, check.doc.rstrip(".") or summarise(check.compare or check.inspect)) for check in CHECKS]
     return RULES.format(
         notice=NOTICE,
         stages=format_table("stage", ("stage", "what it does"), stages),

@@ -40,6 +40,10 @@ def open_translator(request: ModelRequest) -> Translator:
 
         reader = cache(lambda: load_inception(request.model / IMAGE_WEIGHTS))  # loaded once, if at all
         translator = translator.with_picture_reader(reader)
+    if request.check_with is not None:
+        from nmt_cli.translation.reading_back import attach_reverse  # which few runs ask for
+
+        attach_reverse(translator, request)
     return translator
 
 

@@ -204,13 +204,14 @@ def load(
     precision: str | None = None,
     threads: int | None = None,
     tm: PathLike | Iterable[PathLike] = (),
+    check_with: PathLike | None = None,
     **options: Any,
 ) -> LoadedTranslator:
     """Loads a model: a directory, or the name of an installed model. Does not start TensorFlow.
 
-    `threads` is the number of cores it may use, all by default. `tm` are translation memories. `options` are those of
-    `nmt translate` about reading lines, such as `glossary="terms.tsv"`, and about search, such as `beam_size=1`. Raises
-    NotFoundError, DamagedError or OptionError.
+    `threads` is the number of cores it may use, all by default. `tm` are translation memories, and `check_with` is
+    a model of the other direction. `options` are those of `nmt translate` about reading lines, such as
+    `glossary="terms.tsv"`, and about search, such as `beam_size=1`. Raises NotFoundError, DamagedError or OptionError.
     """
     from nmt_cli.api.open_model import open_translator
     from nmt_cli.runtime.installed_models import find_model
@@ -221,7 +222,8 @@ def load(
     others = {name: value for name, value in options.items() if not hasattr(lines, name)}
     directory = find_model(Path(model))
     others_models = tuple(find_model(path) for path in list_paths(ensemble))
-    translator = open_translator(ModelRequest(directory, others_models, lines, precision, threads))
+    reverse = None if check_with is None else find_model(Path(check_with))
+    translator = open_translator(ModelRequest(directory, others_models, lines, precision, threads, reverse))
     languages = (translator.card.source_language, translator.card.target_language)
     return LoadedTranslator(
         translator, directory, others, ensemble=bool(others_models), memory=open_memory(tm, languages)

@@ -63,6 +63,16 @@ def translate(
             rich_help_panel="Files",
         ),
     ] = None,
+    check_with: Annotated[
+        Path | None,
+        typer.Option(
+            "--check-with",
+            metavar="MODEL",
+            help="A model of the other direction, which reads every translation back: words of the source that it finds"
+            " unlikely fail a check.",
+            rich_help_panel="Checks",
+        ),
+    ] = None,
     n_best: Annotated[
         int,
         typer.Option(
@@ -104,6 +114,7 @@ def translate(
         force=force,
         precision=precision,
         ensemble=tuple(map(resolve_model, ensemble or ())),
+        check_with=check_with and resolve_model(check_with),
         n_best=n_best,
         prefix=prefix,
         score=score,

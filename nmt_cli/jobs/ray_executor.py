@@ -20,7 +20,7 @@ from nmt_cli.errors import MissingExtraError, NmtError, NotFoundError, WorkerErr
 from nmt_cli.files import require_file
 from nmt_cli.jobs.job import Block, Job
 from nmt_cli.jobs.workers import serve_blocks
-from nmt_cli.runtime.compatibility import require_same_sides
+from nmt_cli.runtime.compatibility import require_reverse, require_same_sides
 from nmt_cli.runtime.model_directory import CARD, ModelDirectory
 from nmt_cli.sources.images import IMAGE_WEIGHTS
 from nmt_cli.translation.config import ModelRequest
@@ -50,6 +50,9 @@ class Shipment:
         first, *others = models = [ModelDirectory.load(path, request.precision) for path in paths]
         for other in others:
             require_same_sides(first, other)
+        if request.check_with is not None:
+            models.append(ModelDirectory.load(request.check_with))
+            require_reverse(first, models[-1])
         return cls(job, tuple(map(read_model_files, models)), read_glossary(request))
 
     def unpack(self, directory: Path) -> Job:
@@ -59,7 +62,9 @@ class Shipment:
             model.mkdir()
             for name, content in files.items():
                 (model / name).write_bytes(content)
-        request = self.job.request._replace(model=first, ensemble=tuple(others))
+        request = self.job.request
+        check_with = others.pop() if request.check_with is not None else None
+        request = request._replace(model=first, ensemble=tuple(others), check_with=check_with)
         if self.glossary is not None and request.lines is not None:
             terms = directory / "glossary.tsv"
             terms.write_bytes(self.glossary)

@@ -65,6 +65,15 @@ class RewrittenText(NamedTuple):
         return tuple(pair for rewrite, memo in self.memos if isinstance(rewrite, Slips) for pair in memo)
 
     @property
+    def readings(self) -> tuple[ReadAs, ...]:
+        """The words of the source that the network reads in another form, each with that form."""
+        if self.text == self.source:
+            return ()
+        before = self.source.split(" ")
+        pairs = zip((before[word] for word in self.words), self.text.split(), strict=True)
+        return tuple(ReadAs(word, known) for word, known in pairs if word != known)
+
+    @property
     def is_in_capitals(self) -> bool:
         """Whether the whole text was in capitals."""
         plans = (memo for rewrite, memo in self.memos if isinstance(rewrite, Case))

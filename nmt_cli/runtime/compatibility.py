@@ -1,4 +1,4 @@
-"""Checks whether two exported models can be ensembled: they must read the same rows and write the same ids."""
+"""Checks whether two exported models fit together, in an ensemble or to check each other's translations."""
 
 from __future__ import annotations
 
@@ -16,6 +16,18 @@ def require_same_sides(first: ModelDirectory, other: ModelDirectory) -> None:
                 f"{other.directory}/ cannot be ensembled with {first.directory}/: it has different {side} subwords",
                 hint="train both on the same prepared corpus, or prepare with --tokenizer-from the other model",
             )
+
+
+def require_reverse(model: ModelDirectory, other: ModelDirectory) -> None:
+    """Raises OptionError unless `other` translates text back into the language that `model` reads."""
+    languages = (model.card.source_language, model.card.target_language)
+    others = (other.card.target_language, other.card.source_language)
+    is_text = not (model.card.has_pictures or other.card.has_pictures)
+    if not is_text or languages != others:
+        raise OptionError(
+            f"--check-with {other.directory} does not translate text from {languages[1]} to {languages[0]}",
+            hint="name a model of the other direction: nmt train --reverse makes one from the same corpus",
+        )
 
 
 def identify_source(card: ModelCard) -> Any:

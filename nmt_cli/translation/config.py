@@ -114,6 +114,7 @@ class ModelRequest(NamedTuple):
     lines: LineConfig | None = None
     precision: str | None = None  # of the weights: float or int8; None: as the model card says
     threads: int | None = None  # None: one per core
+    check_with: Path | None = None  # a model of the other direction, by which translations are read back
 
 
 SPARE_HYPOTHESES = 3  # searched beside those that are asked for, since different tokens may spell one text

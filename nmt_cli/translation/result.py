@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
@@ -26,7 +26,9 @@ CheckKind = Literal[
     "dates",
     "spans",
     "terms",
+    "labels",
     "sentences",
+    "untranslated",
     "length",
     "brackets",
     "quotes",
@@ -137,6 +139,9 @@ class Translation(NamedTuple):
     replacement: str | None = None  # what is written instead of a translation of too little confidence
     origin: Origin = "network"
     carried: tuple[str, ...] = ()  # words that training never had, taken for names
+    readings: tuple[ReadAs, ...] = ()  # words that the network read in another form, whatever the reason
+    read_back: Mapping[str, float] | None = None  # log-probabilities of its words by a model of the other direction
+    kept: tuple[str, ...] = ()  # labels that stay as they are, since the network knows no likely translation
 
     @property
     def text(self) -> str:

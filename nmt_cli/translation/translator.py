@@ -73,6 +73,7 @@ class Translator:
         same_language = self.languages[0] == self.languages[1] != ""
         self.sentences = SentenceSearch(BatchSearch(engine, source, target, threads), same_language)
         self.profile = profile
+        self.read_back: Callable[[Sequence[Translation]], Sequence[Translation]] = lambda translations: translations
         self.carries = carries and all(side is not None and side.has_placeholders for side in (source.subwords, target))
         lines = lines or LineConfig()
         self.reader: LineReader = (LineReader if self.reads_text else PictureLines)(
@@ -204,8 +205,8 @@ class Translator:
         """Returns the translations with the checks they fail; `repaired` says that faults were already searched for."""
         from nmt_cli.translation.checks.check import check_translation  # training needs none
 
-        context = self.check_context
-        return [check_translation(translation, context, repaired=repaired) for translation in translations]
+        context, read = self.check_context, self.read_back(translations)
+        return [check_translation(translation, context, repaired=repaired) for translation in read]
 
     @cached_property
     def confidence(self) -> ConfidenceModel | None:

@@ -118,7 +118,7 @@ def test_scoring_gives_the_log_probability_that_translating_found(learned: Path)
 
 def test_samples_are_drawn_alike_from_a_file_and_from_a_pipe_that_waits(learned: Path) -> None:
     lines = ["bade giko lu.", "ma ne po.", "bade giko lu."]
-    options = ["--sample", "--temperature", "3", "--set", "seed=3"]
+    options = ["--sample", "--set", "temperature=3", "--set", "seed=3"]
     together = succeed("translate", *options, cwd=learned, text="\n".join(lines)).stdout.splitlines()
     command = [sys.executable, "-m", "nmt_cli", "translate", *options]
     with subprocess.Popen(command, cwd=learned, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:

@@ -54,8 +54,8 @@ OPTIONS: Mapping[str, CommandOptions] = {
         ),
         others=(
             *("ensemble", "encoding", "protect", "split-sentences", "tm", "repair"),
-            *("check", "report", "strict", "confidence", "min-confidence", "on-low-confidence"),
-            *("length-penalty", "max-length", "max-source-length", "sample", "temperature"),
+            *("check", "check-with", "report", "strict", "confidence", "min-confidence", "on-low-confidence"),
+            *("length-penalty", "max-length", "max-source-length", "sample"),
             *("alignments", "score", "workers", "api-key"),
         ),
     ),

@@ -98,7 +98,7 @@ TRAIN = (
 )
 SEARCHED = {"n_best", "prefix", *list_names(SearchConfig, SamplingConfig, RepairConfig, LineConfig, MemoryConfig)}
 NOT_SERVED = {
-    *("files", "output", "force", "n_best", "prefix", "score", "strict", "report"),
+    *("files", "output", "force", "n_best", "prefix", "score", "strict", "report", "check_with"),
     *list_names(LayoutConfig, DocumentConfig, ExecutorConfig),
 }
 TRANSLATE = (
@@ -147,7 +147,7 @@ TRANSLATE = (
         "set the threshold: --min-confidence 0.8",
     ),
     Refusal(
-        {"strict", "report", "confidence", "min_confidence", "qa_column"},
+        {"strict", "report", "confidence", "min_confidence", "qa_column", "check_with"},
         lambda v: v.check is False,
         "cannot be combined with --no-check",
     ),
@@ -160,7 +160,7 @@ TRANSLATE = (
 OF_MODEL = "model"  # the rows of `translate` that need the model's card, as `card`, and the kind of its `subwords`
 MODEL = (
     Refusal(
-        {"alignments", "replace_unknown"},
+        {"alignments", "replace_unknown", "check_with"},
         lambda v: v.card.network.get("attention") == "none",
         "needs attention, and this model has none",
         "leave it out, or name another --model",
@@ -172,7 +172,7 @@ MODEL = (
         "leave it out, or name another --model",
     ),
     Refusal(
-        {"alignments", "replace_unknown", "tm", *list_names(LineConfig)},
+        {"alignments", "replace_unknown", "tm", "check_with", *list_names(LineConfig)},
         lambda v: v.card.has_pictures,
         "applies to text, and this model reads pictures",
         "leave it out",

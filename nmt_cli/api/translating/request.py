@@ -43,6 +43,7 @@ class TranslationRequest:
     force: bool = False
     precision: str | None = None
     ensemble: tuple[Path, ...] = ()
+    check_with: Path | None = None  # a model of the other direction
     n_best: int = 1
     prefix: str = ""
     score: bool = False  # whether translations are given, and only scored
@@ -57,7 +58,7 @@ class TranslationRequest:
 
     @property
     def model_request(self) -> ModelRequest:
-        return ModelRequest(self.models[0], self.ensemble, self.lines, self.precision)
+        return ModelRequest(self.models[0], self.ensemble, self.lines, self.precision, check_with=self.check_with)
 
     @property
     def is_for_lines(self) -> bool:

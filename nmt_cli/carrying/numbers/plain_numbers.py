@@ -52,7 +52,7 @@ class ChoiceNumbers(NumericKind):
 
 
 class SmallNumbers(LostKind, NumericKind):
-    """Numbers of one or two digits, all those of a sentence, since another search may lose another one.
+    """All numbers of one or two digits of a sentence, since another search may lose others.
 
     If there is not room for all, the lost ones come first.
     """

@@ -1,4 +1,4 @@
-"""Checks a translation against its source: what a person should look at, and why. Knows only text.
+"""Checks a translation against its source: what a person should look at, and why. Knows no network.
 
 Checks favour precision over recall, since false alarms make them worthless: `benchmarks/checks.py` measures how often
 each is raised on human translations.
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from nmt_cli.translation.checks.context import CheckContext
-from nmt_cli.translation.checks.table import CHECK_ROWS, COMPARISONS
+from nmt_cli.translation.checks.table import CHECK_ROWS, COMPARISONS, INSPECTIONS
 from nmt_cli.translation.checks.words import check_repeats
 from nmt_cli.translation.repair.faults import find_fault
 from nmt_cli.translation.result import FailedCheck, Translation
@@ -31,6 +31,8 @@ def check_translation(
     if context.reads_text:
         context = context._replace(placed=translation.placed)
         failed += check_pair(read_source_as_known(translation), translation.text, context)
+        inspected = (check.inspect(translation, context) for check in INSPECTIONS if check.inspect is not None)
+        failed += filter(None, inspected)
         if translation.is_recalled:  # a person chose its words
             failed = [check for check in failed if check.kind != "unseen words"]
     else:

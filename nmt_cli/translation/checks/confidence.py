@@ -32,6 +32,7 @@ RARE_WORD_COUNT = 5  # a word that occurs less often in training is rare
 UNLIKELY = math.log(0.25)  # log-probability of a token that the network hardly believed in
 LOW_CONFIDENCE = 0.2  # below which a person should look at a translation, unless a card says otherwise
 UNCOVERED = 0.2  # attention that a source position received in all, below which it was left out
+COUNTED_ELSEWHERE = {"unseen words", "untranslated", "labels"}  # checks of what other features measure
 FEATURES = (
     "mean log-probability",
     "lowest log-probability",
@@ -162,7 +163,7 @@ def extract_features(translation: Translation, context: CheckContext) -> list[fl
     for text, side in sides:
         values += measure_words(text, side) if side is not None else [math.nan, math.nan]
     values += [math.nan] * (len(FEATURES) - 2 - len(values))
-    failed = [check for check in translation.checks if check.kind != "unseen words"]
+    failed = [check for check in translation.checks if check.kind not in COUNTED_ELSEWHERE]
     return [*values, float(len(failed)), float(bool(translation.repairs))]
 
 

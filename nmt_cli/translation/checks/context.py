@@ -9,6 +9,7 @@ from nmt_cli.translation.result import FailedCheck, Placed
 
 if TYPE_CHECKING:
     from nmt_cli.text.profile import CorpusProfile, LengthRatio
+    from nmt_cli.translation.result import Translation
 
 NAMED = 3  # words, numbers or spans that a message names
 
@@ -39,6 +40,7 @@ class CheckContext(NamedTuple):
 
 
 TextComparison = Callable[[str, str, CheckContext], FailedCheck | None]  # of a source and its translation
+Inspection = Callable[["Translation", CheckContext], FailedCheck | None]
 
 
 def join_named(parts: Iterable[str]) -> str:

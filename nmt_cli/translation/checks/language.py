@@ -14,7 +14,7 @@ SMOOTHING = 0.5  # added to the count of each word
 
 
 def check_language(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for a source whose words belong to the target language, by how often training had them on either side."""
+    """Looks for a source whose words belong to the target language."""
     profile = context.profile
     if profile is None or profile.source is None or context.same_language:
         return None

@@ -8,7 +8,7 @@ from nmt_cli.translation.result import FailedCheck
 
 
 def check_numbers(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Compares the values of all numbers, in any notation, in the digits of any script or in words of 87 languages.
+    """Compares the values of all numbers, in any notation or script, or in words of 87 languages.
 
     The repair of lost numbers makes the same comparison, between what the network read and wrote.
     """

@@ -1,12 +1,15 @@
-"""The table of checks: what is compared in every translation, and the messages about it. Knows only text.
+"""The table of checks: what is compared in every translation, and the messages about it. Knows no network.
 
-A fault found by search may be repaired; the summary counts the repairs. To add a check, name a comparison here.
+A fault found by search may be repaired; the summary counts the repairs. To add a check, name a comparison here, or an
+inspection if it needs more than the texts.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from nmt_cli.translation.checks.coverage import check_coverage
+from nmt_cli.translation.checks.labels import check_labels
 from nmt_cli.translation.checks.language import check_language
 from nmt_cli.translation.checks.lengths import check_length
 from nmt_cli.translation.checks.marks import check_brackets, check_colons, check_final_mark, check_quotes
@@ -16,7 +19,7 @@ from nmt_cli.translation.checks.spans import check_spans, check_terms
 from nmt_cli.translation.checks.words import check_copy, check_repeats, check_words
 
 if TYPE_CHECKING:
-    from nmt_cli.translation.checks.context import TextComparison
+    from nmt_cli.translation.checks.context import Inspection, TextComparison
     from nmt_cli.translation.result import CheckKind
 
 
@@ -28,7 +31,8 @@ class CheckRow(NamedTuple):
 
     name: CheckKind
     summary: str  # what is wrong with the lines that fail it
-    compare: TextComparison | None = None  # None: search or confidence finds it
+    compare: TextComparison | None = None
+    inspect: Inspection | None = None  # if the texts are not enough; neither: search or confidence finds it
     doc: str = ""  # what it is, where no comparison says so
     repaired: tuple[str, ...] = ()  # what a repaired fault is called, and several if they have no plural in -s
     unrepaired: str = ""  # the message if no remedy helped against the fault
@@ -82,6 +86,7 @@ CHECKS = (
         repaired=("phrase lost between spans", "phrases lost between spans"),
         unrepaired="the words between two spans may be lost",
     ),
+    CheckRow("labels", "with a label kept untranslated", inspect=check_labels),
     CheckRow("terms", "with a glossary term missing or perhaps misplaced", check_terms),
     CheckRow(
         "numbers",
@@ -108,6 +113,7 @@ CHECKS = (
     CheckRow("colons", "with a colon missing", check_colons),
     CheckRow("final mark", "with a different final mark than the source", check_final_mark),
     CheckRow("sentences", "with a sentence missing", check_sentences),
+    CheckRow("untranslated", "with words that nothing translates", inspect=check_coverage),
     CheckRow(
         "copied",
         "left untranslated",
@@ -126,4 +132,5 @@ CHECKS = (
     ),
 )
 COMPARISONS = tuple(check for check in CHECKS if check.compare is not None)
+INSPECTIONS = tuple(check for check in CHECKS if check.inspect is not None)
 CHECK_ROWS = {check.name: check for check in CHECKS}

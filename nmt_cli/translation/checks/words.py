@@ -66,7 +66,7 @@ def find_repeated_phrase(words: Sequence[str]) -> str:
 
 
 def check_words(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for words unseen in training: half of a text, or two words that make up a third of the source.
+    """Looks for words unseen in training: half of a text, or two and a third of the source.
 
     A word in both texts is a name or was copied, and does not count. A side whose training text is so small that any
     text has unseen words is ignored.

@@ -62,6 +62,8 @@ def join_parts(
         source_read=cut.source_read if cut else 0,
         read_as=tuple(chain.from_iterable(part.read_as for part in parts)),
         carried=tuple(span.text for piece in pieces for span in piece.segment.spans if span.kind is SpanKind.NAME),
+        readings=tuple(chain.from_iterable(part.readings for part in parts)),
+        kept=tuple(chain.from_iterable(part.kept for part in parts)),
     )
 
 
@@ -109,9 +111,10 @@ def restore_piece(
     a network that learned from sentences makes nonsense of a single word.
     """
     if translation is None or (piece.segment.is_label and is_unlikely(translation)):
-        return Translation(
+        kept = Translation(
             piece.text, (piece.unchanged, SENTENCE_END), (keep_piece(piece, normalise(prefix)),), frozenset()
         )
+        return kept if translation is None else kept._replace(kept=(piece.unchanged,))
     if tokenizers is None or piece.recalled is not None:
         return translation
     if is_complete(piece, translation):
@@ -135,7 +138,9 @@ def undo_rewrites(translation: Translation, rewritten: RewrittenText, piece: Pie
         return hypothesis._replace(text=rewritten.write(hypothesis.text, Written(spans, find_links)))
 
     return translation._replace(
-        hypotheses=tuple(map(write, translation.hypotheses)), read_as=rewritten.read_as or translation.read_as
+        hypotheses=tuple(map(write, translation.hypotheses)),
+        read_as=rewritten.read_as or translation.read_as,
+        readings=(*rewritten.readings, *translation.readings),
     )
 
 

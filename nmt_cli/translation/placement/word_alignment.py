@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from nmt_cli.text.normalise import normalise
+from nmt_cli.text.normalise import find_unspaced, normalise
 from nmt_cli.text.symbols import BLANK, JOINER, SENTENCE_END
-from nmt_cli.text.words import Link
+from nmt_cli.text.words import Link, choose_word_pattern
 from nmt_cli.translation.result import WordLinks
 
 if TYPE_CHECKING:
@@ -94,6 +94,13 @@ def group_by_blanks(pieces: Sequence[str]) -> Groups:
             groups.append([])
         groups[-1].append(index)
     return groups
+
+
+def spell_word(pieces: Sequence[str], group: Sequence[int]) -> str:
+    """Returns the word that a group of subwords spells, without the marks around it; empty if it is not just one."""
+    text = "".join(pieces[index].removeprefix(JOINER) for index in group).replace(BLANK, " ")
+    words = [word for word in choose_word_pattern(text).findall(text) if word[0].isalnum()]
+    return words[0] if len(words) == 1 and not find_unspaced(text) else ""
 
 
 def is_special(piece: str) -> bool:

@@ -84,7 +84,7 @@ def refused(*arguments: str) -> str:
         ("translate --api-key k", "--api-key needs --serve"),
         ("translate --serve 5000 --scores", "--scores cannot be combined with --serve"),
         ("translate --serve 5000 file.txt", "FILE cannot be combined with --serve"),
-        ("translate --temperature 2", "--temperature needs --sample"),
+        ("translate --set temperature=2", "--set temperature needs --sample"),
         ("translate --sample --beam-size 3", "--beam-size cannot be combined with --sample"),
         ("translate --on-low-confidence blank", "--on-low-confidence needs --min-confidence"),
         ("translate --confidence --score", "--confidence cannot be combined with --score"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -11,7 +12,7 @@ from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.errors import DataError, NotFoundError
 from nmt_cli.jobs.job import Block
 from nmt_cli.jobs.ray_executor import RayExecutor, Shipment
-from nmt_cli.runtime.model_directory import FLOAT, FORMAT, ModelCard, name_graphs, write_card
+from nmt_cli.runtime.model_directory import FLOAT, FORMAT, ModelCard, name_graphs, read_card, write_card
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.translation.config import LineConfig, ModelRequest
@@ -62,6 +63,15 @@ def test_the_model_travels_with_its_job(unread_model: Path, tmp_path: Path) -> N
     job = shipment.unpack(tmp_path)
     assert job.request.model.parent == tmp_path
     assert Shipment.pack(job).models == shipment.models
+
+
+def test_the_model_that_reads_back_travels_too(unread_model: Path, tmp_path: Path) -> None:
+    reverse = copytree(unread_model, tmp_path / "reverse")
+    write_card(reverse, read_card(reverse)._replace(epochs=2))
+    request = ModelRequest(unread_model, (unread_model,), check_with=reverse)
+    shipped = Shipment.pack(LoudJob(request, SearchConfig())).unpack(tmp_path).request
+    assert len(shipped.ensemble) == 1 and shipped.check_with is not None
+    assert read_card(shipped.check_with).epochs == 2
 
 
 def test_the_glossary_travels_too(unread_model: Path, tmp_path: Path) -> None:
