@@ -1,14 +1,16 @@
-"""Makes a package of a trained model: all that translation reads, in 8 bits, at most 15 MB.
+"""Makes a package of a trained model: all that translation reads, in 8 bits, and its weights in 16 bits for training.
 
-    python data/models/make.py MODEL PREPARED
+    python data/models/make.py MODEL PREPARED --set tatoeba=tatoeba.tsv --set help=help.tsv
 
-writes `data/models/eng-deu`, after the languages of the model: the model, its scores, licence and attribution, and a
-`pyproject.toml` with which pip installs it. PREPARED is the corpus that MODEL was trained on. Needs the extra `train`.
+writes `data/models/eng-deu`, after the languages of the model: the model, its scores, licences and attribution, and a
+`pyproject.toml` with which pip installs it. PREPARED is the corpus that MODEL was trained on; each set is a
+tab-separated file of pairs in its direction, without which its test split is scored. Needs the extra `train`.
 
-1. Take the graphs in 8 bits and what else translates. Weights, graphs of floats and checkpoints stay behind.
+1. Take the graphs in 8 bits and what else translates. Graphs of floats and checkpoints stay behind.
 2. Where that is too large, make the graphs anew, with products with embeddings computed instead of looked up.
-3. Score the package itself on the test set.
-4. Write its pages.
+3. Score the package itself on each set, and keep the scores in its card.
+4. Add the weights as 16-bit floats, from which another training starts.
+5. Write its pages.
 """
 
 from __future__ import annotations
@@ -22,21 +24,24 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+import numpy as np
+
 import nmt_cli as nmt
 from nmt_cli.api.startup import silent_tensorflow
 from nmt_cli.cli.network_summary import describe_network
 from nmt_cli.cli.status import make_example
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.reversed import reverse_corpus
+from nmt_cli.evaluation.report import Report
 from nmt_cli.files import stage_directory
 from nmt_cli.languages.codes import find_language
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.installed_models import MODEL, name_package
 from nmt_cli.runtime.model_directory import (
-    CARD,
     HISTORY,
     INT8,
     TRAINED_SOURCES,
+    WEIGHTS,
     ModelCard,
     ModelDirectory,
     name_graphs,
@@ -47,13 +52,14 @@ from nmt_cli.runtime.model_directory import (
 
 HERE = Path(__file__).parent
 TEMPLATES = HERE / "templates"
-LARGEST = 15_000_000  # bytes of a package
-PAGES_ROOM = 10_000  # of them for the pages
+LARGEST = 12_000_000  # bytes of what translates, and of the weights for training
 PAGES = ("README.md", "LICENSE", "pyproject.toml")
 METRICS = {"bleu4": "BLEU-4", "chrf": "chrF2"}
 
 
-def make_package(model: Path, prepared: Path, output: Path, *, force: bool = False) -> Path:
+def make_package(
+    model: Path, prepared: Path, output: Path, *, sets: Mapping[str, Path] | None = None, force: bool = False
+) -> Path:
     """Writes the package of a model into a folder of `output`, which is named for its languages; returns the folder."""
     card = read_card(model)
     if card.default_precision != INT8:
@@ -67,12 +73,16 @@ def make_package(model: Path, prepared: Path, output: Path, *, force: bool = Fal
         package.mkdir()
         (package / "__init__.py").write_text(f'"""A model of nmt, as data in the folder `{MODEL}`; holds no code."""\n')
         copy_model(model, package / MODEL)
-        if measure_folder(staged) > LARGEST - PAGES_ROOM:
+        if measure_folder(staged) > LARGEST:
             shrink_model(model, package / MODEL, corpus)
-        size = measure_folder(staged)
-        if size > LARGEST - PAGES_ROOM:
+        copy_weights(model, package / MODEL)
+        weights = (package / MODEL / WEIGHTS).stat().st_size
+        size = max(measure_folder(staged) - weights, weights)
+        if size > LARGEST:
             sys.exit(f"{size:,} bytes are more than {LARGEST:,}: train a smaller network")
-        write_pages(staged, name, corpus, score_model(package / MODEL, prepared))
+        scores = score_model(package / MODEL, corpus, sets or {})
+        rewrite_card(package / MODEL, scores=scores)
+        write_pages(staged, name, corpus, scores)
     return output / name
 
 
@@ -131,13 +141,29 @@ def shrink_model(model: Path, target: Path, corpus: PreparedCorpus) -> None:
     texts = [sentence.references for sentence in references]
     bleu = compute_bleu(hypotheses, texts, choose_scoring(corpus, texts))
     precision = {**card.precision, "bleu": {**card.precision["bleu"], INT8: bleu.value}}
-    history = (target / HISTORY).read_bytes() if (target / HISTORY).is_file() else None
-    (target / HISTORY).unlink(missing_ok=True)  # which has no checksum
-    (target / CARD).unlink()
-    write_card(target, card._replace(precision=precision))
-    write_card(target, card._replace(precision=precision, confidence=fit_confidence(target, corpus)))
-    if history is not None:
-        (target / HISTORY).write_bytes(history)
+    rewrite_card(target, precision=precision)
+    rewrite_card(target, confidence=fit_confidence(target, corpus))
+
+
+def rewrite_card(model: Path, **changes: Any) -> None:
+    """Changes entries of a card, and its checksums, which the history has none of."""
+    card = read_card(model)
+    with tempfile.TemporaryDirectory() as scratch:
+        history = model / HISTORY
+        kept = shutil.move(history, scratch) if history.is_file() else None
+        write_card(model, card._replace(**changes))
+        if kept is not None:
+            shutil.move(kept, history)
+
+
+def copy_weights(model: Path, target: Path) -> None:
+    """Writes the weights as 16-bit floats, half the size; training reads them as it reads others."""
+    with silent_tensorflow():
+        from nmt_cli.training.checkpoints.npz import read_arrays, write_arrays
+
+    halves = ((name, array.astype(np.float16)) for name, array in read_arrays(model / WEIGHTS).items())
+    write_arrays(target / WEIGHTS, halves)
+    rewrite_card(target)
 
 
 def measure_folder(folder: Path) -> int:
@@ -145,21 +171,54 @@ def measure_folder(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def score_model(model: Path, prepared: Path) -> dict[str, str]:
-    """Returns the scores on the test set of the corpus as rows of a table, and their signatures."""
-    report = nmt.evaluate(model=model, data=prepared, metric=METRICS)
-    scores = {METRICS[name]: (score, report.intervals[name].half_width) for name, score in report.scores.items()}
-    return {
-        "scores": "\n".join(f"| {name} | {score.value:.2f} ± {half:.2f} |" for name, (score, half) in scores.items()),
-        "signatures": "; ".join(f"{name} `{score.signature}`" for name, (score, _) in scores.items()),
+def score_model(model: Path, corpus: PreparedCorpus, sets: Mapping[str, Path]) -> dict[str, dict[str, Any]]:
+    """Returns the scores on each set, or on the test split if there is none, in the form of the card."""
+    if not sets:
+        return {"test": describe_scores(nmt.evaluate(model=model, data=corpus.directory, metric=METRICS))}
+    scores = {}
+    for name, path in sets.items():
+        pairs = [line.split("\t")[:2] for line in path.read_text(encoding="utf-8").splitlines()]
+        with tempfile.TemporaryDirectory() as scratch:
+            sides = [Path(scratch, side) for side in ("source", "reference")]
+            for side, texts in zip(sides, zip(*pairs, strict=True), strict=True):
+                side.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+            scores[name] = describe_scores(
+                nmt.evaluate(model=model, source=sides[0], reference=sides[1], metric=METRICS)
+            )
+    return scores
+
+
+def describe_scores(report: Report) -> dict[str, Any]:
+    """Returns the scores of a set with their 95 % intervals' half widths and signatures."""
+    scores = {
+        name: {
+            "value": round(score.value, 2),
+            "half_width": round(report.intervals[name].half_width, 2),
+            "signature": score.signature,
+        }
+        for name, score in report.scores.items()
     }
+    return {"sentences": report.sentences, **scores}
 
 
-def write_pages(folder: Path, name: str, corpus: PreparedCorpus, scores: Mapping[str, str]) -> None:
+def format_scores(scores: Mapping[str, Mapping[str, Any]]) -> str:
+    """Returns a row of a table for each set."""
+
+    def format_score(score: Mapping[str, Any]) -> str:
+        return f"{score['value']:.2f} ± {score['half_width']:.2f}"
+
+    return "\n".join(
+        f"| {name} | {entry['sentences']:,} | " + " | ".join(format_score(entry[metric]) for metric in METRICS) + " |"
+        for name, entry in scores.items()
+    )
+
+
+def write_pages(folder: Path, name: str, corpus: PreparedCorpus, scores: Mapping[str, Any]) -> None:
     """Writes the pages of a package from their templates."""
     card = read_card(folder / name_package(name) / MODEL)
     source, target = (find_language(code).name for code in (card.source_language, card.target_language))
-    counts = corpus.manifest.counts.splits
+    weights = (folder / name_package(name) / MODEL / WEIGHTS).stat().st_size
+    counts, first = corpus.manifest.counts.splits, next(iter(scores.values()))
     values = {
         "name": name,
         "package": name_package(name),
@@ -169,10 +228,11 @@ def write_pages(folder: Path, name: str, corpus: PreparedCorpus, scores: Mapping
         "example": make_example(card.source_language),
         "epochs": str(card.epochs),
         "pairs": f"{counts['train']:,}",
-        "tests": f"{counts['test']:,}",
-        **scores,
+        "scores": format_scores(scores),
+        "signatures": "; ".join(f"{METRICS[name]} `{first[name]['signature']}`" for name in METRICS),
         "version": card.versions.get("nmt", nmt.__version__),
-        "megabytes": f"{measure_folder(folder) / 1e6:.1f}",
+        "megabytes": f"{(measure_folder(folder) - weights) / 1e6:.1f}",
+        "weights": f"{weights / 1e6:.1f}",
     }
     for page in PAGES:
         template = (TEMPLATES / f"{page}.template").read_text(encoding="utf-8")
@@ -184,9 +244,11 @@ def main() -> None:
     parser.add_argument("model", type=Path, help="directory that `nmt train` wrote")
     parser.add_argument("prepared", type=Path, help="directory of the corpus that it was trained on")
     parser.add_argument("--output", type=Path, default=HERE)
+    parser.add_argument("--set", dest="sets", action="append", default=[], metavar="NAME=FILE", help="pairs to score")
     parser.add_argument("--force", action="store_true", help="replace the package")
     options = parser.parse_args()
-    folder = make_package(options.model, options.prepared, options.output, force=options.force)
+    sets = {name: Path(path) for name, path in (entry.split("=", 1) for entry in options.sets)}
+    folder = make_package(options.model, options.prepared, options.output, sets=sets, force=options.force)
     print(f"{folder}: {measure_folder(folder) / 1e6:.1f} MB")
 
 

@@ -31,10 +31,11 @@ class KeptScores(NamedTuple):
 
 def keep_scores(report: Report, inputs: EvaluationInputs) -> None:
     """Keeps the scores of a locally trained model on its test set; silently skipped if nothing can be written."""
-    from nmt_cli.runtime.model_directory import CARD, WEIGHTS
+    from nmt_cli.runtime.installed_models import list_models
+    from nmt_cli.runtime.model_directory import CARD
 
     is_test = inputs.hypothesis is None and inputs.source is None and inputs.split == "test"
-    if not is_test or report.search is None or not (inputs.model / WEIGHTS).is_file():
+    if not is_test or report.search is None or inputs.model in list_models().values():
         return
     scores = []
     for name, score in list(report.scores.items())[:SHOWN]:

@@ -85,6 +85,7 @@ class ModelCard(NamedTuple):
     synthetic: Entries = {}  # noqa: RUF012 - never changed; the synthetic pairs it was trained on, if any
     confidence: Entries = {}  # noqa: RUF012 - never changed; `translation.confidence`, or why there is none
     parent: Entries = {}  # noqa: RUF012 - never changed; the model that training started from, if any
+    scores: Entries = {}  # noqa: RUF012 - never changed; on the test sets of a package
 
     @property
     def has_pictures(self) -> bool:

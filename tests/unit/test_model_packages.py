@@ -7,11 +7,13 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import nmt_cli as nmt
 from nmt_cli.runtime.installed_models import MODEL, name_package
 from nmt_cli.runtime.model_directory import CARD, WEIGHTS, read_card
+from nmt_cli.training.checkpoints.npz import read_arrays
 from support.commands import succeed
 from support.models import prepare_toy
 from support.scripts import PROJECT, load_script
@@ -58,22 +60,40 @@ def test_a_package_translates_as_its_model_and_holds_nothing_else(package: Path,
     expected = nmt.load(packed / "model").translate(LINES)
     assert nmt.load(find_model(package)).translate(LINES) == expected
     names = {path.name for path in find_model(package).iterdir()}
-    assert not names & {WEIGHTS, "encoder.onnx", "decoder.onnx", "checkpoints"}
+    assert not names & {"encoder.onnx", "decoder.onnx", "checkpoints"}
 
 
 def test_its_page_has_its_scores_and_its_licence(package: Path) -> None:
     page = (package / "README.md").read_text(encoding="utf-8")
     assert "English to German" in page
-    assert "| BLEU-4 | " in page and "nrefs:1|case:mixed" in page
+    assert "| BLEU-4 | chrF2 |" in page and "| test | 20 | " in page and "nrefs:1|case:mixed" in page
     assert "$" not in page
     assert "Tatoeba" in (package / "LICENSE").read_text(encoding="utf-8")
 
 
-def test_a_package_cannot_be_read_in_floats_nor_trained_further(package: Path, packed: Path, tmp_path: Path) -> None:
+def test_a_package_cannot_be_read_in_floats(package: Path) -> None:
     with pytest.raises(nmt.NmtError, match="no weights in float"):
         nmt.load(find_model(package), precision="float")
-    with pytest.raises(nmt.NmtError, match="from which training could continue"):
-        nmt.train(data=packed / "prepared", model=tmp_path / "model", init_from=str(find_model(package)))
+
+
+def test_a_package_is_trained_further_from_weights_in_16_bits(package: Path, packed: Path, tmp_path: Path) -> None:
+    halves, floats = (read_arrays(model / WEIGHTS) for model in (find_model(package), packed / "model"))
+    for name, array in floats.items():
+        np.testing.assert_allclose(halves[name], array, rtol=2**-11, atol=2**-24)  # the spacing of 16-bit floats
+    assert {array.dtype for array in halves.values()} == {np.dtype(np.float16)}
+    nmt.train(data=packed / "prepared", model=tmp_path / "model", init_from=str(find_model(package)), epochs=1)
+    assert read_card(tmp_path / "model").parent["source_language"] == "eng"
+
+
+def test_each_set_has_its_scores_in_the_card_and_on_the_page(make: ModuleType, packed: Path, tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("".join(f"{line}\t{line}\tmore\n" for line in LINES if line), encoding="utf-8")
+    sets = {"labels": pairs, "pages": packed / "prepared" / "test.tsv"}
+    package = make.make_package(packed / "model", packed / "prepared", tmp_path / "models", sets=sets)
+    scores = read_card(find_model(package)).scores
+    assert [(name, entry["sentences"]) for name, entry in scores.items()] == [("labels", 2), ("pages", 20)]
+    page = (package / "README.md").read_text(encoding="utf-8")
+    assert f"| labels | 2 | {scores['labels']['bleu4']['value']:.2f} ± " in page
 
 
 @pytest.mark.slow
@@ -107,10 +127,10 @@ def test_pip_installs_it_and_its_name_finds_it(package: Path, packed: Path, tmp_
 def test_graphs_that_are_too_large_are_made_without_tables(
     make: ModuleType, packed: Path, package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    size = make.measure_folder(find_model(package))
-    monkeypatch.setattr(make, "LARGEST", size - 1 + make.PAGES_ROOM)
+    size = make.measure_folder(find_model(package)) - (find_model(package) / WEIGHTS).stat().st_size
+    monkeypatch.setattr(make, "LARGEST", size - 2000)  # the scores are not yet in its card
     small = make.make_package(packed / "model", packed / "prepared", tmp_path / "models")
-    assert make.measure_folder(find_model(small)) < size
+    assert make.measure_folder(find_model(small)) - (find_model(small) / WEIGHTS).stat().st_size < size
     card = read_card(find_model(small))
     assert set(card.checksums) == {path.name for path in find_model(small).iterdir()} - {CARD, "history.jsonl"}
     assert nmt.load(find_model(small)).translate("bade giko lu.")

@@ -29,7 +29,7 @@ def find_parent(config: TrainConfig) -> Path | None:
     if (directory / CARD).is_file() and not (directory / WEIGHTS).is_file():
         raise NotFoundError(
             f"{directory}/ has no {WEIGHTS}, from which training could continue",
-            hint="a model in a package only translates: name the directory that `nmt train` wrote",
+            hint="name a directory that `nmt train` wrote, or a package that has them",
         )
     return directory
 
