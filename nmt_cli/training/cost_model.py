@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -14,11 +13,9 @@ from statistics import mean
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.export.export import export
 from nmt_cli.training.loop import TrainingRun
-from nmt_cli.training.validation import GREEDY
 
 TIMED_UPDATES = 8  # after a first update, in which TensorFlow compiles
 LARGEST_SHARE = 0.02  # of the whole time, that timing updates may take
-TIMED_SENTENCES = 128
 
 
 def measure_costs(run: TrainingRun, deadline: Deadline) -> None:
@@ -33,7 +30,7 @@ def measure_costs(run: TrainingRun, deadline: Deadline) -> None:
     deadline.update_seconds = measure_update(run, LARGEST_SHARE * deadline.seconds)
     run.checkpoints.load_state(run.trainer.state)
     # 2. Time a validation, on a part of the development set.
-    deadline.validation_seconds = measure_validation(run)
+    deadline.validation_seconds = run.validator.estimate_seconds(run.trainer)
     # 3. Time an export, into a directory that is then removed.
     with tempfile.TemporaryDirectory() as folder:
         deadline.export_seconds = measure_seconds(lambda: export(run.validator.network, Path(folder)))
@@ -52,22 +49,6 @@ def measure_update(run: TrainingRun, limit: float) -> float:
         if sum(seconds) > limit:
             break
     return mean(seconds)
-
-
-def measure_validation(run: TrainingRun) -> float:
-    """Estimates the seconds of a validation by translating a part of the development set.
-
-    An untrained network never predicts the end of a sentence, so its output is limited to the length of the longest
-    reference. This is more than it will write later.
-    """
-    sources = run.validator.sources[:TIMED_SENTENCES]
-    longest = max(batch.target.shape[1] for batch in run.validator.batches)
-
-    def translate() -> None:
-        run.validator.translator.translate(sources, replace(GREEDY, max_length=longest))
-
-    translate()  # TensorFlow compiles
-    return measure_seconds(translate) * len(run.validator.sources) / len(sources)
 
 
 def measure_seconds(work: Callable[[], object]) -> float:

@@ -14,6 +14,10 @@ from typing import Self
 
 from nmt_cli.errors import OptionError
 
+# Share of the training after which a validation is measured again: the machine may be more or less busy than before,
+# and a network that has learned to end its sentences translates faster than one that has not.
+REMEASURED = 0.25
+RECENT_UPDATES = 20  # whose mean is what an update takes
 # Factor on the measured time of the last validations and the export: the only reserve for surprises.
 CAUTION = 1.1
 
@@ -46,6 +50,7 @@ class Deadline:
     export_seconds: float = 0.0
     update_seconds: float = 0.0  # that one update takes
     share: float = 0.0  # of the training that has passed, 0 to 1; never falls
+    measured_share: float = 0.0  # that had passed when a validation was last measured
 
     def __post_init__(self) -> None:
         self.started_at = self.advanced_at = self.clock()
@@ -70,9 +75,19 @@ class Deadline:
         """Whether not even one more update fits."""
         return self.seconds_left <= self.update_seconds
 
+    @property
+    def is_measure_due(self) -> bool:
+        """Whether it is long ago that a validation was measured."""
+        return self.share - self.measured_share >= REMEASURED
+
+    def set_validation(self, seconds: float) -> None:
+        """Takes what one validation costs as of now."""
+        self.validation_seconds, self.measured_share = seconds, self.share
+
     def start(self, *, elapsed: float | None = None, share: float = 0.0) -> None:
         """Starts the training now, or continues one of which this time and share have passed."""
         self.advanced_at, self.share = self.clock(), share
+        self.measured_share = share
         if elapsed is not None:
             self.started_at = self.advanced_at - elapsed
 
@@ -88,6 +103,10 @@ class Deadline:
             self.share += (1 - self.share) * passed / (passed + seconds_left)
             self.advanced_at = now
         return self.share
+
+    def finish_update(self) -> None:
+        """Takes the time since `advance` as that of an update; `update_seconds` is a mean of the last ones."""
+        self.update_seconds += (self.clock() - self.advanced_at - self.update_seconds) / RECENT_UPDATES
 
     @property
     def updates_left(self) -> float:

@@ -72,19 +72,27 @@ class TrainingRun:
                 return
             # 2. With a deadline, the learning rate follows the clock.
             if self.deadline is not None:
-                self.schedule.set_elapsed_share(self.deadline.advance())
+                self.follow_clock(self.deadline)
             # 3. Update the weights, from one batch or several.
             nats, tokens = self.trainer.update(batches)
             # 4. Check the loss (a divergence leads back to `fit`), add it up, and report it.
             self.progress.losses.add(nats / tokens)
             meter.add(nats, tokens)
             self.watcher.report_step(self.make_status())
+            if self.deadline is not None:
+                self.deadline.finish_update()
             # 5. Write a checkpoint every few minutes.
             if self.cluster.ask_chief(self.is_checkpoint_due()):
                 self.save_checkpoint()
         # 6. Validate the weights, keep them if they are among the best, and write a checkpoint.
         self.finish_epoch(complete=True)
         self.stopped = self.cluster.ask_anyone(self.watcher.should_stop())
+
+    def follow_clock(self, deadline: Deadline) -> None:
+        """Sets the learning rate for the share of the time that has passed; measures costs again where it is due."""
+        self.schedule.set_elapsed_share(deadline.advance())
+        if deadline.is_measure_due:
+            deadline.set_validation(self.validator.estimate_seconds(self.trainer))
 
     @property
     def updates(self) -> int:
@@ -193,7 +201,7 @@ class TrainingRun:
         self.watcher.report_validation(self.progress.epoch)
         validation = self.cluster.share_validation(lambda: self.validator.validate(self.trainer))
         if self.deadline is not None:
-            self.deadline.validation_seconds = self.deadline.elapsed - before
+            self.deadline.set_validation(self.deadline.elapsed - before)
         return validation
 
     def keep_weights(self, epoch: int, validation: Validation) -> bool:

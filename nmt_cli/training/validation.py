@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -25,6 +27,7 @@ from nmt_cli.training.watcher import Validation
 from nmt_cli.translation.translator import Translator
 
 GREEDY = SearchConfig(beam_size=1, scored=False)
+TIMED_SENTENCES = 128
 SAMPLE_WORDS = 8  # the sample is the sentence whose length is closest to this
 
 
@@ -79,6 +82,21 @@ class Validator:
             sample_hypothesis=hypotheses[self.sample],
             distinct_share=measure_distinct_share(self.sources, hypotheses),
         )
+
+    def estimate_seconds(self, trainer: Trainer) -> float:
+        """Estimates the seconds of a validation by translating a part of the development set.
+
+        An untrained network never predicts the end of a sentence, so its output is limited to the length of the longest
+        reference. This is more than it will write later.
+        """
+        copy_weights(trainer, self.network)
+        spread = range(0, len(self.sources), max(1, len(self.sources) // TIMED_SENTENCES))
+        sources = [self.sources[row] for row in spread][:TIMED_SENTENCES]
+        search = replace(GREEDY, max_length=max(batch.target.shape[1] for batch in self.batches))
+        self.translator.translate(sources[:1], search)  # TensorFlow compiles
+        started_at = time.monotonic()
+        self.translator.translate(sources, search)
+        return (time.monotonic() - started_at) * len(self.sources) / len(sources)
 
     def sum_losses(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor) -> tf.Tensor:
         """Returns the nats, the correct tokens and all tokens of a batch, as one tensor (3,)."""

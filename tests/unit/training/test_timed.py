@@ -77,6 +77,7 @@ def calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
         deadline.validation_seconds, deadline.export_seconds = VALIDATION, EXPORT
 
     monkeypatch.setattr(setup, "measure_costs", set_costs)
+    monkeypatch.setattr(Validator, "estimate_seconds", lambda validator, trainer: VALIDATION)
 
 
 @pytest.fixture
@@ -131,6 +132,30 @@ def test_the_model_is_there_in_time_and_annealed(
         assert machine.records[-1].learning_rate < 0.02 * TIMED.peak_rate
     reserve = 0.1 * (4 * VALIDATION + EXPORT)  # of which nothing was used: 1.1 times is counted on
     assert machine.statuses[-1].seconds_left < 2 * machine.seconds + VALIDATION + reserve  # told before its update
+
+
+@pytest.mark.usefixtures("only_times_matter")
+def test_what_a_first_estimate_took_too_much_is_given_back(
+    corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def set_costs(run: TrainingRun, deadline: Deadline) -> None:
+        deadline.update_seconds, deadline.validation_seconds, deadline.export_seconds = 9.0, 5 * VALIDATION, EXPORT
+
+    monkeypatch.setattr(setup, "measure_costs", set_costs)  # 205 of 300 seconds would be for the end
+    machine = Machine((0, 9.0))
+    needed = measure_time(corpus, tmp_path / "model", machine)
+    assert 300 - 9 - 0.1 * (4 * VALIDATION + EXPORT) <= needed <= 300
+    assert machine.records[-1].learning_rate < 0.05 * TIMED.peak_rate
+
+
+@pytest.mark.usefixtures("only_times_matter")
+def test_a_plan_follows_the_machine(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    machine = Machine((0, 1.0), (20, 8.0))
+    measure_time(corpus, tmp_path / "model", machine)
+    steps = machine.statuses[0].steps_per_epoch
+    passed = len(machine.statuses) / steps
+    assert machine.statuses[0].epochs > 2 * passed  # as it was at the start
+    assert machine.statuses[-steps // 2].epochs <= passed + 2
 
 
 @pytest.mark.usefixtures("only_times_matter")
