@@ -27,6 +27,7 @@ from nmt_cli.documents.html_elements import (
     NOTE_TAGS,
     POINT_TAGS,
     VOID_TAGS,
+    is_component,
     is_inline,
     is_language_declaration,
     is_note_reference,
@@ -146,6 +147,13 @@ class FlowReader:
         self.document = document
         self.tokens = TokenStream(scan_markup(text, is_html=True, is_template=True))
         self.items: list[InlineItem] = []
+        self.components = 0  # that are open within the line
+
+    @property
+    def continues_line(self) -> bool:
+        """Whether words precede what comes next on its line."""
+        last = self.items[-1].raw if self.items and self.items[-1].text.strip() else ""
+        return last.rstrip(" \t")[-1:].strip() != ""
 
     def read_parts(self) -> Iterator[str | Paragraph]:
         yield from self.read_flow("")
@@ -173,7 +181,8 @@ class FlowReader:
             self.items.append(InlineItem("point", self.document.translate_tag(token)))
         elif token.name == "br":
             self.items.append(InlineItem("break", (token.raw,)))
-        elif is_inline(token.name):
+        elif is_inline(token.name) or (token.kind == "open" and is_component(token.name) and self.continues_line):
+            self.components += is_component(token.name)
             kind = "open" if token.kind == "open" else "point"
             self.items.append(InlineItem(kind, self.document.translate_tag(token), name=token.name))  # type: ignore[arg-type]
         elif token.name in NESTED and token.kind == "open":
@@ -197,7 +206,8 @@ class FlowReader:
     def read_end_tag(self, token: MarkupToken) -> Iterator[str | Paragraph]:
         if token.name in POINT_TAGS or token.name == "br":
             self.items.append(InlineItem("point", (token.raw,)))
-        elif is_inline(token.name):
+        elif is_inline(token.name) or (self.components and is_component(token.name)):
+            self.components -= is_component(token.name)
             self.items.append(InlineItem("close", (token.raw,), name=token.name))
         else:
             yield from self.flush()
@@ -260,17 +270,14 @@ class FlowReader:
     def read_nested(self, token: MarkupToken) -> tuple[str | Paragraph, ...]:
         """Returns an element inside a line whose content is read as separate paragraphs."""
         outer, self.items = self.items, []
-        template = chain(self.document.translate_tag(token), list(self.read_flow(token.name)), list(self.flush()))
-        parts = tuple(template)
+        parts = tuple(chain(self.document.translate_tag(token), list(self.read_flow(token.name)), list(self.flush())))
         self.items = outer
         return parts
 
     def flush(self) -> Iterator[str | Paragraph]:
         """Yields the pending items as a paragraph, or as one paragraph per link for a row of links."""
-        items, self.items = self.items, []
-        if not items:
-            return
-        for row in split_links(items):
+        items, self.items, self.components = self.items, [], 0
+        for row in split_links(items) if items else ():
             yield Paragraph(row, escape_markup, LINKS_NEED_TEXT)
 
 

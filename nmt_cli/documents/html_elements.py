@@ -80,9 +80,14 @@ END_RULES = {  # of the elements whose end tag HTML lets a page leave out
 def is_inline(name: str) -> bool:
     """Whether an element is a mark within a line: a known one, or one that neither HTML nor `carrying.tags` knows.
 
-    Names with a hyphen or colon are components of a page.
+    Components of a page are blocks, unless words precede them on their line.
     """
-    return name in INLINE or not (name in BLOCK_TAGS | BLOCKS | VOID_TAGS | COMPONENTS or re.search("[-:]", name))
+    return name in INLINE or not (name in BLOCK_TAGS | BLOCKS | VOID_TAGS | COMPONENTS or is_component(name))
+
+
+def is_component(name: str) -> bool:
+    """Whether an element is a component of a page, whose name has a hyphen or colon."""
+    return re.search("[-:]", name) is not None
 
 
 def is_untranslated(token: MarkupToken) -> bool:

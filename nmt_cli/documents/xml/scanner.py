@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from nmt_cli.documents.marks.spelling import TextSyntax
 
 TokenKind = Literal["text", "open", "close", "empty", "other"]
-XML_NAME = r"[A-Za-z_][^\s/>=\"'<]*"
+XML_NAME = r"(?:[A-Za-z_][^\s/>=\"'<]*|\d{1,3}(?= ?/?>))"  # programs number what they translate: <1>here</1>
 OTHER = r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<![A-Za-z](?:[^<>\[]++|\[.*?\]\s*(?=>))*>|\{%.*?%\}|<%.*?%>"
 QUOTED_TAG = re.compile(rf"</?{XML_NAME}(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>", re.DOTALL)
 PLAIN_TAG = re.compile(rf"</?{XML_NAME}[^<>]*+>")

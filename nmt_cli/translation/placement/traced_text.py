@@ -147,7 +147,7 @@ class TracedText:
         if binds_right is None:
             binds_right = self.source[point - 1].isspace() and not self.source[point].isspace()
         touched = point if binds_right else point - 1
-        exact = self.targets.get(touched)
+        exact = self.targets.get(touched) or self.list_targets(*self.find_letters(touched))
         if exact:
             is_blank = self.source[touched].isspace()  # a blank comes from a blank, not from a mark put before it
             exact = self.keep_densest([index for index in exact if self.text[index].isspace() == is_blank] or exact)
@@ -159,6 +159,15 @@ class TracedText:
                 position = self.leave_word(positions[0] if is_right else positions[-1] + 1, point)
                 return position._replace(is_guess=number > 0)
         return Position(0, 0, is_guess=True)
+
+    def find_letters(self, index: int) -> TextRange:
+        """Returns the run of letters and digits around a character of the source; empty if it is none."""
+        start = end = index
+        while start > 0 and self.source[start].isalnum() and self.source[start - 1].isalnum():
+            start -= 1
+        while end < len(self.source) and self.source[end].isalnum():
+            end += 1
+        return TextRange(start, end)
 
     def list_neighbours(self, point: int, *, binds_right: bool) -> Iterator[tuple[TextRange, bool]]:
         """Yields the words beside a point of the source, nearest first, each with whether it is on the right."""

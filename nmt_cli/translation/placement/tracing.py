@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.text.normalise import drop_invisible
 from nmt_cli.translation.placement.traced_text import UNALIGNED, TextRange, TracedText
-from nmt_cli.translation.placement.word_alignment import find_links
+from nmt_cli.translation.placement.word_alignment import find_attracted, find_links
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -34,7 +34,8 @@ def trace_translation(source: str, translation: Translation) -> TracedText:
     source_words, target_words = find_word_ranges(source), find_word_ranges(translation.text)
     links = zip(find_word_links(translation, len(source_words)), translation.text.split(), strict=True)
     visible = [link for link, word in links if drop_invisible(word)]
-    return trace_words(source, source_words, translation.text, target_words, visible)
+    attracted = list_attracted_words(translation, len(source_words))
+    return trace_words(source, source_words, translation.text, target_words, visible, attracted=attracted)
 
 
 def find_word_ranges(text: str) -> list[TextRange]:
@@ -53,6 +54,16 @@ def find_word_links(translation: Translation, count: int) -> list[int | None]:
     if count and not any(link is not None for link in links):
         return [index * count // words for index in range(words)]
     return links
+
+
+def list_attracted_words(translation: Translation, count: int) -> list[int | None]:
+    """Returns the target word that each source word attracts most; only words that are seen count."""
+    if not translation.hypotheses:
+        return []
+    seen = (index for index, word in enumerate(translation.text.split()) if drop_invisible(word))
+    numbers = {index: number for number, index in enumerate(seen)}
+    attracted = find_attracted(translation, translation.hypotheses[0])
+    return [numbers.get(attracted.get(word, -1)) for word in range(count)]
 
 
 def link_equal_words(

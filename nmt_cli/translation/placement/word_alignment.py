@@ -6,7 +6,7 @@ Words are separated by blanks, as in the Pharaoh format. Letters: T target and S
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.text.normalise import find_unspaced, normalise
 from nmt_cli.text.symbols import BLANK, JOINER, SENTENCE_END
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Hypothesis, Translation
 
 
+ATTRACTION = 0.1  # smallest attention to a source word that says where its translation is
 Groups = list[list[int]]  # the indices of the subwords of each word
 
 
@@ -31,26 +32,49 @@ def split_ranges(parts: Iterable[str]) -> Iterator[range]:
         yield range(start, end)
 
 
-def find_links(translation: Translation, hypothesis: Hypothesis) -> tuple[Link, ...]:
-    """Returns the word links of a hypothesis, piece by piece of its line.
+class AlignedPart(NamedTuple):
+    """A piece of a line and of its translation."""
 
-    Empty for a network without attention, or for a source that is not text.
-    """
+    words: WordLinks
+    source: Sequence[str]  # S subwords
+    target: Sequence[str]  # T subwords
+    attention: FloatArray  # (T, S)
+
+
+def list_parts(translation: Translation, hypothesis: Hypothesis) -> Iterator[AlignedPart]:
+    """Yields the pieces of a line; none for a network without attention, or for a source that is not text."""
     if translation.source_pieces[-1:] != (SENTENCE_END,):
-        return ()
-    links: dict[Link, None] = {}
+        return
     row = column = 0
     pieces = hypothesis.words or (WordLinks.from_texts(normalise(translation.source), hypothesis.text),)
     for words, attention in zip(pieces, hypothesis.attentions, strict=True):
         last_row, last_column = row + attention.shape[0], column + attention.shape[1]
         source, target = translation.source_pieces[column:last_column], hypothesis.pieces[row:last_row]
-        piece_links = link_words(source, target, attention) if words.links is None else words.links
         if attention.any() and words.source:
-            # Subwords can seem to be more words than they spell, since unknown ones have no joiner.
-            valid = ((min(s, len(words.source) - 1), t) for s, t in piece_links if t < len(words.target))
-            links |= dict.fromkeys((words.source[s], words.target[t]) for s, t in valid)
+            yield AlignedPart(words, source, target, attention)
         row, column = last_row, last_column
+
+
+def find_links(translation: Translation, hypothesis: Hypothesis) -> tuple[Link, ...]:
+    """Returns the word links of a hypothesis, piece by piece of its line."""
+    links: dict[Link, None] = {}
+    for words, source, target, attention in list_parts(translation, hypothesis):
+        piece_links = link_words(source, target, attention) if words.links is None else words.links
+        # Subwords can seem to be more words than they spell, since unknown ones have no joiner.
+        valid = ((min(s, len(words.source) - 1), t) for s, t in piece_links if t < len(words.target))
+        links |= dict.fromkeys((words.source[s], words.target[t]) for s, t in valid)
     return tuple(links)
+
+
+def find_attracted(translation: Translation, hypothesis: Hypothesis) -> dict[int, int]:
+    """Returns the target word that attends most to each source word, in pieces linked by their subwords."""
+    attracted: dict[int, int] = {}
+    for words, source, target, attention in list_parts(translation, hypothesis):
+        if words.links is None and (weights := weigh_words(source, target, attention)) is not None:
+            weights = weights[: len(words.target)]
+            best = zip(words.source, weights.argmax(axis=0), weights.max(axis=0), strict=False)
+            attracted |= {word: words.target[int(index)] for word, index, weight in best if weight >= ATTRACTION}
+    return attracted
 
 
 def link_words(source: Sequence[str], target: Sequence[str], attention: FloatArray) -> tuple[Link, ...]:
@@ -58,11 +82,15 @@ def link_words(source: Sequence[str], target: Sequence[str], attention: FloatArr
 
     `attention` (T, S) is between subwords. The ends of the sentences are not words and have no links.
     """
-    source_words, target_words = (drop_silent(pieces, group_by_blanks(pieces)) for pieces in (source, target))
-    if not (source_words and target_words):
-        return ()
-    best = merge_attention(attention, source_words, target_words).argmax(axis=1)
+    weights = weigh_words(source, target, attention)
+    best = () if weights is None else weights.argmax(axis=1)
     return tuple((int(word), column) for column, word in enumerate(best))
+
+
+def weigh_words(source: Sequence[str], target: Sequence[str], attention: FloatArray) -> FloatArray | None:
+    """Returns the attention between the words of both sides; None if either has none."""
+    source_words, target_words = (drop_silent(pieces, group_by_blanks(pieces)) for pieces in (source, target))
+    return merge_attention(attention, source_words, target_words) if source_words and target_words else None
 
 
 def drop_silent(pieces: Sequence[str], groups: Groups) -> Groups:

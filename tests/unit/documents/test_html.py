@@ -247,9 +247,12 @@ def test_a_word_that_stays_keeps_its_mark_wherever_attention_strays() -> None:
         ("<p>I am <x1>not</x1> hungry.</p>", ["I am not hungry."]),
         ("<p>I am <x1>not hungry.</p>", ["I am not hungry."]),
         ("<app-card>Tea</app-card><app-card>Milk</app-card>", ["Tea", "Milk"]),
+        ("<p>I am <t-1>not</t-1> hungry.</p>", ["I am not hungry."]),
+        ("<p>Tea\n<app-card>Milk</app-card></p>", ["Tea", "Milk"]),
+        ("<p>I like <1>tea</1>, 5 <2 and 7>2.</p>", ["I like tea, 5 <2 and 7>2."]),
         ("<label>Tea</label><label>Milk</label>", ["Tea", "Milk"]),
     ],
 )
-def test_an_unknown_element_is_a_mark_but_a_component_a_block(page: str, texts: list[str]) -> None:
+def test_an_unknown_element_is_a_mark_but_a_component_alone_a_block(page: str, texts: list[str]) -> None:
     assert list_texts("html", page.encode()) == texts
     assert echo_document("html", page.encode(), "en") == page.encode()
