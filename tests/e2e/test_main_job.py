@@ -297,7 +297,7 @@ def test_a_training_that_is_stopped_leaves_a_usable_model(place: Path, signal_na
     import signal
 
     number = getattr(signal, signal_name)
-    options = "--epochs 100 --batch 64 --units 16 --embedding 16".split()
+    options = "--epochs 100 --batch 64 --units 8 --embedding 8 --attention none --layers 1".split()
     command = ["train", *options, "--model", str(tmp_path / "model")]
     with subprocess.Popen(
         [sys.executable, "-m", "nmt_cli", *command], cwd=place, stderr=subprocess.PIPE, text=True

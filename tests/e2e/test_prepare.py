@@ -88,6 +88,7 @@ def test_findings_are_told_with_file_line_and_pair_and_can_be_kept(table: Path) 
     assert "dropped 1: 1 duplicate " in kept and "! 1 kept: one side is in a script" in kept
 
 
+@pytest.mark.slow
 def test_the_sample_of_the_project_is_prepared_in_seconds(tmp_path: Path) -> None:
     done = prepare(tmp_path, str(SAMPLE))
     assert done.returncode == 0

@@ -19,6 +19,7 @@ from support.models import prepare_toy
 from support.scripts import PROJECT, load_script
 
 pytestmark = pytest.mark.network
+TINY = {"epochs": 1, "batch": 64, "units": 8, "embedding": 8, "attention": "none", "bidirectional": False}
 LINES = ["bade giko lu.", "", "mane pogi debako."]
 
 
@@ -29,18 +30,12 @@ def make() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with `prepared` and `model`, which was trained for a moment and keeps its precision of 8 bits."""
+    """A directory with `prepared` and `model`, which has learned nothing and keeps its precision of 8 bits."""
     directory = tmp_path_factory.mktemp("packages")
     prepare_toy(directory, dev="20", test="20", source_language="eng", target_language="deu")
-    nmt.train(
-        data=directory / "prepared",
-        model=directory / "model",
-        epochs=1,
-        batch=64,
-        units=8,
-        embedding=8,
-        attention_units=4,
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nmt_cli.training.step.Trainer.update", lambda *request: (1.0, 1.0))  # nothing is learned
+        nmt.train(data=directory / "prepared", model=directory / "model", **TINY)
     assert read_card(directory / "model").default_precision == "int8"
     return directory
 
@@ -99,8 +94,7 @@ def test_each_set_has_its_scores_in_the_card_and_on_the_page(make: ModuleType, p
 @pytest.mark.slow
 def test_the_other_direction_of_a_corpus_is_packed_with_it(make: ModuleType, packed: Path, tmp_path: Path) -> None:
     prepared = packed / "prepared"
-    tiny = {"epochs": 1, "batch": 64, "units": 8, "embedding": 8, "attention_units": 4}
-    nmt.train(data=prepared, model=tmp_path / "model", reverse=True, **tiny)
+    nmt.train(data=prepared, model=tmp_path / "model", reverse=True, **TINY)
     folder = make.make_package(tmp_path / "model", prepared, tmp_path / "models")
     assert folder.name == "deu-eng"
     assert "German to English" in (folder / "README.md").read_text(encoding="utf-8")

@@ -87,19 +87,29 @@ def assert_equal_runs(run: TrainingRun, expected: TrainingRun) -> None:
 
 KINDS = {
     "default": QUICK,
+    "averaged": replace(QUICK, ema=0.9, average=2),
     "accumulated and averaged": replace(QUICK, accumulate=2, ema=0.9, average=2),
 }
 
 
 @pytest.mark.parametrize("name", sample(list(KINDS), 1))
-def test_a_run_killed_again_and_again_ends_as_one_that_was_not(
-    name: str, corpus: PreparedCorpus, tmp_path: Path
-) -> None:
+def test_a_killed_run_learns_what_one_learns_that_was_not(name: str, corpus: PreparedCorpus, tmp_path: Path) -> None:
     config = KINDS[name]
     whole = prepare_run(corpus, tmp_path / "whole", config)
     whole.fit()
     updates = whole.batches.updates
-    kills = [Killer(updates=1), Killer(epoch=1), Killer(updates=updates // 2 + 1)]
+    with pytest.raises(Killed):
+        prepare_run(corpus, tmp_path / "killed", config, Killer(updates=updates + updates // 2)).fit()
+    last = prepare_run(corpus, tmp_path / "killed", config)
+    last.fit()
+    assert_equal_runs(last, whole)
+
+
+def test_a_run_killed_again_and_again_ends_as_one_that_was_not(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    config = replace(NUDGED, accumulate=2)
+    whole = prepare_run(corpus, tmp_path / "whole", config)
+    whole.fit()
+    kills = [Killer(updates=1), Killer(epoch=1), Killer(updates=whole.batches.updates // 2 + 1)]
     for killer in kills:
         with pytest.raises(Killed):
             prepare_run(corpus, tmp_path / "killed", config, killer).fit()

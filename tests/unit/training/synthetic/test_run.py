@@ -15,15 +15,19 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import DataError, OptionError, OutputError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import STAGES, TRAINED_SOURCES, ModelDirectory
+from nmt_cli.training import publish as publishing
 from nmt_cli.training.checkpoints.checkpoint import locate_state
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import TooShortError
 from nmt_cli.training.request import TrainingRequest
+from nmt_cli.training.step import Trainer
 from nmt_cli.training.synthetic.plan import Interrupted, count_repeats, make_plan
 from nmt_cli.training.synthetic.run import SyntheticRun, train_with_synthetic
 from nmt_cli.training.synthetic.stage_options import find_stage_options
+from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import Watcher
 from support.corpora import prepare_pairs, toy_pairs
+from support.training import export_once, nudge, weigh
 
 NETWORK = ModelConfig.from_options(embedding=16, units=16, attention="none", bidirectional=False)
 CONFIG = TrainConfig(epochs=1, batch=64, mixed_precision=False)
@@ -36,6 +40,14 @@ def with_text(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
     text = directory / "text.de"
     text.write_text("".join(f"{target}\n" for _, target in pairs[400:]), encoding="utf-8")
     return prepare_pairs(directory, pairs[:400], monolingual_target=(str(text),), dev="20", test="20")
+
+
+@pytest.fixture
+def quick_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Models learn nothing and have the graphs of the first: what they translate does not matter."""
+    monkeypatch.setattr(Trainer, "update", nudge)
+    monkeypatch.setattr(Validator, "validate", weigh)
+    monkeypatch.setattr(publishing, "export", export_once(tmp_path))
 
 
 @dataclass
@@ -121,6 +133,7 @@ def test_the_model_itself_has_as_many_epochs_as_its_mixture_needs(
     )
 
 
+@pytest.mark.usefixtures("quick_models")
 def test_stages_are_interrupted_resumed_removed_and_named_in_the_card(
     with_text: PreparedCorpus, tmp_path: Path
 ) -> None:

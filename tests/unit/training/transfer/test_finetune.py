@@ -27,15 +27,18 @@ from nmt_cli.training import publish as publishing
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import train
+from nmt_cli.training.step import Trainer
 from nmt_cli.training.transfer import finetune
 from nmt_cli.training.transfer.finetune import choose_network, load_replayed_corpus
+from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import ParentInfo, RunInfo, Watcher
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.translator import Translator
 from support.models import SYLLABLES, prepare_toy, write_pairs
-from support.training import export_once
+from support.training import export_once, nudge, weigh
 
-SMALL = ModelConfig.from_options(attention="additive", embedding=32, units=48, attention_units=16)
+SMALL = ModelConfig.from_options(attention="none", bidirectional=False, embedding=32, units=48)
+ABLE = ModelConfig.from_options(attention="additive", embedding=32, units=48, attention_units=16)
 OPTIONS = {"batch": 32, "mixed_precision": False, "careless": 0.0, "placeholders": 0.0, "learning_rate": 0.01}
 
 
@@ -46,12 +49,8 @@ class Old:
 
 
 @pytest.fixture(scope="module")
-def old(tmp_path_factory: pytest.TempPathFactory) -> Old:
-    """A model that translates words by spelling them backwards."""
-    directory = tmp_path_factory.mktemp("old")
-    corpus = prepare_toy(directory, 900)
-    train(TrainingRequest(corpus, directory / "model", SMALL, TrainConfig(epochs=12, **OPTIONS)))
-    return Old(corpus, directory / "model")
+def old_corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
+    return prepare_toy(tmp_path_factory.mktemp("corpus"), 900)
 
 
 @pytest.fixture(scope="module")
@@ -59,9 +58,31 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Seq2Seq, Path]
     return export_once(tmp_path_factory.mktemp("exported"))
 
 
+@pytest.fixture(scope="module")
+def old(
+    old_corpus: PreparedCorpus, graphs: Callable[[Seq2Seq, Path], None], tmp_path_factory: pytest.TempPathFactory
+) -> Old:
+    """A model that has learned for a moment."""
+    model = tmp_path_factory.mktemp("old") / "model"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(publishing, "export", graphs)
+        train(TrainingRequest(old_corpus, model, SMALL, TrainConfig(epochs=1, **OPTIONS)))
+    return Old(old_corpus, model)
+
+
+@pytest.fixture(scope="module")
+def able(old_corpus: PreparedCorpus, tmp_path_factory: pytest.TempPathFactory) -> Old:
+    """A model that translates words by spelling them backwards."""
+    model = tmp_path_factory.mktemp("able") / "model"
+    train(TrainingRequest(old_corpus, model, ABLE, TrainConfig(epochs=12, **OPTIONS)))
+    return Old(old_corpus, model)
+
+
 @pytest.fixture
-def nothing_translated(graphs: Callable[[Seq2Seq, Path], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Models may have the graphs of others: only what happens before the export matters."""
+def no_updates(graphs: Callable[[Seq2Seq, Path], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the weights with which a training begins matter, and what is told of them."""
+    monkeypatch.setattr(Trainer, "update", nudge)
+    monkeypatch.setattr(Validator, "validate", weigh)
     monkeypatch.setattr(publishing, "export", graphs)
 
 
@@ -91,27 +112,27 @@ def score(model: Path, corpus: PreparedCorpus) -> float:
 
 @pytest.mark.slow
 def test_a_fine_tuned_model_knows_the_new_and_with_replay_forgets_less(
-    old: Old, new: PreparedCorpus, tmp_path: Path
+    able: Old, new: PreparedCorpus, tmp_path: Path
 ) -> None:
-    options = {**OPTIONS, "epochs": 12, "init_from": str(old.model)}
-    train(TrainingRequest(new, tmp_path / "alone", SMALL, TrainConfig(**options)))
+    options = {**OPTIONS, "epochs": 12, "init_from": str(able.model)}
+    train(TrainingRequest(new, tmp_path / "alone", ABLE, TrainConfig(**options)))
     train(
         TrainingRequest(
             new,
             tmp_path / "replayed",
-            SMALL,
-            TrainConfig(**options, replay=str(old.corpus.directory), replay_share=0.5),
+            ABLE,
+            TrainConfig(**options, replay=str(able.corpus.directory), replay_share=0.5),
         )
     )
-    before = score(old.model, old.corpus), score(old.model, new)
+    before = score(able.model, able.corpus), score(able.model, new)
     alone, replayed = (
-        (score(tmp_path / name, old.corpus), score(tmp_path / name, new)) for name in ("alone", "replayed")
+        (score(tmp_path / name, able.corpus), score(tmp_path / name, new)) for name in ("alone", "replayed")
     )
     assert min(alone[1], replayed[1]) > before[1] + 10
     assert replayed[0] > alone[0] + 10
 
 
-@pytest.mark.usefixtures("nothing_translated")
+@pytest.mark.usefixtures("no_updates")
 def test_it_begins_with_the_weights_of_the_model(old: Old, new: PreparedCorpus, tmp_path: Path) -> None:
     config = TrainConfig(epochs=1, batch=400, mixed_precision=False, init_from=str(old.model), learning_rate=0.0)
     train(TrainingRequest(new, tmp_path / "model", ModelConfig.from_options(), config))
@@ -164,7 +185,7 @@ def test_only_old_pairs_need_the_same_subwords(old: Old, tmp_path: Path) -> None
     assert "--tokenizer-from" in (error.value.hint or "")
 
 
-@pytest.mark.usefixtures("nothing_translated")
+@pytest.mark.usefixtures("no_updates")
 def test_a_child_keeps_what_it_shares_with_its_parent_as_its_card_says(old: Old, tmp_path: Path) -> None:
     child = prepare_toy(tmp_path, 200, vocab_size=310)
     config = TrainConfig(epochs=1, **{**OPTIONS, "learning_rate": 0.0}, init_from=str(old.model))
@@ -182,18 +203,17 @@ def test_a_child_keeps_what_it_shares_with_its_parent_as_its_card_says(old: Old,
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("nothing_translated")
-def test_a_child_with_other_subwords_learns_faster_than_from_scratch(old: Old, tmp_path: Path) -> None:
+def test_a_child_with_other_subwords_learns_faster_than_from_scratch(able: Old, tmp_path: Path) -> None:
     child = prepare_toy(tmp_path, 200, vocab_size=310)
     config = TrainConfig(epochs=3, **OPTIONS)
     scratch, initialised = (
-        train(TrainingRequest(child, tmp_path / name, SMALL, replace(config, init_from=parent)))
-        for name, parent in (("scratch", None), ("child", str(old.model)))
+        train(TrainingRequest(child, tmp_path / name, ABLE, replace(config, init_from=parent)))
+        for name, parent in (("scratch", None), ("child", str(able.model)))
     )
     assert initialised.validation.chrf > scratch.validation.chrf + 10
 
 
-@pytest.mark.usefixtures("nothing_translated")
+@pytest.mark.usefixtures("no_updates")
 def test_a_resumed_child_needs_its_parent_no_more_and_still_tells_it(old: Old, tmp_path: Path) -> None:
     child, parent = prepare_toy(tmp_path, 200, vocab_size=310), tmp_path / "parent"
     copytree(old.model, parent)
