@@ -24,7 +24,7 @@ from nmt_cli.cli import render
 from nmt_cli.cli.parsing.command import PanelledCommand
 from nmt_cli.cli.parsing.fast_start import LightParameters, collect_rarely, leave_process
 from nmt_cli.cli.parsing.usage_errors import explain_usage
-from nmt_cli.cli.signals import exit_on_signals
+from nmt_cli.cli.stopping import exit_on_signals
 from nmt_cli.errors import ExitCode, NmtError, OutputError, convert_os_error
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}

@@ -1,16 +1,16 @@
-"""Stopping a training by signals: the first is a request, the second ends the process."""
+"""What signals do: they end a command; for a training, the first is a request, the second ends the process."""
 
 from __future__ import annotations
 
-import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 import typer
 
-from nmt_cli.cli.signals import HANG_UP, leave_terminals, list_ending_signals
+from nmt_cli.signals import HANG_UP, leave_terminals, list_ending_signals, list_terminals
 
 
 class Stop:
@@ -19,7 +19,7 @@ class Stop:
     signal: int = 0
 
     def __init__(self) -> None:
-        self.terminals = [file_descriptor for file_descriptor in (1, 2) if os.isatty(file_descriptor)]
+        self.terminals = list_terminals()
 
     def __call__(self) -> bool:
         return bool(self.signal)
@@ -51,3 +51,16 @@ def catch_stop_signals() -> Iterator[Stop]:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+
+def exit_on_signals() -> None:
+    """Lets the ending signals end the process like Ctrl-C, with clean-up, but with their own exit codes."""
+    terminals = list_terminals()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        if number == HANG_UP:
+            leave_terminals(terminals)
+        sys.exit(128 + number)
+
+    for number in list_ending_signals():
+        signal.signal(number, end)

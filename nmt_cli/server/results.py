@@ -1,17 +1,21 @@
-"""Translated documents awaiting download: under unguessable names, for ten minutes."""
+"""Translated documents awaiting download: under unguessable names, for ten minutes, and of a bounded size."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import secrets
 import shutil
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
 KEPT_SECONDS = 600.0
+KEPT_BYTES = 1_000_000_000  # of all results together
 LOOKING_SECONDS = 15.0  # between two looks for results that are too old
 NAME = re.compile(r"[A-Za-z0-9_-]{32}\.[\w.-]{1,100}")
 
@@ -19,8 +23,9 @@ NAME = re.compile(r"[A-Za-z0-9_-]{32}\.[\w.-]{1,100}")
 class ResultStore:
     """A private folder of the server, readable only by its user; `close` deletes it with its content."""
 
-    def __init__(self, seconds: float = KEPT_SECONDS) -> None:
+    def __init__(self, seconds: float = KEPT_SECONDS, most_bytes: int = KEPT_BYTES) -> None:
         self.seconds = seconds
+        self.most_bytes = most_bytes
 
     @cached_property
     def folder(self) -> Path:
@@ -44,12 +49,19 @@ class ResultStore:
         return path if path.is_file() else None
 
     def remove_old(self) -> None:
-        """Deletes results older than `seconds`."""
-        if "folder" not in vars(self):
-            return
-        for path in self.folder.iterdir():
-            if time.time() - path.stat().st_mtime > self.seconds:
+        """Deletes results older than `seconds`, and the oldest of those that take more than `most_bytes` together."""
+        oldest, left = time.time() - self.seconds, self.most_bytes
+        for path, status in sorted(self.list_results(), key=lambda result: result[1].st_mtime, reverse=True):
+            left -= status.st_size
+            if left < 0 or status.st_mtime < oldest:
                 path.unlink(missing_ok=True)
+
+    def list_results(self) -> Iterator[tuple[Path, os.stat_result]]:
+        """Yields the complete results, which a thread may add to, and their status."""
+        for path in self.folder.iterdir() if "folder" in vars(self) else ():
+            if NAME.fullmatch(path.name):
+                with suppress(FileNotFoundError):
+                    yield path, path.stat()
 
     async def keep_removing(self) -> None:
         """Deletes old results forever, whether or not anybody asks for one."""

@@ -1,6 +1,6 @@
 """Starts and stops the server: binds the port, answers until a signal comes, finishes pending requests.
 
-1. After SIGTERM or Ctrl-C it goes on accepting for a moment, so that no waiting connection is lost.
+1. After SIGTERM, SIGHUP or Ctrl-C it goes on accepting for a moment, so that no waiting connection is lost.
 2. Then it closes the port, answers the requests that have begun to arrive, and returns; clients that do not read their
    answers are given `Limits.answer_seconds`.
 """
@@ -32,6 +32,7 @@ from nmt_cli.server.models import ModelPool, ServedModel
 from nmt_cli.server.security import Rules
 from nmt_cli.server.service import Log, Service, ignore_line
 from nmt_cli.server.suggestions import SuggestionFile
+from nmt_cli.signals import HANG_UP, leave_terminals, list_ending_signals, list_terminals
 
 LOCAL = "127.0.0.1"
 LAST_CALL = 0.1  # seconds for which connections are still accepted once a signal has come
@@ -95,7 +96,7 @@ def serve(
     log: Log = ignore_line,
     report: Log = ignore_line,
 ) -> None:
-    """Serves the models until SIGTERM or Ctrl-C; `announce` receives the address once it listens.
+    """Serves the models until a signal asks for the end; `announce` receives the address once it listens.
 
     `log` receives a line for each request, `report` one for each failure of the server; neither contains any text.
     Raises OptionError for an address that cannot be served, OutputError for a file of suggestions that cannot be
@@ -172,12 +173,16 @@ def make_server(application: Any, limits: Limits) -> PatientServer:
 class PatientServer(uvicorn.Server):
     """Stops without losing a request, and successfully: a signal is the regular end of a server."""
 
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.terminals = list_terminals()
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         if threading.current_thread() is not threading.main_thread():  # of a test
             yield
             return
-        numbers = (signal.SIGINT, signal.SIGTERM)
+        numbers = (signal.SIGINT, *list_ending_signals())
         previous = {number: signal.signal(number, self.handle_signal) for number in numbers}
         try:
             yield
@@ -187,6 +192,8 @@ class PatientServer(uvicorn.Server):
 
     def handle_signal(self, number: int, frame: FrameType | None) -> None:
         """Handles a signal: the first asks for an end, a second Ctrl-C stops at once."""
+        if number == HANG_UP:
+            leave_terminals(self.terminals)
         if self.should_exit and number == signal.SIGINT:
             self.force_exit = True
         self.should_exit = True

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from pathlib import Path
 
 from nmt_cli.errors import OutputError
 from nmt_cli.server.errors import RequestError
 from nmt_cli.server.models import ServedModel
+from nmt_cli.text.escapes import CONTROLS
 
 MOST_BYTES = 100_000_000  # of a file, which must not fill the disk
 
@@ -46,9 +48,7 @@ class SuggestionFile:
         sources, targets = source.strip().splitlines(), target.strip().splitlines()
         if len(sources) != len(targets):
             sources, targets = [source], [target]
-        pairs = [
-            (" ".join(left.split()), " ".join(right.split())) for left, right in zip(sources, targets, strict=True)
-        ]
+        pairs = [(as_one_line(left), as_one_line(right)) for left, right in zip(sources, targets, strict=True)]
         data = "".join(f"{left}\t{right}\n" for left, right in pairs if left and right).encode("utf-8", "replace")
         try:
             with self.lock, open(self.find_path(model), "ab+") as file:
@@ -61,3 +61,8 @@ class SuggestionFile:
                 file.write(data)
         except OSError as error:
             raise RequestError(507, "the file of suggestions cannot be written") from error
+
+
+def as_one_line(text: str) -> str:
+    """Returns a text in which single blanks replace control characters, which the terminals of readers would obey."""
+    return " ".join(re.sub(CONTROLS, " ", text).split())

@@ -36,6 +36,22 @@ def read_arrays(path: Path, names: Iterable[str] | None = None) -> NamedArrays:
     try:
         # An open file, since np.load does not close a file that it opens and cannot read.
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            return {name: file[name] for name in (file.files if names is None else names)}
-    except (OSError, EOFError, ValueError, KeyError, AttributeError, zipfile.BadZipFile) as error:
+            require_stored(file.zip, path.stat().st_size)
+            arrays = {name: file[name] for name in (file.files if names is None else names)}
+    except (OSError, EOFError, ValueError, KeyError, AttributeError, MemoryError, zipfile.BadZipFile) as error:
         raise DamagedError(f"{path} cannot be read: {error}") from error
+    damaged = next((name for name, array in arrays.items() if not is_finite(array)), None)
+    if damaged is not None:
+        raise DamagedError(f"{path} cannot be read: {damaged} has values that are no numbers")
+    return arrays
+
+
+def require_stored(archive: zipfile.ZipFile, size: int) -> None:
+    """Raises ValueError if the entries of an archive of `size` bytes unpack to more than it has."""
+    if sum(entry.file_size for entry in archive.infolist()) > size:
+        raise ValueError("it is packed, or claims to be larger than it is")
+
+
+def is_finite(array: np.ndarray[Any, Any]) -> bool:
+    """Whether an array has neither NaN nor infinity."""
+    return array.dtype.kind != "f" or bool(np.isfinite(array).all())

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import threading
 import time
 from contextlib import ExitStack
 
@@ -11,9 +14,12 @@ import pytest
 from nmt_cli.api.serve_config import ServeConfig, parse_size
 from nmt_cli.cli.serve import describe_service
 from nmt_cli.errors import OptionError
-from nmt_cli.server.run import LOCAL, open_port, parse_address
+from nmt_cli.server.app import make_application
+from nmt_cli.server.run import LOCAL, make_server, open_port, parse_address
 from nmt_cli.server.service import Service
-from support.served import connect, make_pool, serve_on_port
+from nmt_cli.translation.result import Translation
+from support.fakes import louder
+from support.served import connect, make_head, make_pool, make_rules, read_all, serve_on_port, wait_until
 
 VALUES = {"q": ["hello", "you"], "source": "en", "target": "de"}
 
@@ -66,6 +72,39 @@ def test_requests_that_have_begun_are_answered_before_the_end() -> None:
         server.should_exit = True
         answers = [connection.makefile("rb").read() for connection in connections]
     assert all(answer.endswith(b'{"translatedText":["HELLO","YOU"]}') for answer in answers)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_in_a_batch_ends_the_server_once_the_batch_is_answered(number: int) -> None:
+    """The server runs in this thread, which alone receives signals; the client in another."""
+    begun, gate, answers = threading.Event(), threading.Event(), list[bytes]()
+
+    def wait(text: str) -> Translation:
+        begun.set()
+        gate.wait(10)
+        return louder(text)
+
+    service = Service(make_pool(rule=wait)[0])
+    server = make_server(make_application(service, make_rules(service.limits)), service.limits)
+
+    def ask(port: int) -> None:
+        body = json.dumps(VALUES).encode()
+        with connect(f"http://{LOCAL}:{port}") as connection:
+            connection.sendall(make_head("/translate", f"Content-Length: {len(body)}") + body)
+            begun.wait(10)
+            os.kill(os.getpid(), number)
+            wait_until(lambda: server.should_exit)
+            gate.set()
+            answers.append(read_all(connection))
+
+    handlers = [signal.getsignal(known) for known in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)]
+    with open_port(LOCAL, 0) as listener:
+        client = threading.Thread(target=ask, args=[listener.getsockname()[1]])
+        client.start()
+        server.run(sockets=[listener])
+        client.join(10)
+    assert answers[0].endswith(b'{"translatedText":["HELLO","YOU"]}')
+    assert handlers == [signal.getsignal(known) for known in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)]
 
 
 def test_a_connection_that_waits_to_be_accepted_is_still_served_at_the_end() -> None:

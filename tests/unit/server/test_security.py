@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import socket
 import time
 from contextlib import suppress
@@ -162,6 +163,37 @@ def test_results_expire_and_end_with_the_server() -> None:
     assert folder.stat().st_mode & 0o077 == 0
     store.close()
     assert not folder.exists()
+
+
+def write_result(store: ResultStore, name: str, *, age: float = 0.0, size: int = 1) -> Path:
+    path = store.find_path(store.make_name(name))
+    path.write_bytes(bytes(size))
+    os.utime(path, (time.time() - age,) * 2)
+    return path
+
+
+def test_results_are_bounded_together_and_the_oldest_goes_first() -> None:
+    store = ResultStore(most_bytes=100)
+    old, young = write_result(store, "old.txt", age=20, size=60), write_result(store, "young.txt", age=10, size=60)
+    assert store.find(old.name) is None and store.find(young.name) == young
+    small = write_result(store, "small.txt", size=40)
+    assert store.find(small.name) == small and store.find(young.name) == young
+    store.close()
+
+
+def test_results_may_be_renamed_while_others_are_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = ResultStore()
+    gone, here = write_result(store, "gone.txt"), write_result(store, "here.txt")
+    names = [gone, here, store.find_path(f".{here.name}.123.partial")]
+    old = write_result(store, "old.txt", age=1_000)
+    unfinished = store.find_path(f".{here.name}.77.partial")  # of a document that takes longer than results are kept
+    unfinished.write_text("")
+    os.utime(unfinished, (0, 0))
+    gone.unlink()
+    monkeypatch.setattr(Path, "iterdir", lambda folder: iter([*names, old, unfinished]))
+    assert store.find(here.name) == here
+    assert unfinished.exists() and not old.exists()
+    store.close()
 
 
 def test_nothing_of_a_text_is_logged() -> None:

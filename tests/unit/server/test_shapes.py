@@ -10,6 +10,7 @@ import pytest
 from libretranslatepy import LibreTranslateAPI
 
 from nmt_cli.errors import OutputError
+from nmt_cli.server import suggestions
 from nmt_cli.server.admission import Admission
 from nmt_cli.server.keys import Key
 from nmt_cli.server.service import Service
@@ -128,6 +129,23 @@ def test_a_correction_becomes_a_pair(tmp_path: Path) -> None:
     text = (tmp_path / "s.tsv").read_text(encoding="utf-8")
     assert text == "hello you\thallo du\nbye\ttschüs\none line\teine Zeile\n"
     assert client.post("/suggest", json={**values, "s": " "}).status_code == 400
+
+
+def test_a_correction_has_no_control_characters(tmp_path: Path) -> None:
+    client = Client(Service(make_pool()[0], suggestions=SuggestionFile(tmp_path / "s.tsv")))
+    controls = "".join(map(chr, [*range(32), *range(127, 160), 0x2028, 0x2029]))
+    values = {"q": f"a{controls}b \x1b]0;title\x07", "s": "c\x9b31md", "source": "en", "target": "de"}
+    assert client.ask("/suggest", **values) == {"success": True}
+    assert (tmp_path / "s.tsv").read_text(encoding="utf-8") == "a b ]0;title\tc 31md\n"
+
+
+def test_corrections_are_refused_above_their_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suggestions, "MOST_BYTES", 12)
+    client = Client(Service(make_pool()[0], suggestions=SuggestionFile(tmp_path / "s.tsv")))
+    values = {"q": "a", "s": "b", "source": "en", "target": "de"}
+    answers = [client.post("/suggest", json=values).status_code for _ in range(5)]
+    assert answers == [200, 200, 200, 507, 507]
+    assert (tmp_path / "s.tsv").read_bytes() == b"a\tb\n" * 3
 
 
 @pytest.mark.parametrize(("before", "after"), [("", ""), ("a", "a\n"), ("a\tb", "a\tb\n"), ("a\tb\n", "a\tb\n")])

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
+import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import keras
 import numpy as np
@@ -14,7 +18,8 @@ from nmt_cli.errors import DamagedError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.model.vocabularies import Vocabularies
-from nmt_cli.training.checkpoints.checkpoint import Checkpoints, load_weights, save_weights
+from nmt_cli.training.checkpoints.checkpoint import Checkpoints, load_weights, read_facts, save_weights
+from nmt_cli.training.checkpoints.npz import read_arrays, write_arrays
 from nmt_cli.training.config import KeptMetric
 from nmt_cli.training.watcher import EpochRecord, Validation
 
@@ -57,6 +62,30 @@ def test_a_damaged_file_of_weights_is_named(tmp_path: Path, content: bytes) -> N
     (tmp_path / "a.npz").write_bytes(content)
     with pytest.raises(DamagedError, match=r"a\.npz"):
         load_weights(network(), tmp_path / "a.npz")
+
+
+def write_header(path: Path, shape: tuple[int, ...], *, data: bytes = b"", compression: int = 0) -> None:
+    """A file of one array that claims to have this shape."""
+    header = io.BytesIO()
+    np.lib.format.write_array_header_2_0(header, {"descr": "<f4", "fortran_order": False, "shape": shape})
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        archive.writestr("facts.npy", header.getvalue() + data)
+
+
+@pytest.mark.parametrize("read", [read_arrays, lambda path: read_facts(path.parent.parent)])
+def test_arrays_that_claim_too_much_or_are_no_numbers_are_damaged(tmp_path: Path, read: Callable[[Path], Any]) -> None:
+    path = tmp_path / "checkpoints" / "state.npz"
+    path.parent.mkdir()
+    write_header(path, (1 << 40,))
+    with pytest.raises(DamagedError, match=r"state\.npz"):
+        read(path)
+    write_header(path, (1 << 22,), data=bytes(1 << 24), compression=zipfile.ZIP_DEFLATED)
+    with pytest.raises(DamagedError, match=r"state\.npz cannot be read: it is packed"):
+        read(path)
+    for value in (np.nan, np.inf):
+        write_arrays(path, [("facts", np.array([0, value], np.float32))])
+        with pytest.raises(DamagedError, match=r"state\.npz cannot be read: facts has values that are no numbers"):
+            read(path)
 
 
 def test_a_full_disk_leaves_the_weights_that_were_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
-from types import FrameType
 
 HANG_UP: signal.Signals | None = getattr(signal, "SIGHUP", None)  # Windows has none
 
@@ -19,17 +17,9 @@ def list_ending_signals() -> tuple[signal.Signals, ...]:
     return (signal.SIGTERM, HANG_UP) if HANG_UP is not None and is_heard else (signal.SIGTERM,)
 
 
-def exit_on_signals() -> None:
-    """Lets the ending signals end the process like Ctrl-C, with clean-up, but with their own exit codes."""
-    terminals = [file_descriptor for file_descriptor in (1, 2) if os.isatty(file_descriptor)]
-
-    def end(number: int, frame: FrameType | None) -> None:
-        if number == HANG_UP:
-            leave_terminals(terminals)
-        sys.exit(128 + number)
-
-    for number in list_ending_signals():
-        signal.signal(number, end)
+def list_terminals() -> list[int]:
+    """Returns which of standard output and error are terminals, by their descriptors."""
+    return [file_descriptor for file_descriptor in (1, 2) if os.isatty(file_descriptor)]
 
 
 def leave_terminals(file_descriptors: list[int]) -> None:
