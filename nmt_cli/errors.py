@@ -9,6 +9,7 @@
     ├── OutputError         something cannot be written                                    exit 73
     ├── TrainingError       training has begun and cannot continue                         exit 70
     ├── WorkerError         worker processes died again and again                          exit 70
+    ├── FailedLineError     nmt itself failed on a line, which was copied                  exit 70
     └── CheckError          --strict, and a translation failed a check                     exit 3
 
 An error says what is wrong with the input (`message`) and what to type next (`hint`).
@@ -83,6 +84,12 @@ class WorkerError(NmtError):
     exit_code = ExitCode.SOFTWARE
 
 
+class FailedLineError(NmtError):
+    """Lines could not be translated, and were copied; all others are translated."""
+
+    exit_code = ExitCode.SOFTWARE
+
+
 class CheckError(NmtError):
     """Translations failed checks; they are written nevertheless."""
 
@@ -113,6 +120,16 @@ def explain_install(extra: str) -> str:
     prefix = sys.prefix.replace("\\", "/")
     command = next((command for mark, command in tools.items() if f"/{mark}/" in prefix), "pip install")
     return f"install it with: {command} {editable}{shlex.quote(package)}"
+
+
+def name_error(error: Exception) -> str:
+    """Returns the kind of an error and its place in the code, but not its message, which may quote a text."""
+    from pathlib import PurePath  # few errors are nmt's own
+    from traceback import extract_tb
+
+    frames = extract_tb(error.__traceback__)
+    origin = f" at {PurePath(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}{origin}"
 
 
 def find_nearest(name: str, candidates: Iterable[str]) -> str | None:

@@ -55,16 +55,16 @@ class SearchOptions(NamedTuple):
         first_line: int = 0,
     ) -> list[Translation]:
         """Translates lines, the first of which has this number in the whole input."""
+        from nmt_cli.translation.isolation import translate_each  # numpy
+
         memory = None if self.memory is None else recall_from(self.memory)
-        return translator.translate(
-            lines,
-            self.search,
-            progress,
-            repair=self.repair,
-            checks=self.checks,
-            first_line=first_line,
-            memory=memory,
-        )
+
+        def translate(some: Sequence[str], first: int) -> list[Translation]:
+            return translator.translate(
+                some, self.search, progress, repair=self.repair, checks=self.checks, first_line=first, memory=memory
+            )
+
+        return translate_each(translate, lines, first_line)
 
 
 class LoadedTranslator:

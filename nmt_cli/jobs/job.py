@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -65,10 +65,16 @@ class Job:
         translator = self.opener(self.request._replace(threads=threads))
         if self.score:
             return lambda block: self.score_block(translator, block)
+        from nmt_cli.translation.isolation import translate_each  # numpy
+
         memory = None if self.memory is None else recall_from(self.memory)
-        return lambda block: translator.translate(
-            block.texts, self.search, repair=self.repair, checks=self.checks, first_line=block.first, memory=memory
-        )
+
+        def translate(lines: Sequence[str], first_line: int) -> list[Translation]:
+            return translator.translate(
+                lines, self.search, repair=self.repair, checks=self.checks, first_line=first_line, memory=memory
+            )
+
+        return lambda block: translate_each(translate, block.texts, block.first)
 
     def score_block(self, translator: Translator, block: Block) -> list[Translation]:
         """Scores the given translations by the model, and checks them like its own."""

@@ -141,8 +141,10 @@ class Lane:
 class Batcher:
     """Translates lines with the models of a pool; used in one event loop."""
 
-    def __init__(self, pool: ModelPool, most_waiting: int) -> None:
+    def __init__(self, pool: ModelPool, most_waiting: int, report: Callable[[str], None] = lambda line: None) -> None:
+        """`report` receives a line for each line on which nmt itself fails, without its text."""
         self.pool = pool
+        self.report = report
         self.most_waiting = most_waiting
         self.lanes = {False: Lane(self.translate_batch), True: Lane(self.translate_batch)}  # by whether lines are long
         self.batches = 0  # translated so far
@@ -166,7 +168,11 @@ class Batcher:
         finally:
             for request in requests:  # of a client that is gone, the rest need not be translated
                 request.done.cancel()
-        return [translation for translation in translations if translation is not None]
+        finished = [translation for translation in translations if translation is not None]
+        for number, translation in enumerate(finished, start=1):
+            if translation.failure is not None:
+                self.report(f"line {number} of a request is not translated: {translation.failure}")
+        return finished
 
     def translate_batch(self, batch: LineBatch) -> list[Translation]:
         """Translates the lines of a batch; runs in the thread of a lane."""

@@ -9,17 +9,16 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
+from nmt_cli.errors import name_error
 from nmt_cli.server.errors import RequestError, explain_missing
 from nmt_cli.server.service import Service
 from nmt_cli.text.wrapping import format_count
@@ -127,7 +126,7 @@ def make_endpoint(
         except ClientDisconnect:
             response = Response(status_code=CLIENT_GONE)
         except Exception as error:
-            service.report(f"{request.method} {name_path(request)}: {describe_failure(error)}")
+            service.report(f"{request.method} {name_path(request)}: internal error: {name_error(error)}")
             response = error_writer(RequestError(500, f"internal error: {type(error).__name__}"))
         finally:
             await request.close()  # the files of a form
@@ -144,13 +143,6 @@ def name_path(request: Request) -> str:
     """Returns the path of a request, without a result's name, which only its client should know."""
     path, mark, _ = request.url.path.partition("/download_file")
     return path + mark
-
-
-def describe_failure(error: Exception) -> str:
-    """Returns what failed and where, without the message, which may contain parts of a text."""
-    frames = traceback.extract_tb(error.__traceback__)
-    origin = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    return f"internal error: {type(error).__name__}{origin}"
 
 
 async def read_values(request: Request, most_bytes: int) -> Values:

@@ -31,6 +31,7 @@ from nmt_cli.server.limits import DEFAULT_LIMITS, Limits
 from nmt_cli.server.models import ModelPool, ServedModel
 from nmt_cli.server.security import Rules
 from nmt_cli.server.service import Log, Service, ignore_line
+from nmt_cli.server.stopping import end_process_after
 from nmt_cli.server.suggestions import SuggestionFile
 from nmt_cli.signals import HANG_UP, leave_terminals, list_ending_signals, list_terminals
 
@@ -38,6 +39,8 @@ LOCAL = "127.0.0.1"
 LAST_CALL = 0.1  # seconds for which connections are still accepted once a signal has come
 LONGEST_HEAD = 256 * 1024  # bytes: the texts of clients that ask by GET stand in it
 LOGGERS = ("uvicorn", "asyncio", "concurrent.futures")
+LONGEST_STOP = 8  # seconds after a signal in which requests are still answered
+FORCED_STOP = LONGEST_STOP + 1.5  # seconds after which the process ends, whatever its threads do
 BACKLOG = 2048  # connections that may wait to be accepted
 
 
@@ -122,7 +125,7 @@ def serve(
     announce(f"http://{shown_host}:{listener.getsockname()[1]}", service)
     try:
         with log_without_texts(service.report):
-            make_server(application, request.limits).run(sockets=[listener])
+            make_server(application, request.limits, service.close).run(sockets=[listener])
     finally:
         listener.close()
 
@@ -153,8 +156,8 @@ def log_without_texts(report: Log) -> Iterator[None]:
             logger.removeHandler(handler)
 
 
-def make_server(application: Any, limits: Limits) -> PatientServer:
-    """Returns the server of an application, with these connection limits."""
+def make_server(application: Any, limits: Limits, clean_up: Callable[[], None] = lambda: None) -> PatientServer:
+    """Returns the server of an application, with these connection limits; `clean_up` comes before a forced end."""
     config = uvicorn.Config(
         application,
         http=type("LimitedProtocol", (PatientProtocol,), {"limits": limits}),
@@ -165,13 +168,21 @@ def make_server(application: Any, limits: Limits) -> PatientServer:
         server_header=False,
         limit_concurrency=limits.connections,
         timeout_keep_alive=30,
+        timeout_graceful_shutdown=LONGEST_STOP,
         h11_max_incomplete_event_size=LONGEST_HEAD,
     )
-    return PatientServer(config)
+    server = PatientServer(config)
+    server.clean_up = clean_up
+    return server
 
 
 class PatientServer(uvicorn.Server):
-    """Stops without losing a request, and successfully: a signal is the regular end of a server."""
+    """Stops without losing a request, and successfully: a signal is the regular end of a server.
+
+    Requests that take longer than `LONGEST_STOP` are given up; a thread that translates longer ends with the process.
+    """
+
+    clean_up: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -196,6 +207,8 @@ class PatientServer(uvicorn.Server):
             leave_terminals(self.terminals)
         if self.should_exit and number == signal.SIGINT:
             self.force_exit = True
+        if not self.should_exit:
+            end_process_after(FORCED_STOP, self.clean_up)
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

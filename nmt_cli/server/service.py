@@ -53,7 +53,7 @@ class Service:
     results: ResultStore = field(default_factory=ResultStore)
 
     def __post_init__(self) -> None:
-        self.batcher = Batcher(self.pool, self.limits.waiting)
+        self.batcher = Batcher(self.pool, self.limits.waiting, self.report)
         self.threads = ReadingThreads(self.batcher)
         self.detector = Detector(self.pool)
 
@@ -111,9 +111,13 @@ class Service:
         if not lines:
             return []
         try:
-            return await self.batcher.translate(model, lines, n_best)
+            translations = await self.batcher.translate(model, lines, n_best)
         except NmtError as error:  # a model that was damaged since the server started
             raise RequestError(500, error.message) from error
+        for number, failure in enumerate((translation.failure for translation in translations), start=1):
+            if failure is not None:  # a copy would pass for a translation; in a document it is marked
+                raise RequestError(500, f"line {number} is not translated: {failure}")
+        return translations
 
     async def translate_document(self, upload: Path, name: str, source: str | None, target: str | None) -> str:
         """Translates an uploaded document; returns the name under which it can be fetched for a while.

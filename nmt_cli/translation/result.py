@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 How = Literal["network", "attention", "position", "unchanged"]
 Origin = Literal["network", "memory", "memory_numbers", "memory_part"]  # in part: of some sentences
 CheckKind = Literal[
+    "failed",
     "empty",
     "loop",
     "runaway",
@@ -163,6 +164,11 @@ class Translation(NamedTuple):
     def needs_review(self) -> bool:
         """Whether a person must look at it: a check failed, and no person has translated it."""
         return bool(self.checks) and self.origin != "memory"
+
+    @property
+    def failure(self) -> str | None:
+        """The error of nmt itself because of which the line is copied; else None."""
+        return next((check.message for check in self.checks if check.kind == "failed"), None)
 
     @property
     def cut(self) -> bool:

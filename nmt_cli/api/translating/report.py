@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.documents.document import Document
-from nmt_cli.errors import CheckError
+from nmt_cli.errors import CheckError, FailedLineError
 from nmt_cli.jobs.job import Executor
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.truncation import SourceCuts, describe_limits
@@ -60,6 +60,7 @@ class TranslationReport:
     failures: Counter[CheckKind] = field(default_factory=Counter)  # by the kind of the check
     qa: QaReport | None = None  # where a report of all texts that failed is asked for
     first_failures: dict[CheckKind, list[int]] = field(default_factory=dict)  # numbers of texts
+    first_error: str | None = None  # of nmt itself
     path: str | None = None  # of the report of all texts that failed
     max_length: int = 0  # of a translation, in tokens
     languages: tuple[str, str] = ("", "")  # codes of the source and the target
@@ -73,6 +74,7 @@ class TranslationReport:
         self.failed += bool(translation.checks)
         if self.qa is not None:
             self.qa.add(translation)
+        self.first_error = self.first_error or translation.failure
         for check in translation.checks:
             self.failures[check.kind] += 1
             numbers = self.first_failures.setdefault(check.kind, [])
@@ -141,7 +143,7 @@ class TranslationReport:
         from nmt_cli.translation.checks.table import CHECKS
 
         faults = Counter({fault: count for fault, count in self.faults.items() if fault not in FAULTS_IF_LOST})
-        counted = {*faults, *(["spans"] if self.doubtful_spans else [])}
+        counted = {"failed", *faults, *(["spans"] if self.doubtful_spans else [])}
         for check in CHECKS:
             if self.failures[check.name] and check.name not in counted:
                 yield self.describe_failures(check)
@@ -197,7 +199,13 @@ class TranslationReport:
             self.qa.write(Path(self.path))
 
     def require_faultless(self, *, strict: bool) -> None:
-        """Raises CheckError if a text failed a check and `strict` is set."""
+        """Raises FailedLineError if nmt failed on a text, CheckError if one failed a check and `strict` is set."""
+        if self.failures["failed"]:
+            texts = format_count(self.texts, self.source_cuts.thing)
+            raise FailedLineError(
+                f"{self.failures['failed']:,} of {texts} copied, since {self.first_error}{self.name_texts('failed')}",
+                hint="all others are translated; please report these, with the version that nmt --version prints",
+            )
         if self.failed and strict:
             texts = format_count(self.texts, self.source_cuts.thing)
             raise CheckError(

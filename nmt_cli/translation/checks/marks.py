@@ -83,7 +83,7 @@ def check_colons(source: str, target: str, context: CheckContext) -> FailedCheck
 
 
 def check_final_mark(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Compares the kinds of final mark: of a question, of another sentence, or none."""
+    """Compares the final marks: of a question, another sentence, or none."""
     mark, target_mark = find_final_mark(source), find_final_mark(target)
     kind, target_kind = MARK_KINDS.get(mark, ""), MARK_KINDS.get(target_mark, "")
     if kind == target_kind or not target or not has_same_marks(context, kind, target_kind):

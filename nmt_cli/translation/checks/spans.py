@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_spans(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for protected spans that are missing or whose position is a guess."""
+    """Looks for protected spans missing or placed by a guess."""
     if context.placed is None:
         missing = [span.text for span in find_spans(source) if not span.is_number and span.text not in target]
         return FailedCheck("spans", f"{join_named(missing)} missing") if missing else None
@@ -26,7 +26,7 @@ def check_spans(source: str, target: str, context: CheckContext) -> FailedCheck 
 
 
 def check_terms(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for glossary terms that are missing or whose position is a guess."""
+    """Looks for glossary terms missing or placed by a guess."""
     return check_placed("terms", [span for span in context.placed or () if span.is_term], target)
 
 

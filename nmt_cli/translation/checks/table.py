@@ -45,6 +45,11 @@ class CheckRow(NamedTuple):
 
 CHECKS = (
     CheckRow(
+        "failed",
+        "copied, since nmt itself failed",
+        doc="Finds a line on which nmt failed.",
+    ),
+    CheckRow(
         "empty",
         "not translated at all",
         doc="Finds a missing translation.",

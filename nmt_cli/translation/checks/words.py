@@ -42,7 +42,7 @@ def check_copy(source: str, target: str, context: CheckContext) -> FailedCheck |
 
 
 def check_repeats(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for a word or phrase that occurs twice in a row, but not in the source."""
+    """Looks for a word or phrase twice in a row, unlike the source."""
     words = target.casefold().split()
     repeated = len(words) - len({*words})
     # A phrase of two words that stands twice in a row repeats two words; a single one stands beside itself.

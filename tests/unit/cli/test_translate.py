@@ -11,7 +11,7 @@ from nmt_cli.api.translating.report import TranslationReport
 from nmt_cli.cli.app import app
 from nmt_cli.cli.render import Screen
 from nmt_cli.cli.translate import show_remark
-from nmt_cli.errors import CheckError, ExitCode
+from nmt_cli.errors import CheckError, ExitCode, FailedLineError
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.result import FailedCheck, Hypothesis, Placed, Repair, Translation
 from nmt_cli.translation.truncation import SourceCuts
@@ -114,6 +114,16 @@ def test_a_failed_check_is_an_error_only_where_that_is_wanted() -> None:
         report.require_faultless(strict=True)
     report.require_faultless(strict=False)
     assert caught.value.exit_code == ExitCode.CHECK_FAILED == 3
+
+
+def test_a_line_on_which_nmt_failed_is_told_and_ends_the_command_with_70() -> None:
+    report = TranslationReport()
+    report.add(line(hypothesis()))
+    report.add(line(hypothesis(), checks=(FailedCheck("failed", "nmt failed (ValueError at x.py:7)"),)))
+    with pytest.raises(FailedLineError) as caught:
+        report.require_faultless(strict=False)
+    assert caught.value.message == "1 of 2 lines copied, since nmt failed (ValueError at x.py:7) (line 2)"
+    assert caught.value.exit_code == ExitCode.SOFTWARE == 70
 
 
 @pytest.mark.parametrize(

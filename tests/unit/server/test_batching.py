@@ -106,21 +106,43 @@ def test_a_client_that_is_gone_leaves_no_work() -> None:
     assert [len(batch) for batch in fake.batches] == [BATCH_LINES, 1]
 
 
-def test_an_error_of_a_model_reaches_its_request_and_no_other() -> None:
-    pool, loaded = make_pool()
+def test_a_line_on_which_a_model_fails_costs_no_other_and_is_reported() -> None:
+    def fail_on_secrets(line: str) -> Translation:
+        return louder(line) if line != "secret" else 1 / 0  # type: ignore[return-value]
 
-    async def fail() -> None:
+    pool, loaded = make_pool(rule=fail_on_secrets)
+    reported: list[str] = []
+
+    async def ask() -> list[list[Translation]]:
+        batcher = Batcher(pool, 100_000, reported.append)
+        requests = [["a"], ["b", "secret"], ["c", "d"]]
+        answers = await asyncio.gather(*(batcher.translate(pool.models[0], lines) for lines in requests))
+        batcher.close()
+        return answers
+
+    answers = asyncio.run(ask())
+    (fake,) = loaded.values()
+    assert sorted(fake.batches[0]) == ["a", "b", "c", "d", "secret"]
+    assert [[each.text for each in answer] for answer in answers] == [["A"], ["B", "secret"], ["C", "D"]]
+    assert [each.failure is not None for answer in answers for each in answer] == [False, False, True, False, False]
+    (line,) = reported
+    assert "line 2 of a request" in line and "ZeroDivisionError" in line and "secret" not in line
+
+
+def test_a_model_that_cannot_be_opened_fails_no_later_request() -> None:
+    pool, _ = make_pool()
+    opener = pool.opener
+
+    async def ask() -> None:
         batcher = Batcher(pool, 100_000)
-        await batcher.translate(pool.models[0], ["a"])
-        (fake,) = loaded.values()
-        rule, fake.rule = fake.rule, lambda line: 1 / 0  # type: ignore[assignment, return-value]
+        pool.opener = lambda path: 1 / 0  # type: ignore[assignment, return-value]
         with pytest.raises(ZeroDivisionError):
             await batcher.translate(pool.models[0], ["a"])
-        fake.rule = rule
+        pool.opener = opener
         assert len(await batcher.translate(pool.models[0], ["a"])) == 1
         batcher.close()
 
-    asyncio.run(fail())
+    asyncio.run(ask())
 
 
 def test_the_model_that_was_not_used_for_longest_makes_room() -> None:

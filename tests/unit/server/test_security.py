@@ -228,7 +228,7 @@ def test_an_error_of_the_server_is_told_without_the_text(capfd: pytest.CaptureFi
         logging.getLogger("asyncio").error("a task\nconfidential", exc_info=ValueError("confidential"))
     assert b" 500 " in answer
     assert b"ValueError" in answer
-    assert said[0].startswith("POST /translate: internal error: ValueError at test_security.py:")
+    assert said[0].startswith("line 1 of a request is not translated: nmt failed (ValueError at test_security.py:")
     assert "a task: ValueError" in said
     assert "confidential" not in "".join([*said, *capfd.readouterr()]) + answer.decode()
 

@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from nmt_cli.api.translating.report import TranslationReport
-from nmt_cli.errors import CheckError
+from nmt_cli.errors import CheckError, FailedLineError
 from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.translation.checks.table import CHECK_ROWS, CHECKS
 from nmt_cli.translation.repair.faults import Fault
@@ -42,7 +42,7 @@ def make_report(event: str, number: int) -> TranslationReport:
 
 
 def read_summary(report: TranslationReport) -> str:
-    with pytest.raises(CheckError) if report.failed else pytest.MonkeyPatch.context() as failure:
+    with pytest.raises((CheckError, FailedLineError)) if report.failed else pytest.MonkeyPatch.context() as failure:
         report.require_faultless(strict=True)
     said = str(failure.value) if isinstance(failure, pytest.ExceptionInfo) else ""
     return " ".join([*(remark.text for remark in report.list_remarks()), said])
