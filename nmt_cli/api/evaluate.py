@@ -48,6 +48,7 @@ class EvaluationRequest:
     references: tuple[Path, ...] = ()
     split: str = "test"
     precision: str | None = None
+    rerank: Path | None = None  # the model of the other direction that ranks hypotheses
     is_profiled: bool = False
 
     @property
@@ -73,6 +74,7 @@ class EvaluationRequest:
             self.split,
             data_named=self.is_data_named,
             precision=self.precision,
+            rerank=self.rerank,
         )
 
     @property
@@ -101,6 +103,7 @@ def evaluate(
     data: PathLike | None = None,
     model: PathLike = "model",
     precision: str | None = None,
+    rerank: PathLike | None = None,
     profile: bool = False,
     progress: StageReporter | None = None,
     **options: Any,
@@ -108,10 +111,12 @@ def evaluate(
     """Scores the model on a split of the prepared corpus `data`, or on files with one sentence per line.
 
     `metric` is one metric or several; the report's `scores` maps their names to scores, its `intervals` to 95 %
-    intervals. `precision` is that of the weights, "float" or "int8"; None: the model's default. `options` are those of
+    intervals. `precision` is that of the weights, "float" or "int8"; None: the model's default. `rerank` is a
+    model of the other direction, which ranks the hypotheses. `options` are those of
     `nmt evaluate`, such as `beam_size=1` or `lowercase=True`. Raises NotFoundError, DataError or OptionError.
     """
     others = {"source": source, "reference": reference, "hypothesis": hypothesis}
+    others |= {} if rerank is None else {"rerank": rerank}
     others |= {} if split == "test" else {"split": split}
     scores, search = build_settings("evaluate", options, ScoreConfig, SearchConfig, others=others)
     request = EvaluationRequest(
@@ -127,6 +132,7 @@ def evaluate(
         references=tuple(list_paths(reference)),
         split=split,
         precision=precision,
+        rerank=None if rerank is None else find_model(Path(rerank)),
         is_profiled=profile,
     )
     return cast(EvaluationOutcome, run_evaluation(request, progress or ignore_progress)).report  # of one system

@@ -32,6 +32,7 @@ class EvaluationInputs:
     split: str = "test"  # or "dev"
     data_named: bool = False  # whether `data` was typed, so that it must exist
     precision: str | None = None  # of the weights of every model: float or int8; None: as its card says
+    rerank: Path | None = None  # the model of the other direction that ranks the hypotheses of `model`
 
     def __post_init__(self) -> None:
         if [self.source, self.hypothesis, self.rival, *self.references].count(Path("-")) > 1:
@@ -47,16 +48,22 @@ class EvaluationInputs:
         return Available(model=self.hypothesis is None, sources=self.hypothesis is None or self.source is not None)
 
     @property
+    def system(self) -> str:
+        """The name of the model where it is compared."""
+        return str(self.model) if self.rerank is None else f"{self.model} reranked by {self.rerank}"
+
+    @property
     def option_values(self) -> dict[str, Any]:
         """The inputs by option, for `--json`."""
         references = [str(path) for path in self.references]
         source = {"source": str(self.source)} if self.source else {}
         precision = {"precision": self.precision} if self.precision else {}
+        rerank = {"rerank": str(self.rerank)} if self.rerank else {}
         if self.hypothesis:
             return {"hypothesis": str(self.hypothesis), **source, "reference": references, **precision}
         if self.source:
-            return {**source, "reference": references, "model": str(self.model), **precision}
-        return {"split": self.split, "data": str(self.data), "model": str(self.model), **precision}
+            return {**source, "reference": references, "model": str(self.model), **rerank, **precision}
+        return {"split": self.split, "data": str(self.data), "model": str(self.model), **rerank, **precision}
 
     @property
     def task_values(self) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def keep_scores(report: Report, inputs: EvaluationInputs) -> None:
     from nmt_cli.runtime.model_directory import CARD
 
     is_test = inputs.hypothesis is None and inputs.source is None and inputs.split == "test"
-    if not is_test or report.search is None or inputs.model in list_models().values():
+    if not is_test or inputs.rerank or report.search is None or inputs.model in list_models().values():
         return
     scores = []
     for name, score in list(report.scores.items())[:SHOWN]:

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt_cli.errors import DataError
+from nmt_cli.languages.codes import UNNAMED, are_same_languages
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.formats.inputs import CorpusFile
     from nmt_cli.translation.memory.lookup import TranslationMemory
-
-UNKNOWN = ("source", "target", "")  # what a card calls a language that it does not know
 
 
 class MemoryLanguageError(DataError):
@@ -33,7 +32,7 @@ def load_memory(
     inputs = [parse_input(str(file)) for file in files]
     for file in inputs:
         require_input(file)
-    memory = TranslationMemory("" if languages[1] in UNKNOWN else languages[1], links_words=links_words)
+    memory = TranslationMemory("" if languages[1] in UNNAMED else languages[1], links_words=links_words)
     for file in inputs:
         add_file(memory, file, languages)
     return memory
@@ -48,7 +47,9 @@ def add_file(memory: TranslationMemory, file: CorpusFile, languages: tuple[str, 
             declared, pairs = read_pairs(file, (languages[1], languages[0]))
         except MemoryLanguageError:
             raise error from None
-    is_turned = not are_same(declared, languages) and are_same((declared[1], declared[0]), languages)
+    is_turned = not are_same_languages(declared, languages) and are_same_languages(
+        (declared[1], declared[0]), languages
+    )
     for first, second in pairs:
         memory.add(*((second, first) if is_turned else (first, second)))
 
@@ -59,7 +60,7 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
     from nmt_cli.corpus.formats import open_reader
     from nmt_cli.corpus.formats.inputs import ReadOptions
 
-    source, target = (None if code in UNKNOWN else code for code in languages)
+    source, target = (None if code in UNNAMED else code for code in languages)
     reader = open_reader(file, ReadOptions(source_language=source, target_language=target))
     try:
         pairs = [(row.source, row.target) for row in reader if not row.is_unfinished]
@@ -70,19 +71,9 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
     declared = reader.languages
     if declared is None:
         return guess_languages(*(path.name for path in file.files)), pairs
-    if not are_same(declared, languages) and not are_same((declared[1], declared[0]), languages):
+    if not are_same_languages(declared, languages) and not are_same_languages((declared[1], declared[0]), languages):
         raise MemoryLanguageError(f"--tm: {file.name} is {' -> '.join(declared)}", hint=describe_languages(languages))
     return declared, pairs
-
-
-def are_same(declared: tuple[str, str], languages: tuple[str, str]) -> bool:
-    """Whether both pairs of languages are the same, as far as both are known."""
-    from nmt_cli.languages.codes import is_same_language
-
-    return all(
-        code in UNKNOWN or other in UNKNOWN or is_same_language(code, other)
-        for code, other in zip(declared, languages, strict=True)
-    )
 
 
 def describe_languages(languages: tuple[str, str]) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from nmt_cli.corpus.config import PrepareConfig
     from nmt_cli.sources.source import PictureReader
     from nmt_cli.translation.config import ModelRequest
+    from nmt_cli.translation.reranking import Judge
     from nmt_cli.translation.translator import Translator
 
 
@@ -30,7 +31,7 @@ def make_picture_reader(config: PrepareConfig) -> PictureReader | None:
 
 
 def open_translator(request: ModelRequest) -> Translator:
-    """Opens a model, or an ensemble of models, with a reader of pictures if it was trained on pictures."""
+    """Opens a model, or an ensemble of models, with its reader of pictures or the model that ranks its hypotheses."""
     silence_onnxruntime()
     from nmt_cli.translation.translator import Translator
 
@@ -44,7 +45,18 @@ def open_translator(request: ModelRequest) -> Translator:
         from nmt_cli.translation.reading_back import attach_reverse  # which few runs ask for
 
         attach_reverse(translator, request)
-    return translator
+    return translator if request.rerank is None else translator.with_judge(open_judge(request, request.rerank))
+
+
+def open_judge(request: ModelRequest, rerank: Path) -> Judge:
+    """Opens the model that ranks the hypotheses of another. Raises OptionError for one of other languages."""
+    from nmt_cli.runtime.compatibility import require_reverse
+    from nmt_cli.runtime.model_directory import ModelDirectory
+    from nmt_cli.translation.reranking import Judge  # numpy, as above
+    from nmt_cli.translation.translator import Translator
+
+    require_reverse(ModelDirectory.load(request.model), ModelDirectory.load(rerank), "rerank")
+    return Judge(Translator.load(request._replace(model=rerank, ensemble=(), lines=None)))
 
 
 def load_inception(weights: Path | None) -> PictureReader:

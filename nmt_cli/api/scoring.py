@@ -56,7 +56,7 @@ class Evaluation:
         text, translator = self.inputs.load_text(corpus), None
         rival = read_rival(self.inputs.rival, text)  # before anything is translated
         if self.inputs.hypothesis is None:
-            translator = self.load_translator(self.inputs.model, corpus)
+            translator = self.load_translator(self.inputs.model, corpus, self.inputs.rerank)
         note = self.choose_tokenizer(corpus, translator, text.references)
         if translator is not None:
             evaluation = self.translate(text, translator)
@@ -84,15 +84,15 @@ class Evaluation:
         self.config, note = bleu_tokenizers.choose_for_text(self.config, language, references)
         return note
 
-    def load_translator(self, model: Path, corpus: PreparedCorpus | None) -> Translator:
-        """Loads a model, with the pictures of the corpus if it has any."""
-        translator = open_translator(ModelRequest(model, precision=self.inputs.precision))
+    def load_translator(self, model: Path, corpus: PreparedCorpus | None, rerank: Path | None = None) -> Translator:
+        """Loads a model, with the pictures of the corpus if it has any, and the model that ranks its hypotheses."""
+        translator = open_translator(ModelRequest(model, precision=self.inputs.precision, rerank=rerank))
         return translator if corpus is None else translator.with_stored_pictures(corpus.load_pictures())
 
     def translate(self, text: texts.ParallelText, translator: Translator) -> report.Report:
         progress = count_stage(self.progress, "translating", len(text.lines))
         made = report.score_translations(self.names, text, translator, self.search, progress, self.config)
-        return dataclasses.replace(made, system=str(self.inputs.model))
+        return dataclasses.replace(made, system=self.inputs.system)
 
     def compare(
         self, evaluation: report.Report, text: texts.ParallelText, rival: Sequence[str] | None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from nmt_cli.api.options.arguments import (
@@ -80,11 +81,12 @@ class LoadedTranslator:
         model: Path,
         options: Mapping[str, Any],
         *,
-        ensemble: bool = False,
+        companions: Mapping[str, Any] = MappingProxyType({}),
         memory: TranslationMemory | None = None,
     ) -> None:
+        """`companions` are the other models by option."""
         self._translator = translator
-        self._ensemble = ensemble
+        self._companions = companions
         self._options = dict(options)
         self._memory = memory
         self.model = model
@@ -118,7 +120,7 @@ class LoadedTranslator:
 
     def _make_options(self, options: Mapping[str, Any], n_best: int = 1) -> SearchOptions:
         """Returns the settings of a search; `options` overrule those given to `nmt.load`."""
-        made = make_search_options(options, self._options, n_best=n_best, ensemble=self._ensemble)
+        made = make_search_options(options, self._options, n_best=n_best, companions=self._companions)
         if made.checks.needs_confidence:
             from nmt_cli.translation.checks.confidence import load_confidence  # which few calls need
 
@@ -201,6 +203,7 @@ def load(
     model: PathLike = "model",
     *,
     ensemble: PathLike | Iterable[PathLike] = (),
+    rerank: PathLike | None = None,
     precision: str | None = None,
     threads: int | None = None,
     tm: PathLike | Iterable[PathLike] = (),
@@ -209,8 +212,8 @@ def load(
 ) -> LoadedTranslator:
     """Loads a model: a directory, or the name of an installed model. Does not start TensorFlow.
 
-    `threads` is the number of cores it may use, all by default. `tm` are translation memories, and `check_with` is
-    a model of the other direction. `options` are those of `nmt translate` about reading lines, such as
+    `threads` is the number of cores it may use, all by default. `tm` are translation memories; `check_with` and
+    `rerank` are models of the other direction. `options` are those of `nmt translate` about reading lines, such as
     `glossary="terms.tsv"`, and about search, such as `beam_size=1`. Raises NotFoundError, DamagedError or OptionError.
     """
     from nmt_cli.api.open_model import open_translator
@@ -223,11 +226,11 @@ def load(
     directory = find_model(Path(model))
     others_models = tuple(find_model(path) for path in list_paths(ensemble))
     reverse = None if check_with is None else find_model(Path(check_with))
-    translator = open_translator(ModelRequest(directory, others_models, lines, precision, threads, reverse))
+    judge = None if rerank is None else find_model(Path(rerank))
+    translator = open_translator(ModelRequest(directory, others_models, lines, precision, threads, reverse, judge))
     languages = (translator.card.source_language, translator.card.target_language)
-    return LoadedTranslator(
-        translator, directory, others, ensemble=bool(others_models), memory=open_memory(tm, languages)
-    )
+    companions = {"ensemble": others_models, "rerank": judge}
+    return LoadedTranslator(translator, directory, others, companions=companions, memory=open_memory(tm, languages))
 
 
 def open_memory(tm: PathLike | Iterable[PathLike], languages: tuple[str, str]) -> TranslationMemory | None:
@@ -241,7 +244,11 @@ def open_memory(tm: PathLike | Iterable[PathLike], languages: tuple[str, str]) -
 
 
 def make_search_options(
-    options: Mapping[str, Any], earlier: Mapping[str, Any], *, n_best: int = 1, ensemble: bool = False
+    options: Mapping[str, Any],
+    earlier: Mapping[str, Any],
+    *,
+    n_best: int = 1,
+    companions: Mapping[str, Any] = MappingProxyType({}),
 ) -> SearchOptions:
     """Returns the settings of a search; `options` overrule those given `earlier`.
 
@@ -252,6 +259,6 @@ def make_search_options(
     options, earlier = (
         {name: value for name, value in group.items() if name != PREFIX} for group in (options, earlier)
     )
-    others = {"n_best": n_best, "ensemble": ensemble}
+    others = {"n_best": n_best, **companions}
     search, sampling, repair, checks = build_settings("translate", options, *OF_SEARCH, others=others, earlier=earlier)
     return SearchOptions(dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling), repair, checks)

@@ -11,7 +11,15 @@ from nmt_cli.api.evaluate import EvaluationRequest, explain_scores, run_evaluati
 from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.cli.evaluation_output import EvaluationOutput
 from nmt_cli.cli.parsing.completion import complete_metrics
-from nmt_cli.cli.parsing.options import DEFAULT_MODEL, AsJson, DataOption, ModelsOption, Precision, resolve_model
+from nmt_cli.cli.parsing.options import (
+    DEFAULT_MODEL,
+    AsJson,
+    DataOption,
+    ModelsOption,
+    Precision,
+    Rerank,
+    resolve_model,
+)
 from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cli.render import Screen, print_lines, show_stage_progress
 from nmt_cli.evaluation.config import ScoreConfig
@@ -86,6 +94,7 @@ def evaluate(
     data: DataOption = Path("prepared"),
     model: ModelsOption = None,
     precision: Precision = None,
+    rerank: Rerank = None,
     scores: ScoreConfig,
     search: SearchConfig,
     profile: Annotated[
@@ -125,6 +134,7 @@ def evaluate(
         references=tuple(reference or ()),
         split=split,
         precision=precision,
+        rerank=None if rerank is None else resolve_model(rerank),
         is_profiled=profile or write_to is not None,
     )
     output = EvaluationOutput(screen, request.inputs, write_to, sentences, as_json=as_json, profile=profile)

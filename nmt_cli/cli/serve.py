@@ -43,10 +43,12 @@ def serve_models(request: TranslationRequest, config: ServeConfig, screen: Scree
     memory_by_model = open_memories(request.models, request.memories.tm, config.suggestions)
     options = list_changed(request.search, request.sampling, request.repair, request.checks)
 
+    companions = {"ensemble": request.ensemble, "rerank": request.rerank}
+
     def open_model(path: Path) -> LoadedTranslator:
         template, memory = request.model_request, memory_by_model.get(path)
         translator = open_translator(template._replace(model=path))
-        return LoadedTranslator(translator, path, options, ensemble=bool(template.ensemble), memory=memory)
+        return LoadedTranslator(translator, path, options, companions=companions, memory=memory)
 
     def announce_service(url: str, service: Service) -> None:
         screen.say(describe_service(url, service))

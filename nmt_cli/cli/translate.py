@@ -13,7 +13,7 @@ from nmt_cli.api.translating.line_layout import LayoutConfig
 from nmt_cli.api.translating.report import Remark
 from nmt_cli.api.translating.request import TranslationRequest
 from nmt_cli.api.translating.translate import run_translation
-from nmt_cli.cli.parsing.options import DEFAULT_MODEL, Force, Precision, ServedModelsOption, resolve_model
+from nmt_cli.cli.parsing.options import DEFAULT_MODEL, Force, Precision, Rerank, ServedModelsOption, resolve_model
 from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cli.render import Screen
 from nmt_cli.cli.serve import serve_models
@@ -73,6 +73,7 @@ def translate(
             rich_help_panel="Checks",
         ),
     ] = None,
+    rerank: Rerank = None,
     n_best: Annotated[
         int,
         typer.Option(
@@ -115,6 +116,7 @@ def translate(
         precision=precision,
         ensemble=tuple(map(resolve_model, ensemble or ())),
         check_with=check_with and resolve_model(check_with),
+        rerank=rerank and resolve_model(rerank),
         n_best=n_best,
         prefix=prefix,
         score=score,

@@ -46,25 +46,21 @@ class Shipment:
         Raises NotFoundError, DamagedError, OptionError and DataError.
         """
         request = job.request
-        paths = (request.model, *request.ensemble)
-        first, *others = models = [ModelDirectory.load(path, request.precision) for path in paths]
-        for other in others:
+        first, *others = models = [ModelDirectory.load(path, request.precision) for path in request.paths]
+        for other in others[: len(request.ensemble)]:
             require_same_sides(first, other)
-        if request.check_with is not None:
-            models.append(ModelDirectory.load(request.check_with))
-            require_reverse(first, models[-1])
+        for other in others[len(request.ensemble) :]:
+            require_reverse(first, other)
         return cls(job, tuple(map(read_model_files, models)), read_glossary(request))
 
     def unpack(self, directory: Path) -> Job:
         """Writes the models and the glossary to `directory`, and returns the job that reads them there."""
-        first, *others = models = [directory / str(number) for number, _ in enumerate(self.models)]
+        models = [directory / str(number) for number, _ in enumerate(self.models)]
         for model, files in zip(models, self.models, strict=True):
             model.mkdir()
             for name, content in files.items():
                 (model / name).write_bytes(content)
-        request = self.job.request
-        check_with = others.pop() if request.check_with is not None else None
-        request = request._replace(model=first, ensemble=tuple(others), check_with=check_with)
+        request = self.job.request.with_paths(models)
         if self.glossary is not None and request.lines is not None:
             terms = directory / "glossary.tsv"
             terms.write_bytes(self.glossary)

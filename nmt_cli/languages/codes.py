@@ -15,6 +15,7 @@ DATA = Path(__file__).parent / "data"
 # Blanks and ASCII marks but hyphens. Others may be signs of vowels, within a word.
 HEADING_SEPARATORS = re.compile(r"[\s!-,./:-@\[-`{-~]+")
 CODE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
+UNNAMED = ("source", "target", "")  # what a model calls a language that it does not know
 NOT_CODES = frozenset("id src trg tgt ref hyp mt the no nr in out sl tl".split())  # common words of headings
 
 
@@ -94,6 +95,14 @@ def find_language_key(code: str) -> str:
 def is_same_language(code: str, other: str) -> bool:
     """Whether two codes name one language in one script, ignoring regions: "en-US", "en_GB" and "eng"."""
     return code == other or find_language_key(code) == find_language_key(other)
+
+
+def are_same_languages(pair: tuple[str, str], other_pair: tuple[str, str]) -> bool:
+    """Whether two pairs of languages are the same, as far as both are known."""
+    return all(
+        code in UNNAMED or other in UNNAMED or is_same_language(code, other)
+        for code, other in zip(pair, other_pair, strict=True)
+    )
 
 
 @lru_cache(4096)  # a translation memory asks for each of its texts

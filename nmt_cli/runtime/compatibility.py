@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nmt_cli.errors import OptionError
+from nmt_cli.languages.codes import are_same_languages
 from nmt_cli.runtime.model_directory import ModelCard, ModelDirectory
 
 
@@ -18,14 +19,14 @@ def require_same_sides(first: ModelDirectory, other: ModelDirectory) -> None:
             )
 
 
-def require_reverse(model: ModelDirectory, other: ModelDirectory) -> None:
-    """Raises OptionError unless `other` translates text back into the language that `model` reads."""
+def require_reverse(model: ModelDirectory, other: ModelDirectory, option: str = "check-with") -> None:
+    """Raises OptionError unless `other`, named by `option`, translates text back into the language `model` reads."""
     languages = (model.card.source_language, model.card.target_language)
     others = (other.card.target_language, other.card.source_language)
     is_text = not (model.card.has_pictures or other.card.has_pictures)
-    if not is_text or languages != others:
+    if not is_text or not are_same_languages(languages, others):
         raise OptionError(
-            f"--check-with {other.directory} does not translate text from {languages[1]} to {languages[0]}",
+            f"--{option} {other.directory} does not translate text from {languages[1]} to {languages[0]}",
             hint="name a model of the other direction: nmt train --reverse makes one from the same corpus",
         )
 

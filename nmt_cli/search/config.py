@@ -55,6 +55,13 @@ class SearchConfig(Settings):
         low=0,
         high=10,
     )
+    rerank_weight: float = setting(
+        0.1,
+        "Weight with --rerank: a hypothesis scores this times the log-probability of its source more.",
+        panel="Decoding",
+        low=0,
+        high=10,
+    )
     no_repeat_ngram: int = setting(
         0,
         "Forbid target n-grams of this size from occurring twice in a translation; 0 allows all.",

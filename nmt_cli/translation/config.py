@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -45,8 +47,8 @@ class CheckConfig(Settings):
     )
     min_confidence: float | None = setting(
         None,
-        "Treat a translation with confidence (0 to 1) below this as --on-low-confidence says. By default, it only fails"
-        " a check, below the threshold of the model.",
+        "Treat a translation with confidence (0 to 1) below this as --set on-low-confidence says. By default, it only"
+        " fails a check, below the threshold of the model.",
         panel="Checks",
         low=0,
         high=1,
@@ -115,6 +117,22 @@ class ModelRequest(NamedTuple):
     precision: str | None = None  # of the weights: float or int8; None: as the model card says
     threads: int | None = None  # None: one per core
     check_with: Path | None = None  # a model of the other direction, by which translations are read back
+    rerank: Path | None = None  # a model of the other direction, which ranks the hypotheses
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The directories of all models."""
+        return (self.model, *self.ensemble, *filter(None, (self.check_with, self.rerank)))
+
+    def with_paths(self, paths: Iterable[Path]) -> ModelRequest:
+        """Returns the request with other directories, in the order of `paths`."""
+        others = iter(paths)
+        return self._replace(
+            model=next(others),
+            ensemble=tuple(islice(others, len(self.ensemble))),
+            check_with=self.check_with and next(others),
+            rerank=self.rerank and next(others),
+        )
 
 
 SPARE_HYPOTHESES = 3  # searched beside those that are asked for, since different tokens may spell one text

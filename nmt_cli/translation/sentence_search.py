@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.sampling import TextId
@@ -19,23 +19,33 @@ SUBWORD_NGRAM, CHARACTER_NGRAM = 3, 10  # the size of n-grams that only a loop r
 PieceTranslations = dict[TextId, Translation]
 
 
+class HypothesisJudge(Protocol):
+    """Ranks the hypotheses of a search."""
+
+    def widen_search(self, config: SearchConfig) -> SearchConfig: ...
+
+    def rank(self, translations: PieceTranslations, config: SearchConfig) -> PieceTranslations: ...
+
+
 class SentenceSearch(NamedTuple):
     """A batch search that reads and writes text."""
 
     batch_search: BatchSearch
     same_language: bool = False  # whether both sides are in one language, so that a copy is no fault
+    judge: HypothesisJudge | None = None  # ranks the hypotheses of each search
 
     def search(
         self, texts: Mapping[TextId, str], config: SearchConfig, progress: CountReporter | None = None
     ) -> PieceTranslations:
         """Returns the translation of each text; a prefix is forced on texts that begin a line."""
         translations: PieceTranslations = {}
-        for text_ids, own_config in group_by_prefix(texts, config):
+        wide = config if self.judge is None else self.judge.widen_search(config)
+        for text_ids, own_config in group_by_prefix(texts, wide):
             done = len(translations)
             report = None if progress is None else (lambda more, done=done: progress(done + more))
             some = [texts[text_id] for text_id in text_ids]
             translations |= zip(text_ids, self.translate_texts(some, own_config, report, text_ids), strict=True)
-        return translations
+        return translations if self.judge is None else self.judge.rank(translations, config)
 
     def repair(
         self, translations: PieceTranslations, config: SearchConfig, repair: RepairConfig | None

@@ -30,7 +30,7 @@ from nmt_cli.translation.config import (
 )
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader, PictureLines
-from nmt_cli.translation.sentence_search import SentenceSearch
+from nmt_cli.translation.sentence_search import HypothesisJudge, SentenceSearch
 from nmt_cli.translation.stages import STAGES, TranslationBatch
 
 if TYPE_CHECKING:
@@ -158,6 +158,12 @@ class Translator:
     def with_picture_reader(self, reader: Callable[[], PictureReader]) -> Translator:
         """Returns a translator with a reader of pictures, which is loaded when the first picture is read."""
         return self.with_source(self.source.with_picture_reader(reader))
+
+    def with_judge(self, judge: HypothesisJudge) -> Translator:
+        """Returns a translator whose hypotheses `judge` ranks."""
+        other = self.with_source(self.source)
+        other.sentences = self.sentences._replace(judge=judge)
+        return other
 
     def with_source(self, source: Source) -> Translator:
         """Returns a translator with another source side."""

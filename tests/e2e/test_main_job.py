@@ -142,6 +142,7 @@ def test_prefix_ban_and_ensemble_from_the_command_line(learned: Path) -> None:
     assert all(line.startswith("ul") for line in forced)
     alone = succeed("translate", cwd=learned, text=text).stdout
     assert succeed("translate", "--ensemble", "model", cwd=learned, text=text).stdout == alone
+    assert succeed("translate", "--rerank", "model", cwd=learned, text=text).stdout.count("\n") == 2
     done = nmt("translate", "--set", "replace-unknown=true", cwd=learned, text=text)
     assert done.returncode == 2 and "unigram subwords" in done.stderr
 

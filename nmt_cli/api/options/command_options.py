@@ -53,8 +53,8 @@ OPTIONS: Mapping[str, CommandOptions] = {
             *("beam-size", "serve", "force", "config", "set", "quiet", "verbose"),
         ),
         others=(
-            *("ensemble", "encoding", "protect", "split-sentences", "tm", "repair"),
-            *("check", "check-with", "report", "strict", "confidence", "min-confidence", "on-low-confidence"),
+            *("ensemble", "rerank", "encoding", "protect", "split-sentences", "tm", "repair"),
+            *("check", "check-with", "report", "strict", "confidence", "min-confidence"),
             *("length-penalty", "max-length", "max-source-length", "sample"),
             *("alignments", "score", "workers", "api-key"),
         ),
@@ -65,8 +65,8 @@ OPTIONS: Mapping[str, CommandOptions] = {
             *("report", "json", "beam-size", "config", "set", "quiet"),
         ),
         others=(
-            *("smooth", "lowercase", "bleu-tokenizer", "resamples", "comet-model", "bertscore-model"),
-            *("length-penalty", "profile", "sentences", "explain"),
+            *("smooth", "lowercase", "bleu-tokenizer", "comet-model", "bertscore-model"),
+            *("length-penalty", "rerank", "profile", "sentences", "explain"),
         ),
     ),
     "visualize": CommandOptions(

@@ -96,7 +96,13 @@ TRAIN = (
         beside="positions",
     ),
 )
-SEARCHED = {"n_best", "prefix", *list_names(SearchConfig, SamplingConfig, RepairConfig, LineConfig, MemoryConfig)}
+NEEDS_RERANK = Refusal({"rerank_weight"}, lambda v: v.rerank is None, "needs --rerank", "add --rerank MODEL")
+SEARCHED = {
+    "n_best",
+    "prefix",
+    "rerank",
+    *list_names(SearchConfig, SamplingConfig, RepairConfig, LineConfig, MemoryConfig),
+}
 NOT_SERVED = {
     *("files", "output", "force", "n_best", "prefix", "score", "strict", "report", "check_with"),
     *list_names(LayoutConfig, DocumentConfig, ExecutorConfig),
@@ -122,7 +128,7 @@ TRANSLATE = (
     ),
     Refusal({"prefix"}, lambda v: v.tm, "cannot be combined with --tm"),
     Refusal(
-        {"beam_size"},
+        {"beam_size", "rerank"},
         lambda v: v.sample,
         "cannot be combined with --sample",
         "leave it out: --n-best sets how many are drawn",
@@ -155,6 +161,13 @@ TRANSLATE = (
         Refusal({"confidence", "min_confidence"}, itemgetter(option), f"cannot be combined with --{option}")
         for option in ("score", "sample", "ensemble")
     ),
+    Refusal(
+        {"rerank"},
+        lambda v: v.serve is not None and len(v.model or ()) > 1,
+        "ranks the translations of one model, and several are served",
+        "serve one, or leave it out",
+    ),
+    NEEDS_RERANK,
     Refusal({"workers"}, lambda v: v.ray is not None and v.workers > 1, "cannot be combined with --ray"),
 )
 OF_MODEL = "model"  # the rows of `translate` that need the model's card, as `card`, and the kind of its `subwords`
@@ -187,11 +200,17 @@ MODEL = (
 EVALUATE = (
     Refusal({"as_json"}, lambda v: v.explain, "cannot be combined with --explain", "leave it out"),
     Refusal(
-        {"model", "precision", *OF_SEARCH},
+        {"model", "precision", "rerank", *OF_SEARCH},
         lambda v: v.hypothesis and not any(path.is_dir() for path in v.against or ()),
         "cannot be combined with --hypothesis, which is translated already",
         "leave it out",
     ),
+    Refusal(
+        {"rerank"},
+        lambda v: len(v.model or ()) > 1 or len(v.against or ()) > 1,
+        "ranks the translations of one --model, beside at most one --against",
+    ),
+    NEEDS_RERANK,
     Refusal({"source"}, lambda v: not v.reference, "needs --reference", "nmt evaluate --source FILE --reference FILE"),
     Refusal(
         {"hypothesis"},
@@ -228,6 +247,7 @@ NOT_DRAWN = {  # what is meaningless where something other than attention is dra
     "nearest": OF_ATTENTION | OF_SEARCH | {"output", "open_files"},
 }
 VISUALIZE = (
+    NEEDS_RERANK,
     *(
         Refusal(settings, itemgetter(subject), f"cannot be combined with --{subject}")
         for subject, settings in NOT_DRAWN.items()

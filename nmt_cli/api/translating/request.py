@@ -44,6 +44,7 @@ class TranslationRequest:
     precision: str | None = None
     ensemble: tuple[Path, ...] = ()
     check_with: Path | None = None  # a model of the other direction
+    rerank: Path | None = None
     n_best: int = 1
     prefix: str = ""
     score: bool = False  # whether translations are given, and only scored
@@ -58,7 +59,8 @@ class TranslationRequest:
 
     @property
     def model_request(self) -> ModelRequest:
-        return ModelRequest(self.models[0], self.ensemble, self.lines, self.precision, check_with=self.check_with)
+        model, reverse = self.models[0], self.check_with
+        return ModelRequest(model, self.ensemble, self.lines, self.precision, check_with=reverse, rerank=self.rerank)
 
     @property
     def is_for_lines(self) -> bool:

@@ -54,6 +54,15 @@ Precision = Annotated[
         rich_help_panel="Files",
     ),
 ]
+Rerank = Annotated[
+    Path | None,
+    typer.Option(
+        "--rerank",
+        metavar="MODEL",
+        help="Model of the other direction, which ranks the hypotheses by how well it reads the source back from them.",
+        rich_help_panel="Decoding",
+    ),
+]
 DEFAULT_MODEL = Path("model")
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel="Output")]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing output.", rich_help_panel="Files")]

@@ -86,7 +86,7 @@ def refused(*arguments: str) -> str:
         ("translate --serve 5000 file.txt", "FILE cannot be combined with --serve"),
         ("translate --set temperature=2", "--set temperature needs --sample"),
         ("translate --sample --beam-size 3", "--beam-size cannot be combined with --sample"),
-        ("translate --on-low-confidence blank", "--on-low-confidence needs --min-confidence"),
+        ("translate --set on-low-confidence=blank", "--set on-low-confidence needs --min-confidence"),
         ("translate --confidence --score", "--confidence cannot be combined with --score"),
         ("evaluate --hypothesis h --reference r --split test", "--split selects a part of --data"),
         ("evaluate --bleu-tokenizer spm", "--bleu-tokenizer spm needs its SentencePiece model"),

@@ -220,7 +220,7 @@ def test_a_rival_may_be_a_model_by_its_name(
 
 def test_without_resamples_there_is_no_bootstrap(shouting: Shouting, tmp_path: Path) -> None:
     rival = write(tmp_path / "rival", "qq\n" * 100)
-    out = runner.invoke(app, ["evaluate", "-m", "chrf", "--against", rival, "--resamples", "0"]).stdout
+    out = runner.invoke(app, ["evaluate", "-m", "chrf", "--against", rival, "--set", "resamples=0"]).stdout
     assert f"chrF2 better than {rival}, p = 0.0001 (approximate randomisation)" in out and "bootstrap" not in out
 
 
