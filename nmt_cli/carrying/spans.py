@@ -76,6 +76,7 @@ class Span(NamedTuple):
     kind: SpanKind
     is_extracted: bool = False  # taken out of what the network reads; else a placeholder stands for it
     pair: Pair | None = None
+    replaces: frozenset[str] = frozenset()  # words of the translation, if they precede its placeholder
 
     @property
     def is_number(self) -> bool:

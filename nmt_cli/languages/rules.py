@@ -39,10 +39,8 @@ class LanguageRules(NamedTuple):
     # 3. Dates.
     date_links: str  # pattern of what stands between the parts of a date
     date_article: str  # pattern of what stands between a preposition and a date
-    day_preposition: str  # says that something happens on a day
-    month_preposition: str
-    day_relations: str  # pattern of prepositions that relate something to a day
-    day_article: str  # stands between such a preposition and a day
+    day_phrases: dict[str, str]  # what relates something to a day, by its English name; the first of several is written
+    month_phrases: dict[str, str]  # to a month
 
     # 4. Words and letters.
     has_dotless_i: bool

@@ -21,6 +21,7 @@ YEAR = r"(?P<year>[12]\d{3})(?![\w%]|[.,:/-]\d)"
 YEAR_BEFORE = r"(?<![\w.,:/-])(?P<year>[12]\d{3})\.?"
 MONTH_ENDING = 2  # letters of a month's name that its inflected forms may change
 LAST_DAY = 31
+READ_BY_NETWORK = frozenset({"since", "before", "after"})  # which decide the tense
 
 
 class Date(NamedTuple):
@@ -126,8 +127,10 @@ class DateKind(LostKind):
         target = PLACEHOLDER_PATTERN.sub(" ", attempt.target)
         if calendar is None or not any(is_lost(date, attempt, target, calendar, context) for date in dates):
             return []
-        written = [(date, *write_date(attempt.text, date, *context.languages)) for date in dates]
-        return [self.make_span(start, form)._replace(end=date.end) for date, start, form in written]
+        written = [(date.end, write_date(attempt.text, date, *context.languages)) for date in dates]
+        return [
+            self.make_span(form.start, form.text)._replace(end=end, replaces=form.replaces) for end, form in written
+        ]
 
     def list_dates(self, attempt: Attempt, context: Context) -> list[Date]:
         """Returns the dates of a sentence, including those whose numbers and month are already carried."""
@@ -149,37 +152,68 @@ def is_lost(date: Date, attempt: Attempt, target: str, calendar: Calendar, conte
     return not calendar.has_month(target, date.month) or not set(numbers).isdisjoint(in_date)
 
 
-def write_date(text: str, date: Date, source_language: str, target_language: str) -> tuple[int, str]:
-    """Returns a date as the target writes it, and the position in the text where it begins.
+class WrittenDate(NamedTuple):
+    """A date as the target writes it, in place of what begins at `start`, and of words of the translation before it."""
 
-    Includes the preposition if both languages have one: a network cannot see that a placeholder stands for a date.
+    start: int
+    text: str
+    replaces: frozenset[str] = frozenset()
+
+
+def write_date(text: str, date: Date, source_language: str, target_language: str) -> WrittenDate:
+    """Writes a date with what relates the sentence to it, such as "until", if both languages have a phrase for that.
+
+    A network cannot see that a placeholder stands for a date. It still reads words that tell when something happens
+    (`READ_BY_NETWORK`), of which only the article is written here: seit dem 12. März.
     """
     calendar = load_calendar(target_language)
     written = text[date.start : date.end] if calendar is None else calendar.write(date)
-    if text[date.start : date.end].isupper():  # as the whole line, which spans do not follow
-        written = written.upper()
-    source, target = (find_preposition(date, language) for language in (source_language, target_language))
-    article = find_rules(source_language).date_article
-    before = re.search(rf"(?i)(?<!\w){source}(?: {article})?\s+$", text[: date.start])
-    if not source or not target or before is None:
-        article = find_day_article(text[: date.start], source_language, target_language) if date.day else ""
-        return date.start, f"{article} {written}".lstrip()
-    preposition = target.capitalize() if before[0][0].isupper() else target
-    preposition = preposition.upper() if written.isupper() and before[0].isupper() else preposition
-    return before.start(), f"{preposition} {written}"
+    is_shouted = text[date.start : date.end].isupper()  # as the whole line, which spans do not follow
+    written = written.upper() if is_shouted else written
+    before, phrases = text[: date.start], list_phrases(target_language, has_day=bool(date.day))
+    relation, start = find_relation(before, source_language, has_day=bool(date.day))
+    if relation not in phrases:
+        return WrittenDate(date.start, written)
+    phrase = phrases[relation].partition("|")[0]
+    if relation in READ_BY_NETWORK:
+        article = phrase.partition(" ")[2]
+        return WrittenDate(date.start, f"{article} {written}".lstrip(), frozenset(article.split()))
+    phrase = phrase[0].upper() + phrase[1:] if text[start].isupper() else phrase
+    phrase = phrase.upper() if is_shouted and before[start:].isupper() else phrase
+    return WrittenDate(start, f"{phrase} {written}", list_relating_words(target_language))
 
 
-def find_day_article(before: str, source_language: str, target_language: str) -> str:
-    """Returns the article that a day needs in the target behind the words before it: since March 12, seit dem 12."""
-    relations = find_rules(source_language).day_relations
-    is_related = relations and re.search(rf"(?i)(?<!\w)(?:{relations})\s+$", before)
-    return find_rules(target_language).day_article if is_related else ""
+def find_relation(before: str, language: str, *, has_day: bool) -> tuple[str, int]:
+    """Returns the English name of the phrase at the end of a text, and where it begins; "" for none.
+
+    What ends a range does so behind what begins it.
+    """
+    article = find_rules(language).date_article
+    for relation, phrase in list_phrases(language, has_day=has_day).items():
+        match = re.search(rf"(?i)(?<!\w)(?:{phrase})(?: (?:{article}))?\s+$", before)
+        if match and (relation != "to" or find_range_start(before[: match.start()], language)):
+            return relation, match.start()
+    return "", len(before)
 
 
-def find_preposition(date: Date, language: str) -> str:
-    """Returns a language's preposition for a day or a month; empty if it has no such preposition."""
+def find_range_start(text: str, language: str) -> bool:
+    """Whether a text has a phrase that begins a range of dates."""
+    phrases = {list_phrases(language, has_day=has_day).get("from", "") for has_day in (True, False)} - {""}
+    return any(re.search(rf"(?i)(?<!\w)(?:{phrase})\s", text) for phrase in phrases)
+
+
+def list_phrases(language: str, *, has_day: bool) -> dict[str, str]:
+    """Returns what relates something to a day or a month in a language, the ends of ranges first."""
     rules = find_rules(language)
-    return rules.day_preposition if date.day else rules.month_preposition
+    phrases = rules.day_phrases if has_day else rules.month_phrases
+    return dict(sorted(phrases.items(), key=lambda item: (item[0] != "to", -len(item[1]))))
+
+
+@cache
+def list_relating_words(language: str) -> frozenset[str]:
+    """Returns the words of a language that relate something to a date."""
+    phrases = (list_phrases(language, has_day=has_day).values() for has_day in (True, False))
+    return frozenset(word for texts in phrases for text in texts for word in text.replace("|", " ").split())
 
 
 def find_dates(text: str, language: str) -> Iterator[Date]:

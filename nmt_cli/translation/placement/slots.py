@@ -66,3 +66,14 @@ def name_units(
             unit = Unit(masked.masked[number].text, blank and not is_glued, certain, number)
         yield unit._replace(blank_before=unit.blank_before if index in numbers else blank)
         blank, before = False, unit.text
+
+
+def drop_replaced(units: Sequence[Unit], masked: MaskedText) -> list[Unit]:
+    """Returns the units without those that a span behind them replaces: a preposition before a date with its own."""
+    kept: list[Unit] = []
+    for unit in units:
+        replaced = masked.masked[unit.masked_span].replaces if unit.masked_span is not None else frozenset[str]()
+        while kept and kept[-1].text.lower() in replaced:
+            unit = unit._replace(blank_before=kept.pop().blank_before)
+        kept.append(unit)
+    return kept

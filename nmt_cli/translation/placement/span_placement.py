@@ -14,7 +14,7 @@ from nmt_cli.arrays.types import FloatArray
 from nmt_cli.carrying.masking import MaskedText
 from nmt_cli.carrying.spans import RESTORED, SpanKind
 from nmt_cli.translation.placement.marks import Binding, Mark, MarkForm, place_marks
-from nmt_cli.translation.placement.slots import choose_slots, find_placeholder_positions, name_units
+from nmt_cli.translation.placement.slots import choose_slots, drop_replaced, find_placeholder_positions, name_units
 from nmt_cli.translation.placement.source_units import SourceUnits, link_units
 from nmt_cli.translation.placement.spacing import PlacedItem, RestoredText, assemble_text, join_units
 from nmt_cli.translation.placement.tracing import trace_words
@@ -37,7 +37,7 @@ def restore_spans(
     # 2. Slots: the placeholder that stands for each masked span.
     positions = find_placeholder_positions(masked, labels)
     chosen = choose_slots(units, positions) if spelling.is_trusted else {}
-    units = list(name_units(units, chosen, masked, positions))
+    units = drop_replaced(list(name_units(units, chosen, masked, positions)), masked)
     missing = [number for number in range(len(masked.masked)) if number not in chosen]
     # 3. Marks: attention places the extracted spans, and masked ones that the network lost.
     flat = float(np.ptp(attention, axis=0).max()) < FLAT

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.carrying.numbers.dates import Date, find_dates, find_lost_months, load_calendar
+from nmt_cli.carrying.numbers.dates import (
+    Date,
+    find_dates,
+    find_lost_months,
+    find_relation,
+    list_phrases,
+    load_calendar,
+)
 
 
 @pytest.mark.parametrize(
@@ -96,3 +103,15 @@ def test_a_date_that_was_written_is_found_again(language: str, month: int, day: 
     (date,) = find_dates(f"x {calendar.write(Date(0, 0, month, day, year))} x", language)
     assert date[2:] == (month, day, year)
     assert calendar.has_month(calendar.write(date), month)
+
+
+@pytest.mark.parametrize("language", ["eng", "deu", "fra", "spa", "nld", "por", "swe", "dan"])
+@pytest.mark.parametrize("has_day", [True, False])
+def test_what_relates_to_a_date_is_found_again(language: str, has_day: bool) -> None:
+    phrases = list_phrases(language, has_day=has_day)
+    assert set(phrases) == {"on", "since", "before", "after", "until", "by", "from", "to"}
+    for relation, phrase in phrases.items():
+        written = phrase.partition("|")[0]
+        begins = f"{phrases['from'].partition('|')[0]} x " if relation == "to" else ""
+        found, start = find_relation(f"x {begins}{written} ", language, has_day=has_day)
+        assert phrases[found].partition("|")[0] == written and start == len(f"x {begins}")

@@ -20,6 +20,11 @@ def translate_wrongly(line: str, wrong: str, written: str) -> tuple[str, list[st
     [
         ("they came March 12 to go.", "they came 12. März to go."),
         ("they came since March 12 to go.", "they came since dem 12. März to go."),
+        ("they came until March 12 to go.", "they came bis zum 12. März to go."),
+        ("they came by March 12 to go.", "they came bis zum 12. März to go."),
+        ("they came from March 3 to March 12.", "they came vom 3. März bis zum 12. März."),
+        ("they came to March 12.", "they came to 12. März."),
+        ("they came im on March 3 to go.", "they came am 3. März to go."),  # one of two prepositions
         ("they came the 3rd of March with dogs.", "they came the 3. März with dogs."),
         ("they came in March 1972.", "they came im März 1972."),
         ("On March 3, they came.", "Am 3. März, they came."),
