@@ -42,8 +42,8 @@ def keep_scores(report: Report, inputs: EvaluationInputs) -> None:
         interval = report.intervals.get(name)
         spread = f" ± {interval.half_width:.2f}" if interval is not None else ""
         scores.append(f"{score.name} {score.value:.2f}{spread}")
-    kept = KeptScores(hash_file(inputs.model / CARD), report.sentences, report.search.summary, tuple(scores))
     with suppress(OSError):
+        kept = KeptScores(hash_file(inputs.model / CARD), report.sentences, report.search.summary, tuple(scores))
         write_json(inputs.model / SCORES, kept._asdict())
 
 
