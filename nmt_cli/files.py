@@ -128,10 +128,15 @@ def keep_permissions(old: Path, new: Path) -> None:
         new.chmod(mode)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Writes `text` in UTF-8; replaces the file as a whole."""
+    with stage_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
     """Writes `value` as indented JSON in UTF-8, with its keys in order; replaces the file as a whole."""
-    with stage_file(path) as temporary:
-        temporary.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.evaluation import comparison, comparison_table, report
 from nmt_cli.evaluation.comparison import SystemComparison
 from nmt_cli.evaluation.sides import split_column
-from nmt_cli.files import require_output, stage_file
+from nmt_cli.files import require_output, write_text
 from nmt_cli.text.escapes import escape_controls
 from nmt_cli.visuals.report_path import SUFFIXES_OF_SCORES, check_report_path
 
@@ -101,9 +101,7 @@ class EvaluationOutput:
     def write_sentences(self, rows: Sequence[Sequence[str]], what: str) -> None:
         """Writes the rows of all sentences as lines of a .tsv, if requested."""
         if self.sentences is not None:
-            with stage_file(self.sentences) as temporary:
-                lines = ("\t".join(row) + "\n" for row in rows)
-                temporary.write_text("".join(lines), encoding="utf-8", newline="\n")
+            write_text(self.sentences, "".join("\t".join(row) + "\n" for row in rows))
             self.screen.say(f"{self.sentences}: all sentences with {what}")
 
     def write_report(self, outcome: EvaluationOutcome) -> None:

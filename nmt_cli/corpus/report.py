@@ -34,8 +34,7 @@ def write_report(path: Path | None, findings: tuple[Finding, ...], manifest: Man
     if path is None:
         return
     text = format_json(findings, manifest) if path.suffix.lower() == ".json" else format_html(findings, manifest)
-    with files.stage_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    files.write_text(path, text)
 
 
 def format_json(findings: tuple[Finding, ...], manifest: Manifest | None) -> str:

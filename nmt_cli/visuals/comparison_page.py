@@ -13,10 +13,10 @@ from typing import Any
 from nmt_cli.evaluation.comparison import DisputedSentence, SystemComparison, list_disputed, merge_profiles
 from nmt_cli.evaluation.comparison_table import LETTERS, describe_pairs, format_group
 from nmt_cli.evaluation.report import list_details
-from nmt_cli.files import stage_file
+from nmt_cli.files import write_text
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.visuals.curves import Histories, read_history, render_curves_svg
-from nmt_cli.visuals.page import embed_figure, escape_cell, format_code, list_facts, render_document
+from nmt_cli.visuals.page import embed_figure, escape_cell, format_code, list_facts, render_document, render_facts
 
 
 def write_comparison(comparison: SystemComparison, path: Path, *, test_set: str, inputs: Mapping[str, Any]) -> None:
@@ -28,8 +28,7 @@ def write_comparison(comparison: SystemComparison, path: Path, *, test_set: str,
         text = render_comparison_markdown(comparison, facts)
     else:
         text = render_comparison_html(comparison, facts, histories)
-    with stage_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_text(path, text)
 
 
 Facts = Sequence[tuple[str, str]]
@@ -41,8 +40,7 @@ def render_comparison_html(comparison: SystemComparison, facts: Facts, histories
     curves = embed_figure(render_curves_svg(histories)) if histories else ""
     body = [
         "<h1>Systems compared</h1>",
-        "<dl>" + "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts) + "</dl>",
-        *(f'<p class="warning">{escape(warning)}</p>' for warning in comparison.warnings),
+        *render_facts(facts, comparison.warnings),
         render_table(comparison),
         render_tests(comparison),
         render_details(comparison),

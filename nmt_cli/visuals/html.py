@@ -15,7 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.files import stage_file
+from nmt_cli.files import write_text
 from nmt_cli.visuals.colours import DARK_RAMP, RAMP
 from nmt_cli.visuals.words import LabelledAttention
 
@@ -34,8 +34,7 @@ class PageSentence:
 
 def write_page(sentences: Sequence[PageSentence], path: Path, *, merge: bool = True, transpose: bool = False) -> None:
     """Writes the page that `render_page` returns."""
-    with stage_file(path) as temporary:
-        temporary.write_text(render_page(sentences, merge=merge, transpose=transpose), encoding="utf-8")
+    write_text(path, render_page(sentences, merge=merge, transpose=transpose))
 
 
 def render_page(sentences: Sequence[PageSentence], *, merge: bool = True, transpose: bool = False) -> str:

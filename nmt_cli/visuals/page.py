@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.evaluation.report import describe_difference
-from nmt_cli.files import stage_file
+from nmt_cli.files import write_text
 from nmt_cli.visuals.canvas import BLUE, FAINT, GRID, INK, ORANGE
 from nmt_cli.visuals.reliability import render_reliability, tabulate_reliability
 
@@ -36,8 +36,7 @@ def write_report(report: Report, path: Path, *, test_set: str, inputs: Mapping[s
         text = render_markdown(report, test_set, inputs, history)
     else:
         text = render_html(report, test_set, inputs, render_curves_svg({str(model): history}) if history else "")
-    with stage_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_text(path, text)
 
 
 def list_facts(report: Report, test_set: str, inputs: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -57,8 +56,7 @@ def render_html(report: Report, test_set: str, inputs: Mapping[str, Any], curves
     profile = report.profile
     body = [
         "<h1>Translation scores</h1>",
-        "<dl>" + "".join(f"<dt>{escape(n)}</dt><dd>{escape(v)}</dd>" for n, v in facts) + "</dl>",
-        *(f'<p class="warning">{escape(warning)}</p>' for warning in report.warnings),
+        *render_facts(facts, report.warnings),
         render_scores(report),
         *([render_reliability(report.reliability)] if report.reliability else []),
         *([f"<h2>Where it fails</h2>{KEY}", *map(render_section, profile.sections)] if profile else []),
@@ -66,6 +64,12 @@ def render_html(report: Report, test_set: str, inputs: Mapping[str, Any], curves
         *([render_worst(profile)] if profile else []),
     ]
     return render_document(f"Translation scores: {test_set}", body)
+
+
+def render_facts(facts: Sequence[tuple[str, str]], warnings: Sequence[str]) -> list[str]:
+    """Returns what was scored and how, followed by the warnings."""
+    entries = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts)
+    return [f"<dl>{entries}</dl>", *(f'<p class="warning">{escape(warning)}</p>' for warning in warnings)]
 
 
 def render_document(title: str, body: Sequence[str]) -> str:

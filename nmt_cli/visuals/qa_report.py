@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nmt_cli.files import stage_file
+from nmt_cli.files import write_text
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.visuals.html import read_package_file
 
@@ -101,9 +101,7 @@ class QaReport:
 
     def write(self, path: Path) -> None:
         """Writes the report to a .html or .json file."""
-        text = render_json(self) if path.suffix.lower() == ".json" else render_page(self)
-        with stage_file(path) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        write_text(path, render_json(self) if path.suffix.lower() == ".json" else render_page(self))
 
 
 def render_json(report: QaReport) -> str:

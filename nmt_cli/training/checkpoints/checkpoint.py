@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nmt_cli.errors import DamagedError
-from nmt_cli.files import stage_file
+from nmt_cli.files import write_text
 from nmt_cli.records import build, parse_json
 from nmt_cli.runtime.model_directory import CHECKPOINTS, HISTORY
 from nmt_cli.training.checkpoints.npz import NamedArrays, read_arrays, write_arrays
@@ -100,9 +100,8 @@ class Checkpoints:
 
     def write_history(self) -> None:
         """Writes `history.jsonl`."""
-        with stage_file(self.directory / HISTORY) as temporary:
-            lines = [json.dumps(record.to_mapping()) + "\n" for record in self.records]
-            temporary.write_text("".join(lines), encoding="utf-8")
+        lines = [json.dumps(record.to_mapping()) + "\n" for record in self.records]
+        write_text(self.directory / HISTORY, "".join(lines))
 
     def save_state(self, variables: Sequence[keras.Variable], facts: Mapping[str, Any]) -> None:
         """Writes the state of the run: its variables, its `facts` (JSON), the best epochs and the history."""

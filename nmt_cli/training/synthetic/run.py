@@ -26,7 +26,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.mixture import MixedCorpus, SyntheticPair, write_mixture
 from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.errors import OptionError
-from nmt_cli.files import stage_file
+from nmt_cli.files import write_text
 from nmt_cli.records import parse_json
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.text.wrapping import format_count
@@ -222,8 +222,7 @@ class SyntheticRun:
             confidences = [measure_confidence(t) for t in translator.translate(sources, search)]
             known = [confidence for confidence in confidences if math.isfinite(confidence)]
             least = float(np.quantile(known, LEAST_CONFIDENT)) if known else -math.inf
-            with stage_file(path) as temporary:
-                temporary.write_text(json.dumps(least if math.isfinite(least) else None), encoding="utf-8")
+            write_text(path, json.dumps(least if math.isfinite(least) else None))
         value = parse_json(path.read_text(encoding="utf-8"))
         return -math.inf if value is None else float(value)
 
