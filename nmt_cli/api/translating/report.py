@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import CheckKind, Placed, Translation
     from nmt_cli.visuals.qa_report import QaReport
 
+LINES_MOST = 6  # of all remarks about a run
 LINES_SHOWN = 5  # numbers of the lines that fail a check
 SPANS_SHOWN = 5  # of the protected spans that a person should look at
 CHARACTERS_SHOWN = 20
@@ -36,6 +37,7 @@ class Remark(NamedTuple):
     """A remark about a translation for a person."""
 
     text: str
+    brief: str = ""  # what is left of it beside many others; by default, all
     is_warning: bool = True
     is_dim: bool = False
 
@@ -100,44 +102,49 @@ class TranslationReport:
             self.notes += document.notes
         self.replacements += executor.replacements
 
-    def list_remarks(self) -> Iterator[Remark]:
-        """Yields a line per kind of counted event."""
-        if self.is_wrong_direction:  # all else follows from it
-            yield Remark(self.describe_direction())
-            yield Remark(f"  {self.name_rules()}", is_warning=False, is_dim=True)
-            return
-        yield from filter(None, (self.describe_spans(), *self.describe_words()))
+    def list_remarks(self) -> list[Remark]:
+        """Returns at most `LINES_MOST` lines about what was counted, the most important first."""
+        remarks = [Remark(self.describe_direction())] if self.is_wrong_direction else [*self.describe_counts()]
+        ending = [Remark(f"  {text}", is_warning=False, is_dim=True) for text in self.describe_report()]
+        return [*fold_remarks(remarks, LINES_MOST - len(ending)), *ending]
+
+    def describe_counts(self) -> Iterator[Remark]:
+        """Yields a line per kind of counted event: what a person should look at, then what nmt did about it."""
+        yield from filter(None, [self.describe_spans()])
+        yield from self.describe_faults()
+        yield from self.describe_words()
+        yield from (Remark(f"{note}: {count:,}") for note, count in self.notes.items())
+        if self.replacements:
+            workers = format_count(self.replacements, "worker")
+            yield Remark(f"{workers} died and had to be replaced; the lines in progress were translated again")
         if self.origins.total() > self.origins["network"]:
             yield Remark(f"  {self.describe_memory()}", is_warning=False)
         if self.repairs:
             repairs = self.repairs.most_common()
             kinds = ", ".join(f"{count_faults(fault, count)} ({remedy})" for (fault, remedy), count in repairs)
             sentences = count_things(self.repairs.total(), "sentence")
-            yield Remark(f"  {sentences} searched again and repaired: {kinds}", is_warning=False)
-        yield from map(Remark, self.describe_faults())
-        if self.failures:
-            yield Remark(f"  {self.name_rules()}", is_warning=False, is_dim=True)
-        yield from (Remark(f"{note}: {count:,}") for note, count in self.notes.items())
-        if self.replacements:
-            workers = format_count(self.replacements, "worker")
-            yield Remark(f"{workers} died and had to be replaced; the lines in progress were translated again")
-        if self.path is not None:
-            texts = format_count(self.failed, self.source_cuts.thing)
-            yield Remark(f"  {self.path}: {texts} to look at", is_warning=False)
-        elif self.failed:
-            yield Remark("  nmt translate --report qa.html shows them all", is_warning=False, is_dim=True)
+            text = f"{sentences} searched again and repaired"
+            yield Remark(f"  {text}: {kinds}", text, is_warning=False)
 
-    def describe_faults(self) -> Iterator[str]:
+    def describe_report(self) -> Iterator[str]:
+        """Yields the line that names the rules of the failed checks, and how to see all texts that fail one."""
+        texts = f"{self.path}: {format_count(self.failed, self.source_cuts.thing)} to look at"
+        all_texts = [texts] if self.path is not None else ["nmt translate --report qa.html shows them all"]
+        if self.failed or self.path is not None:
+            yield "; ".join([self.name_rules()] * bool(self.failures) + all_texts)
+
+    def describe_faults(self) -> Iterator[Remark]:
         """Yields the problems of translations: failed checks, faults that no remedy repaired, and cuts."""
         if self.failures or self.faults:
             yield from self.describe_all_failures()
         if self.source_cuts.count:
-            yield self.source_cuts.summary
+            yield Remark(self.source_cuts.summary, f"{self.source_cuts.count:,} with a truncated sentence")
         if self.truncated:
             texts = count_things(self.truncated, self.source_cuts.thing)
-            yield f"{texts} cut before the end of the translation, at {describe_limits(self.max_length)}"
+            text = f"{texts} cut before the end of the translation"
+            yield Remark(f"{text}, at {describe_limits(self.max_length)}", text)
 
-    def describe_all_failures(self) -> Iterator[str]:
+    def describe_all_failures(self) -> Iterator[Remark]:
         """Yields a line per kind of failed check, and one for all faults that no remedy repaired."""
         from nmt_cli.carrying.kinds import FAULTS_IF_LOST  # which, as the checks, `nmt --help` does not need
         from nmt_cli.translation.checks.table import CHECKS
@@ -146,11 +153,12 @@ class TranslationReport:
         counted = {"failed", *faults, *(["spans"] if self.doubtful_spans else [])}
         for check in CHECKS:
             if self.failures[check.name] and check.name not in counted:
-                yield self.describe_failures(check)
+                yield Remark(self.describe_failures(check), f"{self.failures[check.name]:,} {check.summary}")
         if faults:
             kinds = ", ".join(count_faults(fault, count) for fault, count in faults.most_common())
             sentences = count_things(faults.total(), "sentence")
-            yield f"{sentences} searched again without success, check them: {kinds}"
+            text = f"{sentences} searched again without success"
+            yield Remark(f"{text}, check them: {kinds}", text)
 
     def describe_memory(self) -> str:
         """Returns the line about texts found in a translation memory."""
@@ -183,7 +191,8 @@ class TranslationReport:
         """Returns the line that names the rules of the failed checks in the documentation."""
         from nmt_cli.translation.checks.table import CHECKS, RULES_PAGE  # which `nmt --help` does not need
 
-        anchors = [check.anchor for check in CHECKS if self.failures[check.name]]
+        told = {"language"} if self.is_wrong_direction else {kind for kind, count in self.failures.items() if count}
+        anchors = [check.anchor for check in CHECKS if check.name in told]
         return f"rules: {RULES_PAGE}{', '.join(anchors)}"
 
     def name_texts(self, kind: CheckKind) -> str:
@@ -229,17 +238,28 @@ class TranslationReport:
         if self.misread:
             shown = shorten_list([f"{word} as {known}" for word, known in self.misread])
             words = count_things(self.misread.total(), "word")
-            yield Remark(f"{words} never seen in training, and read as known ones: {shown}")
+            yield Remark(
+                f"{words} never seen in training, and read as known ones: {shown}", f"{words} read as known ones"
+            )
         if self.carried:
             words, shown = count_things(self.carried.total(), "word"), shorten_list(list(self.carried))
-            yield Remark(f"{words} never seen in training, and copied unchanged: {shown}")
+            yield Remark(f"{words} never seen in training, and copied unchanged: {shown}", f"{words} copied unchanged")
         if self.unseen_characters:
             from nmt_cli.rewriting.lookalikes import name_character  # which few runs need
 
             shown = " ".join(map(name_character, sorted(self.unseen_characters)[:CHARACTERS_SHOWN]))
             rest = len(self.unseen_characters) - CHARACTERS_SHOWN
             more = f" and {rest} more" if rest > 0 else ""
-            yield Remark(f"never seen in training, so the translation is a guess: {shown}{more}")
+            text = "never seen in training, so the translation is a guess"
+            yield Remark(f"{text}: {shown}{more}", format_count(len(self.unseen_characters), "unseen character"))
+
+
+def fold_remarks(remarks: list[Remark], most: int) -> list[Remark]:
+    """Returns at most so many remarks; the last one says in brief what the others would have said."""
+    whole, rest = remarks[: most - 1], remarks[most - 1 :]
+    if len(rest) < 2:
+        return remarks
+    return [*whole, Remark(f"and {'; '.join(remark.brief or remark.text.strip() for remark in rest)}")]
 
 
 def shorten_list(words: Sequence[str]) -> str:

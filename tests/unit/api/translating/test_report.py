@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 
-from nmt_cli.api.translating.report import TranslationReport
+from nmt_cli.api.translating.report import LINES_MOST, TranslationReport
 from nmt_cli.errors import CheckError, FailedLineError
 from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.translation.checks.table import CHECK_ROWS, CHECKS
@@ -14,6 +14,7 @@ from nmt_cli.translation.result import CheckKind, FailedCheck, Hypothesis, Origi
 from nmt_cli.translation.truncation import SourceCuts
 from nmt_cli.visuals.qa_report import CheckTitle, QaReport, render_page
 
+NEVER_COUNTED = {"failed", "language", "spans", *(check.name for check in CHECKS if check.repaired)}  # told otherwise
 TITLES = {check.name: CheckTitle(check.summary, check.anchor) for check in CHECKS}
 PLACED = (Placed("7", "attention", dropped=True),)
 HYPOTHESIS = Hypothesis("a", (7, 3), ("▁a", "</s>"), -1, -1, (-1, 0), (), True)
@@ -35,10 +36,14 @@ NO_NOUNS = frozenset("is was has as this".split())
 def make_report(event: str, number: int) -> TranslationReport:
     """A report of `number` translations of one kind."""
     report = TranslationReport(source_cuts=SourceCuts("line"), qa=QaReport(TITLES, "x", ("en", "de"), "line"))
-    known = {"hypotheses": (HYPOTHESIS,), **EVENTS[event]}
     for _ in range(number):
-        report.add(Translation("x", ("▁x", "</s>"), unseen=frozenset(), **known))  # type: ignore[arg-type]
+        report.add(make_translation(EVENTS[event]))
     return report
+
+
+def make_translation(fields: dict[str, object]) -> Translation:
+    known = {"hypotheses": (HYPOTHESIS,), **fields}
+    return Translation("x", ("▁x", "</s>"), unseen=frozenset(), **known)  # type: ignore[arg-type]
 
 
 def read_summary(report: TranslationReport) -> str:
@@ -68,7 +73,32 @@ def test_every_fault_has_a_noun() -> None:
 @pytest.mark.parametrize("kind", get_args(CheckKind))
 def test_the_summary_names_the_rule_of_a_failed_check(kind: CheckKind) -> None:
     assert "rules:" not in read_summary(make_report("carried", 1))
-    assert f"rules: docs/rules.md{CHECK_ROWS[kind].anchor} " in read_summary(make_report(f"check {kind}", 1))
+    assert f"rules: docs/rules.md{CHECK_ROWS[kind].anchor}; " in read_summary(make_report(f"check {kind}", 1))
+
+
+def test_much_to_tell_takes_six_lines_and_names_every_kind() -> None:
+    report = make_report("carried", 40)
+    for event, fields in EVENTS.items():
+        if event != "check language":
+            report.add(make_translation(fields))
+    lines = report.list_remarks()
+    assert len(lines) == LINES_MOST == 6 and sum(not line.is_warning for line in lines) == 1
+    told = " ".join(line.text for line in lines)
+    assert all(CHECK_ROWS[kind].summary in told for kind in get_args(CheckKind) if kind not in NEVER_COUNTED)
+    assert "41 words were copied unchanged" in told and "searched again and repaired" in told
+
+
+def test_little_to_tell_is_told_in_full_and_nothing_takes_no_line() -> None:
+    assert make_report("origin network", 3).list_remarks() == []
+    assert "Kazimierz" in read_summary(make_report("carried", 1))
+
+
+def test_a_wrong_direction_is_all_that_is_told() -> None:
+    report = make_report("check language", 3)
+    report.add(make_translation(EVENTS["check numbers"]))
+    first, ending = report.list_remarks()
+    assert first.text.startswith("most lines are already in")
+    assert "#check-language" in ending.text and "#check-numbers" not in ending.text
 
 
 def test_every_kind_of_check_has_one_row() -> None:
