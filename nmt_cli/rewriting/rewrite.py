@@ -70,7 +70,7 @@ class RewrittenText(NamedTuple):
         if self.text == self.source:
             return ()
         before = self.source.split(" ")
-        pairs = zip((before[word] for word in self.words), self.text.split(), strict=True)
+        pairs = zip((before[word] for word in self.words), filter(None, self.text.split(" ")), strict=True)
         return tuple(ReadAs(word, known) for word, known in pairs if word != known)
 
     @property

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from html import escape
@@ -21,11 +21,19 @@ from nmt_cli.visuals.html import read_package_file
 if TYPE_CHECKING:
     from nmt_cli.translation.result import CheckKind, FailedCheck, Translation
 
+OF_CHANGED = "These failed no check, but the network did not read or write all of their words as they are."
+OF_UNSURE = "These failed no check, but are the least likely to be good."
 UNSURE_SHOWN = 50  # texts that failed no check, but have the least confidence
 MEMORY_NAMES = {
     "memory": "from the translation memory",
     "memory_numbers": "from the translation memory, with other numbers",
     "memory_part": "partly from the translation memory",
+}
+CHANGES: Mapping[str, Callable[[Translation], Iterable[str]]] = {
+    "read": lambda translation: (f"{read.word} as {read.known}" for read in translation.readings),
+    "copied": lambda translation: translation.carried,
+    "kept": lambda translation: translation.kept,
+    "searched again": lambda translation: (repair.remedy for repair in translation.repairs if repair.remedy),
 }
 ENTRIES_SHOWN = 5_000  # of the page; a browser draws no more at ease
 
@@ -44,18 +52,29 @@ class QaEntry(NamedTuple):
     source: str
     translation: str
     checks: tuple[FailedCheck, ...]
-    repairs: tuple[str, ...]  # the remedies that helped against faults of its sentences
+    changes: Mapping[str, Sequence[str]]  # besides the search, by the names in CHANGES
     confidence: float | None = None  # the probability that the translation is good, if the model can tell
     origin: str = "network"  # or a translation memory
 
     @classmethod
     def from_translation(cls, number: int, translation: Translation) -> QaEntry:
         """Returns the entry of a translation."""
-        remedies = tuple(repair.remedy for repair in translation.repairs if repair.remedy is not None)
         best = translation.hypotheses[0].text if translation.hypotheses else ""
         return cls(
-            number, translation.source, best, translation.checks, remedies, translation.confidence, translation.origin
+            number,
+            translation.source,
+            best,
+            translation.checks,
+            list_changes(translation),
+            translation.confidence,
+            translation.origin,
         )
+
+
+def list_changes(translation: Translation) -> dict[str, list[str]]:
+    """Returns what was done besides the search, by the names in CHANGES."""
+    changes = {name: list(find(translation)) for name, find in CHANGES.items()}
+    return {name: texts for name, texts in changes.items() if texts}
 
 
 @dataclass
@@ -68,18 +87,21 @@ class QaReport:
     thing: str = "line"  # what a text is called
     texts: int = 0
     entries: list[QaEntry] = field(default_factory=list)
+    changed: list[QaEntry] = field(default_factory=list)  # that failed no check
     unsure: list[tuple[float, int, QaEntry]] = field(default_factory=list)  # a heap, the surest first; negated
     confidence_sum: float = 0.0
     rated: int = 0  # texts with a confidence
     recalled: int = 0  # texts from a translation memory, as a whole
 
     def add(self, translation: Translation) -> None:
-        """Counts one translation, and keeps it if it failed a check."""
+        """Counts one translation, and keeps it if it failed a check or was changed."""
         self.texts += 1
         self.recalled += translation.is_recalled
         entry = QaEntry.from_translation(self.texts, translation)
         if translation.checks:
             self.entries.append(entry)
+        elif entry.changes:
+            self.changed.append(entry)
         if entry.confidence is not None:
             self.rated += 1
             self.confidence_sum += entry.confidence
@@ -117,6 +139,7 @@ def render_json(report: QaReport) -> str:
         "rules": {kind: report.titles[kind].rule for kind in report.counts},
         "mean_confidence": report.confidence_sum / report.rated if report.rated else None,
         "entries": [map_entry(entry) for entry in report.entries],
+        "changed": [map_entry(entry) for entry in report.changed],
         "least_sure": [map_entry(entry) for entry in report.least_sure],
     }
     return json.dumps(values, ensure_ascii=False, indent=1) + "\n"
@@ -126,13 +149,19 @@ def map_entry(entry: QaEntry) -> dict[str, Any]:
     values = entry._asdict()
     origin = values.pop("origin")
     checks = [check._asdict() for check in entry.checks]
-    return {**values, "checks": checks, "repairs": list(entry.repairs), "from": origin}
+    return {**values, "checks": checks, "from": origin}
 
 
 def render_page(report: QaReport) -> str:
     """Returns the page: the counts of each check, and all texts that failed one."""
     title = f"Checks: {report.what}"
-    body = [render_head(report), render_counts(report), render_entries(report), render_unsure(report)]
+    body = [
+        render_head(report),
+        render_counts(report),
+        render_list("One by one", report.entries, report.thing),
+        render_list("Changed", report.changed, report.thing, OF_CHANGED),
+        render_list("Least sure", report.least_sure, report.thing, OF_UNSURE),
+    ]
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -181,21 +210,15 @@ def render_counts(report: QaReport) -> str:
     return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
 
 
-def render_entries(report: QaReport) -> str:
-    """Returns the list of the texts, in their order."""
-    if not report.entries:
+def render_list(title: str, entries: Sequence[QaEntry], thing: str, note: str = "") -> str:
+    """Returns a list of texts below a title, with a note on what they have in common; empty without any."""
+    if not entries:
         return ""
-    shown = report.entries[:ENTRIES_SHOWN]
-    rest = len(report.entries) - len(shown)
-    more = f'<p class="faint">and {rest:,} more, which a report with the ending .json has</p>' if rest else ""
-    return f"<h2>One by one</h2><ol>{''.join(render_entry(entry, report.thing) for entry in shown)}</ol>{more}"
-
-
-def render_unsure(report: QaReport) -> str:
-    """Returns the list of the least sure texts, the least sure first."""
-    items = "".join(render_entry(entry, report.thing) for entry in report.least_sure)
-    note = '<p class="faint">These failed no check, but are the least likely to be good.</p>'
-    return f"<h2>Least sure</h2>{note}<ol>{items}</ol>" if items else ""
+    rest = len(entries) - ENTRIES_SHOWN
+    more = f'<p class="faint">and {rest:,} more, which a report with the ending .json has</p>' if rest > 0 else ""
+    note = note and f'<p class="faint">{note}</p>'
+    items = "".join(render_entry(entry, thing) for entry in entries[:ENTRIES_SHOWN])
+    return f"<h2>{title}</h2>{note}<ol>{items}</ol>{more}"
 
 
 def render_entry(entry: QaEntry, thing: str) -> str:
@@ -203,10 +226,12 @@ def render_entry(entry: QaEntry, thing: str) -> str:
     shown = f' data-kinds="{kinds}"' if entry.checks else ""
     sure = f" <small>confidence {entry.confidence:.2f}</small>" if entry.confidence is not None else ""
     why = escape("; ".join(check.message for check in entry.checks))
-    repaired = f"<dt>searched again</dt><dd>{escape(', '.join(entry.repairs))}</dd>" if entry.repairs else ""
+    changes = "".join(
+        f"<dt>{escape(kind)}</dt><dd>{escape(', '.join(texts))}</dd>" for kind, texts in entry.changes.items()
+    )
     origin = f" <small>{MEMORY_NAMES[entry.origin]}</small>" if entry.origin in MEMORY_NAMES else ""
     return (
         f'<li{shown}><b>{escape(thing)} {entry.number:,}</b><span class="why">{why}</span>{origin}{sure}<dl>'
         f'<dt>source</dt><dd dir="auto">{escape(entry.source)}</dd>'
-        f'<dt>translation</dt><dd dir="auto">{escape(entry.translation) or "<i>empty</i>"}</dd>{repaired}</dl></li>'
+        f'<dt>translation</dt><dd dir="auto">{escape(entry.translation) or "<i>empty</i>"}</dd>{changes}</dl></li>'
     )

@@ -191,8 +191,8 @@ class TranslationReport:
         """Returns the line that names the rules of the failed checks in the documentation."""
         from nmt_cli.translation.checks.table import CHECKS, RULES_PAGE  # which `nmt --help` does not need
 
-        told = {"language"} if self.is_wrong_direction else {kind for kind, count in self.failures.items() if count}
-        anchors = [check.anchor for check in CHECKS if check.name in told]
+        kinds = {"language"} if self.is_wrong_direction else {kind for kind, count in self.failures.items() if count}
+        anchors = [check.anchor for check in CHECKS if check.name in kinds]
         return f"rules: {RULES_PAGE}{', '.join(anchors)}"
 
     def name_texts(self, kind: CheckKind) -> str:

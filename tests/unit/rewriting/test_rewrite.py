@@ -57,6 +57,18 @@ def test_marks_without_a_shape_do_not_reach_the_network() -> None:
     assert translate(f"\u200e{CLEAN}").unseen == frozenset()
 
 
+def test_every_word_read_in_another_form_is_told_with_that_form() -> None:
+    assert translate(CLEAN).readings == ()
+    capitals = translate(CLEAN.upper()).readings
+    assert [word for word, _ in capitals] == CLEAN.upper().split() and " ".join(known for _, known in capitals) == CLEAN
+
+
+@examples(100)
+@given(st.one_of(st.text(), lines_with_spans()))
+def test_what_was_read_is_what_stands_in_the_line(line: str) -> None:
+    assert all(read.word != read.known for read in translate(line).readings)
+
+
 def test_a_line_in_capitals_comes_back_in_capitals() -> None:
     assert read(CLEAN.upper()) == read(CLEAN) and translate(CLEAN.upper()).text == CLEAN.upper()
 

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import json
 import re
+from html import escape
 from pathlib import Path
 
 import pytest
 
 from nmt_cli.errors import OptionError
+from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.translation.result import FailedCheck, Repair
 from nmt_cli.visuals.qa_report import ENTRIES_SHOWN, UNSURE_SHOWN, CheckTitle, QaReport, render_json, render_page
 from nmt_cli.visuals.report_path import SUFFIXES_OF_CHECKS, check_report_path
@@ -48,11 +50,26 @@ def test_json_has_all_of_it() -> None:
                 {"kind": "length", "message": "too <short>"},
                 {"kind": "numbers", "message": "number 7 missing"},
             ],
-            "repairs": ["wider beam"],
+            "changes": {"searched again": ["wider beam"]},
             "confidence": None,
             "from": "network",
         }
     ]
+
+
+def test_every_change_is_shown_also_of_what_failed_no_check() -> None:
+    collected = QaReport(TITLES, "a.txt", ("eng", "deu"))
+    changes: list[tuple[str, dict[str, object], str]] = [
+        ("read", {"readings": (ReadAs("<TEH>", "the"),)}, "<TEH> as the"),
+        ("copied", {"carried": ("Kazimierz",)}, "Kazimierz"),
+        ("kept", {"kept": ("Price",)}, "Price"),
+        ("searched again", {"repairs": (Repair("loop", "wider beam"),)}, "wider beam"),
+    ]
+    for _, fields, _ in changes:
+        collected.add(same("word")._replace(**fields))  # type: ignore[arg-type]
+    document, page = json.loads(render_json(collected)), render_page(collected)
+    assert [entry["changes"] for entry in document["changed"]] == [{name: [text]} for name, _, text in changes]
+    assert all(f"<dt>{name}</dt><dd>{escape(text)}</dd>" in page for name, _, text in changes)
 
 
 def test_the_page_is_whole_escaped_and_loads_nothing() -> None:

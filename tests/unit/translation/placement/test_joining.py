@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.translation.config import LineConfig
 from nmt_cli.translation.placement.joining import join_parts
 from nmt_cli.translation.result import Hypothesis, Repair, Translation
@@ -61,6 +62,12 @@ def test_what_was_done_for_every_sentence_is_known_of_the_line() -> None:
         first,
         second,
     )
+
+
+def test_what_was_changed_in_a_sentence_is_known_of_the_line() -> None:
+    read, other = ReadAs("TOM", "Tom"), ReadAs("teh", "the")
+    joined = line(sentence(("A", -1), readings=(read,), kept=("Price",)), sentence(("B", -1), readings=(other,)))
+    assert (joined.readings, joined.kept) == ((read, other), ("Price",))
 
 
 def test_what_was_read_of_a_sentence_is_no_sum_over_those_of_the_line() -> None:
