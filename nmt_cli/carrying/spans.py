@@ -57,9 +57,6 @@ WORDLESS = frozenset(  # stand for no word
 )
 
 
-RESTORED = frozenset({SpanKind.BRACKET, SpanKind.SLASH})  # which the network writes itself, unless it loses them
-
-
 class Pair(NamedTuple):
     """An opening or closing mark: `<b>` and `</b>`, the two signs of `*very*`, brackets."""
 

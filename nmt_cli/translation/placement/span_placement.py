@@ -12,7 +12,7 @@ import numpy as np
 
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.carrying.masking import MaskedText
-from nmt_cli.carrying.spans import RESTORED, SpanKind
+from nmt_cli.carrying.spans import SpanKind
 from nmt_cli.translation.placement.marks import Binding, Mark, MarkForm, place_marks
 from nmt_cli.translation.placement.slots import choose_slots, drop_replaced, find_placeholder_positions, name_units
 from nmt_cli.translation.placement.source_units import SourceUnits, link_units
@@ -57,7 +57,10 @@ def restore_spans(
         Placed(span.text, how if n in lost else "network", n in lost, span.kind is SpanKind.TERM)
         for n, span in enumerate(masked.masked)
     ]
-    placed += [Placed(extracted.span.text, how, extracted.span.kind in RESTORED) for extracted in masked.extracted]
+    # In 500 sentences, brackets enclose the right words in 94 %, but a slash is between them in 66 %.
+    placed += [
+        Placed(extracted.span.text, how, extracted.span.kind is SpanKind.SLASH) for extracted in masked.extracted
+    ]
     text, placed = verify_spans(restored.text, placed)
     return restored._replace(text=text, placed=tuple(placed))
 

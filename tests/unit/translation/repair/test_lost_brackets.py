@@ -23,7 +23,7 @@ def translate_without_marks(line: str, *, loses: str = "()[]/") -> tuple[str, li
     rule = str.maketrans(dict.fromkeys(loses, " "))
     translator = ScriptedTranslator(lambda text: " ".join(text.translate(rule).split()))
     translation = repair_line(translator, line)
-    assert all(placed.doubtful for placed in translation.placed if placed.text in "()[]/")
+    assert all(placed.doubtful == (placed.text == "/") for placed in translation.placed if placed.text in "()[]/")
     return translation.text, translator.given, translation.repairs
 
 
