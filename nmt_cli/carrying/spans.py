@@ -8,6 +8,7 @@ disturb the network: it is taken out of the text and put back by attention. Know
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from enum import StrEnum, auto
 from typing import NamedTuple
@@ -100,6 +101,18 @@ def cover_spans(text: str, spans: Sequence[Span]) -> str:
         cover = EMOJI_COVER if span.kind is SpanKind.EMOJI else COVERS[number % 2]
         characters[span.start : span.end] = cover * (span.end - span.start)
     return "".join(characters)
+
+
+def list_overlapping(spans: Sequence[Span], start: int, end: int) -> Sequence[Span]:
+    """Returns the spans that share characters with those from `start` to `end`; `spans` are in order, without overlaps.
+
+    Takes time that grows with the logarithm of their number.
+    """
+    last = bisect_left(spans, end, key=lambda span: span.start)
+    first = last
+    while first and spans[first - 1].end > start:
+        first -= 1
+    return spans[first:last]
 
 
 def widen_to_brackets(span: Span, text: str) -> Span:

@@ -24,6 +24,20 @@ def has_word(text: str) -> bool:
     return any(map(str.isalnum, text))
 
 
+def skip_blanks(text: str, start: int) -> int:
+    """Returns the position of the first character from `start` on that is no blank."""
+    while start < len(text) and text[start].isspace():
+        start += 1
+    return start
+
+
+def skip_blanks_back(text: str, end: int, start: int = 0) -> int:
+    """Returns the position behind the last character before `end` that is no blank; at least `start`."""
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return end
+
+
 def split_words(text: str) -> list[str]:
     """Returns the words in lower case, without punctuation; each character of a script without spaces is a word."""
     lower = text.lower()

@@ -29,7 +29,8 @@ MAXIMUM_PART = 1 << 27  # bytes of a part with text, unpacked
 MAXIMUM_TOTAL = 1 << 32  # bytes of all parts, unpacked
 MAXIMUM_RATIO = 200  # of a part with text to what it is packed to; XML of real documents has up to 50
 HARMLESS = 1 << 22  # bytes, of a part whose ratio does not matter
-MAXIMUM_PARTS = 50_000
+MAXIMUM_COPIED = 1 << 27  # bytes of all parts beyond that ratio, unpacked: parts without text are packed again
+MAXIMUM_PARTS = 20_000
 ENCRYPTED = 1  # the bit of a zip entry that says so
 COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # of Office before 2007, and of encrypted documents after it
 SIGNED = "digital signatures that are no longer valid, since the text has changed"
@@ -218,6 +219,8 @@ def open_archive(data: bytes, name: str, kind: str) -> ZipFile:
     entries = archive.infolist()
     if len(entries) > MAXIMUM_PARTS or sum(entry.file_size for entry in entries) > MAXIMUM_TOTAL:
         refuse_part(name, f"it unpacks to more than {MAXIMUM_PARTS:,} parts or {MAXIMUM_TOTAL >> 30} GiB")
+    if sum(entry.file_size for entry in entries if is_bomb(entry)) > MAXIMUM_COPIED:
+        refuse_part(name, f"parts of it unpack to more than {MAXIMUM_RATIO} times their size")
     names: set[str] = set()
     for entry in entries:
         check_entry(entry, name)
@@ -236,11 +239,16 @@ def check_entry(entry: ZipInfo, name: str) -> None:
         refuse_part(name, f"the part {entry.filename[:60]} is encrypted", "save it without a password")
 
 
+def is_bomb(entry: ZipInfo) -> bool:
+    """Whether a part unpacks far beyond its packed size."""
+    return entry.file_size > max(HARMLESS, MAXIMUM_RATIO * max(1, entry.compress_size))
+
+
 def check_size(entry: ZipInfo, name: str) -> None:
     """Raises DataError for a part that unpacks to more than fits in memory, or far beyond its packed size."""
     if entry.file_size > MAXIMUM_PART:
         refuse_part(name, f"the part {entry.filename} has more than {MAXIMUM_PART >> 20} MiB", "divide the document")
-    if entry.file_size > HARMLESS and entry.file_size > MAXIMUM_RATIO * max(1, entry.compress_size):
+    if is_bomb(entry):
         refuse_part(
             name,
             f"the part {entry.filename} unpacks to {entry.file_size // max(1, entry.compress_size):,} times its size",

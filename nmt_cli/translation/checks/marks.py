@@ -68,7 +68,7 @@ def compare_quotes(source: str, target: str, *, is_quoted: bool) -> str:
 
 def drop_marks_of_words(source: str, target: str, context: CheckContext) -> tuple[str, str]:
     """Returns both texts without tags, and the source without marks inside words, as in `Lehrer/innen`."""
-    source, target = (re.sub(r"<[^>]*>", "", text) if "<" in text else text for text in (source, target))
+    source, target = (re.sub(r"<[^<>]*>", "", text) if "<" in text else text for text in (source, target))
     if "/" in source or "(" in source:
         from nmt_cli.rewriting.gender_forms import drop_gender_marks  # which few lines need
 

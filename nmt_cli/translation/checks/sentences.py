@@ -10,7 +10,7 @@ from nmt_cli.translation.result import FailedCheck
 from nmt_cli.translation.segmentation.segments import find_sentence_starts
 from nmt_cli.translation.segmentation.sentence_ends import has_mark_inside
 
-BREAK = r"(?i)<(?:br|/p|/li|/div|/h\d|/tr|/td|/th|hr)\b[^>]*>|\n"
+BREAK = r"(?i)<(?:br|/p|/li|/div|/h\d|/tr|/td|/th|hr)\b[^<>]*>|\n"
 
 
 def check_sentences(source: str, target: str, context: CheckContext) -> FailedCheck | None:
@@ -27,5 +27,5 @@ def check_sentences(source: str, target: str, context: CheckContext) -> FailedCh
 def count_sentences(text: str, language: str = "") -> int:
     """Counts the sentences that contain words; a line break and a tag such as <br> end one."""
     lines = re.split(BREAK, text) if "<" in text or "\n" in text else [text]
-    lines = [line for line in lines if any(map(str.isalnum, re.sub(r"<[^>]*>", "", line) if "<" in line else line))]
+    lines = [line for line in lines if any(map(str.isalnum, re.sub(r"<[^<>]*>", "", line) if "<" in line else line))]
     return sum(len(find_sentence_starts(line.strip(), (), language)) for line in lines)

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 def check_spans(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Looks for protected spans missing or placed by a guess."""
     if context.placed is None:
-        missing = [span.text for span in find_spans(source) if not span.is_number and span.text not in target]
+        texts = dict.fromkeys(span.text for span in find_spans(source) if not span.is_number)
+        missing = [text for text in texts if text not in target]
         return FailedCheck("spans", f"{join_named(missing)} missing") if missing else None
     spans = [span for span in context.placed if not span.is_term]
-    doubled = [text for span in spans if is_doubled(text := span.text, source, target)]
+    doubled = [text for text in dict.fromkeys(span.text for span in spans) if is_doubled(text, source, target)]
     failed = check_placed("spans", spans, target)
     return FailedCheck("spans", f"{join_named(doubled)} too often") if doubled and failed is None else failed
 

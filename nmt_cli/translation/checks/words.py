@@ -11,7 +11,7 @@ from nmt_cli.text.characters import END_MARKS, PAUSES, QUOTES
 from nmt_cli.text.normalise import find_unspaced, normalise, split_unspaced
 from nmt_cli.text.words import choose_word_pattern
 from nmt_cli.translation.checks.context import CheckContext, join_named
-from nmt_cli.translation.repair.faults import has_stutter, split_units, strip_words
+from nmt_cli.translation.repair.faults import LONGEST_PHRASE, has_stutter, split_units, strip_words
 from nmt_cli.translation.result import FailedCheck
 
 if TYPE_CHECKING:
@@ -58,10 +58,12 @@ def has_neighbours(words: Sequence[str]) -> bool:
 
 def find_repeated_phrase(words: Sequence[str]) -> str:
     """Returns the shortest phrase that occurs twice in a row; empty if there is none."""
-    for size in range(1, len(words) // 2 + 1):
-        for index in range(len(words) - 2 * size + 1):
-            if words[index : index + size] == words[index + size : index + 2 * size]:
-                return " ".join(words[index : index + size])
+    for size in range(1, min(len(words) // 2, LONGEST_PHRASE) + 1):
+        run = 0  # words that equal those `size` words later
+        for index, (word, later) in enumerate(zip(words, words[size:], strict=False), start=1):
+            run = run + 1 if word == later else 0
+            if run == size:
+                return " ".join(words[index - size : index])
     return ""
 
 
@@ -87,7 +89,7 @@ def find_unseen_words(text: str, other: str, profile: TextProfile) -> tuple[list
     parts, familiar = text.split(), profile.words.familiar
     if profile.unseen_share > UNSEEN_OFTEN or familiar.issuperset(parts):
         return [], len(parts)  # fast for most texts
-    new = [part for part in parts if part not in familiar and not has_known_words(part, profile)]
+    new = dict.fromkeys(part for part in parts if part not in familiar and not has_known_words(part, profile))
     if len(familiar) > MOST_REMEMBERED:
         familiar.clear()
     familiar.update(part for part in parts if part not in new)

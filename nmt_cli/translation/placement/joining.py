@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import accumulate, chain
 from math import log
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from nmt_cli.translation.segmentation.segments import join_segments
 
 LOG_EVEN_ODDS = log(0.5)
 Parts = tuple[Hypothesis, ...]  # one per piece of a line
+Chain = tuple[Any, Hypothesis] | None  # the chain of the pieces before, and a hypothesis of the next
 
 
 def join_parts(
@@ -89,17 +91,26 @@ def combine_best(lists: Sequence[Sequence[Hypothesis]]) -> list[Parts]:
     Repair may rank a hypothesis before one with a higher score, which then counts no more than the former.
     """
     number = max(map(len, lists), default=0)
-    sums: list[tuple[float, Parts]] = [(0.0, ())] if lists else []
+    sums: list[tuple[float, Chain]] = [(0.0, None)] if lists else []
     for hypotheses in lists:
         scores = list(accumulate((hypothesis.score for hypothesis in hypotheses), min))
-        longer = [
-            (total + score, (*parts, hypothesis))
-            for rank, (total, parts) in enumerate(sums, start=1)
+        longer: list[tuple[float, Chain]] = [
+            (total + score, (former, hypothesis))
+            for rank, (total, former) in enumerate(sums, start=1)
             # Combinations with hypotheses of a lower rank cannot be among the best `number`.
             for score, hypothesis in zip(scores[: number // rank], hypotheses, strict=False)
         ]
         sums = sorted(longer, key=lambda pair: -pair[0])[:number]
-    return [parts for _, parts in sums]
+    return [list_chained(linked) for _, linked in sums]
+
+
+def list_chained(linked: Chain) -> Parts:
+    """Returns the hypotheses of a chain, first to last."""
+    parts: list[Hypothesis] = []
+    while linked is not None:
+        linked, hypothesis = linked
+        parts.append(hypothesis)
+    return tuple(reversed(parts))
 
 
 def restore_piece(

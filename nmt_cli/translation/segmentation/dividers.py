@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from nmt_cli.carrying.spans import COVERS, Span, cover_spans
+from nmt_cli.carrying.spans import COVERS, Span, cover_spans, list_overlapping
 from nmt_cli.carrying.tags import is_block_tag
 from nmt_cli.text.characters import ANY_CLOSING, COLONS, ELLIPSES, END_MARKS, FINAL_MARKS, PAUSES, SOLID_PAUSES
+from nmt_cli.text.words import skip_blanks, skip_blanks_back
 from nmt_cli.translation.segmentation.segments import Segment, find_sentence_starts
 
 LABEL_WORDS, LABEL_LETTERS = 4, 40  # the most that a label has
+TOKEN = 80  # characters before a mark that show of what token it is a part
 UNMARKED_ITEMS = 3  # so many items in a row need no mark before each: `1. Mai 2. Juni` are dates
 # Patterns as text: compiled at their first use.
 COLON_MARKS = re.escape(COLONS)
@@ -34,41 +37,45 @@ FORM_FIELD = (
 )
 ITEM_MARK = r"(?<!\S)(?P<opening>\(?)(?P<name>\d{1,2}|[a-z])(?P<closing>[.)])\s+(?=\S)"
 ASIDE = r"[(\[](?P<inside>[^()\[\]\n]{1,60})[)\]](?P<frame>\s+)(?=\S)"
-LABEL_WORD = r"[-#@/.]{0,2}[^\W_](?:[\w.'’&/-]*[\w.])?"
+LABEL_WORD = rf"[-#@/.]{{0,2}}[^\W_](?:[\w.'’&/-]{{0,{LABEL_LETTERS}}}[\w.])?"
 LABEL_AND_COLON = (
-    rf"(?P<label>[{COVERS}]*{LABEL_WORD}(?:[ \u00a0]{LABEL_WORD})*|[{COVERS}]+)"
+    rf"(?P<label>[{COVERS}]*{LABEL_WORD}(?:[ \u00a0]{LABEL_WORD}){{0,{LABEL_WORDS}}}|[{COVERS}]+)"
     rf"(?P<frame>[{COVERS}]*[ \u00a0]?"
     rf"(?:[{COLON_MARKS}]{{1,2}}[{COVERS}]*(?:\s+|$)|[{SOLID_COLONS}]|=(?=[^\W\d_a-z][^\W\d_]*\s)))"
 )
 
 
-class Line(NamedTuple):
+@dataclass(frozen=True)
+class Line:
     """A line with its spans; words need none to be divided."""
 
     text: str
     spans: Sequence[Span]
     language: str
 
-    @property
+    @cached_property
     def covered(self) -> str:
         return cover_spans(self.text, self.spans)
 
+    @cached_property
+    def sentence_starts(self) -> list[int]:
+        return find_sentence_starts(self.text, self.spans, self.language)
+
     @property
-    def starts(self) -> list[int]:
+    def starts(self) -> Iterator[int]:
         """The positions of the first words of its sentences."""
         from nmt_cli.translation.segmentation.frames import skip_before  # which few lines need
 
-        starts = find_sentence_starts(self.text, self.spans, self.language)
-        return [skip_before(self.text, self.spans, start, len(self.text)) for start in starts]
+        position = 0
+        for start in self.sentence_starts:
+            if start >= position:  # else what precedes the words consists of several sentences: . . . Yes.
+                position = skip_before(self.text, self.spans, start, len(self.text))
+                yield position
 
     def is_cut_by(self, frame: Frame) -> bool:
         """Whether a frame would cut a span, or lies inside one."""
-        return any(
-            span.start < frame.end
-            and frame.start < span.end
-            and not (frame.start <= span.start and span.end <= frame.end)
-            for span in self.spans
-        )
+        touched = list_overlapping(self.spans, frame.start, frame.end)
+        return any(not (frame.start <= span.start and span.end <= frame.end) for span in touched)
 
 
 class Frame(NamedTuple):
@@ -101,8 +108,11 @@ def find_blocks(line: Line) -> Iterator[Frame]:
 def find_written_breaks(line: Line) -> Iterator[Frame]:
     r"""Line ends and tabs as programs write them: `\n`, but not those of `C:\new` or `\nabla`."""
     for match in re.finditer(WRITTEN_BREAK, line.text):
-        before, after = line.text[: match.start()], line.text[match.end() : match.end() + 1]
-        token = before[-80:].rpartition(" ")[2]
+        before, after = (
+            line.text[max(0, match.start() - TOKEN) : match.start()],
+            line.text[match.end() : match.end() + 1],
+        )
+        token = before.rpartition(" ")[2]
         is_path = re.match(r"[A-Za-z]:|\.{0,2}\\", token) is not None or before.endswith("\\")
         follows_mark = not before or before[-1].isspace() or before[-1] in END_MARKS + PAUSES + ANY_CLOSING
         if not is_path and (follows_mark or not after.islower()):
@@ -116,21 +126,30 @@ def find_references(line: Line) -> Iterator[Frame]:
 
 def find_bars(line: Line) -> Iterator[Frame]:
     """Bars between alternatives, with the numbers that these are for: `|`, `||||`, `|[2,*]`."""
-    bars = [match for match in re.finditer(BAR, line.text) if is_divider(match, line.text)]
+    bars = [match for match in find_outside_brackets(BAR, line.text) if is_divider(match, line.text)]
     for start in [0, *(match.end() for match in bars)] if bars else []:
         if number := re.compile(ALTERNATIVE_RANGE).match(line.text, start):
             yield Frame(*number.span())
     yield from (Frame(*match.span()) for match in bars)
 
 
+def find_outside_brackets(pattern: str, text: str) -> Iterator[re.Match[str]]:
+    """Yields the matches of a pattern that stand in no brackets."""
+    position, depths = 0, {("(", ")"): 0, ("{", "}"): 0}
+    for match in re.finditer(pattern, text):
+        before, position = text[position : match.start()], match.start()
+        for opening, closing in depths:
+            depths[opening, closing] += before.count(opening) - before.count(closing)
+        if max(depths.values()) <= 0:
+            yield match
+
+
 def is_divider(bar: re.Match[str], text: str) -> bool:
-    """Whether a bar stands between texts: outside brackets, and not in a token such as `--color=red|green`."""
-    before, after = text[: bar.start()], text[bar.end() :]
-    if any(before.count(opening) > before.count(closing) for opening, closing in ("()", "{}")):
-        return False
+    """Whether a bar stands between texts, not in a token such as `--color=red|green`."""
     if bar[0] != bar[0].strip():
         return True
-    token = before[-40:].rpartition(" ")[2] + after[:40].partition(" ")[0]
+    before, after = text[max(0, bar.start() - 40) : bar.start()], text[bar.end() : bar.end() + 40]
+    token = before.rpartition(" ")[2] + after.partition(" ")[0]
     return re.search(r"[=/\\$@#]|(?<!\w)-|-(?!\w)", token) is None
 
 
@@ -152,9 +171,9 @@ def find_items(line: Line) -> Iterator[Frame]:
 
 
 def is_first_item(mark: re.Match[str], text: str) -> bool:
-    before = text[: mark.start()].rstrip()
+    end = skip_blanks_back(text, mark.start())
     is_mark = mark["closing"] == ")" or (mark["name"].isdigit() and not mark["opening"])
-    return is_mark and (not before or (mark["name"] in "1a" and before[-1] in END_MARKS + COLONS))
+    return is_mark and (not end or (mark["name"] in "1a" and text[end - 1] in END_MARKS + COLONS))
 
 
 def is_next_item(mark: re.Match[str], following: re.Match[str]) -> bool:
@@ -169,19 +188,18 @@ def is_next_item(mark: re.Match[str], following: re.Match[str]) -> bool:
 
 def make_items(chain: Sequence[re.Match[str]], text: str) -> Iterator[Frame]:
     """Yields the marks of a chain: of two items if marks end them, or if brackets part phrases, else of three."""
-    ends = [text[: mark.start()].rstrip() for mark in chain[1:]]
-    are_marked = all(end[-1:] in END_MARKS + PAUSES for end in ends)
-    are_phrases = all(" " in end[mark.end() :] for mark, end in zip(chain, ends, strict=False))
+    ends = [skip_blanks_back(text, mark.start()) for mark in chain[1:]]
+    are_marked = all(text[end - 1 : end] in END_MARKS + PAUSES for end in ends)
+    are_phrases = all(" " in text[mark.end() : end] for mark, end in zip(chain, ends, strict=False))
     if len(chain) >= UNMARKED_ITEMS or (ends and (are_marked or (are_phrases and chain[0]["closing"] == ")"))):
         yield from (Frame(*mark.span()) for mark in chain)
 
 
 def find_asides(line: Line) -> Iterator[Frame]:
     """The blank behind brackets before a sentence: `(SIGHS) I am here.`, but not `(Perhaps) Tom is here.`"""
-    for start in sorted({0, *find_sentence_starts(line.text, line.spans, line.language)}):
-        start += len(line.text[start:]) - len(line.text[start:].lstrip())
-        match = re.compile(ASIDE).match(line.covered, start)
-        if match and is_aside(match["inside"]) and line.text[match.end() :][:1].isupper():
+    for start in line.sentence_starts:
+        match = re.compile(ASIDE).match(line.covered, skip_blanks(line.text, start))
+        if match and is_aside(match["inside"]) and line.text[match.end()].isupper():
             yield Frame(*match.span("frame"), ends_label=match[0].count(" ") < LABEL_WORDS)
 
 
@@ -197,7 +215,7 @@ def find_labels(line: Line) -> Iterator[Frame]:
         match = re.compile(LABEL_AND_COLON).match(covered, start)
         if match is None or not names_what_follows(match["label"].strip(COVERS)):
             continue
-        before = len(line.text[:start].rstrip())
+        before = skip_blanks_back(line.text, start)
         if line.text[before:start] and before:
             yield Frame(before, start)
         yield Frame(*match.span("frame"), ends_label=True)
@@ -239,12 +257,11 @@ def find_frames(line: Line) -> list[Frame]:
     frames: list[Frame] = []
     for frame in sorted(frame for frame in unordered if not line.is_cut_by(frame)):
         before = frames[-1].end if frames else 0
-        start = len(line.text[: frame.start].rstrip())
-        end = len(line.text) - len(line.text[frame.end :].lstrip())
+        start, end = skip_blanks_back(line.text, frame.start, before), skip_blanks(line.text, max(before, frame.end))
         if any(map(str.isalnum, line.text[before:start])):
             frames.append(Frame(start, end, frame.ends_label))
         elif frames:
-            frames[-1] = frames[-1]._replace(end=max(before, end))
+            frames[-1] = frames[-1]._replace(end=end)
         else:
             frames.append(Frame(0, end))
     return frames

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from nmt_cli.carrying.spans import Span
+from nmt_cli.carrying.spans import Span, list_overlapping
 from nmt_cli.text.characters import BRACKETS, COLONS, DASHES, ELLIPSES, FINAL_MARKS, QUOTES
 from nmt_cli.text.normalise import DROPPED
 from nmt_cli.translation.segmentation.segments import Segment
@@ -66,10 +66,9 @@ def find_core(segment: Segment) -> tuple[int, int]:
 def skip_before(text: str, spans: Sequence[Span], start: int, end: int) -> int:
     """Returns the end of everything that may precede the words."""
     pattern = re.compile(BEFORE_CORE)
-    covered = {span.start: span for span in spans}
     while start < end:
-        span = covered.get(start)
-        if span is not None and span.is_extracted and span.end <= end:
+        span = next(iter(list_overlapping(spans, start, start + 1)), None)
+        if span is not None and span.is_extracted and span.start == start and span.end <= end:
             start = span.end
             continue
         match = pattern.match(text, start, end)
@@ -81,11 +80,10 @@ def skip_before(text: str, spans: Sequence[Span], start: int, end: int) -> int:
 
 def skip_after(text: str, spans: Sequence[Span], start: int, end: int) -> int:
     """Returns the start of everything that may follow the words, which begin at `start`."""
-    ends = {span.end: span for span in spans}
     pattern = re.compile(f"(?:{AFTER_CORE})$")
     while end > start:
-        span = ends.get(end)
-        if span is not None and span.is_extracted and span.start >= start:
+        span = next(iter(list_overlapping(spans, end - 1, end)), None)
+        if span is not None and span.is_extracted and start <= span.start and span.end == end:
             end = span.start
             continue
         match = pattern.search(text, max(start, end - 14), end)
@@ -99,10 +97,8 @@ def crosses_span(match: re.Match[str], spans: Sequence[Span]) -> bool:
     """Whether a match shares characters with a span; list numbers may be spans themselves (1.2.3)."""
     start, end = match.span()
     return any(
-        span.start < end
-        and start < span.end
-        and not (span.text[0].isdigit() and start <= span.start and span.end <= end)
-        for span in spans
+        not (span.text[0].isdigit() and start <= span.start and span.end <= end)
+        for span in list_overlapping(spans, start, end)
     )
 
 
@@ -191,6 +187,7 @@ def split_frame(segment: Segment, start: int, end: int) -> Iterator[Segment]:
 def cut_segment(segment: Segment, start: int, end: int | None) -> Segment:
     """Returns the text of a segment from `start` to `end`, with its spans; None: the end, without blanks."""
     end = max(start, len(segment.text.rstrip())) if end is None else end
-    inside = (span for span in segment.spans if start <= span.start and span.end <= end)
+    touched = list_overlapping(segment.spans, start, end)
+    inside = (span for span in touched if start <= span.start and span.end <= end)
     spans = tuple(span._replace(start=span.start - start, end=span.end - start) for span in inside)
     return Segment(segment.text[start:end], spans, blank_before=False, ends_sentence=segment.ends_sentence)

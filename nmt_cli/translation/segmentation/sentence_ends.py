@@ -12,7 +12,9 @@ from nmt_cli.carrying.spans import COVERS, EMOJI_COVER
 from nmt_cli.languages.rules import LanguageRules, find_rules
 from nmt_cli.text import characters
 from nmt_cli.text.normalise import find_unspaced
+from nmt_cli.text.words import skip_blanks, skip_blanks_back
 
+SEEN_AROUND = 80  # characters on both sides of a mark that show of what it is a part
 WORDS_BEFORE_EMOJI = 2  # in "I ❤ New York" it stands for a word
 BLANK_AFTER = characters.SPACED_FINAL_MARKS + characters.ELLIPSES  # marks that a blank follows, or the end
 SOLID = characters.SOLID_FINAL_MARKS  # marks that need none
@@ -88,11 +90,12 @@ def ends_sentence(covered: str, match: re.Match[str], start: int, rules: Languag
     if run.strip(f".{characters.ELLIPSES}") == "" and (len(run) > 1 or run in characters.ELLIPSES):
         return False
     # 4. "Go!" Tom said.
-    first, last = covered[start:].lstrip()[:1], marks[-1]
-    if run[-1] in characters.LIVELY_MARKS and first in characters.QUOTES and last in characters.QUOTES:
+    first, last = skip_blanks(covered, start), marks[-1]
+    if run[-1] in characters.LIVELY_MARKS and covered[first] in characters.QUOTES and last in characters.QUOTES:
         return False
     # 5. The mark of an item of a list.
-    if run == "." and re.fullmatch(LIST_MARK, covered[start : match.start()].strip()):
+    end = skip_blanks_back(covered, match.start(), first)
+    if run == "." and re.compile(LIST_MARK).fullmatch(covered, first, end):
         return False
     return run != "." or not is_abbreviation(covered, match.start() + 1, following, rules, is_cased=is_cased)
 
@@ -104,7 +107,8 @@ def begins_without_blank(covered: str, match: re.Match[str], rules: LanguageRule
         return False
     if not covered[position + 1].isupper() or covered[position + 2 : position + 3].isupper():
         return False
-    before, after = covered[:position].split()[-1], covered[position + 1 :].split()[0]
+    before = covered[max(0, position - SEEN_AROUND) : position].split()[-1]
+    after = covered[position + 1 : position + 1 + SEEN_AROUND].split()[0]
     if "." in before or re.search(r"[/\\_=@:.]\w", f"{before} {after}"):
         return False
     return not is_among_words(before.strip(characters.ANY_OPENING), rules.abbreviations)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt_cli.documents.office.archive import HARMLESS
 from nmt_cli.errors import DataError
 from support.archives import make_docx, make_epub, make_odt, make_pptx, pack, unpack
 from support.documents import FIRST, LAST, convert_bytes, echo, list_texts
@@ -300,3 +301,17 @@ def test_a_hyphen_that_does_not_break_is_a_character() -> None:
     rule = lambda text: aligned(text, ["Eine", "bekannte", "E-Mail"], [0, 1, 2])  # noqa: E731
     written = unpack(convert_bytes("docx", document, rule))["word/document.xml"].decode()
     assert f"E{hyphen}Mail</w:t></w:r></w:p>" in written
+
+
+def test_parts_without_text_that_unpack_to_too_much_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    bomb = make_docx("<w:p><w:r><w:t>A</w:t></w:r></w:p>", **{"word/media/x.png": "\0" * (HARMLESS + 1)})
+    assert convert_bytes("docx", bomb, same)
+    monkeypatch.setattr("nmt_cli.documents.office.archive.MAXIMUM_COPIED", HARMLESS)
+    with pytest.raises(DataError, match="times their size"):
+        convert_bytes("docx", bomb, same)
+
+
+def test_an_archive_of_too_many_parts_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nmt_cli.documents.office.archive.MAXIMUM_PARTS", 3)
+    with pytest.raises(DataError, match="more than 3 parts"):
+        convert_bytes("docx", DOCX, same)
