@@ -12,14 +12,18 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from nmt_cli.rewriting.protocol import ModelText
 from nmt_cli.rewriting.rewrite import Rewriter
 from nmt_cli.rewriting.slips import Slips
 from nmt_cli.runtime.installed_models import list_bundled_models
-from nmt_cli.translation.config import LineConfig, ModelRequest
+from nmt_cli.text.profile import CorpusProfile
+from nmt_cli.text.profiling.building import build_profile
+from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.translator import Translator
 from support.properties import examples
 from support.rewriting import model_text
+from support.scripted_translator import GREEDY, ScriptedTranslator
 
 HERE = Path(__file__).parent
 MODELS = {"eng": "eng-deu", "deu": "deu-eng"}
@@ -71,3 +75,38 @@ def test_no_line_changes_another(lines: list[str]) -> None:
     for line, expected in zip(lines, together, strict=True):
         forget(READER)
         assert read(READER, line) == expected
+
+
+# Words of both languages, which one of them uses far more often.
+SHARED = [("They die in war with a hat.", "Die hat war die hat war.")] * 3 + [("A man.", "Die hat war die.")] * 40
+PAIRS = [(sentence, sentence) for sentence in SENTENCES] * 30 + SHARED
+WORDS = (*PARTS, "die hat war", "die hat war die hat war", "Die", "1.000", "<b>Tom</b>", "e.g.", "(quux)")
+
+
+def make_translator() -> ScriptedTranslator:
+    """A translator of a small training text that remembers nothing."""
+    translator = ScriptedTranslator(str.upper)
+    translator.profile = CorpusProfile.parse(build_profile(PAIRS).encode())
+    model = ModelText(translator.profile.source, translator.profile.target, ("eng", "deu"), lowercase=False)
+    translator.reader = LineReader(
+        LineConfig(slips=True), carries=True, rewriter=Rewriter.from_model(model), languages=("eng", "deu")
+    )
+    return translator
+
+
+def translate(translator: ScriptedTranslator, lines: list[str]) -> list[tuple[object, ...]]:
+    """Returns all that is told of the translation of each line."""
+    translations = translator.translate(lines, GREEDY, repair=RepairConfig(), checks=CheckConfig())
+    return [(each.text, each.checks, each.repairs, each.read_as, each.carried, each.placed) for each in translations]
+
+
+@examples(60)
+@given(st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join), min_size=2, max_size=6))
+@example(["die hat war die hat war", "die hat war die hat war"])
+@example(["e.g.", "e.g. dog", "e.g."])
+def test_no_line_changes_the_translation_of_another(lines: list[str]) -> None:
+    alone = [told for line in lines for told in translate(make_translator(), [line])]
+    one_by_one, together = make_translator(), make_translator()
+    assert [told for line in lines for told in translate(one_by_one, [line])] == alone
+    assert translate(together, lines) == alone
+    assert translate(together, lines[::-1]) == alone[::-1]
