@@ -28,6 +28,7 @@ def measure_costs(run: TrainingRun, deadline: Deadline) -> None:
     if run.updates == 0:
         run.write_checkpoint()
     deadline.update_seconds = measure_update(run, LARGEST_SHARE * deadline.seconds)
+    deadline.first_update_seconds = deadline.update_seconds
     run.checkpoints.load_state(run.trainer.state)
     # 2. Time a validation, on a part of the development set.
     deadline.validation_seconds = run.validator.estimate_seconds(run.trainer)

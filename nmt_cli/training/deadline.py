@@ -47,7 +47,8 @@ class Deadline:
     clock: Callable[[], float] = time.monotonic
     validation_seconds: float = 0.0  # that one validation takes
     validations: int = 1  # after the last update
-    export_seconds: float = 0.0
+    export_seconds: float = 0.0  # that an export took when an update took `first_update_seconds`
+    first_update_seconds: float = 0.0
     update_seconds: float = 0.0  # that one update takes
     share: float = 0.0  # of the training that has passed, 0 to 1; never falls
     measured_share: float = 0.0  # that had passed when a validation was last measured
@@ -67,8 +68,13 @@ class Deadline:
     @property
     def seconds_left(self) -> float:
         """The time left for updates, reserving enough for the last validations and the export."""
-        closing_seconds = self.validations * self.validation_seconds + self.export_seconds
+        closing_seconds = self.validations * self.validation_seconds + self.export_seconds * self.slowdown
         return self.seconds - self.elapsed - CAUTION * closing_seconds
+
+    @property
+    def slowdown(self) -> float:
+        """How many times as long work takes as when the export was measured, which is not repeated."""
+        return self.update_seconds / self.first_update_seconds if self.first_update_seconds else 1.0
 
     @property
     def is_over(self) -> bool:

@@ -42,6 +42,23 @@ def test_validation_and_export_are_taken_from_the_time() -> None:
     assert run.seconds_left == pytest.approx(100 - 20 - CAUTION * 25)
 
 
+def test_an_export_slows_down_as_updates_do() -> None:
+    clock = Clock()
+    run = deadline(clock, export_seconds=5.0, first_update_seconds=1.0, update_seconds=3.0)
+    assert run.seconds_left == pytest.approx(100 - CAUTION * 15)
+
+
+def test_the_seconds_of_an_update_are_a_mean_of_the_last_ones() -> None:
+    clock = Clock()
+    run = deadline(clock, update_seconds=1.0)
+    run.start()
+    for _ in range(200):
+        run.advance()
+        clock.now += 0.2
+        run.finish_update()
+    assert run.update_seconds == pytest.approx(0.2, rel=0.01)
+
+
 def test_it_is_over_when_no_update_fits_any_more() -> None:
     clock = Clock()
     run = deadline(clock, update_seconds=2.0)
