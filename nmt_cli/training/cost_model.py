@@ -32,9 +32,9 @@ def measure_costs(run: TrainingRun, deadline: Deadline) -> None:
     run.checkpoints.load_state(run.trainer.state)
     # 2. Time a validation, on a part of the development set.
     deadline.validation_seconds = run.validator.estimate_seconds(run.trainer)
-    # 3. Time an export, into a directory that is then removed.
+    # 3. Time an export, into a directory that is then removed. Graphs in 8 bits take as long again.
     with tempfile.TemporaryDirectory() as folder:
-        deadline.export_seconds = measure_seconds(lambda: export(run.validator.network, Path(folder)))
+        deadline.export_seconds = 2 * measure_seconds(lambda: export(run.validator.network, Path(folder)))
 
 
 def measure_update(run: TrainingRun, limit: float) -> float:

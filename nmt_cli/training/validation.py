@@ -12,6 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from nmt_cli.arrays.batching import BatchSize, find_batch_edges
+from nmt_cli.arrays.types import FloatArray
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.bleu import compute_bleu
@@ -64,10 +65,7 @@ class Validator:
         """Measures the weights of `network`."""
         # 1. Teacher-forced: sum up the loss and the correct tokens of all batches.
         with ThreadPoolExecutor(self.translator.batch_search.threads) as pool:
-            sums = pool.map(
-                lambda batch: np.asarray(self.compiled_sums(batch.source, batch.previous, batch.target)), self.batches
-            )
-            nats, correct, tokens = np.sum(list(sums), axis=0)
+            nats, correct, tokens = np.sum(list(pool.map(self.sum_batch, self.batches)), axis=0)
         # 2. Free-running: translate all sources, and score the translations.
         hypotheses = [translation.text for translation in self.translator.translate(self.sources, GREEDY)]
         bleu, chrf = (compute(hypotheses, self.references, self.scoring) for compute in (compute_bleu, compute_chrf))
@@ -93,10 +91,15 @@ class Validator:
         spread = range(0, len(self.sources), max(1, len(self.sources) // TIMED_SENTENCES))
         sources = [self.sources[row] for row in spread][:TIMED_SENTENCES]
         search = replace(GREEDY, max_length=max(batch.target.shape[1] for batch in self.batches))
-        self.translator.translate(sources[:1], search)  # TensorFlow compiles
+        self.sum_batch(self.batches[0])  # TensorFlow compiles
+        self.translator.translate(sources[:1], search)
         started_at = time.monotonic()
         self.translator.translate(sources, search)
         return (time.monotonic() - started_at) * len(self.sources) / len(sources)
+
+    def sum_batch(self, batch: Batch) -> FloatArray:
+        """Returns the nats, the correct tokens and all tokens of a batch (3,)."""
+        return np.asarray(self.compiled_sums(batch.source, batch.previous, batch.target))
 
     def sum_losses(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor) -> tf.Tensor:
         """Returns the nats, the correct tokens and all tokens of a batch, as one tensor (3,)."""
