@@ -1,0 +1,132 @@
+"""Whether the time of a line or a document grows with its length, whatever it consists of.
+
+    python tests/release/check_linear.py [--model eng-deu] [--formats line,md,html] [--find PATTERN]
+
+Translates 4,000 and 64,000 characters of each of 330 atoms (`. `, `1.1.`, `<b>`, ...) behind a label, with a copy in
+place of the network. Prints what takes time that grows with an exponent of more than 1.2, and fails if there is any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from nmt_cli.api.documents import translate_file
+from nmt_cli.arrays.special_ids import END
+from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.runtime.installed_models import find_model
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.sampling import TextId
+from nmt_cli.sources.source import SourceRow
+from nmt_cli.translation.batch_search import CountReporter
+from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.result import Hypothesis, Translation
+from nmt_cli.translation.sentence_search import SentenceSearch
+from nmt_cli.translation.translator import Translator
+
+SHORT, LONG = 4_000, 64_000  # characters
+LARGEST = 1.2  # exponent
+SECONDS = 0.5  # of the long text, from which a clock can tell
+TOKENS = 50  # of a copy
+PREFIX = "We go: "
+SIGNS = ". , ; : ! ? … – — - _ / \\ | * ~ # @ & % $ € + = < > ( ) [ ] { } \" ' “ „ « ` ^ ° § • ☐ 🙂 ⟦ ¿ ؟ । 。".split()
+PARTS = (
+    "a A ab dog Dog DOG dgo e.g. Dr. No. U.S. don't Kazimierz Tom/Mary Lehrer/innen dog-house dogHouse"
+    " dog_house a.pdf /usr C++ AT&T f(x) --dry-run @tom 1 12 123 1.1. 1.000 1,000.5 12:30 2012-12-12 $5 5% 5kg"
+    " 9am-5pm 1st 1) a) (a) [4] [x] iv) Q: Note: a=b -> ... -- ___ .... ** == || |||| \\n \\t {0} {name} ${a}"
+    " %s %1$s {{a}} :name «Name» [X1X] ⟦0⟧ <b> </b> <b>a</b> <br> <br <x1> <!-- --> &amp; &#65; &eacute; www."
+    " http:// http://a.b a@a. a@a.de a.a a,a a!a aa.Aa A🙂 *a* _a_ `a` [a](b) (a {a \"a 'a *a _a a) {#if} é İ"
+    " Москва مرحبا नमस्ते 猫 日本。 한국 ① 1½ x² e\u0301 a\u200b \u00ad"
+).split()
+ATOMS = [
+    *(f"{part}{end}" for part in [*SIGNS, *PARTS] for end in ("", " ")),
+    "\t",
+    "a\t",
+    "A dog. ",
+    "1. a 2. b ",
+    "Go! ",
+]
+
+
+class CopySearch(SentenceSearch):
+    """Copies the beginning of what it reads, in place of a network."""
+
+    def translate_texts(
+        self,
+        texts: Sequence[str],
+        config: SearchConfig,
+        progress: CountReporter | None = None,
+        text_ids: Sequence[TextId] | None = None,
+    ) -> list[Translation]:
+        rows = self.batch_search.source.make_rows(texts, config.max_source_length)
+        return [self.copy(text, row) for text, row in zip(texts, rows, strict=True)]
+
+    def copy(self, text: str, row: SourceRow) -> Translation:
+        source, target = self.batch_search.source, self.batch_search.target
+        tokens = (*target.encode(text[: 10 * TOKENS])[:TOKENS], END)
+        scores, attention = (-1.0,) * len(tokens), np.eye(len(tokens), len(row))
+        pieces, (copied,) = tuple(target.spell_pieces(tokens)), target.decode_all([tokens])
+        hypothesis = Hypothesis(copied, tokens, pieces, sum(scores), -1.0, scores, (attention,), True)
+        return Translation(text, source.label_positions(row), (hypothesis,), source.find_unseen(text))
+
+
+def make_runs(translator: Translator, formats: Sequence[str], folder: Path) -> Iterator[Callable[[str], object]]:
+    """Yields a function for each format that translates a text: a line, or the content of a document."""
+
+    def translate(lines: Sequence[str]) -> list[Translation]:
+        return translator.translate(lines, SearchConfig(beam_size=1), repair=RepairConfig(), checks=CheckConfig())
+
+    def translate_document(name: str, text: str) -> None:
+        source = folder / f"source.{name}"
+        source.write_text(text, encoding="utf-8")
+        config = DocumentConfig(format=name)
+        translate_file(lambda block: translate(block.texts), source, folder / "target", config, translator.languages)
+
+    for name in formats:
+        yield (
+            (lambda text: translate([text]))
+            if name == "line"
+            else (lambda text, name=name: translate_document(name, text))
+        )
+
+
+def measure(run: Callable[[str], object], atom: str, length: int) -> float:
+    """Returns the seconds of the processor that a text of so many characters takes."""
+    start = time.process_time()
+    run(PREFIX + (atom * length)[:length])
+    return time.process_time() - start
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", type=Path, default=Path("eng-deu"))
+    parser.add_argument("--formats", default="line,md,html", help="line, or names of formats of text")
+    parser.add_argument("--find", default="", help="pattern of the atoms to try")
+    options = parser.parse_args()
+    translator = Translator.load(ModelRequest(find_model(options.model), lines=LineConfig(slips=True), threads=1))
+    translator.sentences = CopySearch(translator.batch_search)
+    names, slow = options.formats.split(","), 0
+    atoms = [atom for atom in ATOMS if re.search(options.find, atom)]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, run in zip(names, make_runs(translator, names, Path(folder)), strict=True):
+            run(PREFIX)
+            for atom in atoms:
+                short, long = measure(run, atom, SHORT), measure(run, atom, LONG)
+                exponent = math.log(long / short, LONG / SHORT)
+                if long > SECONDS and exponent > LARGEST:
+                    slow += 1
+                    print(f"{name:6} {atom!r:22} {exponent:.2f}   {long:.1f} s", flush=True)
+    print(f"{slow} of {len(names) * len(atoms)} are slower than linear")
+    sys.exit(slow > 0)
+
+
+if __name__ == "__main__":
+    main()
