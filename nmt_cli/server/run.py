@@ -39,7 +39,7 @@ LOCAL = "127.0.0.1"
 LAST_CALL = 0.1  # seconds for which connections are still accepted once a signal has come
 LONGEST_HEAD = 256 * 1024  # bytes: the texts of clients that ask by GET stand in it
 LOGGERS = ("uvicorn", "asyncio", "concurrent.futures")
-LONGEST_STOP = 8  # seconds after a signal in which requests are still answered
+LONGEST_STOP = 7  # seconds after a signal in which requests are still answered
 FORCED_STOP = LONGEST_STOP + 1.5  # seconds after which the process ends, whatever its threads do
 BACKLOG = 2048  # connections that may wait to be accepted
 
