@@ -37,7 +37,11 @@ class ServeConfig(Settings):
     memory_limit: str | None = setting(
         None, "With several --model, unload those not used for longest: 2G, 500M.", panel="Server"
     )
-    suggestions: str | None = setting(None, "File of pairs to which corrections are appended.", panel="Server")
+    suggestions: str | None = setting(
+        None,
+        "File of pairs to which corrections are appended, and from which every later request is answered.",
+        panel="Server",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

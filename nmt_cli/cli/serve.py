@@ -64,6 +64,7 @@ def serve_models(request: TranslationRequest, config: ServeConfig, screen: Scree
         rate=config.rate_limit,
         hosts=config.allow_host,
         suggestions=Path(config.suggestions) if config.suggestions is not None else None,
+        memories=memory_by_model,
     )
     serve(serving, announce_service, screen.say_detail, screen.warn)
 
@@ -92,18 +93,21 @@ def list_changed(*settings: Settings) -> dict[str, Any]:
 def open_memories(
     models: Sequence[Path], files: Sequence[str], suggestions: str | None
 ) -> dict[Path, TranslationMemory]:
-    """Returns the translation memory of each model, from the files in its languages.
+    """Returns the translation memory of each model, from the files in its languages; empty ones for suggestions.
 
-    Raises MemoryLanguageError for a file whose languages no model has. The suggestions file may not exist yet.
+    Raises MemoryLanguageError for a file whose languages no model has.
     """
-    files = [file for file in files if file != suggestions or Path(file).exists()]
-    if not files:
+    files = [file for file in files if file != suggestions]  # which the server recalls itself
+    if not files and suggestions is None:
         return {}
     from nmt_cli.api.memory import MemoryLanguageError, load_memory
     from nmt_cli.runtime.model_directory import read_card
 
     cards = {model: read_card(model) for model in models}
     memories: dict[Path, TranslationMemory] = {}
+    if suggestions is not None:
+        languages = {model: (card.source_language, card.target_language) for model, card in cards.items()}
+        memories = {model: load_memory([], pair) for model, pair in languages.items()}
     for file in files:
         refused: list[MemoryLanguageError] = []
         for model, card in cards.items():

@@ -7,12 +7,16 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nmt_cli.api.translator import LoadedTranslator
 from nmt_cli.errors import OptionError
 from nmt_cli.languages.codes import KnownLanguage, find_language
 from nmt_cli.runtime.model_directory import ModelCard, ModelDirectory, read_card
 from nmt_cli.server.errors import RequestError
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.memory.lookup import TranslationMemory
 
 ModelOpener = Callable[[Path], LoadedTranslator]
 
@@ -30,11 +34,16 @@ class ServedModel:
     size: int  # bytes of memory once it is loaded, about
     translator: LoadedTranslator | None = None
     last_used: float = 0.0  # by a monotonic clock
+    memory: TranslationMemory | None = None  # of the translator, and of earlier ones
 
     @property
     def languages(self) -> tuple[str, str]:
         """The source and the target language, as in the model's card."""
         return self.card.source_language, self.card.target_language
+
+    def find_near(self, text: str, most: int) -> list[str]:
+        """Returns the translations of texts in the memory that are nearly the same, nearest first."""
+        return [] if self.memory is None else self.memory.find_near(text, most)
 
     @classmethod
     def read(cls, directory: Path) -> ServedModel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ POLICY = (
     "form-action 'none'; frame-ancestors 'none'"
 )
 HYPOTHESES = 5  # of a line that the page offers
+NEAR = 3  # translations of near texts that the page offers
 END = "</s>"
 
 
@@ -48,14 +50,23 @@ async def translate(call: Call) -> Any:
     split = SplitTexts.from_texts([text])
     translations = iter(await call.service.translate_lines(model, split.lines, HYPOTHESES))
     lines = split.texts[0]
-    return {"lines": [describe_line(line, next(translations) if line.is_translated else None) for line in lines]}
+    near = await asyncio.to_thread(lambda: [model.find_near(line.core, NEAR) for line in lines])
+    return {
+        "lines": [
+            describe_line(line, next(translations) if line.is_translated else None, others)
+            for line, others in zip(lines, near, strict=True)
+        ]
+    }
 
 
-def describe_line(line: TextLine, translation: Translation | None) -> dict[str, Any]:
-    """Returns a line in the form that page.js reads; an untranslated line is its own text."""
+def describe_line(line: TextLine, translation: Translation | None, near: Sequence[str]) -> dict[str, Any]:
+    """Returns a line in the form that page.js reads; an untranslated line is its own text.
+
+    The translations of near texts come before other hypotheses.
+    """
     if translation is None or not translation.hypotheses:
         return {"before": line.before, "after": line.after, "source": line.core, "text": line.core}
-    others = dict.fromkeys(hypothesis.text for hypothesis in translation.hypotheses[1:])
+    others = dict.fromkeys([*near, *(hypothesis.text for hypothesis in translation.hypotheses[1:])])
     return {
         "before": line.before,
         "after": line.after,

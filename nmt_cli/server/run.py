@@ -12,12 +12,12 @@ import logging
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
@@ -34,6 +34,9 @@ from nmt_cli.server.service import Log, Service, ignore_line
 from nmt_cli.server.stopping import end_process_after
 from nmt_cli.server.suggestions import SuggestionFile
 from nmt_cli.signals import HANG_UP, leave_terminals, list_ending_signals, list_terminals
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.memory.lookup import TranslationMemory
 
 LOCAL = "127.0.0.1"
 LAST_CALL = 0.1  # seconds for which connections are still accepted once a signal has come
@@ -58,6 +61,7 @@ class ServeRequest:
     rate: int | None = None  # requests per minute, of a key or an address
     hosts: tuple[str, ...] = ()  # names of this server beside localhost and its own
     suggestions: Path | None = None
+    memories: Mapping[Path, TranslationMemory] = field(default_factory=dict)  # of the models, by directory
     limits: Limits = DEFAULT_LIMITS
 
 
@@ -107,12 +111,15 @@ def serve(
     """
     host, port = parse_address(request.address)
     pool = ModelPool([ServedModel.read(path) for path in request.models], request.opener, request.memory_limit)
+    for model in pool.models:
+        model.memory = request.memories.get(model.directory)
     if len(pool.models) == 1:
         pool.open(pool.models[0])  # what is damaged is said now, and the first request does not wait
     suggestions = None
     if request.suggestions is not None:
         suggestions = SuggestionFile(request.suggestions, by_direction=len(pool.models) > 1)
         suggestions.require_folder()
+        suggestions.recall(pool.models)
     key_file = KeyFile(request.key_file, report) if request.key_file is not None else None
     admission = Admission(request.keys, key_file, request.rate)
     service = Service(pool, request.limits, admission, suggestions, log, report)

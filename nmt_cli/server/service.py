@@ -90,7 +90,10 @@ class Service:
             return TranslatedTexts(model, await self.translate_markup(model, texts, kept_tags), [])
         split = SplitTexts.from_texts(texts)
         translations = await self.translate_lines(model, split.lines, 1 + alternatives)
-        others = split.join_alternatives(translations, alternatives) if alternatives else []
+        others = []
+        if alternatives:
+            find_near = partial(model.find_near, most=alternatives)
+            others = await asyncio.to_thread(split.join_alternatives, translations, alternatives, find_near)
         return TranslatedTexts(model, split.join(translations), others)
 
     async def translate_markup(self, model: ServedModel, texts: Sequence[str], kept_tags: frozenset[str]) -> list[str]:

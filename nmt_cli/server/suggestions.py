@@ -1,12 +1,14 @@
-"""User corrections, appended to a file of pairs that `nmt prepare` and `--tm` read."""
+"""User corrections: appended to a file of pairs, and to the memory from which their model translates from now on."""
 
 from __future__ import annotations
 
 import os
 import re
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
+from nmt_cli.api.memory import load_memory
 from nmt_cli.errors import OutputError
 from nmt_cli.server.errors import RequestError
 from nmt_cli.server.models import ServedModel
@@ -38,8 +40,15 @@ class SuggestionFile:
         direction = f"{model.source.code}-{model.target.code}"
         return self.path.with_name(f"{self.path.stem}.{direction}{self.path.suffix}")
 
+    def recall(self, models: Sequence[ServedModel]) -> None:
+        """Adds earlier corrections to the memories of the models, which they overrule. Raises DataError."""
+        for model in models:
+            path = self.find_path(model)
+            if model.memory is not None and path.is_file() and path.stat().st_size:
+                model.memory.update(load_memory([path], model.languages))
+
     def append(self, model: ServedModel, source: str, target: str) -> None:
-        """Appends a pair, or one pair per line if both texts have equally many.
+        """Appends a pair, or one pair per line if both texts have equally many; the memory learns them.
 
         Raises RequestError for an empty text.
         """
@@ -49,7 +58,8 @@ class SuggestionFile:
         if len(sources) != len(targets):
             sources, targets = [source], [target]
         pairs = [(as_one_line(left), as_one_line(right)) for left, right in zip(sources, targets, strict=True)]
-        data = "".join(f"{left}\t{right}\n" for left, right in pairs if left and right).encode("utf-8", "replace")
+        pairs = [pair for pair in pairs if all(pair)]
+        data = "".join(f"{left}\t{right}\n" for left, right in pairs).encode("utf-8", "replace")
         try:
             with self.lock, open(self.find_path(model), "ab+") as file:
                 size = os.fstat(file.fileno()).st_size
@@ -61,6 +71,9 @@ class SuggestionFile:
                 file.write(data)
         except OSError as error:
             raise RequestError(507, "the file of suggestions cannot be written") from error
+        if model.memory is not None:
+            for left, right in pairs:
+                model.memory.add(left, right)
 
 
 def as_one_line(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from nmt_cli.translation.result import Translation
@@ -58,14 +58,20 @@ class SplitTexts(NamedTuple):
             for text in self.texts
         ]
 
-    def join_alternatives(self, translations: Sequence[Translation], number: int) -> list[list[str]]:
-        """Returns other translations of each single-line text, best first, without repeats."""
+    def join_alternatives(
+        self, translations: Sequence[Translation], number: int, find_near: Callable[[str], list[str]]
+    ) -> list[list[str]]:
+        """Returns other translations of each single-line text, without repeats.
+
+        Those of near texts, which people wrote, come first; then those of the model, best first.
+        """
         remaining = iter(translations)
         alternatives = []
         for text in self.texts:
             parts = [next(remaining) if line.is_translated else None for line in text]
             only = parts[0] if len(parts) == 1 else None
             texts = [hypothesis.text for hypothesis in only.hypotheses] if only is not None else []
-            others = [other for other in dict.fromkeys(texts) if other != texts[0]]
+            near = find_near(text[0].core) if texts else []
+            others = [other for other in dict.fromkeys([*near, *texts]) if other != texts[0]]
             alternatives.append([text[0].write(other) for other in others[:number]])
         return alternatives

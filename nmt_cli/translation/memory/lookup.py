@@ -1,4 +1,4 @@
-"""Finds the translation of a text in a translation memory: of the same text, or of one with other numbers.
+"""Finds the translation of a text in a translation memory: of the same text, one with other numbers, or near ones.
 
 Texts are the same if their normal forms are (Unicode, blanks, invisible marks); case and marks count. The last of
 several translations wins, so that a correction at the end of a file overrules earlier lines.
@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from nmt_cli.carrying.accelerators import IN_WORD, move_to_word
 from nmt_cli.carrying.numbers.number_text import NUMBER
 from nmt_cli.text.characters import DIRECTION_MARKS
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.words import has_letters
+from nmt_cli.translation.memory.near import NearTexts
 from nmt_cli.translation.memory.numbers import replace_numbers
 
 if TYPE_CHECKING:
@@ -31,6 +32,15 @@ class RecalledTranslation(NamedTuple):
     origin: Origin
 
 
+class SourceIndex(Protocol):
+    """Sources of a memory in another order; built on first use."""
+
+    def add(self, text: str, /) -> None: ...
+
+
+Index = TypeVar("Index", bound=SourceIndex)
+
+
 class TranslationMemory:
     """Translations of texts into one language. `links_words` says whether the words of both sides must be linked."""
 
@@ -38,6 +48,7 @@ class TranslationMemory:
         self.target_language = target_language
         self.links_words = links_words
         self.targets: dict[str, str] = {}  # by the normal form of their sources
+        self.indexes: list[SourceIndex] = []  # that were asked for, and learn of each new source
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -47,7 +58,10 @@ class TranslationMemory:
         key, target = make_memory_key(source), target.strip()
         if not (key and target):
             return
+        is_new = key not in self.targets
         self.targets[key] = target
+        for index in self.indexes if is_new else ():
+            index.add(key)
         if ("&" in key or "_" in key) and IN_WORD.search(key):
             self.targets.setdefault(move_to_word(key), target)  # as catalogues have their menus translated
 
@@ -65,7 +79,7 @@ class TranslationMemory:
         if target is not None:
             return RecalledTranslation(fit_breaks(target, text), "memory")
         template = make_template(key) if key else None
-        known = None if template is None else self.sources_by_template.get(template)
+        known = None if template is None else self.templates.sources.get(template)
         if known is None:
             return None
         adapted = replace_numbers(known, self.targets[known], key, self.target_language, convert)
@@ -75,11 +89,38 @@ class TranslationMemory:
         """Whether the memory has a translation of a text."""
         return self.find(text) is not None
 
+    def find_near(self, text: str, most: int) -> list[str]:
+        """Returns the translations of at most `most` other texts that are nearly the same, nearest first."""
+        key = make_memory_key(text)
+        sources = [source for source in self.near_texts.find(key) if source != key]
+        return [fit_breaks(self.targets[source], text) for source in sources[:most]]
+
     @cached_property
-    def sources_by_template(self) -> dict[str, str]:
-        """The last source of each template with numbers; built on first use."""
-        templates = ((make_template(source), source) for source in self.targets)
-        return {template: source for template, source in templates if template is not None}
+    def templates(self) -> NumberTemplates:
+        return self.build_index(NumberTemplates())
+
+    @cached_property
+    def near_texts(self) -> NearTexts:
+        return self.build_index(NearTexts())
+
+    def build_index(self, index: Index) -> Index:
+        """Adds all sources to an index, and from now on each new one."""
+        self.indexes.append(index)
+        for source in list(self.targets):  # to which another thread may add
+            index.add(source)
+        return index
+
+
+class NumberTemplates:
+    """The last source of each template with numbers."""
+
+    def __init__(self) -> None:
+        self.sources: dict[str, str] = {}
+
+    def add(self, source: str) -> None:
+        template = make_template(source)
+        if template is not None:
+            self.sources[template] = source
 
 
 def make_memory_key(text: str) -> str:

@@ -29,11 +29,10 @@ def test_each_served_model_has_the_memories_of_its_languages(tmp_path: Path, mon
     german, czech = str(tmp_path / "de.tmx"), str(tmp_path / "cs.tmx")
     Path(german).write_text(TMX.format("de", "Ja."), encoding="utf-8")
     Path(czech).write_text(TMX.format("cs", "Ano."), encoding="utf-8")
-    memories = open_memories(list(models), [german, "later.tsv"], "later.tsv")  # no suggestion was made yet
-    assert {str(model): memory.targets for model, memory in memories.items()} == {
-        "there": {"Yes.": "Ja."},
-        "back": {"Ja.": "Yes."},
-    }
+    expected = {"there": {"Yes.": "Ja."}, "back": {"Ja.": "Yes."}}
+    for suggestions, others in ((None, {}), ("later.tsv", {"fr": {}})):  # which every model will learn from
+        memories = open_memories(list(models), [german, *filter(None, [suggestions])], suggestions)
+        assert {str(model): memory.targets for model, memory in memories.items()} == expected | others
     assert open_memories(list(models), [], None) == {}
     with pytest.raises(MemoryLanguageError):
         open_memories(list(models), [german, czech], None)

@@ -15,6 +15,7 @@ from nmt_cli.server.admission import Admission
 from nmt_cli.server.keys import Key
 from nmt_cli.server.service import Service
 from nmt_cli.server.suggestions import SuggestionFile
+from nmt_cli.translation.memory.lookup import TranslationMemory
 from support.served import Client, make_pool, serve_on_port
 
 
@@ -169,6 +170,41 @@ def test_corrections_of_several_directions_have_a_file_each(tmp_path: Path) -> N
     client = Client(Service(pool, suggestions=SuggestionFile(tmp_path / "s.tsv", by_direction=True)))
     client.ask("/suggest", q="a", s="b", source="de", target="en")
     assert [path.name for path in tmp_path.iterdir()] == ["s.de-en.tsv"]
+
+
+def make_learning_client(path: Path, *directions: tuple[str, str]) -> Client:
+    """A client of a server that keeps corrections in a file, and has recalled those that are there."""
+    pool, _ = make_pool(*directions)
+    for model in pool.models:
+        model.memory = TranslationMemory(model.languages[1])
+    suggestions = SuggestionFile(path, by_direction=len(pool.models) > 1)
+    suggestions.recall(pool.models)
+    return Client(Service(pool, suggestions=suggestions))
+
+
+def test_a_correction_is_in_the_memory_at_once_and_after_a_restart(tmp_path: Path) -> None:
+    both = ("eng", "deu"), ("deu", "eng")
+    client = make_learning_client(tmp_path / "s.tsv", *both)
+    client.ask("/suggest", q="Open 2 files.", s="Öffne 2 Dateien.", source="en", target="de")
+    client.ask("/suggest", q="Save it.", s="falsch", source="en", target="de")
+    client.ask("/suggest", q="Save it.", s="Speichere es.", source="en", target="de")
+    for each in (client, make_learning_client(tmp_path / "s.tsv", *both)):
+        there, back = (model.memory for model in each.service.pool.models)
+        assert there is not None and back is not None and not len(back)
+        recalled = [there.find(text) for text in ("Save it.", "Open 3 files.")]
+        assert recalled == [("Speichere es.", "memory"), ("Öffne 3 Dateien.", "memory_numbers")]
+
+
+def test_a_near_correction_is_offered_and_not_used(tmp_path: Path) -> None:
+    client = make_learning_client(tmp_path / "s.tsv")
+    client.ask("/suggest", q="Save the file now.", s="Speichere die Datei jetzt.", source="en", target="de")
+    values = {"q": "Save the new file now.", "source": "en", "target": "de"}
+    answer = client.ask("/translate", **values, alternatives=2)
+    assert answer["translatedText"] == "SAVE THE NEW FILE NOW."
+    assert answer["alternatives"] == ["Speichere die Datei jetzt."]
+    assert "alternatives" not in client.ask("/translate", **values)
+    (line,) = client.ask("/page/translate", **values)["lines"]
+    assert (line["text"], line["alternatives"]) == ("SAVE THE NEW FILE NOW.", ["Speichere die Datei jetzt."])
 
 
 @pytest.mark.parametrize("service", ["MTRestService", "MtRestService", "mtrestservice", "mtRESTservice"])

@@ -1,0 +1,44 @@
+"""Finds the texts of a translation memory that are nearly the same: that share at least 80 % of their words, in order.
+
+The share is that of difflib: the words in common, counted on both sides, of the words of both. Knows only text.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from difflib import SequenceMatcher
+
+from nmt_cli.text.words import split_words
+
+LEAST_SHARE = 0.8
+MOST_COMPARED = 500  # texts; in a large memory, thousands may share a common word
+
+
+class NearTexts:
+    """Texts by their words, without regard to case and punctuation."""
+
+    def __init__(self) -> None:
+        self.texts_by_word: dict[str, list[str]] = defaultdict(list)
+
+    def add(self, text: str) -> None:
+        for word in set(split_words(text)):
+            self.texts_by_word[word].append(text)
+
+    def find(self, text: str) -> list[str]:
+        """Returns the texts that are nearly the same, nearest first."""
+        words = split_words(text)
+        shares = {other: compare_words(words, split_words(other)) for other in self.list_candidates(words)}
+        near = [other for other, share in shares.items() if share >= LEAST_SHARE]
+        return sorted(near, key=lambda other: -shares[other])
+
+    def list_candidates(self, words: list[str]) -> list[str]:
+        """Returns the texts that share a word with what must be left of a near text: two thirds of its words."""
+        rarest = sorted(set(words), key=lambda word: len(self.texts_by_word.get(word, ())))
+        some = rarest[: len(words) // 3 + 1]
+        sharing = dict.fromkeys(other for word in some for other in reversed(self.texts_by_word.get(word, [])))
+        return list(sharing)[:MOST_COMPARED]
+
+
+def compare_words(words: list[str], others: list[str]) -> float:
+    """Returns the share of words in common, 0 to 1."""
+    return SequenceMatcher(None, words, others, autojunk=False).ratio()
