@@ -15,7 +15,7 @@ NOTES = Kind(
     form="taken out",
     patterns=(
         # Behind a word longer than a unit of measure, or behind a mark.
-        rf"(?:(?<=[^\W\d_]{{4}})|(?<=[^\W\d_][{MARKS}]))[{RAISED_DIGITS}]{{1,3}}(?![\w{RAISED_DIGITS}])",
+        rf"(?:(?<=[^\W\d_]{{3}})|(?<=[^\W\d_][{MARKS}]))[{RAISED_DIGITS}]{{1,3}}(?![\w{RAISED_DIGITS}])",
         rf"(?:(?<=[^\W\d_]{{2}})|(?<=[^\W\d_][{MARKS}]))[{SIGNS}]{{1,3}}(?=[\s{MARKS}{re.escape(ANY_CLOSING)}]|$)",
         rf"^(?:[{RAISED_DIGITS}]{{1,3}}|[{SIGNS}]{{1,3}})(?=[^\W\d_])",
     ),

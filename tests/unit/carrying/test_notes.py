@@ -16,6 +16,8 @@ from nmt_cli.carrying.spans import SpanKind
         ("I like coffee,² but not tea.", ["²"]),
         ("The water¹² is cold.", ["¹²"]),
         ("I like tea.⁵ Tom is here.", ["⁵"]),
+        ("I like tea¹ and coffee², says Tom³.", ["¹", "²", "³"]),
+        ("The house has km² and m³.", []),
         ("I like tea*.", ["*"]),
         ("†Died young.", ["†"]),
         ("The house has 20 m² here.", []),

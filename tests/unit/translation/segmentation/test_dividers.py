@@ -126,3 +126,8 @@ def test_texts_between_frames_are_read_as_if_they_stood_alone(parts: list[tuple[
 def test_a_divider_finds_nothing_that_its_guard_refuses(text: str) -> None:
     for divider in DIVIDERS:
         assert re.search(divider.guard, text) or not list(divider.find(Line(text, (), "eng"))), divider.name
+
+
+def test_many_unknown_tags_take_time_in_proportion() -> None:
+    line = " ".join(f"tea <x{number}>" for number in range(8_000))  # took a minute
+    assert len(read(line)) == 16_000
