@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
@@ -43,10 +44,16 @@ class WorkerPool:
         self.replacements = 0  # number of workers that died and were replaced
         self.closed = False
         self.replacing = threading.Lock()  # held while the workers change, so that none starts after the last stopped
+        self.workers: list[Worker] = []
         self.idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
 
     def __enter__(self) -> WorkerPool:
-        self.workers = [Worker(self.job, self.threads) for _ in range(self.count)]
+        try:
+            with block_interrupts():
+                self.workers.extend(Worker(self.job, self.threads) for _ in range(self.count))
+        except BaseException:
+            self.stop_workers()
+            raise
         for worker in self.workers:
             self.idle.put(worker)
         self.executor = ThreadPoolExecutor(self.count, thread_name_prefix="worker")
@@ -55,9 +62,12 @@ class WorkerPool:
     def __exit__(self, *_: object) -> None:
         with self.replacing:
             self.closed = True
-            for worker in self.workers:
-                worker.stop()
+            self.stop_workers()
         self.executor.shutdown(cancel_futures=True)
+
+    def stop_workers(self) -> None:
+        for worker in self.workers:
+            worker.stop()
 
     def translate_blocks(self, blocks: Iterable[Block]) -> Iterator[Translations]:
         """Translates as `Executor` does; at most two blocks per worker are in progress or wait to be yielded."""
@@ -155,10 +165,14 @@ def serve_blocks(job: Job, threads: int) -> Callable[[Block], Any]:
 
 @contextmanager
 def block_interrupts() -> Iterator[None]:
-    """Blocks Ctrl-C in the block; a process started there inherits this, and is not stopped while it starts."""
+    """Blocks Ctrl-C in the block; a process started there inherits this, and is not stopped while it starts.
+
+    multiprocessing unblocks it when it starts its resource tracker, which must therefore run before.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

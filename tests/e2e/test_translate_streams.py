@@ -8,9 +8,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,63 +66,86 @@ def test_workers_write_what_one_process_writes(place: Path) -> None:
     assert two.stdout == one.stdout
 
 
+@contextmanager
+def started(place: Path, *arguments: str, **streams: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """A program that runs while the block does, in a session of its own; nothing of it is left, whatever happens."""
+    with subprocess.Popen(command(*arguments), cwd=place, start_new_session=True, **streams) as program:
+        try:
+            yield program
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(program.pid, signal.SIGKILL)
+
+
+PIPES = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+
+
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_line_is_answered_before_the_next_is_sent(place: Path, workers: str) -> None:
-    program = subprocess.Popen(command("--workers", workers), cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert program.stdin and program.stdout
-    for line in (b"bade.\n", b"\n", b"giko lu.\n"):
-        program.stdin.write(line)
-        program.stdin.flush()
-        assert program.stdout.readline().endswith(b"\n")
-    program.stdin.close()
-    assert (program.stdout.read(), program.wait(30)) == (b"", 0)
-    program.stdout.close()
+    with started(place, "--workers", workers, **PIPES) as program:
+        assert program.stdin and program.stdout
+        for line in (b"bade.\n", b"\n", b"giko lu.\n"):
+            program.stdin.write(line)
+            program.stdin.flush()
+            assert program.stdout.readline().endswith(b"\n")
+        assert (program.communicate(timeout=30)[0], program.returncode) == (b"", 0)
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_closed_pipe_ends_it_silently(place: Path, workers: str) -> None:
-    program = subprocess.Popen(
-        command("lines.txt", "--workers", workers), cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    assert program.stdout and program.stderr
-    program.stdout.readline()
-    program.stdout.close()
-    assert program.stderr.read() == b""
-    program.wait(30)
-    program.stderr.close()
+    with started(place, "lines.txt", "--workers", workers, **PIPES) as program:
+        assert program.stdout and program.stderr
+        program.stdout.readline()
+        program.stdout.close()
+        assert program.stderr.read() == b""
+        program.wait(30)
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds its workers in /proc")
-def test_ctrl_c_ends_all_workers_and_leaves_no_half_file(place: Path, tmp_path: Path) -> None:
-    program = subprocess.Popen(
-        command("--workers", "2", "-o", str(tmp_path / "out.txt")),
-        cwd=place,
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-    assert program.stdin and program.stderr
-    workers = started_workers(program.pid)
-    os.killpg(program.pid, signal.SIGINT)  # as a terminal does, to the workers too
-    assert program.wait(30) != 0
-    assert b"Traceback" not in program.stderr.read()
-    assert not [worker for worker in workers if Path(f"/proc/{worker}").exists()]
-    assert not list(tmp_path.iterdir())
-    program.stdin.close()
-    program.stderr.close()
+# A hook of every Python: the first worker that has looked for so many modules presses Ctrl-C, for its whole session as
+# a terminal does. Moment 0 is before anything of ours, or of multiprocessing, is there.
+PRESS_CTRL_C = """
+import os, signal, sys
+
+class Press:
+    left = int(os.environ["MOMENT"])
+
+    def find_spec(self, *_):
+        self.left -= 1
+        if self.left == -1 and not os.path.exists(os.environ["PRESSED"]):
+            open(os.environ["PRESSED"], "x").close()
+            os.killpg(0, signal.SIGINT)
+
+if "--multiprocessing-fork" in sys.orig_argv:
+    press = Press()
+    sys.meta_path.insert(0, press)
+    press.find_spec() if press.left == 0 else None
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="presses Ctrl-C for a session")
+@pytest.mark.parametrize("moment", [0, 1, 5, 20, 40, 60, 80, 100, 120, 140])
+def test_ctrl_c_while_workers_start_ends_everything_in_silence(place: Path, tmp_path: Path, moment: int) -> None:
+    (tmp_path / "sitecustomize.py").write_text(PRESS_CTRL_C)
+    paths = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
+    pressed, out = tmp_path / "pressed", tmp_path / "out" / "out.txt"
+    hook = {"PYTHONPATH": os.pathsep.join(paths), "MOMENT": str(moment), "PRESSED": str(pressed)}
+    environment = {**os.environ, **hook}
+    with started(place, "--workers", "2", "-o", str(out), **PIPES, env=environment) as program:
+        assert program.stdin and program.stderr
+        said = program.stderr.read().decode()  # to the end of the last process that has it
+        assert (program.wait(30), pressed.exists()) == (130, True)
+        assert "Traceback" not in said and "KeyboardInterrupt" not in said
+    assert not list(tmp_path.glob("out/*"))
 
 
 def test_a_request_to_end_leaves_no_half_file(place: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out.txt"
-    program = subprocess.Popen(command("-o", str(out)), cwd=place, stdin=subprocess.PIPE)
-    assert program.stdin
-    deadline = time.monotonic() + 60
-    while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    program.terminate()
-    assert program.wait(30) == 143
+    with started(place, "-o", str(tmp_path / "out.txt"), stdin=subprocess.PIPE) as program:
+        deadline = time.monotonic() + 60
+        while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        program.terminate()
+        assert program.wait(30) == 143
     assert not list(tmp_path.iterdir())
-    program.stdin.close()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell that closes streams")
@@ -146,21 +170,6 @@ def test_a_dash_is_a_standard_stream(place: Path) -> None:
     assert done.stdout == translated(place, data=b"bade.\n").stdout and done.stdout
     assert not (place / "-").exists()
     assert translated(place, "-", "lines.txt").returncode == 2
-
-
-def started_workers(parent: int) -> list[int]:
-    """The ids of the two workers, once they are there."""
-    for _ in range(300):
-        children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
-        found = [int(child) for child in children if "spawn_main" in command_line(int(child))]
-        if len(found) == 2:
-            return found
-        time.sleep(0.1)
-    raise AssertionError("no workers were started")
-
-
-def command_line(process: int) -> str:
-    return Path(f"/proc/{process}/cmdline").read_text()
 
 
 @pytest.mark.parametrize(
