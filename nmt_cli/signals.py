@@ -1,4 +1,4 @@
-"""The signals that ask a command to end: SIGTERM, and SIGHUP of a closed terminal.
+"""The signals that ask a command to end: Ctrl-C, SIGTERM, and SIGHUP of a closed terminal.
 
 A process that ignores SIGHUP from its start, as under `nohup`, continues to ignore it.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 HANG_UP: signal.Signals | None = getattr(signal, "SIGHUP", None)  # Windows has none
 
@@ -28,3 +30,22 @@ def leave_terminals(file_descriptors: list[int]) -> None:
     for file_descriptor in file_descriptors:
         os.dup2(null, file_descriptor)
     os.close(null)
+
+
+@contextmanager
+def block_interrupts() -> Iterator[None]:
+    """Blocks Ctrl-C in the block; a process started there inherits this, and is not stopped while it starts.
+
+    multiprocessing unblocks it when it starts its resource tracker, which must therefore run before.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker  # which `nmt --help` need not import
+
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -14,13 +14,12 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.errors import WorkerError
 from nmt_cli.jobs.job import Block, Job
+from nmt_cli.signals import block_interrupts
 from nmt_cli.text.stream import StreamEnd
 
 if TYPE_CHECKING:
@@ -161,23 +160,6 @@ def serve_blocks(job: Job, threads: int) -> Callable[[Block], Any]:
             return error
 
     return send_answer
-
-
-@contextmanager
-def block_interrupts() -> Iterator[None]:
-    """Blocks Ctrl-C in the block; a process started there inherits this, and is not stopped while it starts.
-
-    multiprocessing unblocks it when it starts its resource tracker, which must therefore run before.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def report_lost(block: Block) -> WorkerError:

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from support.interrupts import hook_interrupt
+
 NASTY = "bade.\n\n\0\n\x1b[31m\nlu\u2028ma\u2029\x85\v\f\rgi.\r\n\r\n\ufeff\n😀 שלום\n\u202eko\n   \t\nno newline"
 
 
@@ -101,41 +103,17 @@ def test_a_closed_pipe_ends_it_silently(place: Path, workers: str) -> None:
         program.wait(30)
 
 
-# A hook of every Python: the first worker that has looked for so many modules presses Ctrl-C, for its whole session as
-# a terminal does. Moment 0 is before anything of ours, or of multiprocessing, is there.
-PRESS_CTRL_C = """
-import os, signal, sys
-
-class Press:
-    left = int(os.environ["MOMENT"])
-
-    def find_spec(self, *_):
-        self.left -= 1
-        if self.left == -1 and not os.path.exists(os.environ["PRESSED"]):
-            open(os.environ["PRESSED"], "x").close()
-            os.killpg(0, signal.SIGINT)
-
-if "--multiprocessing-fork" in sys.orig_argv:
-    press = Press()
-    sys.meta_path.insert(0, press)
-    press.find_spec() if press.left == 0 else None
-"""
-
-
 @pytest.mark.skipif(os.name != "posix", reason="presses Ctrl-C for a session")
 @pytest.mark.parametrize("moment", [0, 1, 5, 20, 40, 60, 80, 100, 120, 140])
 def test_ctrl_c_while_workers_start_ends_everything_in_silence(place: Path, tmp_path: Path, moment: int) -> None:
-    (tmp_path / "sitecustomize.py").write_text(PRESS_CTRL_C)
-    paths = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
-    pressed, out = tmp_path / "pressed", tmp_path / "out" / "out.txt"
-    hook = {"PYTHONPATH": os.pathsep.join(paths), "MOMENT": str(moment), "PRESSED": str(pressed)}
-    environment = {**os.environ, **hook}
+    pressed, out = tmp_path / "hook" / "pressed", tmp_path / "out.txt"
+    environment = hook_interrupt(pressed, moment)
     with started(place, "--workers", "2", "-o", str(out), **PIPES, env=environment) as program:
         assert program.stdin and program.stderr
         said = program.stderr.read().decode()  # to the end of the last process that has it
         assert (program.wait(30), pressed.exists()) == (130, True)
         assert "Traceback" not in said and "KeyboardInterrupt" not in said
-    assert not list(tmp_path.glob("out/*"))
+    assert [path.name for path in tmp_path.iterdir()] == ["hook"]
 
 
 def test_a_request_to_end_leaves_no_half_file(place: Path, tmp_path: Path) -> None:

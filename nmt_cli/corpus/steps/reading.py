@@ -25,6 +25,7 @@ from nmt_cli.corpus.manifest import FileRecord
 from nmt_cli.corpus.pairs import Pairs, Role
 from nmt_cli.corpus.steps.examine import Chunk, ExaminedChunk, add_chunk, examine
 from nmt_cli.errors import DataError, WorkerError, find_nearest
+from nmt_cli.signals import block_interrupts
 
 PrepareProgress = Callable[[str, int, int], None]  # the stage, what is done, and the total (0: unknown)
 
@@ -159,9 +160,9 @@ def examine_chunks(chunks: Iterator[Chunk], processes: int) -> Iterator[Examined
     context = multiprocessing.get_context("spawn")  # a fork would copy the locks of other threads
     pool = ProcessPoolExecutor(processes, mp_context=context, initializer=follow_parent)
     try:
-        waiting: deque[Future[ExaminedChunk]] = deque([pool.submit(examine, first)])
+        waiting: deque[Future[ExaminedChunk]] = deque([submit_chunk(pool, first)])
         for chunk in chunks:
-            waiting.append(pool.submit(examine, chunk))
+            waiting.append(submit_chunk(pool, chunk))
             if len(waiting) > 2 * processes:
                 yield waiting.popleft().result()
         while waiting:
@@ -173,6 +174,12 @@ def examine_chunks(chunks: Iterator[Chunk], processes: int) -> Iterator[Examined
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def submit_chunk(pool: ProcessPoolExecutor, chunk: Chunk) -> Future[ExaminedChunk]:
+    """Submits a chunk; a process that this starts leaves Ctrl-C to its parent from its first moment."""
+    with block_interrupts():
+        return pool.submit(examine, chunk)
 
 
 def follow_parent() -> None:

@@ -204,7 +204,7 @@ def set_flag(data: bytes) -> bytes:
             b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
             "it is encrypted, or in the format of Office before",
         ),
-        ("docx", set_flag(DOCX), "is encrypted"),
+        ("docx", set_flag(DOCX), "the part .* is encrypted"),
         ("docx", zipped(a="b"), "it is not docx"),
         ("docx", PPTX, "it is not docx"),
         ("docx", pack({"../a": "b"}), "leads out of the archive"),
@@ -221,6 +221,22 @@ def set_flag(data: bytes) -> bytes:
 def test_what_is_not_safe_is_refused(name: str, data: bytes, problem: str) -> None:
     with pytest.raises(DataError, match=problem):
         convert_bytes(name, data, louder)
+
+
+def encrypt_part(path: str) -> bytes:
+    """The book, with a note that a part of it is encrypted."""
+    note = f'<encryption><e:EncryptedData><e:CipherReference URI="{path}"/></e:EncryptedData></encryption>'
+    return pack(unpack(EPUB) | {"META-INF/encryption.xml": note})
+
+
+@pytest.mark.parametrize("path", ["OEBPS/text/page%201.xhtml", "OEBPS/nav.xhtml", "OEBPS/toc.ncx"])
+def test_a_book_with_an_encrypted_page_or_contents_is_refused(path: str) -> None:
+    with pytest.raises(DataError, match="its text is encrypted"):
+        convert_bytes("epub", encrypt_part(path), louder)
+
+
+def test_a_book_with_encrypted_styles_is_translated() -> None:
+    assert b"FIRST" in unpack(convert_bytes("epub", encrypt_part("OEBPS/a.css"), louder))["OEBPS/text/page 1.xhtml"]
 
 
 def test_a_damaged_part_is_refused() -> None:

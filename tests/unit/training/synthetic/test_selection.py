@@ -88,3 +88,11 @@ def test_no_held_out_sentence_is_on_either_side_of_a_synthetic_pair(
     for side in (0, 1):
         keys = {make_sentence_key(pair[side]) for pair in held_out}
         assert keys.isdisjoint(make_sentence_key(pair[side]) for pair in kept)
+
+
+def test_lengths_may_always_differ_by_a_few_words() -> None:
+    ratio = WordRatio(mean=0.0, spread=0.1)
+    assert not ratio.is_off("tea", "one two three four")
+    assert ratio.is_off("tea", "one two three four five")
+    assert not ratio.is_off("one two three four", "tea")
+    assert ratio.is_off("one two three four five", "tea")

@@ -1,0 +1,202 @@
+"""Throws honest, odd and broken requests at `nmt translate --serve`, and counts what comes back.
+
+    python benchmarks/fuzz_server.py --model MODEL [--seconds 60] [--seed 1]
+
+An honest request has a number of its own, which alone may come back. An odd one has values that no client sends, a
+broken one is cut, changed, doubled or sent in pieces through a bare socket. No request may be answered with 500, with
+the number of another, or not at all, and the server must end well; otherwise, the program ends with 1.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import sys
+import tempfile
+import threading
+import time
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+from urllib.parse import urlencode
+
+from bench import NMT, make_parser
+from serve import Server
+
+CLIENTS = 24
+PATIENCE = 60.0  # seconds; a request that comes too slowly is refused after 30
+NUMBER = re.compile(rb"(?<!\d)[1-9]\d{6}(?!\d)")
+STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
+PAIR = {"source": "en", "target": "de"}
+ODD = (None, "", 0, -1, 10**400, 1.5, True, [], {}, [[]], ["a", 1], "\ud800", "\0\x1b[2J", "a" * 3_000, "<b>" * 900)
+BLOCKS = ("\r\n", "\r\n\r\n", "\0", "Transfer-Encoding: chunked\r\n", "Content-Length: 7\r\n", "Host: x\r\n", "\xff")
+
+
+def as_json(path: str, **values: object) -> bytes:
+    return write_request("POST", path, json.dumps(values).encode(), "application/json")
+
+
+def as_form(path: str, **values: object) -> bytes:
+    return write_request("POST", path, urlencode(values, True).encode(), "application/x-www-form-urlencoded")
+
+
+def as_query(path: str, **values: object) -> bytes:
+    return write_request("GET", f"{path}?{urlencode(values, True)}")
+
+
+def as_upload(path: str, name: str, text: str) -> bytes:
+    parts = {f'"file"; filename="{name}"': text, **{f'"{key}"': value for key, value in PAIR.items()}}
+    lines = [f"--x\r\nContent-Disposition: form-data; name={part}\r\n\r\n{value}\r\n" for part, value in parts.items()]
+    return write_request("POST", path, "".join([*lines, "--x--\r\n"]).encode(), "multipart/form-data; boundary=x")
+
+
+def write_request(method: str, path: str, body: bytes = b"", kind: str = "text/plain") -> bytes:
+    length = f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n" if body else ""
+    return f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{length}\r\n".encode() + body
+
+
+# Every endpoint, asked about a text with a number; those of `OPEN` answer without it.
+ENDPOINTS: Mapping[str, Callable[[str], bytes]] = {
+    "json": lambda text: as_json("/translate", q=text, **PAIR),
+    "list": lambda text: as_json("/translate", q=[text, "Good day."], alternatives=2, **PAIR),
+    "detected": lambda text: as_json("/translate", q=text, source="auto", target="de"),
+    "html": lambda text: as_json("/translate", q=f"<p>{text}</p>", format="html", **PAIR),
+    "form": lambda text: as_form("/translate", q=text, **PAIR),
+    "query": lambda text: as_query("/translate", q=text, **PAIR),
+    "DeepLX": lambda text: as_json("/translate", text=text, source_lang="EN", target_lang="DE"),
+    "text_list": lambda text: as_json("/translate", text_list=[text], source_lang="en", target_lang="de"),
+    "DeepL": lambda text: as_form("/v2/translate", text=[text, "Good day."], target_lang="DE"),
+    "page": lambda text: as_json("/page/translate", q=text, **PAIR),
+    "OPUS-CAT": lambda text: as_query("/MTRestService/TranslateJson", input=text, srcLangCode="en", trgLangCode="de"),
+    "document": lambda text: as_upload("/translate_file", "a.srt", f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n"),
+    "correction": lambda text: as_json("/suggest", q=text, s=text, **PAIR),
+    "detection": lambda text: as_json("/detect", q=text),
+    **{
+        path: lambda text, path=path: write_request("GET", path)  # type: ignore[misc]
+        for path in ("/languages", "/health", "/frontend/settings", "/spec", "/", "/page/page.js", "/v2/usage")
+    },
+    "download": lambda text: write_request("GET", f"/download_file/{text[:4]}"),
+}
+OPEN = {"document", "correction", "detection", "download", *(name for name in ENDPOINTS if name.startswith("/"))}
+
+
+def make_odd(random: Random, text: str) -> bytes:
+    """Returns a request with values that no client sends."""
+    path = random.choice(["/translate", "/v2/translate", "/page/translate", "/suggest", "/detect", "/translate_file"])
+    names = ["q", "source", "target", "format", "alternatives", "text", "text_list", "target_lang", "s", "tag_handling"]
+    values = {"q": text, "text": text, "target_lang": "DE", **PAIR}
+    values |= {name: random.choice(ODD) for name in random.sample(names, random.randint(1, 3))}
+    return as_json(path, **values)
+
+
+def break_request(random: Random, request: bytes) -> bytes:
+    """Returns a request that is cut, changed, doubled, or all of it."""
+    data = bytearray(request)
+    for _ in range(random.randint(1, 4)):
+        place = random.randrange(len(data) + 1)
+        kind = random.randrange(5)
+        if kind == 0:
+            del data[place:]
+        elif kind == 1:
+            del data[place : place + random.randint(1, 9)]
+        elif kind == 2:
+            data[place:place] = random.choice(BLOCKS).encode("latin-1")
+        elif kind == 3:
+            data[place:place] = random.randbytes(random.randint(1, 9))
+        else:
+            data += request
+    return bytes(data)
+
+
+def exchange(port: int, parts: list[bytes], *, closes_half: bool, reads: bool) -> bytes:
+    """Returns all that comes back. Raises TimeoutError if the connection does not end."""
+    with socket.create_connection(("127.0.0.1", port), PATIENCE) as connection:
+        answer = b""
+        with suppress(ConnectionError):
+            for part in parts:
+                connection.sendall(part)
+            if closes_half:
+                connection.shutdown(socket.SHUT_WR)
+            while reads and (block := connection.recv(1 << 16)):
+                answer += block
+        return answer
+
+
+class Fuzzer:
+    """Clients that send until the time is over, and what they saw."""
+
+    def __init__(self, port: int, options: Namespace) -> None:
+        self.port, self.seed = port, options.seed
+        self.end = time.monotonic() + options.seconds
+        self.seen: Counter[str] = Counter()
+        self.sent: set[bytes] = set()  # the numbers, of which an answer has none but its own
+        self.faults: list[str] = []
+
+    def run(self) -> None:
+        clients = [threading.Thread(target=self.send_all, args=[Random(f"{self.seed} {n}")]) for n in range(CLIENTS)]
+        for client in clients:
+            client.start()
+        for client in clients:
+            client.join()
+
+    def send_all(self, random: Random) -> None:
+        while time.monotonic() < self.end:
+            self.send_one(random)
+
+    def send_one(self, random: Random) -> None:
+        number = str(random.randint(10**6, 10**7 - 1))
+        self.sent.add(number.encode())
+        name = random.choice(list(ENDPOINTS))
+        text = f"Room {number} is free."
+        kind = random.choices(["honest", "odd", "broken"], [5, 2, 3])[0]
+        request = make_odd(random, text) if kind == "odd" else ENDPOINTS[name](text)
+        if kind == "broken":
+            request = break_request(random, request)
+        cuts = sorted(random.sample(range(len(request) + 1), random.choice([0, 0, min(2, len(request))])))
+        parts = [request[start:end] for start, end in zip([0, *cuts], [*cuts, len(request)], strict=True)]
+        closes_half = kind == "broken" or random.random() < 0.3
+        try:
+            answer = exchange(self.port, parts, closes_half=closes_half, reads=random.random() < 0.95)
+        except TimeoutError:
+            self.faults.append(f"hangs: {request[:300]!r}")
+            return
+        self.check(f"{kind} {name}", request, answer, None if name in OPEN or kind != "honest" else number)
+
+    def check(self, name: str, request: bytes, answer: bytes, number: str | None) -> None:
+        """Counts an answer by its statuses, and notes what is wrong with it."""
+        statuses = [status.decode() for status in STATUS.findall(answer) if status != b"100"]
+        self.seen[f"{name.split()[0]} {' '.join(statuses[:3]) or 'no answer'}"] += 1
+        if "500" in statuses:
+            self.faults.append(f"500: {request[:300]!r}: {answer[-200:]!r}")
+        strange = self.sent.intersection(NUMBER.findall(answer)) - set(NUMBER.findall(request))
+        if strange or (number and statuses == ["200"] and number.encode() not in answer):
+            self.faults.append(f"swapped: {request[:300]!r}: {answer[-300:]!r}")
+
+
+def main() -> None:
+    parser = make_parser(__doc__, "model", "seed")
+    parser.add_argument("--seconds", type=float, default=60.0)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        settings = ["--beam-size", "1", "--set", f"suggestions={Path(folder, 's.tsv')}"]
+        server = Server([*NMT, "translate", "--model", str(options.model), "--serve", "0", *settings])
+        fuzzer = Fuzzer(server.port, options)
+        before = server.resident_megabytes
+        fuzzer.run()
+        print(f"memory: {before:.0f} MB at the start, {server.resident_megabytes:.0f} MB at the end")
+        code = server.close()
+    for seen, count in sorted(fuzzer.seen.items()):
+        print(f"{count:7,}  {seen}")
+    kinds = Counter(fault.partition(":")[0] for fault in fuzzer.faults)
+    faults = ", ".join(f"{kind}: {kinds[kind]}" for kind in ("500", "hangs", "swapped"))
+    print(f"{sum(fuzzer.seen.values()):,} requests; {faults}; exit code {code}")
+    print("\n".join(fuzzer.faults[:20]), file=sys.stderr)
+    sys.exit(1 if fuzzer.faults or code else 0)
+
+
+if __name__ == "__main__":
+    main()
