@@ -14,6 +14,7 @@ import pytest
 from nmt_cli.api.serve_config import ServeConfig, parse_size
 from nmt_cli.cli.serve import describe_service
 from nmt_cli.errors import OptionError
+from nmt_cli.server import run
 from nmt_cli.server.app import make_application
 from nmt_cli.server.run import LOCAL, make_server, open_port, parse_address
 from nmt_cli.server.service import Service
@@ -75,8 +76,11 @@ def test_requests_that_have_begun_are_answered_before_the_end() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_signal_in_a_batch_ends_the_server_once_the_batch_is_answered(number: int) -> None:
+def test_a_signal_in_a_batch_ends_the_server_once_the_batch_is_answered(
+    monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
     """The server runs in this thread, which alone receives signals; the client in another."""
+    monkeypatch.setattr(run, "end_process_after", lambda seconds, clean_up: None)  # it would end this process
     begun, gate, answers = threading.Event(), threading.Event(), list[bytes]()
 
     def wait(text: str) -> Translation:
