@@ -46,7 +46,7 @@ def make_corpus(pairs: int = 6_441) -> Any:
         has_pictures=False,
         list_monolingual=list,
         load_encoded=lambda split: SimpleNamespace(source=[0] * pairs),
-        manifest=SimpleNamespace(truncation=None),
+        manifest=SimpleNamespace(truncation=None, source=SimpleNamespace(unit="sentence")),
     )
 
 
