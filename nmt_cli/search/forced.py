@@ -8,6 +8,7 @@ sentences, S source positions, T target tokens (the last is END), V tokens.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,7 +57,8 @@ def force(
         chosen = find_log_probabilities(step, tokens)
         others = np.flatnonzero(np.isnan(chosen))
         if len(others):
-            whole = model.step(previous[others], state.select(others), size)
+            rest = deepcopy(state).select(others)  # which may reuse the memory that the next step needs
+            whole = model.step(previous[others], rest, size)
             chosen[others] = find_log_probabilities(whole, tokens[others])
         hits, previous = chosen >= step.log_probabilities[:, 0], tokens
         # 3. Record it, whether it is the highest, and the attention.
