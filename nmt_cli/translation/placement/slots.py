@@ -12,6 +12,7 @@ from nmt_cli.text.characters import OPENING
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.translation.placement.units import Unit
 
+SHORTEST_APART = 3  # letters: what is shorter may be a prefix, such as the Hebrew one for "to"
 TRUST = 0.3  # minimum attention to a span from which a wrong placeholder is taken for its own
 
 
@@ -53,7 +54,8 @@ def name_units(
 ) -> Iterator[Unit]:
     """Yields the units with the texts of the spans for the chosen placeholders, and without the other placeholders."""
     numbers = {index: number for number, index in chosen.items()}
-    blank, before = False, ""  # the next unit inherits the blank of a placeholder that is left out
+    previous: Unit | None = None
+    blank = False  # the next unit inherits the blank of a placeholder that is left out
     for index, unit in enumerate(units):
         blank = blank or unit.blank_before
         if PLACEHOLDER_PATTERN.fullmatch(unit.text) and index not in numbers:
@@ -62,10 +64,19 @@ def name_units(
             number = numbers[index]
             certain = np.zeros_like(unit.attention)
             certain[positions[number]] = 1
-            is_glued = bool(before) and before in OPENING and f"{before}{PLACEHOLDERS[number]}" in masked.text
-            unit = Unit(masked.masked[number].text, blank and not is_glued, certain, number)
+            has_blank = decide_blank(previous, blank, PLACEHOLDERS[number], masked.text)
+            unit = Unit(masked.masked[number].text, has_blank, certain, number)
         yield unit._replace(blank_before=unit.blank_before if index in numbers else blank)
-        blank, before = False, unit.text
+        blank, previous = False, unit
+
+
+def decide_blank(previous: Unit | None, blank: bool, placeholder: str, source: str) -> bool:
+    """Whether a blank comes before a span: as the network has it, unless it opens or closes a gap of the source."""
+    if previous is None:
+        return blank
+    if previous.text in OPENING and f"{previous.text}{placeholder}" in source:
+        return False
+    return blank or (previous.is_word and len(previous.text) >= SHORTEST_APART and f" {placeholder}" in source)
 
 
 def drop_replaced(units: Sequence[Unit], masked: MaskedText) -> list[Unit]:

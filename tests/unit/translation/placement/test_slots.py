@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from nmt_cli.carrying.kinds import find_spans
 from nmt_cli.carrying.masking import mask
@@ -46,3 +47,19 @@ def test_units_get_the_text_of_their_spans_and_lose_other_placeholders() -> None
     assert [named_unit.text for named_unit in named] == ["geh", "{x}", "."]
     assert [named_unit.masked_span for named_unit in named] == [None, 0, None]
     assert named[1].attention.tolist() == [0, 1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("source", "before", "blank"),
+    [
+        ("My {x} met.", "Mein", True),  # two words: one was glued to the other
+        ("My{x} met.", "Mein", False),  # as in the source
+        ("To {x} now.", "ל", False),  # a prefix
+        ("Now l'{x}.", "'", False),
+        ("我的 {x}", "我的", False),  # no blanks between words
+    ],
+)
+def test_a_word_is_not_glued_to_a_span_that_stood_apart(source: str, before: str, blank: bool) -> None:
+    masked = mask(source, find_spans(source))
+    units = [unit(before, 0), unit("⟦0⟧", 1, blank=False)]
+    assert [named.blank_before for named in name_units(units, {0: 1}, masked, [1])] == [True, blank]
