@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from nmt_cli.text.characters import END_MARKS, PAUSES, QUOTES
+from nmt_cli.text.characters import END_MARKS, PAUSES, QUOTES, RAISED_DIGITS
 from nmt_cli.text.normalise import find_unspaced, normalise, split_unspaced
 from nmt_cli.text.words import choose_word_pattern
 from nmt_cli.translation.checks.context import CheckContext, join_named
@@ -26,9 +26,11 @@ MOST_REMEMBERED = 200_000  # words that are known to be in the training text
 
 
 def check_copy(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for three consecutive ordinary source words that were not translated."""
+    """Looks for three consecutive ordinary source words that were not translated, outside protected spans."""
     if context.same_language:
         return None
+    for span in context.placed or ():
+        target = target.replace(span.text, " . ") if " " in span.text else target
     if len(set(source.split()) & set(target.split())) < COPIED_WORDS and not find_unspaced(source):
         return None  # fast for nearly all translations
     words, target_words = split_units(normalise(source)), split_units(target)
@@ -114,5 +116,8 @@ def list_words(text: str) -> list[str]:
     bare = lower.strip(EDGES)
     if bare.isascii() and bare.isalpha():
         return [bare]  # fast for most parts of a text
-    words = [word for word in choose_word_pattern(lower).findall(lower) if word[0].isalpha()]
+    found = (
+        word.rstrip(RAISED_DIGITS) for word in choose_word_pattern(lower).findall(lower)
+    )  # without a note's number
+    words = [word for word in found if word[:1].isalpha()]
     return [piece for word in words for piece in split_unspaced(word)] if find_unspaced(lower) else words

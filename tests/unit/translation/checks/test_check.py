@@ -76,6 +76,13 @@ def test_a_copy_is_no_fault_within_one_language() -> None:
     assert kinds("this is the same thing", "this is the same thing") == ["copied"]
 
 
+def test_a_carried_command_is_no_copy_but_words_beside_it_are() -> None:
+    context = GERMAN._replace(placed=(Placed("git add the file", "network", dropped=False),))
+    source = "Run git add the file when the dog is away."
+    assert kinds(source, "Los git add the file, wenn der Hund weg ist.", context) == []
+    assert kinds(source, "Los git add the file, wenn the dog is weg.", context) == ["copied"]
+
+
 def test_sentences_without_words_do_not_count() -> None:
     assert count_sentences("Yes. <br>") == 1
     assert count_sentences("<p>Yes.</p><p>No</p>") == 2
@@ -168,6 +175,7 @@ def test_a_length_is_compared_with_those_of_training() -> None:
         ("we see Toronto", "wir Toronto", None),  # a name is copied
         ("WE SEE DOG", "WIR SEHEN HUND", None),
         ("ｗｅ ＳＥＥ", "wir sehen", None),  # read as it is in other letters
+        ("we¹ see²", "wir¹ sehen²", None),  # a note's number is no part of its word
     ],
 )
 def test_many_words_that_training_never_had_are_named(source: str, target: str, message: str | None) -> None:
