@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.text.symbols import SENTENCE_END
 from nmt_cli.translation.checks.context import CheckContext, join_named
-from nmt_cli.translation.placement.word_alignment import drop_silent, group_by_blanks, spell_word
 from nmt_cli.translation.result import FailedCheck
 
 if TYPE_CHECKING:
@@ -87,5 +86,7 @@ def sum_attention(attention: FloatArray, *, finished: bool) -> FloatArray | None
 
 def measure_source_words(pieces: Sequence[str], received: FloatArray) -> list[SourceWord]:
     """Returns the words that subwords spell, each with the attention of its subwords and of the marks around it."""
+    from nmt_cli.translation.placement.word_alignment import drop_silent, group_by_blanks, spell_word  # rarely needed
+
     groups = drop_silent(pieces, group_by_blanks(pieces))
     return [SourceWord(spell_word(pieces, group), float(received[group].sum())) for group in groups]

@@ -26,7 +26,7 @@ MOST_REMEMBERED = 200_000  # words that are known to be in the training text
 
 
 def check_copy(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for three consecutive ordinary source words that were not translated, outside protected spans."""
+    """Looks for three consecutive ordinary source words left untranslated outside spans."""
     if context.same_language:
         return None
     for span in context.placed or ():
@@ -111,13 +111,11 @@ def is_seen(word: str, profile: TextProfile) -> bool:
 
 
 def list_words(text: str) -> list[str]:
-    """Returns the words in lower case; in a script without blanks between words, the characters."""
+    """Returns the words in lower case, without numbers of notes; in a script without blanks, the characters."""
     lower = text.lower()
     bare = lower.strip(EDGES)
     if bare.isascii() and bare.isalpha():
         return [bare]  # fast for most parts of a text
-    found = (
-        word.rstrip(RAISED_DIGITS) for word in choose_word_pattern(lower).findall(lower)
-    )  # without a note's number
-    words = [word for word in found if word[:1].isalpha()]
+    unraised = (word.rstrip(RAISED_DIGITS) for word in choose_word_pattern(lower).findall(lower))
+    words = [word for word in unraised if word[:1].isalpha()]
     return [piece for word in words for piece in split_unspaced(word)] if find_unspaced(lower) else words
