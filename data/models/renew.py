@@ -1,4 +1,4 @@
-"""Makes the packages of both directions anew, from their corpora to their scores, in about 90 minutes of two cores.
+"""Makes the packages of both directions anew, from their corpora to their scores.
 
     python data/models/renew.py --tatoeba PAIRS --help-pages PAIRS --interface PAIRS --captions PAIRS --work DIR
 
@@ -34,7 +34,7 @@ def prepare(corpora: argparse.Namespace, work: Path) -> None:
 
 
 def train(work: Path, time: str) -> None:
-    """Trains both directions at once, each on a share of the cores: two networks use them better than one."""
+    """Trains both directions at once, each on its share of the cores."""
     cores = os.sched_getaffinity(0)
     shares = (set(sorted(cores)[::2]), set(sorted(cores)[1::2]) or cores)
     trainings = []

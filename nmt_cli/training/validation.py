@@ -84,13 +84,14 @@ class Validator:
     def estimate_seconds(self, trainer: Trainer) -> float:
         """Estimates the seconds of a validation by translating a part of the development set.
 
-        An untrained network never predicts the end of a sentence, so its output is limited to the length of the longest
-        reference. This is more than it will write later.
+        An untrained network never predicts the end of a sentence, so its output is limited to the mean number of steps
+        that the references take in batches of similar length.
         """
         copy_weights(trainer, self.network)
         spread = range(0, len(self.sources), max(1, len(self.sources) // TIMED_SENTENCES))
         sources = [self.sources[row] for row in spread][:TIMED_SENTENCES]
-        search = replace(GREEDY, max_length=max(batch.target.shape[1] for batch in self.batches))
+        tokens = sum(batch.target.size for batch in self.batches)  # with padding
+        search = replace(GREEDY, max_length=max(1, round(tokens / len(self.sources))))
         self.sum_batch(self.batches[0])  # TensorFlow compiles
         self.translator.translate(sources[:1], search)
         started_at = time.monotonic()
