@@ -173,7 +173,7 @@ class SegmentWriter:
         source = self.target.source
         needs_text = self.segment.items[first].name in self.needs_text
         is_lost = start == end and needs_text and bool(source[node.start : node.end].strip())
-        if is_lost and source[: node.start][-1:].isspace():
+        if is_lost and source[max(0, node.start - 1) : node.start].isspace():
             self.output.add_blank()
         self.write_items(first, first)
         if is_lost:
@@ -191,7 +191,7 @@ class SegmentWriter:
         Code whose name occurs in the translation (`is_exact`) keeps the translation's blanks.
         """
         source, is_code = self.target.source, node.end > node.start
-        has_before = source[: node.start][-1:].isspace()
+        has_before = source[max(0, node.start - 1) : node.start].isspace()
         has_after = source[node.end : node.end + 1].isspace()
         if has_before and (has_after or is_code) and not is_exact:
             self.output.add_blank()

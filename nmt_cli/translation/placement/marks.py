@@ -103,8 +103,8 @@ class MarkPlacer:
             binding = self.marks[node.first].binding
             point = traced.find_point(node.start, binds_right=True if binding == "right" else None)
             return traced.find_between(point) if binding == "both" else traced.find_before(point) if binding else point
-        outside = traced.source[around.start : node.start] + traced.source[node.end : around.end]
-        if node.last > node.first and not outside.strip():
+        is_all = traced.is_blank(around.start, node.start) and traced.is_blank(node.end, around.end)
+        if node.last > node.first and is_all:
             return self.fill(node, around, target)
         return traced.find_part(node.start, node.end) or self.guess_position(node, target)
 
@@ -117,14 +117,13 @@ class MarkPlacer:
 
     def guess_position(self, node: MarkNode, target: TextRange) -> Position:
         """Returns the word at the relative position of a pair without translated words; empty for an empty pair."""
-        source, point = self.traced.source, self.traced.find_point(node.start)
+        point = self.traced.find_point(node.start)
         ends = [node.start, *(inner.end for inner in node.inside)]
         starts = [*(inner.start for inner in node.inside), node.end]
-        if not any(source[end:start].strip() for end, start in zip(ends, starts, strict=True)):
+        if all(map(self.traced.is_blank, ends, starts)):
             return point
-        words = [word for word in self.traced.spoken if word.start >= max(point.start, target.start)]
-        within = [word for word in words if word.end <= target.end]
-        return Position(*(within[0] if within else point[:2]), is_guess=True)
+        word = self.traced.find_spoken(max(point.start, target.start))
+        return Position(*(word if word and word.end <= target.end else point[:2]), is_guess=True)
 
 
 def nest_marks(marks: Sequence[Mark]) -> list[MarkNode]:

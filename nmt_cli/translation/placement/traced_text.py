@@ -5,11 +5,12 @@ Knows no marks and no formats.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from nmt_cli.text.normalise import find_unspaced
 
 UNALIGNED = -1
 BEHIND_FINAL_MARK = CLOSING + TURNED_QUOTES + " "
+LETTERS = re.compile(r"[^\W_]+")
 
 
 class TextRange(NamedTuple):
@@ -38,6 +40,8 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True)
 class TracedText:
+    """A translation and its source. What many marks ask for is found once, so that n marks take n steps."""
+
     source: str
     text: str
     sources: Sequence[int]  # of each character, the index in the source; UNALIGNED if it has none
@@ -56,14 +60,49 @@ class TracedText:
         return dict(result)
 
     @cached_property
+    def inked_before(self) -> list[int]:
+        """The number of characters before each character of the source that are not blank."""
+        return list(accumulate((not character.isspace() for character in self.source), initial=0))
+
+    @cached_property
+    def translated(self) -> list[int]:
+        """The indices of the source words that any character of the translation comes from."""
+        return [i for i, word in enumerate(self.source_words) if any(map(self.targets.__contains__, range(*word)))]
+
+    @cached_property
+    def letters(self) -> list[TextRange]:
+        """The runs of letters and digits of the source."""
+        return [TextRange(*match.span()) for match in LETTERS.finditer(self.source)]
+
+    @cached_property
     def spoken(self) -> list[TextRange]:
         """The words that have letters or digits."""
         return [word for word in self.words if any(map(str.isalnum, self.text[slice(*word)]))]
 
     @cached_property
+    def spoken_ends(self) -> list[int]:
+        """The end of each word that has letters or digits and is followed by another one that has."""
+        spoken = frozenset(self.spoken)
+        return [word.end for word, following in pairwise(self.words) if word in spoken and following in spoken]
+
+    @cached_property
     def weights_before(self) -> list[float]:
         """The sum of the weights of the words before each word."""
         return list(accumulate(self.weights, initial=0.0))
+
+    @cached_property
+    def find_words(self) -> Callable[[int, int], Position | None]:
+        """Finds whole words of the source, once for all marks within them."""
+        return cache(self.search_words)
+
+    @cached_property
+    def find_densest(self) -> Callable[[int, int], TextRange | None]:
+        """Finds the densest run of the characters that come from a part of the source, once for all points in it."""
+        return cache(self.search_densest)
+
+    def is_blank(self, start: int, end: int) -> bool:
+        """Whether the source characters [start, end) are blanks."""
+        return self.inked_before[end] <= self.inked_before[start]
 
     def list_targets(self, start: int, end: int) -> list[int]:
         """Returns the characters that come from the source characters [start, end), in order."""
@@ -71,29 +110,38 @@ class TracedText:
 
     def list_attracted(self, start: int, end: int) -> list[int]:
         """Returns the characters of the words that the source words in [start, end) attract most."""
-        pairs = zip(self.source_words, self.attracted, strict=False)
-        words = sorted({index for word, index in pairs if index is not None and word.start < end and word.end > start})
+        words = sorted({index for index in self.attracted[self.find_touched(start, end)] if index is not None})
         return [position for index in words for position in range(*self.words[index])]
+
+    def find_touched(self, start: int, end: int) -> slice:
+        """Returns which source words have characters in [start, end)."""
+        first = bisect_right(self.source_words, start, key=lambda word: word.end)
+        return slice(first, bisect_left(self.source_words, end, key=lambda word: word.start))
 
     def extend_to_words(self, start: int, end: int) -> tuple[int, int]:
         """Extends the source characters [start, end) to whole words."""
-        first = bisect_right(self.source_words, start, key=lambda word: word.end)
-        last = bisect_left(self.source_words, end, key=lambda word: word.start)
-        touched = self.source_words[first:last]
+        touched = self.source_words[self.find_touched(start, end)]
         return (min(start, touched[0].start), max(end, touched[-1].end)) if touched else (start, end)
 
     def find_part(self, start: int, end: int) -> Position | None:
         """Returns the densest run of words that come from the source characters [start, end), or None."""
         positions = self.list_targets(start, end)
-        inked = [position for position in positions if not self.text[position].isspace()]
-        if not inked and self.source[start:end].strip():
-            start, end = self.extend_to_words(start, end)
-            inked = [index for index in self.list_targets(start, end) if not self.text[index].isspace()]
-            inked = inked or self.list_attracted(start, end)
-        if not inked:
-            return (
-                None if self.source[start:end].strip() or not positions else Position(positions[0], positions[-1] + 1)
-            )
+        if inked := self.drop_blanks(positions):
+            return self.find_run(inked, start, end)
+        if not self.is_blank(start, end):
+            return self.find_words(*self.extend_to_words(start, end))
+        return Position(positions[0], positions[-1] + 1) if positions else None
+
+    def search_words(self, start: int, end: int) -> Position | None:
+        """Returns the densest run of words that come from, or are attracted by, the source words [start, end)."""
+        inked = self.drop_blanks(self.list_targets(start, end)) or self.list_attracted(start, end)
+        return self.find_run(inked, start, end) if inked else None
+
+    def drop_blanks(self, positions: Sequence[int]) -> list[int]:
+        return [index for index in positions if not self.text[index].isspace()]
+
+    def find_run(self, inked: list[int], start: int, end: int) -> Position:
+        """Returns the densest run of these characters, which come from the source characters [start, end)."""
         within = self.keep_densest(inked)
         low, high = within[0], within[-1] + 1
         first, last = (self.words[find_word(self.words, index)] for index in (within[0], within[-1]))
@@ -139,45 +187,55 @@ class TracedText:
         It stays with the translation of the word it touches, first the word before it, or else of the nearest
         translated word; `binds_right` puts the word after it first.
         """
-        if not self.source[:point].strip():
+        if self.is_blank(0, point):
             return Position(min(point, len(self.text)), min(point, len(self.text)))
-        if not self.source[point:].strip():
+        if self.is_blank(point, len(self.source)):
             end = len(self.text) - (len(self.source) - point)
             return Position(end, end)
         if binds_right is None:
             binds_right = self.source[point - 1].isspace() and not self.source[point].isspace()
         touched = point if binds_right else point - 1
-        exact = self.targets.get(touched) or self.list_targets(*self.find_letters(touched))
-        if exact:
-            is_blank = self.source[touched].isspace()  # a blank comes from a blank, not from a mark put before it
-            exact = self.keep_densest([index for index in exact if self.text[index].isspace() == is_blank] or exact)
-            return self.leave_word(exact[0] if binds_right else exact[-1] + 1, point)
+        part = TextRange(touched, touched + 1) if touched in self.targets else self.find_letters(touched)
+        if exact := self.find_densest(*part):
+            return self.leave_word(exact.start if binds_right else exact.end, point)
         for number, (word, is_right) in enumerate(self.list_neighbours(point, binds_right=binds_right)):
-            positions = self.list_targets(*word) or (self.list_attracted(*word) if number == 0 else [])
-            if positions:
-                positions = self.keep_densest(positions)
-                position = self.leave_word(positions[0] if is_right else positions[-1] + 1, point)
-                return position._replace(is_guess=number > 0)
+            within = self.find_densest(*word) or (self.find_attracted(*word) if number == 0 else None)
+            if within:
+                return self.leave_word(within.start if is_right else within.end, point)._replace(is_guess=number > 0)
         return Position(0, 0, is_guess=True)
+
+    def search_densest(self, start: int, end: int) -> TextRange | None:
+        """Returns the densest run of the characters that come from the source characters [start, end), or None."""
+        positions = self.list_targets(start, end)
+        is_blank = self.source[start : start + 1].isspace()  # a blank comes from a blank, not from a mark put before it
+        within = self.keep_densest([i for i in positions if self.text[i].isspace() == is_blank] or positions)
+        return TextRange(within[0], within[-1] + 1) if within else None
+
+    def find_attracted(self, start: int, end: int) -> TextRange | None:
+        """Returns the densest run of the words that the source words in [start, end) attract most, or None."""
+        within = self.keep_densest(self.list_attracted(start, end))
+        return TextRange(within[0], within[-1] + 1) if within else None
 
     def find_letters(self, index: int) -> TextRange:
         """Returns the run of letters and digits around a character of the source; empty if it is none."""
-        start = end = index
-        while start > 0 and self.source[start].isalnum() and self.source[start - 1].isalnum():
-            start -= 1
-        while end < len(self.source) and self.source[end].isalnum():
-            end += 1
-        return TextRange(start, end)
+        run = self.letters[find_word(self.letters, index)] if self.letters else TextRange(0, 0)
+        return run if run.start <= index < run.end else TextRange(index, index)
 
     def list_neighbours(self, point: int, *, binds_right: bool) -> Iterator[tuple[TextRange, bool]]:
-        """Yields the words beside a point of the source, nearest first, each with whether it is on the right."""
-        left = bisect_right(self.source_words, point - 1, key=lambda word: word.start) - 1
+        """Yields the nearest word beside a point of the source, then the nearest translated words on both sides.
+
+        Each comes with whether it is on the right.
+        """
+        left = find_word(self.source_words, point - 1)
         right = left if left >= 0 and self.source_words[left].end > point else left + 1
-        for distance in range(len(self.source_words)):
-            sides = [(left - distance, False), (right + distance, True)]
-            for index, is_right in reversed(sides) if binds_right else sides:
-                if 0 <= index < len(self.source_words):
-                    yield self.source_words[index], is_right
+        order = -1 if binds_right else 1
+        before, behind = bisect_right(self.translated, left), bisect_left(self.translated, right)
+        translated = [(index, False) for index in self.translated[max(0, before - 1) : before]]
+        translated += [(index, True) for index in self.translated[behind : behind + 1]]
+        translated = sorted(translated[::order], key=lambda side: side[0] - right if side[1] else left - side[0])
+        beside = [side for side in ((left, False), (right, True)) if 0 <= side[0] < len(self.source_words)]
+        for index, is_right in (*beside[::order][:1], *translated):
+            yield self.source_words[index], is_right
 
     def leave_word(self, index: int, point: int) -> Position:
         """Returns the point before a character; behind the word that it divides, unless the source divides it too."""
@@ -194,16 +252,20 @@ class TracedText:
         end = len(bare.rstrip(END_MARKS))
         return point._replace(start=end, end=end) if end < len(bare) and point.start > end else point
 
+    def find_spoken(self, start: int) -> TextRange | None:
+        """Returns the first word from `start` on that has letters or digits, or None."""
+        index = bisect_left(self.spoken, start, key=lambda word: word.start)
+        return self.spoken[index] if index < len(self.spoken) else None
+
     def find_before(self, point: Position) -> Position:
         """Returns the point before the next word, else before the last one; the same if there is no word."""
-        starts = [word.start for word in self.spoken]
-        start = next((start for start in starts if start >= point.start), starts[-1] if starts else point.start)
-        return point._replace(start=start, end=start)
+        word = self.find_spoken(point.start) or next(reversed(self.spoken), point)
+        return point._replace(start=word.start, end=word.start)
 
     def find_between(self, point: Position) -> Position:
         """Returns the nearest point between two words; the same if there is none."""
-        pairs = pairwise(self.words)
-        ends = [word.end for word, following in pairs if word in self.spoken and following in self.spoken]
+        index = bisect_left(self.spoken_ends, point.start)
+        ends = self.spoken_ends[max(0, index - 1) : index + 1]
         end = min(ends, key=lambda end: abs(end - point.start), default=point.start)
         return point._replace(start=end, end=end)
 

@@ -5,13 +5,10 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from types import FrameType
-
 import pytest
 
 from nmt_cli.translation.config import CheckConfig, LineConfig, RepairConfig
+from support.calls import count_calls
 from support.scripted_translator import GREEDY, ScriptedTranslator
 
 SHORT, LONG = 600, 2_400  # characters
@@ -38,22 +35,6 @@ ATOMS = (
     *("(A) B ", "Note: ", "<b>", "<b>a</b>", "<br>", "<br", "<x1>", "a.[1] ", "&eacute;", "{0} ", "www.", "a@a."),
     *("1.000 ", "5 km ", "((a)) ", '"a" ', "A b ", "word word. ", "Tom/Mary ", "*a* ", "猫", "Yes! No? "),
 )
-
-
-def count_calls(function: Callable[[], object]) -> int:
-    """Counts the calls, of Python and C, that a function makes."""
-    count = 0
-
-    def observe(frame: FrameType, event: str, argument: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    sys.setprofile(observe)
-    try:
-        function()
-    finally:
-        sys.setprofile(None)
-    return count
 
 
 @pytest.mark.parametrize("atom", ATOMS)

@@ -1,0 +1,36 @@
+"""The work on a paragraph grows with its length, however many marks it has: counted in calls."""
+
+from __future__ import annotations
+
+import pytest
+
+from nmt_cli.translation.result import Translation
+from support.calls import count_calls
+from support.translations import Rule, aligned, converted, louder
+
+SHORT, LONG = 600, 2_400  # characters
+SLACK = 1.3  # over the ratio of the lengths
+
+
+def cut_short(text: str) -> Translation:
+    """The first words in capitals, as of a network that stopped early: nothing comes from the other words."""
+    words = text.upper().split()[:2]
+    return aligned(text, words, range(len(words)))
+
+
+@pytest.mark.parametrize("rule", [louder, cut_short])
+@pytest.mark.parametrize(
+    ("name", "atom"),
+    [
+        *(("md", atom) for atom in ("*a*", "*a* ", "**a** b ", "`a` ", "a<x>", "-<x>", "<b>a</b>", "[a](b) ")),
+        *(("html", atom) for atom in ("<b>a</b>", "<b>a</b> ", "a<img>", "-<img>", "a <img> ", "<a>b</a>")),
+    ],
+)
+def test_calls_grow_with_the_length_of_a_paragraph(name: str, atom: str, rule: Rule) -> None:
+    def convert(length: int) -> int:
+        text = "We go: " + atom * (length // len(atom))
+        return count_calls(lambda: converted(name, text, rule))
+
+    convert(SHORT)  # compiles patterns, and loads modules
+    short, long = convert(SHORT), convert(LONG)
+    assert long <= SLACK * LONG / SHORT * short
