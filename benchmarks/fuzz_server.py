@@ -97,16 +97,16 @@ def break_request(random: Random, request: bytes) -> bytes:
     """Returns a request that is cut, changed, doubled, or all of it."""
     data = bytearray(request)
     for _ in range(random.randint(1, 4)):
-        place = random.randrange(len(data) + 1)
+        offset = random.randrange(len(data) + 1)
         kind = random.randrange(5)
         if kind == 0:
-            del data[place:]
+            del data[offset:]
         elif kind == 1:
-            del data[place : place + random.randint(1, 9)]
+            del data[offset : offset + random.randint(1, 9)]
         elif kind == 2:
-            data[place:place] = random.choice(BLOCKS).encode("latin-1")
+            data[offset:offset] = random.choice(BLOCKS).encode("latin-1")
         elif kind == 3:
-            data[place:place] = random.randbytes(random.randint(1, 9))
+            data[offset:offset] = random.randbytes(random.randint(1, 9))
         else:
             data += request
     return bytes(data)

@@ -150,10 +150,10 @@ def rewrite_card(model: Path, **changes: Any) -> None:
     card = read_card(model)
     with tempfile.TemporaryDirectory() as scratch:
         history = model / HISTORY
-        kept = shutil.move(history, scratch) if history.is_file() else None
+        aside = shutil.move(history, scratch) if history.is_file() else None
         write_card(model, card._replace(**changes))
-        if kept is not None:
-            shutil.move(kept, history)
+        if aside is not None:
+            shutil.move(aside, history)
 
 
 def copy_weights(model: Path, target: Path) -> None:
