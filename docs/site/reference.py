@@ -44,7 +44,7 @@ RULES = """# Rules of `nmt translate`
 
 ## Stages
 
-A translation goes through these, in this order.
+A translation goes through these, in order.
 
 {stages}
 
@@ -63,8 +63,8 @@ placeholder; what is *taken out* it never sees, and attention puts it back. The 
 
 ## Lost and found
 
-The network writes these itself. If it loses one, the sentence is translated again with it protected; the translation
-with fewer faults is taken.
+If the network loses one of these, the sentence is translated again with it protected; the translation with fewer
+faults is taken.
 
 {lost}
 

@@ -1,4 +1,4 @@
-"""Finds what is written as no prose is: `1½`, `CO₂`, `:name`, `[NAME]`. `names` finds codes by what training had."""
+"""Signs and words that no prose has: `1½`, `CO₂`, `:name`, `[NAME]`. `names` finds codes by what training had."""
 
 from __future__ import annotations
 

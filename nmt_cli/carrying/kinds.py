@@ -28,6 +28,7 @@ from nmt_cli.carrying.numbers.amounts import AMOUNTS
 from nmt_cli.carrying.numbers.dates import DATES
 from nmt_cli.carrying.numbers.identifiers import IDENTIFIERS
 from nmt_cli.carrying.numbers.plain_numbers import CHOICE_NUMBERS, NUMBERS, SMALL_NUMBERS
+from nmt_cli.carrying.numbers.roman import ROMAN_NUMBERS
 from nmt_cli.carrying.numbers.times import TIMES
 from nmt_cli.carrying.placeholders import PROGRAM_PLACEHOLDERS
 from nmt_cli.carrying.references import REFERENCES
@@ -39,7 +40,7 @@ from nmt_cli.carrying.wraps import take_wraps_out
 SYNTAX = (CHOICES, ELEMENTS, TAGS, EMOJI, TRADE_MARKS, ADDRESSES, PROGRAM_PLACEHOLDERS, REFERENCES, CODES)
 DIGITS = (AMOUNTS, TIMES, IDENTIFIERS, NUMBERS)
 IN_ANY_TEXT = (*SYNTAX, *DIGITS)  # also in the pairs that a network learns from, whatever its language
-WORDS = (CHOICE_NUMBERS, TERMS, EMPHASIS, NOTES, ACCELERATORS, FOREIGN_WORDS, NAMES)
+WORDS = (CHOICE_NUMBERS, TERMS, ROMAN_NUMBERS, EMPHASIS, NOTES, ACCELERATORS, FOREIGN_WORDS, NAMES)
 IF_LOST: tuple[LostKind, ...] = (DATES, SMALL_NUMBERS, BRACKET_PAIRS, SLASHES)  # `translation.repair.carry_lost`
 FAULTS_IF_LOST = frozenset(kind.fault for kind in IF_LOST)
 KINDS: tuple[Kind, ...] = (*IN_ANY_TEXT, *WORDS, *IF_LOST)

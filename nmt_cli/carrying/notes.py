@@ -1,4 +1,4 @@
-"""Note references and what notes begin with: `tea.¹`, `tea*`, `†Died young.`; but not `m²` or `*very*`."""
+"""Note references and what notes begin with: `tea.¹`, `tea*`, `†Died young.`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Identifiers: digits with letters, signs or brackets: `A4-17`, `v1.2.3`, `#123`, `[3]`, `10 x 20 cm`, `ISBN ...`."""
+"""Identifiers: digits with letters, signs or brackets: `A4-17`, `v1.2.3`, `#123`, `[3]`, `ISBN ...`."""
 
 from __future__ import annotations
 
