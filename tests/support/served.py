@@ -16,6 +16,7 @@ import httpx
 from nmt_cli.api.translator import LoadedTranslator
 from nmt_cli.languages.codes import find_language
 from nmt_cli.server.app import make_application
+from nmt_cli.server.batching import Batcher
 from nmt_cli.server.limits import Limits
 from nmt_cli.server.models import ModelPool, ServedModel
 from nmt_cli.server.run import PatientServer, make_server, open_port
@@ -70,9 +71,14 @@ class Client:
         transport = httpx.ASGITransport(self.application)  # type: ignore[arg-type]
         async with httpx.AsyncClient(transport=transport, base_url=self.base) as client:
             response = await client.request(method, path, **options)
-        self.service.batcher.close()
-        self.service.batcher = type(self.service.batcher)(self.service.pool, self.service.limits.waiting)
+        self.renew_batcher()
         return response
+
+    def renew_batcher(self) -> None:
+        """Replaces the batcher, whose workers belong to the event loop of one request."""
+        service = self.service
+        service.batcher.close()
+        service.batcher = service.threads.batcher = Batcher(service.pool, service.limits.waiting, service.report)
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         return self.request("GET", path, **options)

@@ -32,3 +32,8 @@ def test_markup_keeps_its_tags_and_entities() -> None:
 )
 def test_a_code_is_found_however_it_is_written(code: str, expected: str) -> None:
     assert find_language(code).code == expected
+
+
+def test_a_client_of_tests_sends_markup_twice() -> None:
+    client, request = Client(), {"text": ["<b>hello</b>"], "target_lang": "DE", "tag_handling": "html"}
+    assert client.ask("/v2/translate", **request) == client.ask("/v2/translate", **request)
