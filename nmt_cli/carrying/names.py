@@ -19,6 +19,7 @@ from nmt_cli.carrying.code_words import BEFORE_WORD, CodeFinder, strip_marks, wi
 from nmt_cli.carrying.kind import Context, Kind
 from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, Span, SpanKind, cover_spans
 from nmt_cli.text.characters import BRACKETS, LIVELY_MARKS, PAUSES
+from nmt_cli.text.endings import WordEndings
 from nmt_cli.text.profile import TextProfile, split_compound
 
 # Patterns as text: compiled at their first use, which most texts do not need.
@@ -32,6 +33,7 @@ RARE_ACRONYM_COUNT = 10  # occurrences at most of an acronym that both sides hav
 RARE_NAME_COUNT = 3  # occurrences at most; rare words show what a word that never occurred is likely to be
 FEWEST_RARE = 10  # as many rare words with a capital show whether they are names
 SHARE_OF_NAMES = 1 / 3
+FEW_NAMES = 0.03  # of the words that end alike: of 840 new words of documentation 67 % end so, of 236 names 14 %
 STEM = 4  # letters that a known word and its unknown form have in common at least
 JOINING = "(?:e?s|e?n|er)$"  # between the parts of a compound: Arbeit-s-zeit
 SHORTEST_MODIFIER = 3
@@ -87,6 +89,10 @@ class NameFinder:
         rare = self.source.words.list_capitalised(RARE_NAME_COUNT)
         carried = sum(map(self.target.words.contains, rare))
         return len(rare) >= FEWEST_RARE and carried >= SHARE_OF_NAMES * len(rare)
+
+    @cached_property
+    def endings(self) -> WordEndings:
+        return WordEndings(self.source.words)
 
     def find_names(self, text: str) -> list[Span]:
         """Returns the names and codes of a text, merging neighbours; the other spans of the text are covered."""
@@ -155,18 +161,18 @@ class NameFinder:
         is_camel = any(part[1:] != part[1:].lower() for part in unknown)  # camelCase, NULL
         if is_camel and not is_shouted:
             return self.slips.find_intended(word, is_first=is_first) is None
-        if is_first and not is_shouted and self.has_known_stem(word):
+        if is_first and not is_shouted and self.ends_as_words(word):
             return False
         if not self.capitals_are_names and (is_shouted or self.may_be_understood(word)):
             return False
         return not self.slips.may_be_mistyped(word, is_first=is_first)
 
-    def has_known_stem(self, word: str) -> bool:
-        """Whether a known word begins as an unknown one does: at the beginning of a sentence, its capital then shows no
-        name (Reviewers).
+    def ends_as_words(self, word: str) -> bool:
+        """Whether hardly a name ends as a word does: at the beginning of a sentence, its capital then shows no name
+        (Reviewers).
         """
-        key = word.lower()
-        return self.source.words.find_line(key[: max(STEM, len(key) - MAXIMUM_ENDING)]) is not None
+        share = self.endings.find_capital_share(word)
+        return share is not None and share <= FEW_NAMES
 
     def may_be_understood(self, word: str) -> bool:
         """Whether a network may understand an unknown capitalised word, in a language where capitals mark more than

@@ -96,7 +96,12 @@ class WordCounts:
         counts = frozenset(map(str, range(1, most + 1)))
         rows = (line.split("\t", 3) for line in self.lines)
         rare = (row for row in rows if len(row) > 2 and row[1] in counts)
-        return [key for key, _, form, *_ in rare if form.startswith(CAPITALISED) and form != f"{CAPITALISED}0"]
+        return [key for key, _, form, *_ in rare if has_capital_form(form)]
+
+    def list_cased(self) -> Iterator[tuple[str, bool]]:
+        """Yields the words in lower case, each with whether it is usually capitalised."""
+        rows = (line.split("\t", 3) for line in self.lines)
+        return ((row[0], any(map(has_capital_form, row[2:3]))) for row in rows)
 
     def find(self, key: str) -> WordCount:
         """Returns the counts of a lower-case word; UNSEEN_WORD if it does not occur."""
@@ -238,6 +243,11 @@ def parse_word(line: str) -> WordCount:
     if not forms:
         return WordCount(int(total), ((key, int(total)),))
     return WordCount(int(total), tuple(parse_form(key, form) for form in forms))
+
+
+def has_capital_form(form: str) -> bool:
+    """Whether a form, as the file writes it, is the capitalised word and occurs within a sentence."""
+    return form.startswith(CAPITALISED) and form != f"{CAPITALISED}0"
 
 
 def parse_form(key: str, form: str) -> tuple[str, int]:
