@@ -115,9 +115,8 @@ def evaluate(
     model of the other direction, which ranks the hypotheses. `options` are those of
     `nmt evaluate`, such as `beam_size=1` or `lowercase=True`. Raises NotFoundError, DataError or OptionError.
     """
-    others = {"source": source, "reference": reference, "hypothesis": hypothesis}
-    others |= {} if rerank is None else {"rerank": rerank}
-    others |= {} if split == "test" else {"split": split}
+    others = {"source": source, "reference": reference, "hypothesis": hypothesis, "rerank": rerank}
+    others["split"] = None if split == "test" else split
     scores, search = build_settings("evaluate", options, ScoreConfig, SearchConfig, others=others)
     request = EvaluationRequest(
         metrics=tuple(list_texts(metric)),

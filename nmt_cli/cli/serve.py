@@ -30,19 +30,13 @@ def serve_models(request: TranslationRequest, config: ServeConfig, screen: Scree
 
     Raises MissingExtraError without the packages of the extra `serve`.
     """
-    for package in PACKAGES:
-        if find_spec(package) is None:
-            raise MissingExtraError(
-                f"--serve needs the package {package.replace('_', '-')}, which is not installed",
-                hint=explain_install("serve"),
-            )
+    require_server()
     from nmt_cli.api.open_model import open_translator
     from nmt_cli.api.translator import LoadedTranslator
     from nmt_cli.server.run import ServeRequest, serve
 
     memory_by_model = open_memories(request.models, request.memories.tm, config.suggestions)
     options = list_changed(request.search, request.sampling, request.repair, request.checks)
-
     companions = {"ensemble": request.ensemble, "rerank": request.rerank}
 
     def open_model(path: Path) -> LoadedTranslator:
@@ -67,6 +61,16 @@ def serve_models(request: TranslationRequest, config: ServeConfig, screen: Scree
         memories=memory_by_model,
     )
     serve(serving, announce_service, screen.say_detail, screen.warn)
+
+
+def require_server() -> None:
+    """Raises MissingExtraError if a package of the extra `serve` is not installed."""
+    for package in PACKAGES:
+        if find_spec(package) is None:
+            raise MissingExtraError(
+                f"--serve needs the package {package.replace('_', '-')}, which is not installed",
+                hint=explain_install("serve"),
+            )
 
 
 def read_keys(config: ServeConfig, screen: Screen) -> tuple[Key, ...]:

@@ -8,8 +8,9 @@ true tokens).
 from __future__ import annotations
 
 from nmt_cli.errors import OptionError
+from nmt_cli.model.attentive_decoders import make_recurrent_decoder
 from nmt_cli.model.config import ModelConfig, RnnConfig, TransformerConfig
-from nmt_cli.model.decoders import RecurrentDecoder, make_recurrent_decoder
+from nmt_cli.model.decoders import RecurrentDecoder
 from nmt_cli.model.encoders import RecurrentEncoder
 from nmt_cli.model.grid_encoder import GridEncoder
 from nmt_cli.model.transformer import TransformerDecoder, TransformerEncoder

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from nmt_cli.errors import TrainingError
+
 DECAY = 0.95  # of the moving mean: it remembers about twenty updates
 MAX_ROLLBACKS = 3  # before a run is given up
 
@@ -44,3 +46,12 @@ class LossMonitor:
     def is_calm(self) -> bool:
         """Whether the loss is not already rising towards a divergence, when a checkpoint would be useless."""
         return max(self.mean or 0.0, self.last) <= (self.least or 0.0) + self.allowance / 2
+
+
+def explain_divergence(problem: Diverged, epoch: int, peak_rate: float) -> TrainingError:
+    """Returns the error for a run that still diverges after all rollbacks, with this peak learning rate."""
+    return TrainingError(
+        f"training diverged again in epoch {epoch}, with a peak learning rate of {peak_rate:g}: {problem}",
+        hint=f"start over with --force --learning-rate {peak_rate / 2:g} or less, "
+        "a longer --warmup or a smaller --clip",
+    )

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from nmt_cli.errors import TrainingError, convert_os_error
+from nmt_cli.errors import convert_os_error
 from nmt_cli.training.checkpoints.checkpoint import Checkpoints, KeptEpoch
 from nmt_cli.training.checkpoints.progress import Progress
 from nmt_cli.training.data.batches import TrainingBatches
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.distributed.cluster import SingleProcess
-from nmt_cli.training.divergence import MAX_ROLLBACKS, Diverged
+from nmt_cli.training.divergence import MAX_ROLLBACKS, Diverged, explain_divergence
 from nmt_cli.training.schedule import Schedule
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
@@ -280,7 +280,7 @@ class TrainingRun:
         """
         rollbacks = self.progress.rollbacks
         if rollbacks == MAX_ROLLBACKS:
-            raise self.explain_divergence(problem)
+            raise explain_divergence(problem, self.progress.epoch, self.trainer.config.peak_rate * self.progress.factor)
         diverged_at, factor = self.describe_position(1), self.progress.factor / 2
         # 1. Restore the checkpoint. All processes must have the same: one may have had no room for its last.
         self.restore()
@@ -297,12 +297,3 @@ class TrainingRun:
     def describe_position(self, further: int = 0) -> str:
         """Describes the epoch and its finished updates, plus `further` ones."""
         return f"epoch {self.progress.epoch}, step {self.progress.meter.steps + further}"
-
-    def explain_divergence(self, problem: Diverged) -> TrainingError:
-        """Returns the error for a run that still diverges after all rollbacks."""
-        config = self.trainer.config
-        rate = config.peak_rate * self.progress.factor
-        return TrainingError(
-            f"training diverged again in epoch {self.progress.epoch}, with a peak learning rate of {rate:g}: {problem}",
-            hint=f"start over with --force --learning-rate {rate / 2:g} or less, a longer --warmup or a smaller --clip",
-        )

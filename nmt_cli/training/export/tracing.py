@@ -15,8 +15,9 @@ import numpy as np
 import tensorflow as tf
 
 from nmt_cli.model.attention import Attention, DecoderState, mix_memory
+from nmt_cli.model.attentive_decoders import LuongDecoder
 from nmt_cli.model.cells import select_gates
-from nmt_cli.model.decoders import LuongDecoder, RecurrentDecoder
+from nmt_cli.model.decoders import RecurrentDecoder
 from nmt_cli.model.encoders import EncoderOutput, RecurrentEncoder
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.runtime.onnx_engine import BIAS

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from nmt_cli.model.attentive_decoders import BahdanauDecoder, LuongDecoder
 from nmt_cli.model.cells import CELLS, GRU, LAYERS, LSTM, STATE_NAMES, run_cell
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.model.decoders import BahdanauDecoder, LuongDecoder, RecurrentDecoder
+from nmt_cli.model.decoders import RecurrentDecoder
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.model.vocabularies import Vocabularies
 from nmt_cli.training.step import compute_teacher_forced_loss
