@@ -31,7 +31,7 @@ MEMORY_NAMES = {
 }
 CHANGES: Mapping[str, Callable[[Translation], Iterable[str]]] = {
     "read": lambda translation: (f"{read.word} as {read.known}" for read in translation.readings),
-    "copied": lambda translation: translation.carried,
+    "protected": lambda translation: dict.fromkeys(span.text for span in translation.placed),
     "kept": lambda translation: translation.kept,
     "searched again": lambda translation: (repair.remedy for repair in translation.repairs if repair.remedy),
 }

@@ -1,99 +1,46 @@
-"""Dates with a month name: finds them in a source, and writes them in the target language.
+"""Dates with a month name, and ranges of them: finds them in a source, and writes them in the target language.
 
-The month names and date orders of 158 languages are known (`languages.cldr`). Knows only text.
+Knows only text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
 from nmt_cli.carrying.kind import Attempt, Context, LostKind
-from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN, Span, SpanKind, cover_spans
+from nmt_cli.carrying.numbers.calendars import Calendar, Date, load_calendar
+from nmt_cli.carrying.spans import DIGIT, PLACEHOLDER_PATTERN, Span, SpanKind, cover_spans
 from nmt_cli.languages.rules import find_rules
+from nmt_cli.text.words import skip_blanks
 
 RANGE = r"(?P<day>[0-3]?\d(?: ?[–-] ?[0-3]?\d)?)"
 BEFORE_DAY = r"(?<![\w.,:/–-])"
 BEHIND_DAY = r"(?![\w%]|[.,:/–-]\d)"
 YEAR = r"(?P<year>[12]\d{3})(?![\w%]|[.,:/-]\d)"
 YEAR_BEFORE = r"(?<![\w.,:/-])(?P<year>[12]\d{3})\.?"
-MONTH_ENDING = 2  # letters of a month's name that its inflected forms may change
 LAST_DAY = 31
 READ_BY_NETWORK = frozenset({"since", "before", "after"})  # which decide the tense
 
 
-class Date(NamedTuple):
-    """A date in a text, from `start` to `end`; the day or the year may be missing."""
-
-    start: int
-    end: int
-    month: int  # 1 to 12
-    day: str | None  # or days: 3–5
-    year: str | None
-
-
-class Calendar(NamedTuple):
-    """The way a language writes dates."""
-
-    names: tuple[tuple[str, ...], ...]  # of each month, abbreviations too; empty where months are numbers
-    months: tuple[str, ...]  # with a day
-    alone: tuple[str, ...]  # without
-    day_pattern: str
-    full_pattern: str
-    year_pattern: str
-
-    def find_month(self, name: str) -> int:
-        """Returns the number of a month, given one of `names` in any case."""
-        key = name.casefold()
-        return next(m for m, names in enumerate(self.names, start=1) if key in map(str.casefold, names))
-
-    def has_month(self, text: str, month: int) -> bool:
-        """Whether a text contains a name of a month, possibly inflected, or its number if months have no names."""
-        names = self.names[month - 1]
-        if not names:
-            return re.search(rf"(?<!\d)0?{month}(?!\d)", text) is not None
-        stems = "|".join(re.escape(name[: max(3, len(name) - MONTH_ENDING)]) for name in names)
-        return (
-            re.search(rf"(?<![^\W_])(?:{stems})|(?<!\d)0?{month}[./-] ?\d|\d[./-] ?0?{month}(?!\d)", text, re.I)
-            is not None
-        )
-
-    def write(self, date: Date) -> str:
-        """Returns a date as written in full."""
-        month, alone = self.months[date.month - 1], self.alone[date.month - 1]
-        pattern = self.full_pattern if date.year else self.day_pattern
-        pattern = pattern if date.day else self.year_pattern
-        return pattern.format(day=date.day, month=month, name=alone, number=date.month, year=date.year)
-
-
 @cache
-def load_calendar(language: str) -> Calendar | None:
-    """Returns the calendar for a language code of two or three letters; None for an unknown language."""
-    from nmt_cli.languages.cldr import load_cldr  # an archive, which few lines need
-
-    content = load_cldr("dates", language)
-    if content is None:
-        return None
-    names, months = tuple(map(tuple, content["names"])), tuple(content["months"])
-    return Calendar(names, months, tuple(content.get("alone", months)), *content["patterns"])
+def write_month_pattern(language: str) -> str:
+    """Returns the pattern of a month, written in usual case or in capitals."""
+    calendar = load_calendar(language)
+    names = {name for month in calendar.names for name in month} if calendar is not None else set()
+    written = {form for name in names for form in (name, name[0].upper() + name[1:], name.upper())}
+    listed = "|".join(map(re.escape, sorted(written, key=len, reverse=True)))
+    return rf"(?<![^\W_])(?P<month>{listed})(?![^\W_])(?:\.(?=\s+[\da-z]))?"
 
 
 @cache
 def compile_forms(language: str, *, any_case: bool) -> tuple[re.Pattern[str], ...]:
-    """Returns the patterns of a language's dates, with months in usual case, in capitals or in any case.
-
-    Empty if months have no names.
+    """Returns the patterns of the dates of a language whose months have names, in usual case, in capitals or in any
+    case.
     """
-    calendar = load_calendar(language)
-    names = {name for month in calendar.names for name in month} if calendar is not None else set()
-    if not names:
-        return ()
-    written = {form for name in names for form in (name, name[0].upper() + name[1:], name.upper())}
-    listed = "|".join(map(re.escape, sorted(written, key=len, reverse=True)))
-    month = rf"(?<![^\W_])(?P<month>{listed})(?![^\W_])(?:\.(?=\s+[\da-z]))?"
-    rules = find_rules(language)
+    month, rules = write_month_pattern(language), find_rules(language)
     day = rf"{BEFORE_DAY}{RANGE}(?:{rules.ordinal_endings}|\.)?"
     day_behind = rf"{RANGE}(?:{rules.ordinal_endings}|\.(?=\s+[a-z]))?{BEHIND_DAY}"
     link = rf"(?:\s+(?:{rules.date_links}))?\s+"
@@ -106,12 +53,19 @@ def compile_forms(language: str, *, any_case: bool) -> tuple[re.Pattern[str], ..
     return tuple(re.compile(form, re.IGNORECASE if any_case else 0) for form in forms)
 
 
+@cache
+def compile_range_end(language: str, *, any_case: bool) -> re.Pattern[str]:
+    """Returns the pattern of an end of a range without a month or a number: of `3 to 5 May`, of `March to June`."""
+    day = rf"{RANGE}(?:\.|{find_rules(language).ordinal_endings})?(?!\w)"
+    return re.compile(f"{day}|{write_month_pattern(language)}", re.IGNORECASE if any_case else 0)
+
+
 def find_lost_months(source: str, target: str, source_language: str, target_language: str) -> list[str]:
     """Returns the dates of a source, as written there, whose month is missing from the translation."""
-    calendar = load_calendar(target_language)
+    dates = list(find_dates(source, source_language))
+    calendar = load_calendar(target_language) if dates else None
     if calendar is None:
         return []
-    dates = find_dates(source, source_language)
     return [source[date.start : date.end] for date in dates if not calendar.has_month(target, date.month)]
 
 
@@ -122,14 +76,15 @@ class DateKind(LostKind):
     """
 
     def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
-        calendar = load_calendar(context.languages[1])
-        dates = self.list_dates(attempt, context) if calendar is not None else []
+        dates = self.list_dates(attempt, context)
+        calendar = load_calendar(context.languages[1]) if dates else None
         target = PLACEHOLDER_PATTERN.sub(" ", attempt.target)
         if calendar is None or not any(is_lost(date, attempt, target, calendar, context) for date in dates):
             return []
-        written = [(date.end, write_date(attempt.text, date, *context.languages)) for date in dates]
+        written = [write_date(attempt.text, date, *context.languages) for date in dates]
         return [
-            self.make_span(form.start, form.text)._replace(end=end, replaces=form.replaces) for end, form in written
+            self.make_span(form.start, form.text)._replace(end=form.end, replaces=form.replaces)
+            for form in join_ranges(sorted(written, key=lambda form: form.start), attempt.text)
         ]
 
     def list_dates(self, attempt: Attempt, context: Context) -> list[Date]:
@@ -138,7 +93,7 @@ class DateKind(LostKind):
         return list(find_dates(cover_spans(attempt.text, others), context.languages[0]))
 
 
-DATES = DateKind(SpanKind.DATE, cues=r"\d", fault="dates", remedy="protected date")
+DATES = DateKind(SpanKind.DATE, cues=r"\d|\w\s+\w", fault="dates", remedy="protected date")
 
 
 def is_lost(date: Date, attempt: Attempt, target: str, calendar: Calendar, context: Context) -> bool:
@@ -153,9 +108,10 @@ def is_lost(date: Date, attempt: Attempt, target: str, calendar: Calendar, conte
 
 
 class WrittenDate(NamedTuple):
-    """A date as the target writes it, in place of what begins at `start`, and of words of the translation before it."""
+    """A date as the target writes it, in place of [start, end) of a text, and of words of the translation before it."""
 
     start: int
+    end: int
     text: str
     replaces: frozenset[str] = frozenset()
 
@@ -173,14 +129,25 @@ def write_date(text: str, date: Date, source_language: str, target_language: str
     before, phrases = text[: date.start], list_phrases(target_language, has_day=bool(date.day))
     relation, start = find_relation(before, source_language, has_day=bool(date.day))
     if relation not in phrases:
-        return WrittenDate(date.start, written)
+        return WrittenDate(date.start, date.end, written)
     phrase = phrases[relation].partition("|")[0]
     if relation in READ_BY_NETWORK:
         article = phrase.partition(" ")[2]
-        return WrittenDate(date.start, f"{article} {written}".lstrip(), frozenset(article.split()))
+        return WrittenDate(date.start, date.end, f"{article} {written}".lstrip(), frozenset(article.split()))
     phrase = phrase[0].upper() + phrase[1:] if text[start].isupper() else phrase
     phrase = phrase.upper() if is_shouted and before[start:].isupper() else phrase
-    return WrittenDate(start, f"{phrase} {written}", list_relating_words(target_language))
+    return WrittenDate(start, date.end, f"{phrase} {written}", list_relating_words(target_language))
+
+
+def join_ranges(forms: Sequence[WrittenDate], text: str) -> list[WrittenDate]:
+    """Joins dates that a blank alone separates from each other with their phrases: `from March 3` `to March 12`."""
+    joined: list[WrittenDate] = []
+    for form in forms:
+        if joined and text[joined[-1].end : form.start].isspace():
+            first = joined.pop()
+            form = WrittenDate(first.start, form.end, f"{first.text} {form.text}", first.replaces)
+        joined.append(form)
+    return joined
 
 
 def find_relation(before: str, language: str, *, has_day: bool) -> tuple[str, int]:
@@ -196,10 +163,19 @@ def find_relation(before: str, language: str, *, has_day: bool) -> tuple[str, in
     return "", len(before)
 
 
-def find_range_start(text: str, language: str) -> bool:
-    """Whether a text has a phrase that begins a range of dates."""
-    phrases = {list_phrases(language, has_day=has_day).get("from", "") for has_day in (True, False)} - {""}
-    return any(re.search(rf"(?i)(?<!\w)(?:{phrase})\s", text) for phrase in phrases)
+@cache
+def compile_relation(relation: str, language: str) -> re.Pattern[str] | None:
+    """Returns the pattern of what so relates something to a day or a month, with an article; None for nothing."""
+    phrases = {list_phrases(language, has_day=has_day).get(relation, "") for has_day in (True, False)} - {""}
+    listed = "|".join(sorted("|".join(phrases).split("|"), key=len, reverse=True))
+    article = find_rules(language).date_article
+    return re.compile(rf"(?i)(?<!\w)(?:{listed})(?: (?:{article}))?\s+") if phrases else None
+
+
+def find_range_start(text: str, language: str) -> re.Match[str] | None:
+    """Returns the first phrase of a text that begins a range of dates."""
+    pattern = compile_relation("from", language)
+    return pattern.search(text) if pattern is not None else None
 
 
 def list_phrases(language: str, *, has_day: bool) -> dict[str, str]:
@@ -217,16 +193,56 @@ def list_relating_words(language: str) -> frozenset[str]:
 
 
 def find_dates(text: str, language: str) -> Iterator[Date]:
-    """Yields the dates of a text that consist of a month name and a number, in order of their forms."""
-    calendar = load_calendar(language)
-    if calendar is None:
+    """Yields the dates of a text that consist of a month name and a number, in order of their forms, then other ends of
+    ranges.
+    """
+    may_be_range = find_range_start(text, language) is not None
+    calendar = load_calendar(language) if may_be_range or DIGIT.search(text) else None
+    if calendar is None or not calendar.has_names:
         return
     covered: set[int] = set()
+    dates: list[Date] = []
     for form in compile_forms(language, any_case=text.islower()):
         for match in form.finditer(text):
-            groups, characters = match.groupdict(), set(range(*match.span()))
-            day, year = groups.get("day"), groups.get("year")
-            days = map(int, re.findall(r"\d+", day or "1"))
-            if covered.isdisjoint(characters) and all(1 <= number <= LAST_DAY for number in days):
+            date, characters = read_date(match, calendar), set(range(*match.span()))
+            if covered.isdisjoint(characters) and is_in_month(date.day):
                 covered |= characters
-                yield Date(*match.span(), calendar.find_month(match["month"]), day, year)
+                dates.append(date)
+    yield from dates
+    if may_be_range:
+        yield from find_range_ends(text, language, calendar, dates)
+
+
+def find_range_ends(text: str, language: str, calendar: Calendar, dates: Sequence[Date]) -> Iterator[Date]:
+    """Yields the ends of ranges that lack a month or a number; a day has the month of the other end."""
+    begin, until = compile_relation("from", language), compile_relation("to", language)
+    end_pattern = compile_range_end(language, any_case=text.islower())
+    whole = {date.start: date for date in dates}
+    covered = {index for date in dates for index in range(date.start, date.end)}
+
+    def read_end(match: re.Match[str] | None) -> Date | None:
+        if match is None or match.end() in whole:
+            return match and whole[match.end()]
+        end = end_pattern.match(text, match.end())
+        return read_date(end, calendar) if end is not None and is_in_month(end["day"]) else None
+
+    if begin is None or until is None:
+        return
+    for match in begin.finditer(text):
+        first = read_end(match)
+        last = read_end(until.match(text, skip_blanks(text, first.end))) if first is not None else None
+        if first is not None and last is not None and last.month:
+            ends = (first._replace(month=first.month or last.month), last)
+            yield from (end for end in ends if end.start not in covered)
+
+
+def read_date(match: re.Match[str], calendar: Calendar) -> Date:
+    """Returns the date of a match; its month is 0 if it has none."""
+    parts = match.groupdict()
+    month = calendar.find_month(parts["month"]) if parts["month"] else 0
+    return Date(*match.span(), month, parts.get("day"), parts.get("year"))
+
+
+def is_in_month(day: str | None) -> bool:
+    """Whether a month may have a day, or days; or none is named."""
+    return all(1 <= int(number) <= LAST_DAY for number in re.findall(r"\d+", day or ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nmt_cli.carrying.numbers.dates import find_lost_months
 from nmt_cli.carrying.spans import DIGIT
 from nmt_cli.translation.checks.context import CheckContext, join_named
 from nmt_cli.translation.result import FailedCheck
@@ -31,9 +32,5 @@ def check_dates(source: str, target: str, context: CheckContext) -> FailedCheck 
 
     `check_numbers` compares their numbers. The repair of lost dates finds dates and months in the same way.
     """
-    if not DIGIT.search(source):
-        return None
-    from nmt_cli.carrying.numbers.dates import find_lost_months  # which most lines need not
-
     lost = find_lost_months(source, target, context.source_language, context.target_language)
     return FailedCheck("dates", f"{join_named(lost)} missing") if lost else None

@@ -12,7 +12,7 @@ from pathlib import Path
 import langcodes
 import pytest
 
-from nmt_cli.carrying.numbers.dates import compile_forms, find_dates, write_date
+from nmt_cli.carrying.numbers.dates import compile_forms, compile_relation, find_dates, write_date
 from nmt_cli.carrying.numbers.notation import is_label
 from nmt_cli.carrying.numbers.ordinals import find_ending
 from nmt_cli.languages import rules
@@ -87,7 +87,7 @@ def fresh_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
     """A copy of the data to which files can be added."""
     shutil.copytree(DATA, tmp_path / "data")
     monkeypatch.setattr(rules, "DATA", tmp_path / "data")
-    caches = (find_rules, read_rules, compile_forms)
+    caches = (find_rules, read_rules, compile_forms, compile_relation)
     for function in caches:
         function.cache_clear()
     yield tmp_path / "data"
@@ -100,12 +100,13 @@ def describe_afrikaans() -> dict[str, object]:
     text = "Ek ken mnr. Botha. Sien bl. 5. Dit reën."
     starts = find_sentence_starts(text, (), "afr")
     date = next(find_dates("on October 3, 1990", "eng"))
+    written = write_date("on October 3, 1990", date, "eng", "afr")
     return {
         "sentences": [text[start:end].strip() for start, end in zip(starts, [*starts[1:], len(text)], strict=True)],
         "ordinal": find_ending("the 7th", 5, "7", ("eng", "afr")),
         "read": find_ending("die 7de", 5, "7", ("afr", "eng")),
         "label": is_label("Hoofstuk 3.1", 9, "afr"),
-        "date": write_date("on October 3, 1990", date, "eng", "afr")[:2],
+        "date": (written.start, written.text),
         "dates": [
             "die 3de Oktober 1990"[found.start : found.end] for found in find_dates("die 3de Oktober 1990", "afr")
         ],

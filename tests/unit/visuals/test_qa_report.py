@@ -9,7 +9,7 @@ import pytest
 
 from nmt_cli.errors import OptionError
 from nmt_cli.rewriting.slips import ReadAs
-from nmt_cli.translation.result import FailedCheck, Repair
+from nmt_cli.translation.result import FailedCheck, Hypothesis, Placed, Repair
 from nmt_cli.visuals.qa_report import ENTRIES_SHOWN, UNSURE_SHOWN, CheckTitle, QaReport, render_json, render_page
 from nmt_cli.visuals.report_path import SUFFIXES_OF_CHECKS, check_report_path
 from support.translations import same
@@ -57,11 +57,17 @@ def test_json_has_all_of_it() -> None:
     ]
 
 
+def with_spans(*texts: str) -> Hypothesis:
+    """A hypothesis in which spans were placed."""
+    placed = tuple(Placed(text, "attention", False) for text in texts)
+    return same("word").hypotheses[0]._replace(placed_spans=placed)
+
+
 def test_every_change_is_shown_also_of_what_failed_no_check() -> None:
     collected = QaReport(TITLES, "a.txt", ("eng", "deu"))
     changes: list[tuple[str, dict[str, object], str]] = [
         ("read", {"readings": (ReadAs("<TEH>", "the"),)}, "<TEH> as the"),
-        ("copied", {"carried": ("Kazimierz",)}, "Kazimierz"),
+        ("protected", {"hypotheses": (with_spans("<1>", "<1>"),)}, "<1>"),
         ("kept", {"kept": ("Price",)}, "Price"),
         ("searched again", {"repairs": (Repair("loop", "wider beam"),)}, "wider beam"),
     ]

@@ -6,14 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.carrying.numbers.dates import (
-    Date,
-    find_dates,
-    find_lost_months,
-    find_relation,
-    list_phrases,
-    load_calendar,
-)
+from nmt_cli.carrying.numbers.calendars import Date, load_calendar
+from nmt_cli.carrying.numbers.dates import find_dates, find_lost_months, find_relation, list_phrases
 
 
 @pytest.mark.parametrize(
@@ -26,6 +20,10 @@ from nmt_cli.carrying.numbers.dates import (
         ("he came on march 12", "eng", ["march 12"]),  # a line without capitals
         ("March 3–5, 3-5 May and Dec. 24", "eng", ["March 3–5", "3-5 May", "Dec. 24"]),
         ("vom 3. – 5. März", "deu", ["5. März"]),
+        ("from 3 to 5 May, from the 3rd until the 5th of May", "eng", ["3", "5 May", "3rd", "5th of May"]),
+        ("vom 3. bis zum 5. Mai, von März bis Juni 2020", "deu", ["3.", "5. Mai", "März", "Juni 2020"]),
+        ("from May 3 to June or from March to April", "eng", ["May 3", "June", "March", "April"]),
+        ("de marzo a junio de 2020", "spa", ["marzo", "junio de 2020"]),
         ("Ihre Mail vom 12. März. Und am 1. Jan. 2020", "deu", ["12. März", "1. Jan. 2020"]),
         ("am 24. DEZEMBER, im Jänner 1848", "deu", ["24. DEZEMBER", "Jänner 1848"]),
         ("el 5 de marzo de 1990", "spa", ["5 de marzo de 1990"]),
@@ -49,6 +47,11 @@ def test_dates_are_found(text: str, language: str, dates: list[str]) -> None:
         "March 5:30",
         "May 99",
         "3.4",
+        "from 3 to 5 p.m.",
+        "to March",
+        "from Tom to March",
+        "from March to Tom",
+        "from 32 to 40",
     ],
 )
 def test_what_may_be_no_date_is_none(text: str) -> None:
@@ -115,3 +118,16 @@ def test_what_relates_to_a_date_is_found_again(language: str, has_day: bool) -> 
         begins = f"{phrases['from'].partition('|')[0]} x " if relation == "to" else ""
         found, start = find_relation(f"x {begins}{written} ", language, has_day=has_day)
         assert phrases[found].partition("|")[0] == written and start == len(f"x {begins}")
+
+
+@given(st.integers(1, 12), st.integers(1, 12), st.one_of(st.none(), st.integers(1, 31).map(str)))
+@pytest.mark.parametrize("language", ["eng", "deu", "fra", "spa", "nld", "por", "swe", "dan"])
+def test_a_range_of_months_or_days_is_found_again(language: str, first: int, last: int, day: str | None) -> None:
+    calendar, phrases = load_calendar(language), list_phrases(language, has_day=day is not None)
+    assert calendar is not None
+    begin, until = (phrases[relation].partition("|")[0] for relation in ("from", "to"))
+    start, end = (calendar.write(Date(0, 0, month, day, None)) for month in (first, last))
+    assert [date[2:4] for date in find_dates(f"x {begin} {start} {until} {end} x", language)] == [
+        (first, day),
+        (last, day),
+    ]

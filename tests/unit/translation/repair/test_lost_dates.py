@@ -23,6 +23,11 @@ def translate_wrongly(line: str, wrong: str, written: str) -> tuple[str, list[st
         ("they came until March 12 to go.", "they came bis zum 12. März to go."),
         ("they came by March 12 to go.", "they came bis zum 12. März to go."),
         ("they came from March 3 to March 12.", "they came vom 3. März bis zum 12. März."),
+        ("they came from 3 to 12 March 1972.", "they came vom 3. März bis zum 12. März 1972."),
+        ("they came from the 3rd until the 12th of March.", "they came vom 3. März bis zum 12. März."),
+        ("they came from March to June to go.", "they came von März bis Juni to go."),
+        ("they came from May to March 1972.", "they came von Mai bis März 1972."),
+        ("From March to June they came.", "Von März bis Juni they came."),
         ("they came to March 12.", "they came to 12. März."),
         ("they came im on March 3 to go.", "they came am 3. März to go."),  # one of two prepositions
         ("they came the 3rd of March with dogs.", "they came the 3. März with dogs."),
