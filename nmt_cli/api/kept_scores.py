@@ -43,8 +43,8 @@ def keep_scores(report: Report, inputs: EvaluationInputs) -> None:
         spread = f" ± {interval.half_width:.2f}" if interval is not None else ""
         scores.append(f"{score.name} {score.value:.2f}{spread}")
     with suppress(OSError):
-        kept = KeptScores(hash_file(inputs.model / CARD), report.sentences, report.search.summary, tuple(scores))
-        write_json(inputs.model / SCORES, kept._asdict())
+        entry = KeptScores(hash_file(inputs.model / CARD), report.sentences, report.search.summary, tuple(scores))
+        write_json(inputs.model / SCORES, entry._asdict())
 
 
 def read_scores(model: Path) -> KeptScores | None:
@@ -52,7 +52,7 @@ def read_scores(model: Path) -> KeptScores | None:
     from nmt_cli.runtime.model_directory import CARD
 
     try:
-        kept: KeptScores = build(KeptScores, parse_json((model / SCORES).read_text(encoding="utf-8")))
-        return kept if kept.card == hash_file(model / CARD) else None
+        entry: KeptScores = build(KeptScores, parse_json((model / SCORES).read_text(encoding="utf-8")))
+        return entry if entry.card == hash_file(model / CARD) else None
     except (OSError, ValueError):
         return None

@@ -170,9 +170,9 @@ class Evaluation:
     def translate_training_sample(self, corpus: PreparedCorpus, translator: Translator) -> Material:
         """Translates a sample of training sentences, spread evenly over the corpus."""
         sentences = corpus.read_references("train")
-        chosen = sentences[:: max(1, len(sentences) // SAMPLE)][:SAMPLE]
+        sample = sentences[:: max(1, len(sentences) // SAMPLE)][:SAMPLE]
         text = texts.ParallelText(
-            tuple(sentence.source for sentence in chosen), tuple(sentence.references for sentence in chosen)
+            tuple(sentence.source for sentence in sample), tuple(sentence.references for sentence in sample)
         )
-        progress = count_stage(self.progress, "translating training sentences", len(chosen))
+        progress = count_stage(self.progress, "translating training sentences", len(sample))
         return report.translate_text((), text, translator, self.search, progress).material

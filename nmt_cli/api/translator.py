@@ -220,8 +220,8 @@ def load(
     from nmt_cli.runtime.installed_models import find_model
 
     check_count("threads", threads)
-    known = {name: value for name, value in options.items() if name != PREFIX}
-    lines, *_ = build_settings("translate", known, LineConfig, *OF_SEARCH, where="load")  # before the model is loaded
+    values = {name: value for name, value in options.items() if name != PREFIX}
+    lines, *_ = build_settings("translate", values, LineConfig, *OF_SEARCH, where="load")  # before the model is loaded
     others = {name: value for name, value in options.items() if not hasattr(lines, name)}
     directory = find_model(Path(model))
     others_models = tuple(find_model(path) for path in list_paths(ensemble))

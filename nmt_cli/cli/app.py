@@ -140,9 +140,9 @@ def show_error(problem: NmtError | TyperException | OSError) -> int:
     if isinstance(problem, TyperException):
         render.print_error(*explain_usage(problem))
         return problem.exit_code
-    known = convert_os_error(problem) if isinstance(problem, OSError) else problem
-    render.print_error(known.message, known.hint)
-    return known.exit_code
+    error = convert_os_error(problem) if isinstance(problem, OSError) else problem
+    render.print_error(error.message, error.hint)
+    return error.exit_code
 
 
 app = typer.Typer(

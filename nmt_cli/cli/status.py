@@ -105,10 +105,10 @@ SCORES = (("bleu", "BLEU"), ("chrf", "chrF"))
 
 def describe_scores(status: Status) -> list[str]:
     """Returns a line about the model's last evaluation on its test set, if any."""
-    kept = read_scores(status.model) if status.card is not None else None
-    if kept is None:
+    last = read_scores(status.model) if status.card is not None else None
+    if last is None:
         return []
-    return [f"scores   {', '.join(kept.scores)} on {format_count(kept.sentences, 'test sentence')} ({kept.decoding})"]
+    return [f"scores   {', '.join(last.scores)} on {format_count(last.sentences, 'test sentence')} ({last.decoding})"]
 
 
 def compare_data(status: Status) -> str:

@@ -54,13 +54,13 @@ SAMPLE_WIDTH = 60  # characters of a sample translation that are shown, of each 
 def choose_columns(width: int | None) -> list[TableColumn]:
     """Returns the table columns that together fit this width, by importance; None: all."""
     free = sum(column.width for column in COLUMNS) if width is None else width - NOTE
-    chosen: list[TableColumn] = []
+    columns: list[TableColumn] = []
     for column in sorted(COLUMNS, key=lambda column: column.rank):
         free -= column.width
         if free < 0:
             break
-        chosen.append(column)
-    return sorted(chosen, key=COLUMNS.index)
+        columns.append(column)
+    return sorted(columns, key=COLUMNS.index)
 
 
 class TrainingScreen(Watcher):

@@ -70,10 +70,10 @@ def find_format(path: Path | None, requested: str | None, head: bytes = b"") -> 
     recognised = recognise_format(path, head)
     if requested is None:
         return require_use(recognised, "translate", name)
-    chosen = select_format(requested, "translate")
-    if recognised.is_binary and head and not chosen.is_binary:
+    file_format = select_format(requested, "translate")
+    if recognised.is_binary and head and not file_format.is_binary:
         raise DataError(f"--format {requested}: {name} is {recognised.title}", hint="leave --format out")
-    return chosen
+    return file_format
 
 
 def open_document(

@@ -210,11 +210,11 @@ def split_lines(text: str) -> list[str]:
 
 def set_flags(lines: list[str], flags: list[str], *, fuzzy: bool) -> list[str]:
     """Returns the lines before `msgstr` with these flags, without those of the replaced translation."""
-    kept = [line for line in lines if not line.lstrip(" \t").startswith(("#,", "#|"))]
+    others = [line for line in lines if not line.lstrip(" \t").startswith(("#,", "#|"))]
     if not (flags or fuzzy):
-        return kept
-    index = next((number for number, line in enumerate(kept) if not line.lstrip(" \t").startswith("#")), len(kept))
-    return [*kept[:index], f"#, {', '.join(['fuzzy'] * fuzzy + flags)}\n", *kept[index:]]
+        return others
+    index = next((number for number, line in enumerate(others) if not line.lstrip(" \t").startswith("#")), len(others))
+    return [*others[:index], f"#, {', '.join(['fuzzy'] * fuzzy + flags)}\n", *others[index:]]
 
 
 def set_remarks(lines: list[str], messages: Sequence[str]) -> list[str]:
@@ -222,10 +222,10 @@ def set_remarks(lines: list[str], messages: Sequence[str]) -> list[str]:
 
     The comments follow the translator's, which come first in an entry.
     """
-    kept = [line for line in lines if not line.startswith(REMARK)]
-    index = next((number for number, line in enumerate(kept) if not re.match(r"#(?:\s|$)|\s*$", line)), len(kept))
+    others = [line for line in lines if not line.startswith(REMARK)]
+    index = next((number for number, line in enumerate(others) if not re.match(r"#(?:\s|$)|\s*$", line)), len(others))
     remarks = [f"{REMARK}{' '.join(message.split())}\n" for message in messages]
-    return [*kept[:index], *remarks, *kept[index:]]
+    return [*others[:index], *remarks, *others[index:]]
 
 
 def has_words(text: str) -> bool:

@@ -61,10 +61,10 @@ class Characters(Rewrite):
         """Returns a normalised text in known characters; None if it has no others."""
         if self.known.issuperset(text.text):
             return None
-        kept = {index for match in PLACEHOLDER_PATTERN.finditer(text.text) for index in range(*match.span())}
+        protected = {index for match in PLACEHOLDER_PATTERN.finditer(text.text) for index in range(*match.span())}
         characters: list[tuple[str, int]] = []
         for index, (character, origin) in enumerate(zip(text.text, text.origins, strict=True)):
-            is_kept = character in self.known or index in kept
+            is_kept = character in self.known or index in protected
             replacement = character if is_kept else self.replace_character(text.text, index)
             characters += [(part, origin) for part in replacement]
         result = AlignedText.from_characters(clean_blanks(compose_letters(characters)))
@@ -182,9 +182,9 @@ class Characters(Rewrite):
 
     def choose_known(self, characters: Sequence[str]) -> Iterator[str]:
         """Yields the most frequent known character, if any."""
-        known = [character for character in characters if character in self.counts]
-        if known:
-            yield max(known, key=lambda character: self.counts[character])
+        usable = [character for character in characters if character in self.counts]
+        if usable:
+            yield max(usable, key=lambda character: self.counts[character])
 
     def has_any(self, characters: str) -> bool:
         return any(character in self.known for character in characters)

@@ -91,8 +91,8 @@ class FinalMarks(Rewrite):
 
 def choose_pauses(counts: Mapping[str, int]) -> dict[str, str]:
     """Returns the most frequent comma, semicolon and colon of a language, by those of any language."""
-    chosen = {marks: max(marks, key=lambda mark: counts.get(mark, 0)) for marks in (COMMAS, SEMICOLONS, COLONS)}
-    return {mark: usual for marks, usual in chosen.items() if usual in counts for mark in marks}
+    usual_marks = {marks: max(marks, key=lambda mark: counts.get(mark, 0)) for marks in (COMMAS, SEMICOLONS, COLONS)}
+    return {mark: usual for marks, usual in usual_marks.items() if usual in counts for mark in marks}
 
 
 def find_final_mark(text: str) -> str:

@@ -33,10 +33,10 @@ def recase_text(text: str, plan: CasePlan, written: Written, language: str) -> s
         )
     words = [match.span() for match in re.finditer(r"\S+", text)]
     choose = choose_title_words if plan.kind == "title" else choose_shouted_words
-    kept = [is_span for part, is_span in split_spans(text, written.spans) for _ in part]
+    is_span_at = [is_span for part, is_span in split_spans(text, written.spans) for _ in part]
     letters = list(text)
     for index in choose([text[start:end] for start, end in words], plan, written.find_links()):
-        free = [position for position in range(*words[index]) if not kept[position] and text[position].isalpha()]
+        free = [position for position in range(*words[index]) if not is_span_at[position] and text[position].isalpha()]
         for position in free[:1] if plan.kind == "title" else free:
             change = capitalise_text if plan.kind == "title" else upper_text
             letters[position] = change(letters[position], language)
@@ -60,11 +60,11 @@ def choose_title_words(words: Sequence[str], plan: CasePlan, links: Sequence[Lin
 
 def choose_shouted_words(words: Sequence[str], plan: CasePlan, links: Sequence[Link]) -> list[int]:
     """Returns, for each source word in capitals, its longest linked word in the translation."""
-    chosen = []
+    indices = []
     for source in plan.words:
         targets = [target for other, target in links if other == source and target < len(words)]
-        chosen += sorted(targets, key=lambda target: -len(words[target]))[:1]
-    return chosen
+        indices += sorted(targets, key=lambda target: -len(words[target]))[:1]
+    return indices
 
 
 def lower_text(text: str, language: str) -> str:

@@ -115,8 +115,8 @@ class Slips(Rewrite):
     def move_blank(self, first: str, second: str) -> tuple[str, str] | None:
         """Returns the two known words obtained by swapping the blank with an adjacent letter, or None."""
         moves = (first + second[0], second[1:]), (first[:-1], first[-1] + second)
-        known = [pair for pair in moves if all(self.profile.words.find(word.lower()).total >= FEWEST for word in pair)]
-        return known[0] if len(known) == 1 else None
+        seen = [pair for pair in moves if all(self.profile.words.find(word.lower()).total >= FEWEST for word in pair)]
+        return seen[0] if len(seen) == 1 else None
 
     def find_intended(self, word: str, *, is_first: bool) -> str | None:
         """Returns the known word intended by an unknown one, in its case, or None."""

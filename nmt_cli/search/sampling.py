@@ -43,8 +43,8 @@ class Sampler(NamedTuple):
 
     def find_allowed(self, tokens: IntArray, log_probabilities: FloatArray, rows: Rows) -> NDArray[np.bool_]:
         draws = self.draws[rows.sentences, rows.history.shape[1], rows.ranks]
-        chosen = draw_columns(log_probabilities, draws, self.config)
-        return np.asarray(np.arange(tokens.shape[1]) == chosen[:, None])
+        columns = draw_columns(log_probabilities, draws, self.config)
+        return np.asarray(np.arange(tokens.shape[1]) == columns[:, None])
 
 
 def draw_columns(log_probabilities: FloatArray, draws: FloatArray, config: SamplingConfig) -> IntArray:

@@ -41,8 +41,8 @@ class Admission:
     def find_key(self, secret: str | None) -> Key | None:
         """Returns the key that a request gave, if it is one of this server's."""
         keys = [*self.keys, *(self.file.list_keys() if self.file is not None else ())]
-        known = [key for key in keys if key.is_equal(secret or "")]  # all are compared, to take the same time
-        return known[0] if known else None
+        matching = [key for key in keys if key.is_equal(secret or "")]  # all are compared, to take the same time
+        return matching[0] if matching else None
 
     def admit_caller(self, secret: str | None, address: str) -> str:
         """Counts a request, and returns the name of its key, empty if none is needed.

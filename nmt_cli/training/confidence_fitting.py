@@ -90,9 +90,9 @@ def describe_fit(features: FloatArray, values: FloatArray) -> dict[str, Any]:
 def fit_logistic(features: FloatArray, good: NDArray[np.bool_], ridge: float = RIDGE) -> ConfidenceModel:
     """Returns the maximum-likelihood logistic model, with a penalty on large weights (Newton's method)."""
     is_known = np.isfinite(features)
-    known = np.maximum(is_known.sum(axis=0), 1)
-    means = np.where(is_known, features, 0.0).sum(axis=0) / known
-    scales = np.sqrt((np.where(is_known, features - means, 0.0) ** 2).sum(axis=0) / known)
+    counts = np.maximum(is_known.sum(axis=0), 1)
+    means = np.where(is_known, features, 0.0).sum(axis=0) / counts
+    scales = np.sqrt((np.where(is_known, features - means, 0.0) ** 2).sum(axis=0) / counts)
     scales = np.where(scales > 1e-9, scales, 1.0)  # a feature that is always the same, or never known
     standard = np.clip(np.nan_to_num((features - means) / scales), -6, 6)
     design = np.column_stack([standard, np.ones(len(standard))])  # (N, F + 1), the last for the bias

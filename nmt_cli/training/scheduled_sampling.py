@@ -33,9 +33,9 @@ def mix_predictions(
 ) -> tf.Tensor:
     """Replaces each token of `previous` (B, T), but START and padding, by its prediction with probability `share`."""
     predicted = predict_previous_tokens(network, source, previous)
-    chosen = tf.random.stateless_uniform(tf.shape(previous), seed) < share
+    is_replaced = tf.random.stateless_uniform(tf.shape(previous), seed) < share
     is_token = tf.logical_and(tf.not_equal(previous, PAD), tf.not_equal(previous, START))
-    return tf.where(tf.logical_and(chosen, is_token), predicted, previous)
+    return tf.where(tf.logical_and(is_replaced, is_token), predicted, previous)
 
 
 def predict_previous_tokens(network: Seq2Seq, source: tf.Tensor, previous: tf.Tensor) -> tf.Tensor:

@@ -233,8 +233,8 @@ def format_curves(histories: Histories, width: int = 80) -> list[str]:
         for key, title in zip(EpochEntries._fields[1:], SPARKLINES, strict=True):
             values = [float(record[key]) for record in history]
             ends = f"   {values[0]:.4g} -> {values[-1]:.4g}"
-            chosen = select_evenly(values, max(SHORTEST_LINE, width - TITLE_WIDTH - len(ends)))
-            lines.append(f"{title:<{TITLE_WIDTH}}{draw_sparkline(chosen)}{ends}")
+            shown = select_evenly(values, max(SHORTEST_LINE, width - TITLE_WIDTH - len(ends)))
+            lines.append(f"{title:<{TITLE_WIDTH}}{draw_sparkline(shown)}{ends}")
     return lines[1:]
 
 

@@ -41,8 +41,8 @@ class CommandLine:
         """Returns the command with more options, which replace existing ones: no option may be given twice."""
         added = [name_typed(option) for option in options]
         replaced = {name for setting in added for name in (setting, *INSTEAD_OF.get(setting, ()))}
-        kept = (option for option in self.options if name_typed(option) not in replaced)
-        return replace(self, options=(*kept, *options))
+        others = (option for option in self.options if name_typed(option) not in replaced)
+        return replace(self, options=(*others, *options))
 
     def add_input(self, name: str) -> CommandLine:
         """Returns the command with one more argument."""
@@ -70,8 +70,8 @@ def recall_prepare(manifest: Manifest, data: Path) -> CommandLine:
 
 def find_file(name: str, what: str) -> str:
     """Returns the name of a file in the current directory, or a size; for any other name, a blank to fill in."""
-    known = is_size(name) or all(Path(part).exists() for part in name.split(","))
-    return name if known else what.partition("_")[0].upper()
+    is_typeable = is_size(name) or all(Path(part).exists() for part in name.split(","))
+    return name if is_typeable else what.partition("_")[0].upper()
 
 
 def join_prepare(inputs: Sequence[str], options: Mapping[str, Any], data: Path) -> CommandLine:

@@ -293,8 +293,8 @@ REFUSALS = {
 
 def refuse_combinations(command: str, explicit: ExplicitOptions, values: Mapping[str, Any]) -> None:
     """Raises OptionError for the first settings of a command that cannot be combined."""
-    known = SettingValues(values)
+    settings = SettingValues(values)
     for row in REFUSALS.get(command, ()):
         option = explicit.find_first(row.settings, beside=row.beside)
-        if option is not None and row.when(known):
-            raise OptionError(f"{option} {row.why.format_map(known)}", hint=row.hint.format_map(known))
+        if option is not None and row.when(settings):
+            raise OptionError(f"{option} {row.why.format_map(settings)}", hint=row.hint.format_map(settings))

@@ -44,12 +44,12 @@ def select_explicit(
     explicit: ExplicitOptions, model: Path, *, resume: bool, force: bool, runs: int
 ) -> frozenset[str] | None:
     """Returns the names of the options set by the user; None if a checkpoint has all, leaving nothing to choose."""
-    chosen = explicit.select_fields(ModelConfig) | explicit.select_fields(TrainConfig)
+    names = explicit.select_fields(ModelConfig) | explicit.select_fields(TrainConfig)
     stages = find_options_of_stages(model, runs) if resume and not force else None
     if stages is not None:
-        return None if stages.explicit is None else stages.explicit | chosen
+        return None if stages.explicit is None else stages.explicit | names
     saved = find_saved_options({"resume": resume, "force": force, "runs": runs, "model": model}, explicit)
-    return None if saved else chosen
+    return None if saved else names
 
 
 def find_options_of_stages(model: Path, runs: int) -> StageOptions | None:

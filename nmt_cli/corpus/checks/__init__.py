@@ -44,15 +44,15 @@ SAMPLED_OUT = "weight"  # the reason of pairs that were left out because the wei
 
 def check_names(names: tuple[str, ...]) -> frozenset[str]:
     """Returns the names given to `--keep`. Raises OptionError for an unknown one; the hint names the nearest check."""
-    known = {check.name: check for check in CHECKS}
+    checks = {check.name: check for check in CHECKS}
     for name in names:
-        if name not in known:
-            nearest = find_nearest(name, known)
+        if name not in checks:
+            nearest = find_nearest(name, checks)
             raise OptionError(
                 f"--keep: there is no check {name!r}",
-                hint=f"did you mean {nearest!r}?" if nearest else f"the checks are {', '.join(known)}",
+                hint=f"did you mean {nearest!r}?" if nearest else f"the checks are {', '.join(checks)}",
             )
-        if not known[name].can_be_kept:
+        if not checks[name].can_be_kept:
             raise OptionError(
                 f"--keep: pairs of the check {name!r} cannot be kept",
                 hint="with test data in the training data, every score is worthless",

@@ -44,9 +44,9 @@ class JsonLinesReader(Reader):
         if not self.options.group_columns or not isinstance(value, dict):
             return ""
         self.headings = self.headings or tuple(value)
-        known = [column for column in self.options.group_columns if column in value]
-        self.group_columns = (*self.group_columns, *(column for column in known if column not in self.group_columns))
-        return next((str(value[column]) for column in known if value[column] is not None), "")
+        columns = [column for column in self.options.group_columns if column in value]
+        self.group_columns = (*self.group_columns, *(column for column in columns if column not in self.group_columns))
+        return next((str(value[column]) for column in columns if value[column] is not None), "")
 
     def parse_line(self, line: int, text: str) -> Any:
         """Returns the value of a line. Raises DataError, naming the line, if it is not JSON."""

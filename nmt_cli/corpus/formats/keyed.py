@@ -60,8 +60,8 @@ class KeyedReader(Reader):
         size = 0
         for stream in streams:
             for text in self.read_texts(stream, side):
-                known = texts.get(text.key)
-                texts[text.key] = text if known is None else known._replace(text=f"{known.text} {text.text}".strip())
+                first = texts.get(text.key)
+                texts[text.key] = text if first is None else first._replace(text=f"{first.text} {text.text}".strip())
                 size += len(text.text)
                 if size > MAXIMUM_SIDE:
                     raise DataError(f"{stream.name}: more than {MAXIMUM_SIDE:,} characters")

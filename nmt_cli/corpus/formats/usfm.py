@@ -141,7 +141,7 @@ def join_verses(verses: dict[str, KeyedText], ranges: dict[str, list[tuple[int, 
     for key, verse in verses.items():
         chapter, first, _ = split_key(key)
         wide = by_first.get((chapter, first), key)
-        known = joined.get(wide)
-        text = verse.text if known is None else f"{known.text} {verse.text}"
-        joined[wide] = KeyedText(verse.line if known is None else known.line, wide, text)
+        earlier = joined.get(wide)
+        text = verse.text if earlier is None else f"{earlier.text} {verse.text}"
+        joined[wide] = KeyedText(verse.line if earlier is None else earlier.line, wide, text)
     return joined

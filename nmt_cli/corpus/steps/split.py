@@ -112,10 +112,10 @@ def split_by_groups(
     # 2. Draw groups for test (2), then for dev (1); the others are train (0).
     split_of_group = np.zeros(len(group_sizes), dtype=np.int8)
     for split, size in ((2, sizes.test), (1, sizes.dev)):
-        chosen = draw_groups(order[split_of_group[order] == 0], strata, group_sizes, size)
-        if not chosen and size:
+        drawn = draw_groups(order[split_of_group[order] == 0], strata, group_sizes, size)
+        if not drawn and size:
             refuse_connected(where, len(groups), len(group_sizes), shared)
-        split_of_group[chosen] = split
+        split_of_group[drawn] = split
     # 3. Shuffle the rows of each split.
     split_of_row = split_of_group[group_numbers]
     rows = generator.permutation(len(groups))
@@ -140,25 +140,25 @@ def draw_groups(candidates: IntArray, strata: NDArray[np.int64], group_sizes: In
     candidate_strata = strata[candidates]
     shares = np.bincount(candidate_strata, weights=group_sizes[candidates], minlength=STRATA)
     quotas = np.diff(np.round(np.concatenate([[0], np.cumsum(shares)]) * size / max(shares.sum(), 1))).astype(int)
-    chosen: list[int] = []
+    groups: list[int] = []
     for stratum, quota in enumerate(quotas.tolist()):
-        chosen += fill_quota(candidates[candidate_strata == stratum], group_sizes, quota)
-    missing = size - int(group_sizes[chosen].sum()) if chosen else size
+        groups += fill_quota(candidates[candidate_strata == stratum], group_sizes, quota)
+    missing = size - int(group_sizes[groups].sum()) if groups else size
     if missing:
-        chosen += fill_quota(candidates[~np.isin(candidates, chosen)], group_sizes, missing)
-    return chosen
+        groups += fill_quota(candidates[~np.isin(candidates, groups)], group_sizes, missing)
+    return groups
 
 
 def fill_quota(candidates: IntArray, group_sizes: IntArray, size: int) -> list[int]:
     """Returns groups that total `size` rows, or as many as possible: in order, each candidate that still fits."""
-    chosen, missing = [], size
+    groups, missing = [], size
     for group, rows in zip(candidates.tolist(), group_sizes[candidates].tolist(), strict=True):
         if missing == 0:
             break
         if rows <= missing:
-            chosen.append(group)
+            groups.append(group)
             missing -= rows
-    return chosen
+    return groups
 
 
 def refuse_connected(where: str, pairs: int, groups: int, shared: str) -> NoReturn:

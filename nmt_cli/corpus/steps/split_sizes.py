@@ -107,9 +107,9 @@ def refuse_too_few(pairs: int, where: str, problem: str, losses: Mapping[str, in
 
 def describe_loss(losses: Mapping[str, int], hint: str) -> str:
     """Explains how to keep the pairs dropped by the checks, if possible."""
-    known = {check.name: check for check in CHECKS}
+    checks = {check.name: check for check in CHECKS}
     worst = next(iter(losses))
-    if worst not in known or not known[worst].can_be_kept or worst.startswith("duplicate"):
+    if worst not in checks or not checks[worst].can_be_kept or worst.startswith("duplicate"):
         return hint
     longer = " or raise --max-length" if worst == "too-long" else ""
     return f"keep them with --keep {worst}{longer}, or add pairs"

@@ -80,20 +80,20 @@ def make_units(
     parts: Iterable[str | Paragraph], notes: Counter[str], encode: Callable[[str], str | bytes] = str
 ) -> Iterator[TranslationUnit]:
     """Yields the parts of a document as units: the text between two paragraphs is one, or several if it is long."""
-    kept: list[str] = []
+    verbatim: list[str] = []
     size = 0
     for part in parts:
         if isinstance(part, Paragraph) and part.texts:
-            yield make_verbatim_unit(encode("".join(kept)))
+            yield make_verbatim_unit(encode("".join(verbatim)))
             yield part.make_unit(notes, encode)
-            kept, size = [], 0
+            verbatim, size = [], 0
             continue
-        kept.append(part if isinstance(part, str) else part.raw)
-        size += len(kept[-1])
+        verbatim.append(part if isinstance(part, str) else part.raw)
+        size += len(verbatim[-1])
         if size > LONGEST_KEPT:
-            yield make_verbatim_unit(encode("".join(kept)))
-            kept, size = [], 0
-    yield make_verbatim_unit(encode("".join(kept)))
+            yield make_verbatim_unit(encode("".join(verbatim)))
+            verbatim, size = [], 0
+    yield make_verbatim_unit(encode("".join(verbatim)))
 
 
 def write_template(

@@ -243,8 +243,8 @@ class SegmentWriter:
 
     def fill_numbers(self, numbers: Sequence[int | None]) -> list[int]:
         """Returns each character's item; a character without a source takes the longer of its neighbours' items."""
-        known = [number for number in numbers if number is not None]
-        previous = known[0] if known else next(i for i, item in enumerate(self.segment.items) if item.text)
+        aligned = [number for number in numbers if number is not None]
+        previous = aligned[0] if aligned else next(i for i, item in enumerate(self.segment.items) if item.text)
         before: list[int] = []
         for number in numbers:
             previous = previous if number is None else number

@@ -92,13 +92,13 @@ def resolve_names(requested: Sequence[str] = (ALL,)) -> tuple[str, ...]:
     `all` stands for all of METRICS, in order. Case and hyphens do not matter (ROUGE-L is rougeL); commas separate
     names. Raises OptionError for an unknown metric, naming the nearest.
     """
-    known = {name.lower(): (name,) for name in (*METRICS, *RESOURCE_METRICS)} | {ALL: tuple(METRICS)}
+    names_by_key = {name.lower(): (name,) for name in (*METRICS, *RESOURCE_METRICS)} | {ALL: tuple(METRICS)}
     names: dict[str, None] = {}
     for word in (part.strip() for entry in requested for part in entry.split(",")):
         key = word.lower().replace("-", "")
-        if key not in known:
-            raise describe_unknown_metric(word, find_nearest(key, known))
-        names |= dict.fromkeys(known[key])
+        if key not in names_by_key:
+            raise describe_unknown_metric(word, find_nearest(key, names_by_key))
+        names |= dict.fromkeys(names_by_key[key])
     return tuple(names)
 
 

@@ -66,8 +66,8 @@ async def list_languages(call: Call) -> Any:
         for source in pool.sources
     ]
     names = {model.target.code: model.target.name for model in pool.models}
-    known = {source.code for source in pool.sources}
-    return rows + [{"code": code, "name": name, "targets": []} for code, name in names.items() if code not in known]
+    sources = {source.code for source in pool.sources}
+    return rows + [{"code": code, "name": name, "targets": []} for code, name in names.items() if code not in sources]
 
 
 async def translate_file(call: Call) -> Any:

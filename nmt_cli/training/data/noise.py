@@ -50,11 +50,11 @@ def write_title(text: str) -> str:
 
 def add_typing_errors(text: str, generator: np.random.Generator) -> str:
     """Returns a text with typing errors in one of twenty letters."""
-    kept = {index for match in PLACEHOLDER_PATTERN.finditer(text) for index in range(*match.span())}
+    protected = {index for match in PLACEHOLDER_PATTERN.finditer(text) for index in range(*match.span())}
     hits = np.flatnonzero(generator.random(len(text)) < TYPING_ERRORS).tolist()
     letters = list(text)
     for index, kind in zip(hits, generator.integers(0, 4, len(hits)).tolist(), strict=True):
-        if text[index].isalpha() and index not in kept:
+        if text[index].isalpha() and index not in protected:
             mistype_letter(letters, index, kind)
     return "".join(letters)
 

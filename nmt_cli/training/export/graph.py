@@ -169,8 +169,8 @@ def read_attribute(node: NodeProto, name: str) -> Any:
 
 def find_description(proto: GraphProto, name: str) -> ValueInfoProto | None:
     """Returns the graph's description of a value's type and shape, or None."""
-    known = (*proto.input, *proto.output, *proto.value_info)
-    return next((value for value in known if value.name == name), None)
+    described = (*proto.input, *proto.output, *proto.value_info)
+    return next((value for value in described if value.name == name), None)
 
 
 def measure_width(proto: GraphProto, name: str) -> int:

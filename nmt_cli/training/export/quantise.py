@@ -39,14 +39,14 @@ def quantise_model(model: ModelProto, ranges: Mapping[str, float]) -> ModelProto
 
 def quantise_products(graph: Graph, ranges: Mapping[str, float]) -> None:
     """Quantises the products with values of known range; other products are unchanged."""
-    known = {**{value: (value, highest) for value, highest in ranges.items()}, **find_clipped(graph)}
+    ranged = {**{value: (value, highest) for value, highest in ranges.items()}, **find_clipped(graph)}
     inputs: dict[str, Sequence[str]] = {}  # by value that is quantised already: bytes, scale and zero point
     for linear in graph.list_linears(narrowest=NARROWEST):
-        if linear.value not in known:
+        if linear.value not in ranged:
             continue
         new: list[NodeProto] = []
         if linear.value not in inputs:
-            new, inputs[linear.value] = quantise_value(graph, *known[linear.value])
+            new, inputs[linear.value] = quantise_value(graph, *ranged[linear.value])
         graph.exchange(linear.nodes, [*new, make_integer_product(graph, linear, inputs[linear.value])])
     for node in graph.proto.node:
         for body in list_bodies(node):
@@ -122,11 +122,11 @@ def quantise_embeddings(graph: Graph) -> None:
 
 def is_vector(graph: Graph, ids: str) -> bool:
     """Whether the graph says that ids are a vector."""
-    producer, known = graph.find_producer(ids), find_description(graph.proto, ids)
+    producer, description = graph.find_producer(ids), find_description(graph.proto, ids)
     if producer is not None and producer.op_type == "Reshape":
         shape = graph.read_constant(producer.input[1])
         return shape is not None and shape.size == 1
-    return known is not None and len(known.type.tensor_type.shape.dim) == 1
+    return description is not None and len(description.type.tensor_type.shape.dim) == 1
 
 
 def measure_largest_sums(weights: Array) -> Array:

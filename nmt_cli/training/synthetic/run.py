@@ -220,8 +220,8 @@ class SyntheticRun:
             sources = [pair.source for pair in self.orient_corpus(task.direction).read_pairs("dev")]
             search = SEARCHES[self.request.training.synthetic_search]
             confidences = [measure_confidence(t) for t in translator.translate(sources, search)]
-            known = [confidence for confidence in confidences if math.isfinite(confidence)]
-            least = float(np.quantile(known, LEAST_CONFIDENT)) if known else -math.inf
+            measured = [confidence for confidence in confidences if math.isfinite(confidence)]
+            least = float(np.quantile(measured, LEAST_CONFIDENT)) if measured else -math.inf
             write_text(path, json.dumps(least if math.isfinite(least) else None))
         value = parse_json(path.read_text(encoding="utf-8"))
         return -math.inf if value is None else float(value)

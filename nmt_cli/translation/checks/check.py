@@ -53,9 +53,9 @@ def read_source_as_known(translation: Translation) -> str:
     """Returns the source with its mistyped words replaced by the known words they were read as."""
     if not translation.read_as:
         return translation.source
-    known = dict(translation.read_as)
-    words = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
-    return re.sub(rf"(?<![\w'’])(?:{words})(?![\w'’])", lambda word: known[word[0]], translation.source)
+    spellings = dict(translation.read_as)
+    words = "|".join(map(re.escape, sorted(spellings, key=len, reverse=True)))
+    return re.sub(rf"(?<![\w'’])(?:{words})(?![\w'’])", lambda word: spellings[word[0]], translation.source)
 
 
 def find_faults(translation: Translation, context: CheckContext) -> Iterator[FailedCheck]:

@@ -79,10 +79,10 @@ class TranslationMemory:
         if target is not None:
             return RecalledTranslation(fit_breaks(target, text), "memory")
         template = make_template(key) if key else None
-        known = None if template is None else self.templates.sources.get(template)
-        if known is None:
+        source = None if template is None else self.templates.sources.get(template)
+        if source is None:
             return None
-        adapted = replace_numbers(known, self.targets[known], key, self.target_language, convert)
+        adapted = replace_numbers(source, self.targets[source], key, self.target_language, convert)
         return None if adapted is None else RecalledTranslation(fit_breaks(adapted, text), "memory_numbers")
 
     def has_text(self, text: str) -> bool:
