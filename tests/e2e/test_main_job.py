@@ -14,7 +14,6 @@ import pytest
 
 from support.commands import nmt, succeed
 from support.models import WORDS, toy_pairs, write_pairs
-from support.slow import sample
 from support.spans import sentences_with_spans
 
 EPOCHS = 8
@@ -294,7 +293,8 @@ def test_a_model_is_not_overwritten_unless_told(learned: Path) -> None:
     assert (learned / "model" / "model.json").read_bytes() == before
 
 
-@pytest.mark.parametrize("signal_name", sample(["SIGINT", "SIGTERM"], 0))
+@pytest.mark.slow
+@pytest.mark.parametrize("signal_name", ["SIGINT", "SIGTERM"])
 def test_a_training_that_is_stopped_leaves_a_usable_model(place: Path, signal_name: str, tmp_path: Path) -> None:
     import signal
 

@@ -11,6 +11,7 @@ import pytest
 
 import nmt_cli as nmt
 from support.models import toy_pairs, write_pairs
+from support.slow import sample
 
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
 
@@ -36,8 +37,10 @@ def here(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("film.srt").write_text(subtitle.format(1) + subtitle.format(2), encoding="utf-8")
 
 
-def test_the_examples_of_the_page_run() -> None:
+@pytest.mark.parametrize("trains", sample([False, True], 0), ids=["without training", "with training"])
+def test_the_examples_of_the_page_run(trains: bool) -> None:
     page = doctest.DocTestParser().get_doctest(PAGE.read_text(encoding="utf-8"), {"nmt": nmt}, PAGE.name, str(PAGE), 0)
+    page.examples = [example for example in page.examples if trains or "train" not in example.source]
     said: list[str] = []
     runner = doctest.DocTestRunner(checker=SameShape())
     result = runner.run(page, out=said.append)

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from support.interrupts import hook_interrupt
+from support.slow import sample
 
 NASTY = "bade.\n\n\0\n\x1b[31m\nlu\u2028ma\u2029\x85\v\f\rgi.\r\n\r\n\ufeff\n😀 שלום\n\u202eko\n   \t\nno newline"
 
@@ -104,7 +105,7 @@ def test_a_closed_pipe_ends_it_silently(place: Path, workers: str) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="presses Ctrl-C for a session")
-@pytest.mark.parametrize("moment", [0, 1, 5, 20, 40, 60, 80, 100, 120, 140])
+@pytest.mark.parametrize("moment", sample([0, 1, 5, 20, 40, 60, 80, 100, 120, 140], 0, 3, 6))
 def test_ctrl_c_while_workers_start_ends_everything_in_silence(place: Path, tmp_path: Path, moment: int) -> None:
     pressed, out = tmp_path / "hook" / "pressed", tmp_path / "out.txt"
     environment = hook_interrupt(pressed, moment)

@@ -118,6 +118,7 @@ def test_pip_installs_it_and_its_name_finds_it(package: Path, packed: Path, tmp_
     assert done.stdout.splitlines() == expected
 
 
+@pytest.mark.slow
 def test_graphs_that_are_too_large_are_made_without_tables(
     make: ModuleType, packed: Path, package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,6 +56,7 @@ def test_parts_of_a_batch_side_by_side_make_the_update_of_the_whole(division: tu
     assert_same_state(trained(groups, parts, **settings), trained(groups, **settings))
 
 
+@pytest.mark.slow
 def test_parts_side_by_side_learn_the_same_each_time() -> None:
     """Whichever is done first: they take their dropout in turn, and are added in one order."""
     trainer = trained([], parts=3, dropout=0.3)

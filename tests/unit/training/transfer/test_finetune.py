@@ -62,10 +62,10 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Seq2Seq, Path]
 def old(
     old_corpus: PreparedCorpus, graphs: Callable[[Seq2Seq, Path], None], tmp_path_factory: pytest.TempPathFactory
 ) -> Old:
-    """A model that has learned for a moment."""
+    """A model that has learned nothing."""
     model = tmp_path_factory.mktemp("old") / "model"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(publishing, "export", graphs)
+        skip_updates(patch, graphs)
         train(TrainingRequest(old_corpus, model, SMALL, TrainConfig(epochs=1, **OPTIONS)))
     return Old(old_corpus, model)
 
@@ -81,9 +81,13 @@ def able(old_corpus: PreparedCorpus, tmp_path_factory: pytest.TempPathFactory) -
 @pytest.fixture
 def no_updates(graphs: Callable[[Seq2Seq, Path], None], monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the weights with which a training begins matter, and what is told of them."""
-    monkeypatch.setattr(Trainer, "update", nudge)
-    monkeypatch.setattr(Validator, "validate", weigh)
-    monkeypatch.setattr(publishing, "export", graphs)
+    skip_updates(monkeypatch, graphs)
+
+
+def skip_updates(patch: pytest.MonkeyPatch, graphs: Callable[[Seq2Seq, Path], None]) -> None:
+    patch.setattr(Trainer, "update", nudge)
+    patch.setattr(Validator, "validate", weigh)
+    patch.setattr(publishing, "export", graphs)
 
 
 @pytest.fixture(scope="module")
