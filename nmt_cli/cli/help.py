@@ -49,9 +49,9 @@ def measure_width() -> int:
     return min(shutil.get_terminal_size().columns, WIDEST)
 
 
-def format_command_help(command: Any, context: Any, *, in_full: bool, width: int | None = None) -> str:
+def format_command_help(command: Any, context: Any, *, in_full: bool) -> str:
     """Returns the help page of a command; its name is that of its page in PAGES."""
-    width = width or measure_width()
+    width = measure_width()
     parameters = command.get_params(context)
     options = [describe_parameter(option, context) for option in parameters if not getattr(option, "hidden", False)]
     settings = [describe_parameter(option, context) for option in parameters if is_setting(option)]
@@ -65,9 +65,9 @@ def format_command_help(command: Any, context: Any, *, in_full: bool, width: int
     return "\n".join([*lines, "", *format_ending(command.name, width, in_full=in_full)])
 
 
-def format_group_help(commands: Iterable[tuple[str, str]], summary: str, width: int | None = None) -> str:
+def format_group_help(commands: Iterable[tuple[str, str]], summary: str) -> str:
     """Returns the help page of `nmt` itself: what to type first, then the commands."""
-    width = width or measure_width()
+    width = measure_width()
     lines = ["Usage: nmt COMMAND [OPTIONS]", "", *wrap_text(summary, width, hang=0), "", "Start with these five lines:"]
     lines += format_examples(FIRST_STEPS, width)[2:]
     lines += format_rows("Commands", commands, width)

@@ -43,9 +43,8 @@ class Ensemble:
         ]
         total = np.zeros((len(tokens), self.vocabulary))
         for step in steps:
-            total += np.take_along_axis(
-                np.exp(step.log_probabilities, dtype=np.float64), order_by_token(step.tokens), axis=1
-            )
+            columns = np.argsort(step.tokens, axis=1)  # (N, V): that of each token, since a row holds every token once
+            total += np.take_along_axis(np.exp(step.log_probabilities, dtype=np.float64), columns, axis=1)
         best = np.argsort(-total, axis=1, kind="stable")[:, :candidates]
         with np.errstate(divide="ignore"):  # a probability of 0 in all models is -inf
             log_probabilities = np.log(np.take_along_axis(total, best, axis=1) / len(steps))
@@ -55,11 +54,6 @@ class Ensemble:
             attention=average_attention([step.attention for step in steps]),
             state=EnsembleState(tuple(step.state for step in steps)),
         )
-
-
-def order_by_token(tokens: IntArray) -> IntArray:
-    """Returns (N, V): the column of each token in the rows of `tokens`, which hold every token once."""
-    return np.argsort(tokens, axis=1)
 
 
 def average_attention(attentions: Sequence[FloatArray]) -> FloatArray:

@@ -87,7 +87,7 @@ def describe_fit(features: FloatArray, values: FloatArray) -> dict[str, Any]:
     }
 
 
-def fit_logistic(features: FloatArray, good: NDArray[np.bool_], ridge: float = RIDGE) -> ConfidenceModel:
+def fit_logistic(features: FloatArray, good: NDArray[np.bool_]) -> ConfidenceModel:
     """Returns the maximum-likelihood logistic model, with a penalty on large weights (Newton's method)."""
     is_known = np.isfinite(features)
     counts = np.maximum(is_known.sum(axis=0), 1)
@@ -96,7 +96,7 @@ def fit_logistic(features: FloatArray, good: NDArray[np.bool_], ridge: float = R
     scales = np.where(scales > 1e-9, scales, 1.0)  # a feature that is always the same, or never known
     standard = np.clip(np.nan_to_num((features - means) / scales), -6, 6)
     design = np.column_stack([standard, np.ones(len(standard))])  # (N, F + 1), the last for the bias
-    penalty = np.diag([ridge] * standard.shape[1] + [0.0])
+    penalty = np.diag([RIDGE] * standard.shape[1] + [0.0])
     weights = np.zeros(design.shape[1])
     for _ in range(STEPS):
         probabilities = 1 / (1 + np.exp(-design @ weights))

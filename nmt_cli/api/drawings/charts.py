@@ -72,7 +72,7 @@ def draw_search(request: DrawingRequest, drawing: Drawing) -> None:
     from nmt_cli.visuals.beam import draw_beam, format_beam
 
     check_pictures(request.outputs)
-    sentence = require_one_sentence(request.sentences, "--beam")
+    sentence = require_one_sentence(request.sentences)
     beam = trace_beam(open_translator(ModelRequest(request.model)), sentence, request.search)
     if beam.left:
         drawing.warn(f"the line is translated in {beam.left + 1} parts; the first is drawn")
@@ -128,10 +128,10 @@ def measure_weights(path: Path) -> dict[str, int]:
         raise report_damage(path, f"cannot be read ({error})") from error
 
 
-def require_one_sentence(sentences: Sequence[str], option: str) -> str:
+def require_one_sentence(sentences: Sequence[str]) -> str:
     """Returns the sentence. Raises OptionError unless there is exactly one, with text."""
     if len(sentences) != 1 or not sentences[0].strip():
-        raise OptionError(f"{option} shows one sentence", hint=f'nmt visualize "where is the station?" {option}')
+        raise OptionError("--beam shows one sentence", hint='nmt visualize "where is the station?" --beam')
     return " ".join(sentences[0].split("\n"))
 
 

@@ -236,7 +236,7 @@ class InputStream:
 
     def refuse_encoding(self, data: bytes, error: UnicodeDecodeError) -> NoReturn:
         """Raises a DataError that names the likely encoding."""
-        likely = "cp1252" if is_decodable(data, "cp1252") else "iso-8859-1"
+        likely = "cp1252" if is_cp1252(data) else "iso-8859-1"
         hint = f"if it is {likely}, say so: --encoding {likely}"
         if self.guesses_encoding and not is_western(data):
             hint = "say which encoding it is, for instance --encoding cp1251"
@@ -268,10 +268,10 @@ def find_utf16(start: bytes) -> str | None:
     return find_wide_encoding(start)
 
 
-def is_decodable(data: bytes, encoding: str) -> bool:
-    """Whether `data` is valid in this encoding."""
+def is_cp1252(data: bytes) -> bool:
+    """Whether `data` is valid in the encoding of Western Windows."""
     try:
-        data.decode(encoding)
+        data.decode("cp1252")
     except UnicodeDecodeError:
         return False
     return True
@@ -283,4 +283,4 @@ def is_western(data: bytes) -> bool:
         return True
     letters = re.findall(rb"[\xc0-\xff]+", data)
     in_runs = sum(len(run) for run in letters if len(run) > 1)
-    return is_decodable(data, "cp1252") and 2 * in_runs <= max(2, sum(map(len, letters)))
+    return is_cp1252(data) and 2 * in_runs <= max(2, sum(map(len, letters)))

@@ -12,16 +12,18 @@ from nmt_cli.text.columns import SEPARATOR
 
 NumberedLine = tuple[int, str]
 
+HEAD_SIZE = 1 << 22  # in characters
 QUOTED_CELL = re.compile(r'(?:^|(?<=\t)|(?<=\n))"((?:[^"]|"")*)"(?=[\t\r\n]|$)')
 
 
-def take_head(lines: Iterator[NumberedLine], count: int, size: int = 1 << 22) -> list[NumberedLine]:
+def take_head(lines: Iterator[NumberedLine], count: int) -> list[NumberedLine]:
     """Consumes the first `count` lines, or fewer if they are long."""
     head: list[NumberedLine] = []
+    size = 0
     for line in islice(lines, count):
         head.append(line)
-        size -= len(line[1])
-        if size < 0:
+        size += len(line[1])
+        if size > HEAD_SIZE:
             break
     return head
 

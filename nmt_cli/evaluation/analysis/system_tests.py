@@ -40,7 +40,7 @@ class PairTest:
         return self.corrected_p < SIGNIFICANT
 
 
-def compare_pairs(scores: Sequence[Score], resamples: int, seed: int = SEED) -> tuple[PairTest, ...]:
+def compare_pairs(scores: Sequence[Score], resamples: int) -> tuple[PairTest, ...]:
     """Tests every pair of M systems, each given by the same metric for the same sentences.
 
     Returns nothing for fewer than two resamples or sentences, and for a metric without counts.
@@ -50,7 +50,7 @@ def compare_pairs(scores: Sequence[Score], resamples: int, seed: int = SEED) -> 
     if resamples < 2 or len(statistics) < max(2, len(scores)) or len(statistics[0].counts) < 2:
         return ()
     draws = max(resamples, RESAMPLES_PER_PAIR * len(pairs))
-    values = [counts.combine(resample_sums(counts.counts, draws, seed)) for counts in statistics]  # M of (R,)
+    values = [counts.combine(resample_sums(counts.counts, draws, SEED)) for counts in statistics]  # M of (R,)
     p_values = [find_p_value(scores, values, pair) for pair in pairs]
     return tuple(
         PairTest(first, second, scores[first].value - scores[second].value, p, corrected)

@@ -26,9 +26,7 @@ def compute_bertscore(material: Material, config: ScoreConfig) -> Score:
     check_pairing(material.hypotheses, material.references)
     path = require_model_path(config.bertscore_model, "bertscore", "--bertscore-model DIRECTORY")
     layers = find_last_layer(path)
-    scorer = import_extra("bert_score", "bertscore").BERTScorer(
-        model_type=str(path), num_layers=layers, batch_size=BATCH
-    )
+    scorer = import_bert_score().BERTScorer(model_type=str(path), num_layers=layers, batch_size=BATCH)
     precision, recall, f1 = scorer.score(
         list(material.hypotheses), [list(alternatives) for alternatives in material.references]
     )
@@ -68,12 +66,12 @@ def find_last_layer(path: Path) -> int:
         ) from error
 
 
-def import_extra(module: str, name: str) -> Any:
-    """Imports the module of an optional package. Raises MissingExtraError with the command that installs it."""
+def import_bert_score() -> Any:
+    """Imports the optional package. Raises MissingExtraError with the command that installs it."""
     try:
-        return importlib.import_module(module)
+        return importlib.import_module("bert_score")
     except ImportError as error:
         raise MissingExtraError(
-            f"--metric {name} needs a package that is not installed ({error.name})",
-            hint=explain_install(name),
+            f"--metric bertscore needs a package that is not installed ({error.name})",
+            hint=explain_install("bertscore"),
         ) from error

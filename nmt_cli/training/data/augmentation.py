@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +57,14 @@ def make_rewrites(config: TrainConfig, swaps: WordSwaps | None) -> tuple[TextRew
     return rewrites if swaps is None else (swaps, *rewrites)
 
 
+class TextSide(NamedTuple):
+    """A side of the pairs that is text."""
+
+    column: int  # 0 is the source, 1 the target
+    tokenizer: Tokenizer
+    alpha: float | None  # of sampled subwords (`Tokenizer.sample_all`); None: the best segmentation
+
+
 @dataclass(frozen=True)
 class Augmentation:
     """Rewrites the texts of groups of training pairs and samples their subwords."""
@@ -62,8 +72,15 @@ class Augmentation:
     source_tokenizer: Tokenizer | None  # None where sources are pictures, which are never changed
     target_tokenizer: Tokenizer
     rewrites: tuple[TextRewrite, ...] = ()
-    alpha: float | None = None  # of sampled subwords (`Tokenizer.sample_all`); None: the best segmentation
+    alpha: float | None = None
     sample_target: bool = False
+
+    @cached_property
+    def sides(self) -> tuple[TextSide, ...]:
+        target = TextSide(1, self.target_tokenizer, self.alpha if self.sample_target else None)
+        if self.source_tokenizer is None:
+            return (target,)
+        return TextSide(0, self.source_tokenizer, self.alpha), target
 
     def augment_group(
         self, source: SourceArray, target: IntArray, generator: np.random.Generator
@@ -73,55 +90,54 @@ class Augmentation:
         Each row ends with END. A row that is neither rewritten nor sampled keeps its ids. If this holds for all rows,
         the arrays themselves are returned, and nothing is decoded.
         """
+        arrays = [source, target]
         # 1. Draw the pairs that each rewrite is given.
         shares = np.array([rewrite.share for rewrite in self.rewrites])
-        chosen = generator.random((len(shares), len(target))) < shares[:, np.newaxis]  # (R, B)
+        draws = generator.random((len(shares), len(target))) < shares[:, np.newaxis]  # (R, B)
         # 2. Decode these pairs, or all pairs where subwords are sampled.
-        is_decoded = chosen.any(axis=0) | (self.alpha is not None)  # (B,)
-        rows = np.flatnonzero(is_decoded & self.find_readable(source, target))  # (C,)
+        is_decoded = draws.any(axis=0) | (self.alpha is not None)  # (B,)
+        rows = np.flatnonzero(is_decoded & self.find_readable(arrays))  # (C,)
         if not len(rows):
             return source, target
-        pairs = self.decode_pairs(source, target, rows)
+        pairs = self.decode_pairs(arrays, rows)
         # 3. Pass the texts through the rewrites, one after the other.
-        rewritten = apply_rewrites(self.rewrites, chosen[:, rows], pairs, generator)
+        rewritten = apply_rewrites(self.rewrites, draws[:, rows], pairs, generator)
         # 4. Encode the texts that changed; where subwords are sampled, encode all of them.
-        if self.source_tokenizer is not None:
-            texts = [(old.source, new.source) for old, new in zip(pairs, rewritten, strict=True)]
-            changed = encode_changed(texts, self.source_tokenizer, self.alpha, generator)
-            source = replace_rows(source, rows, changed)
-        texts = [(old.target, new.target) for old, new in zip(pairs, rewritten, strict=True)]
-        alpha = self.alpha if self.sample_target else None
-        changed = encode_changed(texts, self.target_tokenizer, alpha, generator)
-        return source, replace_rows(target, rows, changed)
+        for column, tokenizer, alpha in self.sides:
+            texts = [(old[column], new[column]) for old, new in zip(pairs, rewritten, strict=True)]
+            changed = encode_changed(texts, tokenizer, alpha, generator)
+            arrays[column] = replace_rows(arrays[column], rows, changed)
+        return arrays[0], arrays[1]
 
-    def find_readable(self, source: SourceArray, target: IntArray) -> NDArray[np.bool_]:
+    def find_readable(self, arrays: Sequence[SourceArray]) -> NDArray[np.bool_]:
         """Returns which pairs (B,) can be decoded and encoded again.
 
         A tokenizer that falls back to bytes would spell `UNREADABLE`; nor does it ever make unknown tokens of a text.
         """
-        is_readable = np.ones(len(target), dtype=bool)
-        for tokenizer, ids in ((self.source_tokenizer, source), (self.target_tokenizer, target)):
-            if tokenizer is not None and not tokenizer.has_unknown:
-                is_readable &= ~(ids == UNKNOWN).any(axis=1)
+        is_readable = np.ones(len(arrays[1]), dtype=bool)
+        for side in self.sides:
+            if not side.tokenizer.has_unknown:
+                is_readable &= ~(arrays[side.column] == UNKNOWN).any(axis=1)
         return is_readable
 
-    def decode_pairs(self, source: SourceArray, target: IntArray, rows: IntArray) -> list[SentencePair]:
+    def decode_pairs(self, arrays: Sequence[SourceArray], rows: IntArray) -> list[SentencePair]:
         """Returns the texts of the pairs `rows` (C,) of a group; empty for pictures."""
-        tokenizer = self.source_tokenizer
-        sources = [""] * len(rows) if tokenizer is None else decode_rows(source[rows], tokenizer)
-        return list(map(SentencePair, sources, decode_rows(target[rows], self.target_tokenizer)))
+        columns = [[""] * len(rows), [""] * len(rows)]
+        for side in self.sides:
+            columns[side.column] = decode_rows(arrays[side.column][rows], side.tokenizer)
+        return list(map(SentencePair, *columns))
 
 
 def apply_rewrites(
     rewrites: Sequence[TextRewrite],
-    chosen: NDArray[np.bool_],
+    draws: NDArray[np.bool_],
     pairs: Sequence[SentencePair],
     generator: np.random.Generator,
 ) -> list[SentencePair]:
-    """Applies all rewrites to the pairs (C,), each to its `chosen` (R, C) ones."""
+    """Applies all rewrites to the pairs (C,), each to those that it draws: `draws` (R, C)."""
     rewritten = list(pairs)
-    for rewrite, is_chosen in zip(rewrites, chosen, strict=True):
-        indices = np.flatnonzero(is_chosen).tolist()
+    for rewrite, is_drawn in zip(rewrites, draws, strict=True):
+        indices = np.flatnonzero(is_drawn).tolist()
         changed = rewrite.rewrite_pairs([rewritten[index] for index in indices], generator)
         for index, pair in zip(indices, changed, strict=True):
             rewritten[index] = pair
@@ -132,9 +148,9 @@ def decode_rows(ids: IntArray, tokenizer: Tokenizer) -> list[str]:
     """Returns the texts of the rows of `ids` (C, S), with `UNREADABLE` for each unknown token."""
     counts = (ids == UNKNOWN).sum(axis=1).tolist()  # (C,)
     piece = BLANK + UNREADABLE if tokenizer.settings.kind == "word" else UNREADABLE
-    known = iter(tokenizer.decode_all(row.tolist() for row, count in zip(ids, counts, strict=True) if not count))
+    whole = iter(tokenizer.decode_all(row.tolist() for row, count in zip(ids, counts, strict=True) if not count))
     return [
-        tokenizer.decode_with_unknown(row.tolist(), [piece] * count) if count else next(known)
+        tokenizer.decode_with_unknown(row.tolist(), [piece] * count) if count else next(whole)
         for row, count in zip(ids, counts, strict=True)
     ]
 

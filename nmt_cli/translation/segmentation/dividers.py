@@ -126,17 +126,17 @@ def find_references(line: Line) -> Iterator[Frame]:
 
 def find_bars(line: Line) -> Iterator[Frame]:
     """Bars between alternatives, with the numbers that these are for: `|`, `||||`, `|[2,*]`."""
-    bars = [match for match in find_outside_brackets(BAR, line.text) if is_divider(match, line.text)]
+    bars = [match for match in find_free_bars(line.text) if is_divider(match, line.text)]
     for start in [0, *(match.end() for match in bars)] if bars else []:
         if number := re.compile(ALTERNATIVE_RANGE).match(line.text, start):
             yield Frame(*number.span())
     yield from (Frame(*match.span()) for match in bars)
 
 
-def find_outside_brackets(pattern: str, text: str) -> Iterator[re.Match[str]]:
-    """Yields the matches of a pattern that stand in no brackets."""
+def find_free_bars(text: str) -> Iterator[re.Match[str]]:
+    """Yields the bars outside brackets."""
     position, depths = 0, {("(", ")"): 0, ("{", "}"): 0}
-    for match in re.finditer(pattern, text):
+    for match in re.finditer(BAR, text):
         before, position = text[position : match.start()], match.start()
         for opening, closing in depths:
             depths[opening, closing] += before.count(opening) - before.count(closing)
