@@ -74,7 +74,7 @@ class OnnxState(NamedTuple):
     def select(self, rows: IntArray) -> OnnxState:
         """Returns the state of these rows, in this order, repeats included. May reuse this state's memory."""
         # 1. Take the entries of the rows; with one row per sentence, in their own memory.
-        row_entries = move_rows(self.rows, rows) if self.has_single_rows else take_rows(self.rows, rows)
+        row_entries = move_rows(self.rows, rows) if self.has_single_rows else select_rows(self.rows, rows)
         # 2. As long as every row keeps its sentence, the entries of the sentences stay as they are.
         sentence_ids = self.sentence_of_row[rows]
         if np.array_equal(sentence_ids, self.sentence_of_row):
@@ -114,7 +114,7 @@ def find_position_axis(shape: list[int | str | None]) -> int | None:
     return next((axis for axis, length in enumerate(shape) if axis and not isinstance(length, int)), None)
 
 
-def take_rows(arrays: Arrays, row_ids: IntArray) -> Arrays:
+def select_rows(arrays: Arrays, row_ids: IntArray) -> Arrays:
     return {name: array.take(row_ids, axis=0) for name, array in arrays.items()}
 
 
@@ -124,7 +124,7 @@ def move_rows(arrays: Arrays, row_ids: IntArray) -> Arrays:
     holes = np.flatnonzero(row_ids != np.arange(count))
     fillers = row_ids[holes]
     if np.any(fillers < count):
-        return take_rows(arrays, row_ids)
+        return select_rows(arrays, row_ids)
     for array in arrays.values():
         array[holes] = array[fillers]
     return {name: array[:count] for name, array in arrays.items()}

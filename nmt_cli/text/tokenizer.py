@@ -126,7 +126,7 @@ class Tokenizer:
 
     def decode_all(self, sentences: Iterable[Sequence[int]]) -> list[str]:
         """Decodes each of `sentences`; many on all cores."""
-        rows = [keep_text_ids(ids) for ids in sentences]
+        rows = [drop_special_ids(ids) for ids in sentences]
         is_small = len(rows) < FEWEST_FOR_THREADS
         texts = [self._processor.decode(ids) for ids in rows] if is_small else self._processor.decode(rows)
         return [self._finish_text(text) for text in texts]
@@ -147,7 +147,7 @@ class Tokenizer:
     def decode_with_unknown(self, ids: Sequence[int], unknown: Sequence[str]) -> str:
         """Decodes as `decode` does, writing the texts `unknown`, from `list_surfaces`, for unknown ids."""
         replacements = iter(unknown)
-        pieces = [next(replacements) if i == UNKNOWN else self._piece_texts[i] for i in keep_text_ids(ids)]
+        pieces = [next(replacements) if i == UNKNOWN else self._piece_texts[i] for i in drop_special_ids(ids)]
         return self._finish_text("".join(pieces).replace(BLANK, " "))
 
     def _finish_text(self, text: str) -> str:
@@ -194,7 +194,7 @@ class PieceTexts(dict[int, str]):
         return text
 
 
-def keep_text_ids(ids: Sequence[int]) -> list[int]:
+def drop_special_ids(ids: Sequence[int]) -> list[int]:
     """Drops padding, start and end of sentence from `ids`."""
     return [int(i) for i in ids if i == UNKNOWN or i >= SPECIALS]
 

@@ -18,8 +18,8 @@ from nmt_cli.translation.batch_search import CountReporter
 from nmt_cli.translation.config import CheckConfig, RepairConfig
 from nmt_cli.translation.placement.joining import (
     join_parts,
-    keep_distinct,
     restore_piece,
+    select_distinct,
     undo_rewrites,
 )
 from nmt_cli.translation.result import Translation
@@ -158,7 +158,7 @@ def join(tools: Tools, batch: TranslationBatch) -> None:
         pieces = [batch.pieces[text_id] for text_id in batch.list_ids(index)]
         parts = [batch.parts[text_id] for text_id in batch.list_ids(index)]
         joined = join_parts(line, pieces, parts, tools.tokenizers, sampled=is_sampled)
-        joined = joined if is_sampled else keep_distinct(joined, batch.n_best)
+        joined = joined if is_sampled else select_distinct(joined, batch.n_best)
         joined = joined if batch.memory is None else joined._replace(origin=find_origin(pieces))
         rewritten = batch.rewritten_lines[index]
         batch.result.append(undo_rewrites(joined, rewritten) if rewritten else joined)

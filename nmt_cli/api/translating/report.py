@@ -106,7 +106,7 @@ class TranslationReport:
         """Returns at most `LINES_MOST` lines about what was counted, the most important first."""
         remarks = [Remark(self.describe_direction())] if self.is_wrong_direction else [*self.describe_counts()]
         ending = [Remark(f"  {text}", is_warning=False, is_dim=True) for text in self.describe_report()]
-        return [*fold_remarks(remarks, LINES_MOST - len(ending)), *ending]
+        return [*shorten_remarks(remarks, LINES_MOST - len(ending)), *ending]
 
     def describe_counts(self) -> Iterator[Remark]:
         """Yields a line per kind of counted event: what a person should look at, then what nmt did about it."""
@@ -254,7 +254,7 @@ class TranslationReport:
             yield Remark(f"{text}: {shown}{more}", format_count(len(self.unseen_characters), "unseen character"))
 
 
-def fold_remarks(remarks: list[Remark], most: int) -> list[Remark]:
+def shorten_remarks(remarks: list[Remark], most: int) -> list[Remark]:
     """Returns at most so many remarks; the last one says in brief what the others would have said."""
     whole, rest = remarks[: most - 1], remarks[most - 1 :]
     if len(rest) < 2:

@@ -16,7 +16,7 @@ from nmt_cli.api.options.command_options import OPTIONS
 from nmt_cli.cli.parsing.assignments import parse_command_line
 from nmt_cli.cli.parsing.fast_start import LightParameters, convert_lightly
 from nmt_cli.cli.parsing.spelling import is_setting, name_option, respell_error
-from nmt_cli.cli.parsing.usage_errors import keep_value
+from nmt_cli.cli.parsing.usage_errors import attach_value
 from nmt_cli.errors import NmtError
 
 # Other names of values, by the option: those by which textbooks and other toolkits call them.
@@ -49,7 +49,7 @@ class PanelledCommand(LightParameters, TyperCommand):
             parameter.hidden = True  # from completion
             parameter.add_to_parser = lambda parser, ctx: None
         convert_lightly(parameter)
-        keep_value(parameter)
+        attach_value(parameter)
         synonyms = SYNONYMS.get(parameter.name)
         if synonyms:
             parameter.process_value = partial(replace_synonym, synonyms, parameter.process_value)

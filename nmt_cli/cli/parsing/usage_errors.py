@@ -15,7 +15,7 @@ from nmt_cli.errors import find_nearest
 KINDS = {int: "a whole number", float: "a number"}
 
 
-def keep_value(parameter: Any) -> None:
+def attach_value(parameter: Any) -> None:
     """Makes the error for a refused value carry that value, which Typer's own error lacks."""
     parameter.process_value = partial(convert_value, parameter.process_value)
 

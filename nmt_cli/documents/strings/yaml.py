@@ -171,7 +171,7 @@ class ValueWalker:
             self.kept = 0 if len(self.levels) < self.kept else self.kept
             self.finish_value()
         elif name == "AliasEvent":
-            if not self.take_key(""):
+            if not self.remember_key(""):
                 self.finish_value()
         elif name == "ScalarEvent":
             return self.read_scalar(event, text)
@@ -190,7 +190,7 @@ class ValueWalker:
         if len(self.levels) > MAXIMUM_DEPTH:
             raise ValueError(f"more than {MAXIMUM_DEPTH} nested values")
 
-    def take_key(self, value: str) -> bool:
+    def remember_key(self, value: str) -> bool:
         """Whether a scalar is a key; if so, remembers it."""
         if self.is_mapping and self.is_mapping[-1] and self.levels[-1] is None:
             self.levels[-1] = value
@@ -203,7 +203,7 @@ class ValueWalker:
             self.levels[-1] = None
 
     def read_scalar(self, event: Any, text: str) -> Scalar | None:
-        if self.take_key(event.value):
+        if self.remember_key(event.value):
             return None
         key = (self.levels[-1] or "") if self.levels else ""
         self.finish_value()

@@ -39,7 +39,7 @@ def simplify_model(encoder: ModelProto, decoder: ModelProto) -> None:
     shapes = shape_inference.infer_shapes(decoder)
     graph = Graph(decoder.graph)
     for top in [node for node in graph.proto.node if node.op_type == "TopK"]:
-        keep_target_rows(graph, measure_width(shapes.graph, top.input[0]))
+        shorten_target_tables(graph, measure_width(shapes.graph, top.input[0]))
         search_blocks(graph, top, shapes)
     graph.prune()
 
@@ -58,7 +58,7 @@ def fold_reshaped_weights(model: ModelProto) -> None:
             graph.fold(node, np.asarray(value))
 
 
-def keep_target_rows(graph: Graph, count: int) -> None:
+def shorten_target_tables(graph: Graph, count: int) -> None:
     """Shortens the decoder's embedding tables to the `count` tokens that it chooses from."""
     for lookup in [lookup for lookup in graph.proto.node if lookup.op_type == "Gather" and lookup.input[1] == TOKENS]:
         table = graph.read_constant(lookup.input[0])

@@ -69,7 +69,7 @@ def join_parts(
     )
 
 
-def keep_distinct(translation: Translation, most: int) -> Translation:
+def select_distinct(translation: Translation, most: int) -> Translation:
     """Returns the translation with at most `most` hypotheses, only the best of each text."""
     if len(translation.hypotheses) < 2:
         return translation
@@ -123,7 +123,7 @@ def restore_piece(
     """
     if translation is None or (piece.segment.is_label and is_unlikely(translation)):
         kept = Translation(
-            piece.text, (piece.unchanged, SENTENCE_END), (keep_piece(piece, normalise(prefix)),), frozenset()
+            piece.text, (piece.unchanged, SENTENCE_END), (copy_piece(piece, normalise(prefix)),), frozenset()
         )
         return kept if translation is None else kept._replace(kept=(piece.unchanged,))
     if tokenizers is None or piece.recalled is not None:
@@ -184,7 +184,7 @@ def is_complete(piece: Piece, translation: Translation) -> bool:
     )
 
 
-def keep_piece(piece: Piece, prefix: str) -> Hypothesis:
+def copy_piece(piece: Piece, prefix: str) -> Hypothesis:
     """Returns a piece with nothing to translate as a certain hypothesis: itself, after the `prefix`."""
     unchanged = piece.unchanged
     text = f"{prefix} {unchanged}".strip() if prefix else unchanged

@@ -142,16 +142,16 @@ class TracedText:
 
     def find_run(self, inked: list[int], start: int, end: int) -> Position:
         """Returns the densest run of these characters, which come from the source characters [start, end)."""
-        within = self.keep_densest(inked)
+        within = self.select_densest(inked)
         low, high = within[0], within[-1] + 1
         first, last = (self.words[find_word(self.words, index)] for index in (within[0], within[-1]))
         while low > first.start and self.sources[low - 1] == UNALIGNED:
             low -= 1
         while high < last.end and self.sources[high] == UNALIGNED:
             high += 1
-        return self.take_blanks(low, high, start, end)
+        return self.widen_to_blanks(low, high, start, end)
 
-    def keep_densest(self, positions: list[int]) -> list[int]:
+    def select_densest(self, positions: list[int]) -> list[int]:
         """Returns those characters that stand in the densest run of the words with any; all, if they are blanks."""
         inside = sorted({find_word(self.words, index) for index in positions if not self.text[index].isspace()})
         if not inside:
@@ -167,7 +167,7 @@ class TracedText:
         start, end = find_heaviest_run(weights)
         return inside[start // 2], inside[(end - 1) // 2]
 
-    def take_blanks(self, low: int, high: int, start: int, end: int) -> Position:
+    def widen_to_blanks(self, low: int, high: int, start: int, end: int) -> Position:
         """Extends the range by surrounding blanks that the source characters [start, end) have too."""
         while low > 0 and self.text[low - 1].isspace() and self.is_blank_from(low - 1, start, end, self.source[start]):
             low -= 1
@@ -208,12 +208,12 @@ class TracedText:
         """Returns the densest run of the characters that come from the source characters [start, end), or None."""
         positions = self.list_targets(start, end)
         is_blank = self.source[start : start + 1].isspace()  # a blank comes from a blank, not from a mark put before it
-        within = self.keep_densest([i for i in positions if self.text[i].isspace() == is_blank] or positions)
+        within = self.select_densest([i for i in positions if self.text[i].isspace() == is_blank] or positions)
         return TextRange(within[0], within[-1] + 1) if within else None
 
     def find_attracted(self, start: int, end: int) -> TextRange | None:
         """Returns the densest run of the words that the source words in [start, end) attract most, or None."""
-        within = self.keep_densest(self.list_attracted(start, end))
+        within = self.select_densest(self.list_attracted(start, end))
         return TextRange(within[0], within[-1] + 1) if within else None
 
     def find_letters(self, index: int) -> TextRange:

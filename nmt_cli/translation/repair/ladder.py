@@ -35,7 +35,7 @@ LOST_SPANS: frozenset[Fault] = frozenset({"spans"})  # attention places them, an
 CAREFUL_FAULTS = LOST_SPANS | {"enclosed words"}
 
 
-def keep_settings(config: SearchConfig, size: int) -> SearchConfig:
+def leave_settings(config: SearchConfig, size: int) -> SearchConfig:
     """Changes nothing: with every remedy, search bars placeholders that the source lacks."""
     return config
 
@@ -52,7 +52,7 @@ def widen_beam(config: SearchConfig, size: int) -> SearchConfig:
 
 
 LADDER = (
-    Remedy("barred placeholder", frozenset({"placeholder"}), keep_settings),
+    Remedy("barred placeholder", frozenset({"placeholder"}), leave_settings),
     Remedy("n-gram ban", frozenset({"loop", "runaway"}), ban_repeats),
     Remedy("wider beam", ALL_FAULTS, widen_beam),
 )
@@ -117,9 +117,11 @@ class Repairer(NamedTuple):
         all_hypotheses = replace(changed, n_best=changed.beam_size)
         results = self.search([translation.source for translation in translations], all_hypotheses)
         pairs = zip(results, translations, strict=True)
-        return [self.keep_faultless(result, former, config) for result, former in pairs]
+        return [self.select_faultless(result, former, config) for result, former in pairs]
 
-    def keep_faultless(self, translation: Translation, former: Translation, config: SearchConfig) -> Translation | None:
+    def select_faultless(
+        self, translation: Translation, former: Translation, config: SearchConfig
+    ) -> Translation | None:
         """Returns the translation with its faultless hypotheses, at most `n_best`, stuttering ones last; else None.
 
         One that brings back what the `former` translation lost keeps all its words. Of other ones, that is no fault.

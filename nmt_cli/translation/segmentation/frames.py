@@ -57,7 +57,7 @@ def find_core(segment: Segment) -> tuple[int, int]:
         new_start, new_end = skip_brackets(text, spans, start, end)
         new_start = skip_before(text, spans, new_start, new_end)
         new_end = skip_after(text, spans, new_start, new_end)
-        new_start, new_end = keep_pairs(spans, partners, start, end, new_start, new_end)
+        new_start, new_end = narrow_frame(spans, partners, start, end, new_start, new_end)
         if (new_start, new_end) == (start, end):
             return start, end
         start, end = new_start, new_end
@@ -153,7 +153,7 @@ def pair_tags(spans: Sequence[Span]) -> dict[int, int]:
     return partners
 
 
-def keep_pairs(
+def narrow_frame(
     spans: Sequence[Span], partners: dict[int, int], start: int, end: int, new_start: int, new_end: int
 ) -> tuple[int, int]:
     """Narrows a frame so that no tag in it has its partner among the words."""

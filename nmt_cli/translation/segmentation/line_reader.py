@@ -25,7 +25,7 @@ from nmt_cli.text.normalise import normalise
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.config import LineConfig
 from nmt_cli.translation.segmentation.dividers import Line, compile_dividers, divide
-from nmt_cli.translation.segmentation.pieces import Piece, keep_verbatim, make_frame_piece
+from nmt_cli.translation.segmentation.pieces import Piece, make_frame_piece, make_name_piece
 from nmt_cli.translation.segmentation.segments import Segment, cut, is_plain
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class LineReader:
             return [segment for part in parts for segment in self.split_part(part, in_choice=in_choice)]
         spans = self.find_spans(text, in_choice=in_choice)
         segments = self.cut_text(text, spans, by_sentence=by_sentence)
-        return [part for segment in segments for part in take_frame_off(segment)]
+        return [part for segment in segments for part in split_off_frame(segment)]
 
     def find_choice(self, text: str) -> Span | None:
         return next((span for span in find_spans(text, self.context, SYNTAX) if span.kind is SpanKind.CHOICE), None)
@@ -195,13 +195,13 @@ class PictureLines(LineReader):
         self.rewriter = Rewriter(())
 
     def split(self, line: str, *, whole: bool = False) -> list[Piece]:
-        return keep_verbatim(line)
+        return make_name_piece(line)
 
     def rewrite(self, pieces: Sequence[Piece], line: str) -> list[Piece]:
         return list(pieces)
 
 
-def take_frame_off(segment: Segment) -> list[Segment]:
+def split_off_frame(segment: Segment) -> list[Segment]:
     """Separates a segment from its frame, which becomes segments of its own."""
     if is_plain(segment):
         return [segment]

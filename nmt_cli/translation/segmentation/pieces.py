@@ -146,7 +146,7 @@ def make_plain_piece(text: str) -> Piece:
     return Piece(Segment(text, (), blank_before=False, ends_sentence=True), MaskedText(text, (), ()))
 
 
-def keep_verbatim(line: str) -> list[Piece]:
+def make_name_piece(line: str) -> list[Piece]:
     """Returns a line that names a picture as one unchanged piece; empty for a blank line."""
     return [replace(make_plain_piece(line), is_name=True)] if line.strip() else []
 

@@ -9,7 +9,7 @@ import pytest
 
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.translation.config import widen_for_distinct
-from nmt_cli.translation.placement.joining import keep_distinct
+from nmt_cli.translation.placement.joining import select_distinct
 from nmt_cli.translation.result import Translation
 
 
@@ -23,7 +23,7 @@ def make_translation(*texts: str) -> Translation:
     [("abcab", 3, [0, 1, 2]), ("aabbc", 2, [0, 2]), ("aaa", 3, [0]), ("a", 1, [0]), ("", 2, [])],
 )
 def test_the_best_of_each_text_is_kept(texts: str, most: int, expected: list[int]) -> None:
-    kept = keep_distinct(make_translation(*texts), most).hypotheses
+    kept = select_distinct(make_translation(*texts), most).hypotheses
     assert [-hypothesis.score for hypothesis in kept] == expected
 
 
