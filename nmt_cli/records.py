@@ -113,7 +113,7 @@ def build(kind: Any, value: Any, key: str = "") -> Any:
     raise report_type(kind, value, key)
 
 
-def build_record(kind: Any, value: Any, key: str = "") -> Any:
+def build_record(kind: Any, value: Any, key: str) -> Any:
     """Builds a dataclass or NamedTuple from an object with its entries; those with a default may be missing."""
     if not isinstance(value, dict):
         raise report_type(kind, value, key)

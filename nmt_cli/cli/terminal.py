@@ -65,7 +65,7 @@ def are_terminals() -> bool:
 
 
 def prompt_for_lines(
-    card: ModelCard, screen: Screen, write: Callable[[Translation], str], errors: str = "strict"
+    card: ModelCard, screen: Screen, write: Callable[[Translation], str], errors: str
 ) -> Iterator[list[TranslationUnit]]:
     """Yields lines typed on a terminal one by one, with editing and history if the system provides them.
 

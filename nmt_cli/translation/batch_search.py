@@ -108,7 +108,7 @@ class BatchSearch(NamedTuple):
         self,
         batches: Sequence[list[int]],
         function: Callable[[list[int]], list[Result]],
-        progress: CountReporter | None = None,
+        progress: CountReporter | None,
     ) -> Iterator[tuple[list[int], list[Result]]]:
         """Yields each batch with the results of `function`, in order; reports the number of finished texts."""
         count = 0

@@ -38,7 +38,7 @@ def check_suffix(path: Path, allowed: Sequence[str] = SUFFIXES) -> None:
         raise OptionError(f"{path} is a directory; the name of a file is needed")
 
 
-def write_figure(path: Path, text: str, build: Callable[[], Figure], *, title: str = "") -> str:
+def write_figure(path: Path, text: str, build: Callable[[], Figure], *, title: str) -> str:
     """Writes the figure built by `build` to a PNG or SVG file; `text` is all text in it.
 
     The same input gives the same SVG. Returns the characters that no installed font can show: they are boxes in a PNG;
@@ -90,7 +90,7 @@ def create_figure(width: float, height: float) -> Figure:
     return figure
 
 
-def style_axes(axes: Any, title: str = "") -> None:
+def style_axes(axes: Any, title: str) -> None:
     """Gives the axes a heading at the left, faint ticks, a light grid and no box."""
     axes.set_title(title, loc="left", fontsize=FONT_SIZE + 1, color=INK, parse_math=False)
     axes.grid(axis="y", color=GRID)

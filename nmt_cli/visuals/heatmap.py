@@ -177,7 +177,7 @@ def format_heatmap(
     attention: FloatArray,
     source: Sequence[str],
     target: Sequence[str],
-    width: int = 80,
+    width: int,
     names: tuple[str, str] = ("source", "translation"),
 ) -> list[str]:
     """Returns `attention` (T, S) or (L, H, T, S), weights 0-1, as lines of at most `width` columns.

@@ -88,7 +88,7 @@ class NumberNotation(NamedTuple):
         return (whole.replace(thousands, new_thousands) if thousands else whole) + new_decimal + fraction
 
 
-def convert_time(text: str, following: str = "") -> str | None:
+def convert_time(text: str, following: str) -> str | None:
     """Converts a 12-hour time, or a range of them, to 24 hours; None for anything else.
 
     The text may also begin a range whose end is in `following`.

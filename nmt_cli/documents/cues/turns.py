@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from nmt_cli.documents.cues.wrapping import CUE_LINE_END, CUE_TAG
+from nmt_cli.documents.cues.wrapping import CUE_TAG
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.spelling import TextSyntax, read_spelled_text
 from nmt_cli.text.characters import DASHES, HYPHENS, PAUSES, ROUND_BRACKETS, SQUARE_BRACKETS
@@ -67,9 +67,7 @@ class Turn:
         return next_text[:1].islower() if is_cased else text[-1:] in PAUSES
 
 
-def find_turns(
-    text: str, cues: Sequence[TextRange], syntax: TextSyntax, line_end: re.Pattern[str] = CUE_LINE_END
-) -> Iterator[Turn]:
+def find_turns(text: str, cues: Sequence[TextRange], syntax: TextSyntax, line_end: re.Pattern[str]) -> Iterator[Turn]:
     """Yields the turns of the cues of a file."""
     for number, cue in enumerate(cues):
         raw = text[slice(*cue)]

@@ -12,7 +12,7 @@ LINE_WIDTH = 42  # characters of a line, which is what most guidelines for subti
 SLACK = 4  # characters by which a line may be longer than any of the source
 
 
-def fit_lines(raw: str, written: str, line_end: re.Pattern[str] = CUE_LINE_END) -> str:
+def fit_lines(raw: str, written: str, line_end: re.Pattern[str]) -> str:
     """Fits a translation to the lines of its source `raw`, wrapping it anew if its lines are more, fewer or longer.
 
     In `written`, a line ends where the words on both sides of the break are those of the source.

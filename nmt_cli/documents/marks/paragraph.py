@@ -77,7 +77,7 @@ class Paragraph:
 
 
 def make_units(
-    parts: Iterable[str | Paragraph], notes: Counter[str], encode: Callable[[str], str | bytes] = str
+    parts: Iterable[str | Paragraph], notes: Counter[str], encode: Callable[[str], str | bytes]
 ) -> Iterator[TranslationUnit]:
     """Yields the parts of a document as units: the text between two paragraphs is one, or several if it is long."""
     verbatim: list[str] = []

@@ -31,7 +31,7 @@ from nmt_cli.model.fast.gates import Gates
 
 def run_recurrence(
     gates: Gates, inputs: Tensor, starts: Sequence[Tensor], kernel: Tensor, bias: Tensor, valid: Tensor, *,
-    dtype: str, reverse: bool = False
+    dtype: str, reverse: bool
 ) -> tuple[Tensor, ...]:  # fmt: skip
     """Returns the states (T, N, U) of a cell after each step, in the order of `gates.states`.
 

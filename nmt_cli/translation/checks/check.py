@@ -18,9 +18,7 @@ from nmt_cli.translation.result import FailedCheck, Translation
 DEFAULT_CONTEXT = CheckContext()
 
 
-def check_translation(
-    translation: Translation, context: CheckContext = DEFAULT_CONTEXT, *, repaired: bool = False
-) -> Translation:
+def check_translation(translation: Translation, context: CheckContext, *, repaired: bool = False) -> Translation:
     """Returns the translation with the checks that its best hypothesis fails in `checks`.
 
     `repaired` says that faults were already searched for: the remaining ones are in its repairs.

@@ -211,7 +211,7 @@ def has_frame_after(segments: Sequence[Segment], number: int) -> bool:
     return number + 1 < len(segments) and segments[number + 1].is_frame and segments[number + 1].is_glued
 
 
-def drop_full_stop(source: str, translation: str, marks: str = characters.FULL_STOPS) -> str:
+def drop_full_stop(source: str, translation: str, marks: str) -> str:
     """Removes a full stop from the translation of a part of a sentence; it may end in its source's pause.
 
     `marks` are all characters that count as a full stop.
