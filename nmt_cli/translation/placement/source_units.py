@@ -103,8 +103,8 @@ def find_line_words(piece: Piece, units: SourceUnits) -> list[range]:
 def link_words_of_units(units: Sequence[Unit], words: Sequence[int], source: Sequence[range]) -> tuple[Link, ...]:
     """Returns the word links of a translation, each unit of which begins in the word `words`.
 
-    A word has the link of its surest unit; the words of a masked span link to the span's, whose source unit covers the
-    `source` words.
+    A word has the link of its surest unit; the words of a masked span link to the span's in order, whose source unit
+    covers the `source` words.
     """
     links: dict[int, Link] = {}
     surest: dict[int, float] = {}
@@ -114,5 +114,6 @@ def link_words_of_units(units: Sequence[Unit], words: Sequence[int], source: Seq
         for word in range(first, first + count):
             if weight >= surest.get(word, 0.0) and source:
                 surest[word] = weight
-                links[word] = source[unit.source][min(word - first, len(source[unit.source]) - 1)], word
+                spread = (word - first) * len(source[unit.source]) // count
+                links[word] = source[unit.source][spread], word
     return tuple(links[word] for word in sorted(links))

@@ -17,7 +17,7 @@ from nmt_cli.translation.placement.marks import Binding, Mark, MarkForm, place_m
 from nmt_cli.translation.placement.slots import choose_slots, drop_replaced, find_placeholder_positions, name_units
 from nmt_cli.translation.placement.source_units import SourceUnits, link_units
 from nmt_cli.translation.placement.spacing import PlacedItem, RestoredText, assemble_text, join_units
-from nmt_cli.translation.placement.tracing import trace_words
+from nmt_cli.translation.placement.tracing import link_equal_words, trace_words
 from nmt_cli.translation.placement.units import Spelling, measure_units
 from nmt_cli.translation.result import How, Placed
 
@@ -45,6 +45,7 @@ def restore_spans(
     text, ranges = join_units(units)
     links = [unit.source if unit.weight else None for unit in units]
     weights = [unit.weight for unit in units]
+    links = link_equal_words(masked.text, source.ranges, text, ranges, links)
     traced = trace_words(masked.text, source.ranges, text, ranges, links, weights, attracted)
     items = list_items(masked, missing)
     marks = place_marks([item.mark for item in items], traced)

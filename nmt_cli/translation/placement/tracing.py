@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -34,8 +34,15 @@ def trace_translation(source: str, translation: Translation) -> TracedText:
     source_words, target_words = find_word_ranges(source), find_word_ranges(translation.text)
     links = zip(find_word_links(translation, len(source_words)), translation.text.split(), strict=True)
     visible = [link for link, word in links if drop_invisible(word)]
+    rewritten = find_rewritten_words(source, translation)
+    linked = link_equal_words(source, source_words, translation.text, target_words, visible, rewritten)
     attracted = list_attracted_words(translation, len(source_words))
-    return trace_words(source, source_words, translation.text, target_words, visible, attracted=attracted)
+    return trace_words(source, source_words, translation.text, target_words, linked, attracted=attracted)
+
+
+def find_rewritten_words(source: str, translation: Translation) -> set[str]:
+    """Returns the words of the spans that are written in another way than in the source: `4.` and `Juli` of July 4."""
+    return {word for span in translation.placed if span.text not in source for word in span.text.split()}
 
 
 def find_word_ranges(text: str) -> list[TextRange]:
@@ -72,15 +79,16 @@ def link_equal_words(
     target: str,
     target_words: Sequence[TextRange],
     links: Sequence[int | None],
+    except_words: Collection[str] = (),
 ) -> list[int | None]:
-    """Returns the links, linking a word that occurs exactly once in both texts only to itself."""
+    """Returns the links, linking a word that occurs exactly once in both texts only to itself, but for some words."""
     source_texts = [source[word.start : word.end] for word in source_words]
     target_texts = [target[word.start : word.end] for word in target_words]
     source_counts, target_counts = Counter(source_texts), Counter(target_texts)
     indices = {
         text: index
         for index, text in enumerate(source_texts)
-        if source_counts[text] == 1 == target_counts[text] and any(map(str.isalnum, text))
+        if source_counts[text] == 1 == target_counts[text] and any(map(str.isalnum, text)) and text not in except_words
     }
     claimed = frozenset(indices.values())
     return [
@@ -102,7 +110,6 @@ def trace_words(
     `weights` are how sure these links are, and `attracted` the target words that each source word attracts most, if
     that is known.
     """
-    links = link_equal_words(source, source_words, target, target_words, links)
     source_gaps, target_gaps = find_gaps(source, source_words), find_gaps(target, target_words)
     text = ""
     sources: list[int] = []

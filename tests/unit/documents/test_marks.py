@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt_cli.translation.result import Placed, Translation
 from support.translations import aligned, backwards, converted, louder
 
 
@@ -36,6 +37,21 @@ def test_blanks_inside_a_word_stay_as_they_are(page: str, written: str) -> None:
     amount = "10\u00a0000\u00a0€"
     rule = lambda text: aligned(text, ["zahlt", *amount.split()], [0, 1, 2, 3])  # noqa: E731
     assert converted("html", page.format(amount), rule)[0] == written.format(amount)
+
+
+@pytest.mark.parametrize(
+    ("page", "written"),
+    [("by <i>July 4</i>.", "bis zum <i>4. Juli</i>."), ("<i>by July 4</i> now.", "<i>bis zum 4. Juli</i> jetzt.")],
+)
+def test_the_ordinal_of_a_rewritten_date_is_no_end_of_the_sentence(page: str, written: str) -> None:
+    def rule(text: str) -> Translation:
+        words = [*"bis zum 4. Juli".split(), *["jetzt"] * ("now" in text)]
+        translation = aligned(text, [*words[:-1], f"{words[-1]}."], [0, 0, 1, 2, 3][: len(words)])
+        (hypothesis,) = translation.hypotheses
+        placed = (Placed("bis zum 4. Juli", "network", False),)
+        return translation._replace(hypotheses=(hypothesis._replace(placed_spans=placed),))
+
+    assert converted("html", page, rule)[0] == written
 
 
 def test_a_mark_without_words_stays_behind_the_word_before_it() -> None:

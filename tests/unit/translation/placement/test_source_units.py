@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,8 @@ from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tokenizer_settings import TokenizerKind
 from nmt_cli.translation.config import LineConfig
 from nmt_cli.translation.forced import force_translations
+from nmt_cli.translation.placement.source_units import link_words_of_units
+from nmt_cli.translation.placement.units import Unit
 from nmt_cli.translation.placement.word_alignment import find_links
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
@@ -100,3 +103,15 @@ def test_links_join_words_of_the_line_and_every_ordinary_word_has_one(
         of_spans = {part for placed in hypothesis.placed_spans for part in placed.text.split()}
         ordinary = {index for index, word in enumerate(target) if not any(part in word for part in of_spans)}
         assert ordinary <= {second for _, second in links}
+
+
+@pytest.mark.parametrize(
+    ("count", "width", "expected"),
+    [(4, 3, [0, 0, 1, 2]), (3, 3, [0, 1, 2]), (1, 2, [0]), (2, 3, [0, 1]), (3, 1, [0] * 3)],
+)
+def test_the_words_of_a_rewritten_span_share_those_of_its_source_in_order(
+    count: int, width: int, expected: list[int]
+) -> None:
+    unit = Unit(" ".join(["bis"] * count), True, np.zeros(1), masked_span=0, source=0)
+    links = link_words_of_units([unit], [5], [range(width)])
+    assert links == tuple((source, 5 + word) for word, source in enumerate(expected))
