@@ -262,9 +262,13 @@ def split_compound(word: str) -> list[str]:
 
 
 def find_usual_mark(counts: Mapping[tuple[str, str], int], mark: str) -> str | None:
-    """Returns the target mark that most often replaces the source's `mark`, given enough examples."""
+    """Returns the target mark that most often replaces the source's `mark`, given enough examples.
+
+    Of marks that differ from it, none needs a majority (1.000, 1000 and 1 000 for 1,000), only all together.
+    """
     targets = {target: count for (source, target), count in counts.items() if source == mark}
     best = max(targets, key=lambda target: targets[target], default=None)
-    if best is None or targets[best] < FEWEST_NUMBERS or 2 * targets[best] < sum(targets.values()):
+    if best is None or targets[best] < FEWEST_NUMBERS:
         return None
-    return best
+    agreeing = targets[best] if best == mark else sum(targets.values()) - targets.get(mark, 0)
+    return best if 2 * agreeing >= sum(targets.values()) else None

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.text.profile import CorpusProfile, TextProfile
+from nmt_cli.text.profile import CorpusProfile, NumberMarks, TextProfile
 from nmt_cli.text.profiling import building
 from nmt_cli.text.profiling.building import build_caption_profile, build_profile
 from nmt_cli.text.profiling.merging import merge_profiles
@@ -165,3 +165,22 @@ def test_rare_words_with_a_capital_are_listed_as_their_forms_say() -> None:
     assert words.list_capitalised(2) == ["anna", "bert"]
     assert words.list_capitalised(9) == ["anna", "bert", "ulm"]
     assert all(words.find(word).forms[0][0] == word.capitalize() for word in words.list_capitalised(9))
+
+
+@pytest.mark.parametrize(
+    ("counts", "usual"),
+    [
+        ({".": 39, "": 37, " ": 15}, "."),  # each of them differs
+        ({".": 4, "": 3, ",": 3}, "."),
+        ({".": 4, ",": 3, "": 1}, "."),
+        ({",": 4, ".": 3, "": 2}, None),  # most change it, but not to the mark that is written most often
+        ({",": 5, ".": 3, "": 2}, ","),
+        ({".": 2, " ": 2}, None),  # too few
+        ({}, None),
+    ],
+)
+def test_marks_that_all_differ_from_that_of_the_source_need_no_majority(
+    counts: dict[str, int], usual: str | None
+) -> None:
+    marks = NumberMarks({}, {(",", target): count for target, count in counts.items()} | {(".", ","): 99})
+    assert marks.find_target_thousands(",") == usual
