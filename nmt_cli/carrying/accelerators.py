@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from nmt_cli.carrying.kind import Context, Kind
 from nmt_cli.carrying.spans import Span, SpanKind
+from nmt_cli.carrying.tokens import begins_variable
 from nmt_cli.text.characters import OPENING
 
 LONGEST_LABEL = 60  # characters of a text that may be an entry of a menu
@@ -18,11 +19,11 @@ IN_WORD = re.compile(r"(?<=[^\W\d_])([&_])(?=[^\W\d_])")
 
 
 class AcceleratorKind(Kind):
-    """The sign before a word of a text that contains only one."""
+    """The sign before a word of a text that contains only one, but not that of a variable: `&var`."""
 
     def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
         signs = list(super().find(text, spans, context))
-        if len(signs) == 1 and text.count(signs[0].text) == 1:
+        if len(signs) == 1 and text.count(signs[0].text) == 1 and not begins_variable(signs[0], text, context):
             yield from signs
 
 

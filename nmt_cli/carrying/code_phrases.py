@@ -28,9 +28,9 @@ FORMULA = (
     rf"{BEFORE_PHRASE}[A-Za-z] (?:[=+*/<>^]|[<>=!]=|[-=]>) (?:[A-Za-z]|\d{{1,2}})"
     rf"(?: (?:[=+*/<>^-]|[<>=!]=|[-=]>) (?:[A-Za-z]|\d{{1,2}}))*(?=[\s{re.escape(BEHIND_WORD)}]|$)"
 )
-# Words, then options, each with what it quotes: git commit -m "x"
+# Words, all in small letters or in capitals, then options, each with what it quotes: git commit -m "x"
 COMMAND = (
-    rf"{BEFORE_PHRASE}[a-z][\w.-]*(?: [a-z][\w.-]*){{0,3}}"
+    rf"{BEFORE_PHRASE}(?:[a-z][\w.-]*(?: [a-z][\w.-]*){{0,3}}|[A-Z][A-Z\d.-]+(?: [A-Z][A-Z\d.-]+){{0,3}})"
     r"(?: (?:--[A-Za-z][\w=./-]*|-[A-Za-z]{1,3}(?!\w))(?: \"[^\"\n]{1,80}\"| '[^'\n]{1,80}')?)+"
 )
 COMMON_SHARE = 0.01  # occurrences per text from which a word links others

@@ -1,4 +1,4 @@
-"""Names, files, paths and codes that training never had: `Kazimierz`, `report.pdf`, `/usr/bin`, `camelCase`, `C++`.
+"""Names, files, paths and codes that training never had: `Kazimierz`, `report.pdf`, `/usr/bin`, `C++`.
 
 A network spells an unknown name from subwords and silently writes another one. If it has learned to carry placeholders,
 such words are carried; `code_words` finds those that do not look like ordinary ones, in any language. Capitalised words

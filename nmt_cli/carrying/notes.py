@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
-from nmt_cli.carrying.kind import Kind
-from nmt_cli.carrying.spans import SpanKind
+from nmt_cli.carrying.kind import Context, Kind
+from nmt_cli.carrying.spans import Span, SpanKind
+from nmt_cli.carrying.tokens import begins_variable
 from nmt_cli.text.characters import ANY_CLOSING, END_MARKS, PAUSES, RAISED_DIGITS
 
 SIGNS = "*†‡§"
 MARKS = re.escape(END_MARKS + PAUSES)
-NOTES = Kind(
+
+
+class NoteKind(Kind):
+    """The signs of notes, but not that of a variable: `*args`."""
+
+    def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
+        yield from (span for span in super().find(text, spans, context) if not begins_variable(span, text, context))
+
+
+NOTES = NoteKind(
     SpanKind.NOTE,
     form="taken out",
     patterns=(

@@ -1,4 +1,4 @@
-"""Program placeholders, in the syntax of each language that gettext knows: `{name}`, `%s`, `%1$d`, `$t(key)`.
+"""Program placeholders of every language that gettext knows: `{name}`, `%s`, `%1$d`, `$t(key)`.
 
 Documents use them to compare a translation with its source.
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nmt_cli.carrying.kind import WordTest
+from nmt_cli.carrying.kind import Context, WordTest
 from nmt_cli.carrying.spans import NUMERIC, PROGRAM_TOKENS, Span, SpanKind
 from nmt_cli.text.characters import ANY_OPENING
 
@@ -16,6 +16,7 @@ REACH = 40  # characters on either side of a span that may belong to it
 # Patterns as text: compiled at their first use, which most texts do not need.
 BETWEEN = r"[:/@=_.,;×+-]{0,3}"
 LEFT = rf"(?<![^\s{re.escape(ANY_OPENING)}])(?:[A-Za-z][\w.-]*[:@=/]?|[\\$@%#]{{1,2}}:?)$"
+BEFORE_VALUE = r"(?:^|\s)--?[A-Za-z][\w-]*[ =]?$"
 RIGHT = r"[:@=/_.]?[A-Za-z_][\w/:]*+(?!['’-]\w)|[:/.@_]\d+"
 
 
@@ -29,6 +30,8 @@ def join_tokens(spans: Sequence[Span], text: str, is_word: WordTest) -> list[Spa
             span = extend_token(span, text, max(start, span.start - REACH), min(end, span.end + REACH), is_word)
             if joined and is_one_token(joined[-1], span, text):
                 span = make_token(text, joined.pop().start, span.end)
+        elif joined and is_argument(joined[-1], span, text):
+            span = make_token(text, joined.pop().start, span.end)
         joined.append(span)
     return joined
 
@@ -41,6 +44,14 @@ def extend_token(span: Span, text: str, start: int, end: int, is_word: WordTest)
     start = span.start - (len(before[0]) if before and not abbreviates and is_no_word(before[0], is_word) else 0)
     end = span.end + (len(after[0]) if after and is_no_word(after[0], is_word) else 0)
     return span if (start, end) == (span.start, span.end) else make_token(text, start, end)
+
+
+def begins_variable(sign: Span, text: str, context: Context) -> bool:
+    """Whether the sign that begins a text belongs to a word in small letters that training never had: `*args`, `&x`."""
+    if context.is_word is None or sign.start or sign.text.strip("*&"):
+        return False
+    name = re.compile(r"[a-z]\w*").match(text, sign.end)
+    return name is not None and not context.is_word(name[0])
 
 
 def is_no_word(part: str, is_word: WordTest) -> bool:
@@ -58,6 +69,18 @@ def is_one_token(first: Span, second: Span, text: str) -> bool:
     if first.is_extracted or first.kind not in PROGRAM_TOKENS or {first.kind, second.kind} <= NUMERIC:
         return False
     return re.fullmatch(BETWEEN, text[first.end : second.start]) is not None
+
+
+def is_argument(command: Span, tag: Span, text: str) -> bool:
+    """Whether a tag stands for the value of the option with which a code ends: `git commit -m <message>`."""
+    return command.kind is SpanKind.CODE and command.end >= tag.start - 1 and is_value(tag, text)
+
+
+def is_value(tag: Span, text: str) -> bool:
+    """Whether a tag that encloses nothing stands behind an option of a command."""
+    if tag.kind is not SpanKind.TAG or tag.pair is None or f"</{tag.pair.name}>" in text:
+        return False
+    return re.search(BEFORE_VALUE, text[max(0, tag.start - REACH) : tag.start]) is not None
 
 
 def make_token(text: str, start: int, end: int) -> Span:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from nmt_cli.carrying.spans import COVERS, Span, cover_spans, list_overlapping
 from nmt_cli.carrying.tags import is_block_tag
+from nmt_cli.carrying.tokens import is_value
 from nmt_cli.text.characters import ANY_CLOSING, COLONS, ELLIPSES, END_MARKS, FINAL_MARKS, PAUSES, SOLID_PAUSES
 from nmt_cli.text.words import skip_blanks, skip_blanks_back
 from nmt_cli.translation.segmentation.segments import Segment, find_sentence_starts
@@ -35,6 +36,7 @@ FORM_FIELD = (
     rf"(?<![^\W_])_{{3,}}(?![^\W_])|\.{{5,}}|[{ELLIPSES}]{{2,}}|[☐☑☒□■▢]\ufe0f?"
     r"|(?<!\S)\[[ xX]?\](?!\S)|(?<!\S)\( \)(?!\S)"
 )
+COMMENT_MARK = r"(?<!\S)(?:/\*{1,2}|\*{1,2}/|/{2,3}!?)(?!\S)"
 ITEM_MARK = r"(?<!\S)(?P<opening>\(?)(?P<name>\d{1,2}|[a-z])(?P<closing>[.)])\s+(?=\S)"
 ASIDE = r"[(\[](?P<inside>[^()\[\]\n]{1,60})[)\]](?P<frame>\s+)(?=\S)"
 LABEL_WORD = rf"[-#@/.]{{0,2}}[^\W_](?:[\w.'’&/-]{{0,{LABEL_LETTERS}}}[\w.])?"
@@ -102,11 +104,12 @@ def find_breaks(line: Line) -> Iterator[Frame]:
 def find_blocks(line: Line) -> Iterator[Frame]:
     """Tags that part sentences: `<br>`, `</p><p>`."""
     pairs = {span.pair for span in line.spans if span.pair is not None}
-    yield from (Frame(span.start, span.end) for span in line.spans if is_block_tag(span, pairs))
+    blocks = (span for span in line.spans if is_block_tag(span, pairs) and not is_value(span, line.text))
+    yield from (Frame(span.start, span.end) for span in blocks)
 
 
 def find_written_breaks(line: Line) -> Iterator[Frame]:
-    r"""Line ends and tabs as programs write them: `\n`, but not those of `C:\new` or `\nabla`."""
+    r"""Line ends and tabs as programs write them: `\n`, but not `C:\new`."""
     for match in re.finditer(WRITTEN_BREAK, line.text):
         before, after = (
             line.text[max(0, match.start() - TOKEN) : match.start()],
@@ -156,6 +159,11 @@ def is_divider(bar: re.Match[str], text: str) -> bool:
 def find_form_fields(line: Line) -> Iterator[Frame]:
     """Lines to fill in, and boxes: `____`, `☐`, `[x]`."""
     yield from (Frame(*match.span()) for match in re.finditer(FORM_FIELD, line.text))
+
+
+def find_comments(line: Line) -> Iterator[Frame]:
+    """Marks of comments: `//`, `/* .. */`."""
+    yield from (Frame(*match.span()) for match in re.finditer(COMMENT_MARK, line.text))
 
 
 def find_items(line: Line) -> Iterator[Frame]:
@@ -236,6 +244,7 @@ DIVIDERS = (
     Divider("references", r"\[\d", find_references),
     Divider("bars", r"\|", find_bars),
     Divider("form fields", rf"___|\.{{5}}|[{ELLIPSES}]{{2}}|[☐☑☒□■▢]|\[[ xX]?\]|\( \)", find_form_fields),
+    Divider("comments", r"//|/\*|\*/", find_comments),
     Divider("items", r"\w[.)]\s", find_items),
     Divider("asides", r"[)\]]\s", find_asides),
     Divider("labels", rf"[{COLON_MARKS}=]", find_labels),

@@ -30,6 +30,9 @@ CODES = [
         " /^a.*z$/ ^[a-z]+$ [a-z]+ x+=1 i++ a&&b x!=y a==b a<=b x^2 a_b_c fe80::1 C++ C# R&B U+00E9 *.txt"
     ).split(),
     'git commit -m "x"',
+    "git commit -m <message>",
+    "nmt train --model=<name>",
+    "NMT TRAIN --MODEL",
     "npm install --save",
     "tar -xzf a.tgz",
     "x = 5",
@@ -66,9 +69,16 @@ def test_a_placeholder_is_carried_at_every_place_of_a_sentence(placeholder: str)
         assert is_carried(frame.replace("{}", placeholder), placeholder), frame
 
 
-@pytest.mark.parametrize("code", ["*args", "**kwargs", "*ptr"])
-def test_an_asterisk_belongs_to_the_unknown_word_behind_it(code: str) -> None:
+@pytest.mark.parametrize("code", ["*args", "**kwargs", "*ptr", "&var", "&ctx_id"])
+def test_a_sign_belongs_to_the_unknown_word_behind_it(code: str) -> None:
     assert is_carried(f"I saw {code} and {code}", code)
+    assert is_carried(f"{code} is here", code)
+
+
+@pytest.mark.parametrize("text", ["*house", "*Note", "&house", "&Zoom", "_zoom", "†died", "the house*"])
+def test_a_sign_beside_another_word_is_taken_out(text: str) -> None:
+    sign, *_ = find_spans(text, CONTEXT, KINDS)
+    assert sign.is_extracted and not any(map(str.isalpha, sign.text))
 
 
 @given(st.sampled_from(sorted(set(DIALECTS) - WORD_EDGED)), st.sampled_from(["house", "it", "the"]), st.booleans())

@@ -14,7 +14,22 @@ from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.segments import join_segments
 
 READER = LineReader(LineConfig(), carries=True)
-BETWEEN = ["<br>", "\n", "\t", r" \n ", " | ", " |||| ", " ☐ ", " ____ ", " ..... ", " [x] ", "</p><p>"]
+BETWEEN = [
+    "<br>",
+    "\n",
+    "\t",
+    r" \n ",
+    " | ",
+    " |||| ",
+    " ☐ ",
+    " ____ ",
+    " ..... ",
+    " [x] ",
+    " // ",
+    " /* ",
+    " */ ",
+    "</p><p>",
+]
 TEXTS = [
     "It rains.",
     "it snows",
@@ -51,6 +66,11 @@ def copy(line: str) -> str:
         ("注意：下雨了。", ["注意", "：", "下雨了。"]),
         ("--help: It rains.", ["--HELP", ": ", "IT RAINS."]),
         ("hello=It rains.", ["HELLO", "=", "IT RAINS."]),
+        # Comments.
+        ("/* It rains. It snows. */", ["/* ", "IT RAINS.", "IT SNOWS.", " */"]),
+        ("x = 1; // It rains.", ["X = 1;", " // ", "IT RAINS."]),
+        ("/// It rains.", ["/// ", "IT RAINS."]),
+        ("It rains and/or snows // here/there.", ["IT RAINS AND/OR SNOWS", " // ", "HERE/THERE."]),
         # Bars.
         ("no rain | one | {count} drops", ["NO RAIN", " | ", "ONE", " | ", "⟦0⟧ DROPS"]),
         (
