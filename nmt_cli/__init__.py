@@ -27,6 +27,7 @@ EXPORTS = {  # name: its module, and its name there
     "Translator": ("nmt_cli.api.translator", "LoadedTranslator"),
     "prepare": ("nmt_cli.api.prepare", "prepare"),
     "train": ("nmt_cli.api.train", "train"),
+    "learn": ("nmt_cli.api.corrections.learn", "learn"),
     "evaluate": ("nmt_cli.api.evaluate", "evaluate"),
     "visualize": ("nmt_cli.api.visualize", "visualize"),
     "Translation": ("nmt_cli.translation.result", "Translation"),

@@ -1,5 +1,6 @@
 from collections.abc import Mapping
 
+from nmt_cli.api.corrections.learn import learn
 from nmt_cli.api.evaluate import evaluate
 from nmt_cli.api.prepare import prepare
 from nmt_cli.api.train import train
@@ -17,6 +18,7 @@ __all__ = [
     "Translator",
     "Watcher",
     "evaluate",
+    "learn",
     "load",
     "prepare",
     "train",

@@ -13,6 +13,7 @@ import re
 import secrets
 import shutil
 import stat
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -21,7 +22,17 @@ from typing import Any
 
 from nmt_cli.errors import NotFoundError, OptionError, OutputError, find_nearest
 
+FileState = tuple[int, ...]
 DAY = 24 * 60 * 60  # seconds
+
+
+def read_state(path: Path) -> FileState | None:
+    """Returns what changes whenever a file does; None if there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def hash_file(path: Path) -> str:
@@ -140,11 +151,12 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def stage_directory(path: Path, *, replace: bool) -> Iterator[Path]:
+def stage_directory(path: Path, *, replace: bool, keep_as: str | None = None) -> Iterator[Path]:
     """Yields an empty directory beside `path` to fill, and renames it to `path` if the block ends without an error.
 
-    The new directory takes over the permissions of the old one. For a link, the target is replaced. After an exception
-    the staged directory is removed and `path` unchanged. Raises OutputError if `path` is a file, or a directory that is
+    The new directory takes over the permissions of the old one, which is deleted, or kept in it under the name
+    `keep_as`. For a link, the target is replaced. After an exception the staged directory is removed and `path`
+    unchanged. Raises OutputError if `path` is a file, or a directory that is
     not empty and `replace` is false.
     """
     target = Path(os.path.realpath(path))
@@ -159,7 +171,7 @@ def stage_directory(path: Path, *, replace: bool) -> Iterator[Path]:
             keep_permissions(target, staged)
         else:
             staged.chmod(0o777 & ~read_umask())
-        if not exchange_directories(staged, target, replace=replace):
+        if not exchange_directories(staged, target, replace=replace, keep_as=keep_as):
             raise OutputError(
                 f"{path}/ already exists: another process has written it in the meantime",
                 hint="replace it with --force, or name another directory",
@@ -199,19 +211,39 @@ def refuse_to_overwrite(path: Path, *, replace: bool) -> None:
         raise OutputError(f"{path}/ already exists", hint="replace it with --force, or name another directory")
 
 
-def exchange_directories(staged: Path, path: Path, *, replace: bool) -> bool:
-    """Renames `staged` to `path`, deleting an existing directory if `replace`; returns whether it could."""
+def exchange_directories(staged: Path, path: Path, *, replace: bool, keep_as: str | None = None) -> bool:
+    """Renames `staged` to `path`, replacing an existing directory if `replace`; returns whether it could.
+
+    The old directory is deleted, or kept in the new one under the name `keep_as`.
+    """
     moved_away: list[Path] = []
     while not rename_to_free(staged, path):
         if not replace:
             return False
+        if swap_directories(staged, path):
+            moved_away.append(staged)
+            break
         old = path.with_name(f".{path.name}.{os.getpid()}-{len(moved_away)}.old")
         with suppress(FileNotFoundError):  # moved away by another process that replaces it too
             os.replace(path, old)
             moved_away.append(old)
     for old in moved_away:
+        if keep_as is not None:
+            shutil.rmtree(old / keep_as, ignore_errors=True)
+            rename_to_free(old, path / keep_as)
         shutil.rmtree(old, ignore_errors=True)
     return True
+
+
+def swap_directories(first: Path, second: Path) -> bool:
+    """Swaps two directories in a single step, so that neither name is ever missing; returns whether the system can."""
+    if sys.platform != "linux":
+        return False
+    import ctypes  # 5 ms that only replacing needs
+
+    rename = getattr(ctypes.CDLL(None), "renameat2", None)
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    return rename is not None and rename(here, os.fsencode(first), here, os.fsencode(second), exchange) == 0
 
 
 def rename_to_free(staged: Path, path: Path) -> bool:

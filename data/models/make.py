@@ -9,7 +9,7 @@ tab-separated file of pairs in its direction, without which its test split is sc
 1. Take the graphs in 8 bits and what else translates. Graphs of floats and checkpoints stay behind.
 2. Where that is too large, make the graphs anew, with products with embeddings computed instead of looked up.
 3. Score the package itself on each set, and keep the scores in its card.
-4. Add the weights as 16-bit floats, from which another training starts.
+4. Add what another training starts from: the weights as 16-bit floats, and pairs that it may replay.
 5. Write its pages.
 """
 
@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 import nmt_cli as nmt
+from nmt_cli.api.corrections.replayed import OldPairs, write_sample
 from nmt_cli.api.startup import silent_tensorflow
 from nmt_cli.cli.network_summary import describe_network
 from nmt_cli.cli.status import make_example
@@ -40,6 +41,7 @@ from nmt_cli.runtime.installed_models import MODEL, name_package
 from nmt_cli.runtime.model_directory import (
     HISTORY,
     INT8,
+    SAMPLE,
     TRAINED_SOURCES,
     WEIGHTS,
     ModelCard,
@@ -53,6 +55,7 @@ from nmt_cli.runtime.model_directory import (
 HERE = Path(__file__).parent
 TEMPLATES = HERE / "templates"
 LARGEST = 12_000_000  # bytes of what translates, and of the weights for training
+REPLAYED = 4_000  # training pairs of the sample
 PAGES = ("README.md", "LICENSE", "pyproject.toml")
 METRICS = {"bleu4": "BLEU-4", "chrf": "chrF2"}
 
@@ -75,8 +78,8 @@ def make_package(
         copy_model(model, package / MODEL)
         if measure_folder(staged) > LARGEST:
             shrink_model(model, package / MODEL, corpus)
-        copy_weights(model, package / MODEL)
-        weights = (package / MODEL / WEIGHTS).stat().st_size
+        add_training_files(model, package / MODEL, corpus)
+        weights = measure_training_files(package / MODEL)
         size = max(measure_folder(staged) - weights, weights)
         if size > LARGEST:
             sys.exit(f"{size:,} bytes are more than {LARGEST:,}: train a smaller network")
@@ -156,14 +159,21 @@ def rewrite_card(model: Path, **changes: Any) -> None:
             shutil.move(aside, history)
 
 
-def copy_weights(model: Path, target: Path) -> None:
-    """Writes the weights as 16-bit floats, half the size; training reads them as it reads others."""
+def add_training_files(model: Path, target: Path, corpus: PreparedCorpus) -> None:
+    """Writes the weights as 16-bit floats, which training reads as it reads others, and a sample of the corpus."""
     with silent_tensorflow():
         from nmt_cli.training.checkpoints.npz import read_arrays, write_arrays
 
     halves = ((name, array.astype(np.float16)) for name, array in read_arrays(model / WEIGHTS).items())
     write_arrays(target / WEIGHTS, halves)
+    pairs = OldPairs(corpus.read_pairs("train"), corpus.read_pairs("dev"))
+    write_sample(target / SAMPLE, pairs.sample(REPLAYED, seed=1))
     rewrite_card(target)
+
+
+def measure_training_files(model: Path) -> int:
+    """Returns the bytes that only another training reads."""
+    return sum((model / name).stat().st_size for name in (WEIGHTS, SAMPLE))
 
 
 def measure_folder(folder: Path) -> int:
@@ -217,7 +227,7 @@ def write_pages(folder: Path, name: str, corpus: PreparedCorpus, scores: Mapping
     """Writes the pages of a package from their templates."""
     card = read_card(folder / name_package(name) / MODEL)
     source, target = (find_language(code).name for code in (card.source_language, card.target_language))
-    weights = (folder / name_package(name) / MODEL / WEIGHTS).stat().st_size
+    weights = measure_training_files(folder / name_package(name) / MODEL)
     counts, first = corpus.manifest.counts.splits, next(iter(scores.values()))
     values = {
         "name": name,

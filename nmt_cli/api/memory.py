@@ -34,12 +34,16 @@ def load_memory(
         require_input(file)
     memory = TranslationMemory("" if languages[1] in UNNAMED else languages[1], links_words=links_words)
     for file in inputs:
-        add_file(memory, file, languages)
+        for source, target in read_file(file, languages):
+            memory.add(source, target)
     return memory
 
 
-def add_file(memory: TranslationMemory, file: CorpusFile, languages: tuple[str, str]) -> None:
-    """Adds the pairs of a file, reversed if its direction is the opposite one."""
+def read_file(file: CorpusFile, languages: tuple[str, str]) -> list[tuple[str, str]]:
+    """Returns the pairs of a file, reversed if its direction is the opposite one.
+
+    Raises NotFoundError, DataError, and MemoryLanguageError for a file in other languages.
+    """
     try:
         declared, pairs = read_pairs(file, languages)
     except MemoryLanguageError as error:
@@ -50,8 +54,7 @@ def add_file(memory: TranslationMemory, file: CorpusFile, languages: tuple[str, 
     is_turned = not are_same_languages(declared, languages) and are_same_languages(
         (declared[1], declared[0]), languages
     )
-    for first, second in pairs:
-        memory.add(*((second, first) if is_turned else (first, second)))
+    return [(target, source) for source, target in pairs] if is_turned else pairs
 
 
 def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str, str], list[tuple[str, str]]]:

@@ -50,6 +50,7 @@ PAGES = {
             CommandExample("nmt train --time 30m", "the best network that fits the time"),
             CommandExample("nmt train --resume", "goes on after Ctrl-C or a crash"),
             CommandExample("nmt train --init-from model --model new", "goes on from a trained model"),
+            CommandExample("nmt train --corrections fixed.tsv", "learns from corrections"),
         ),
         headings=("Network", "Optimisation", "Noise", "Regularisation", "Fine-tuning", "Files", "Output"),
         is_short=True,

@@ -21,6 +21,7 @@ from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cli.render import Screen
 from nmt_cli.cli.stopping import Stop, catch_stop_signals
 from nmt_cli.cli.training_screen import TrainingScreen
+from nmt_cli.errors import ExitCode
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import TrainConfig
 
@@ -54,6 +55,15 @@ KeepStages = Annotated[
         rich_help_panel="Synthetic pairs",
     ),
 ]
+Corrections = Annotated[
+    Path | None,
+    typer.Option(
+        "--corrections",
+        help="File of pairs by which the translations of --model were corrected: the model learns them, each --epochs "
+        "times, and is replaced if held-back corrections get better and the development set does not get worse.",
+        rich_help_panel="Fine-tuning",
+    ),
+]
 LogEvery = Annotated[
     float,
     typer.Option(
@@ -73,6 +83,7 @@ def train(
     training: TrainConfig,
     data: DataOption = Path("prepared"),
     model: ModelOption = Path("model"),
+    corrections: Corrections = None,
     force: Force = False,
     resume: Resume = False,
     reverse: Reverse = False,
@@ -103,6 +114,9 @@ def train(
         tensorboard=tensorboard,
         cluster=os.environ.get("TF_CONFIG"),
     )
+    if corrections is not None:
+        teach(screen, request, corrections, log_every, as_json=as_json)
+        return
     loading = partial(screen.show_status, "starting TensorFlow")
     with catch_stop_signals() as stop, TrainingScreen(screen, stop, log_every) as shown:
         with explain_interruption(screen, stop, request):
@@ -112,6 +126,23 @@ def train(
         typer.echo(json.dumps(outcome.to_mapping(model), ensure_ascii=False))
     if stop.signal:
         raise typer.Exit(128 + stop.signal)
+
+
+def teach(screen: Screen, request: TrainRequest, corrections: Path, log_every: float, *, as_json: bool) -> None:
+    """Has the model learn corrections, and says what came of it; exits with CHECK_FAILED if the model is not better."""
+    from nmt_cli.api.corrections.learn import learn_corrections
+
+    with catch_stop_signals() as stop, TrainingScreen(screen, stop, log_every) as shown:
+        try:
+            lesson = learn_corrections(request, corrections, shown)
+        except KeyboardInterrupt:
+            screen.warn(f"{request.model} is as it was: no corrections were learned")
+            raise typer.Exit(128 + (stop.signal or signal.SIGINT)) from None
+    screen.say(str(lesson))
+    if as_json:
+        typer.echo(json.dumps(lesson.to_mapping(), ensure_ascii=False))
+    if not lesson.is_accepted:
+        raise typer.Exit(ExitCode.CHECK_FAILED)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nmt_cli.errors import DataError, NmtError, convert_os_error
+from nmt_cli.files import read_state
 
 
 class Key(NamedTuple):
@@ -57,7 +58,7 @@ class KeyFile:
         self.path = path
         self.report = report
         self.keys = self.load()
-        self.state = self.find_state()
+        self.state = read_state(self.path)
 
     def load(self) -> list[Key]:
         try:
@@ -68,17 +69,9 @@ class KeyFile:
             raise DataError(f"{self.path} is not UTF-8") from error
         return parse_keys(text, str(self.path))
 
-    def find_state(self) -> tuple[int, ...] | None:
-        """Returns what changes with the file; None if there is none."""
-        try:
-            status = self.path.stat()
-        except OSError:
-            return None
-        return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-
     def list_keys(self) -> list[Key]:
         """Returns the keys that are in the file now."""
-        if (state := self.find_state()) != self.state:
+        if (state := read_state(self.path)) != self.state:
             self.state = state
             try:
                 self.keys = self.load()

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt_cli.api.translator import LoadedTranslator
-from nmt_cli.errors import OptionError
+from nmt_cli.errors import NmtError, OptionError
+from nmt_cli.files import FileState, read_state
 from nmt_cli.languages.codes import KnownLanguage, find_language
-from nmt_cli.runtime.model_directory import ModelCard, ModelDirectory, read_card
+from nmt_cli.runtime.model_directory import CARD, ModelCard, ModelDirectory, read_card
 from nmt_cli.server.errors import RequestError
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class ServedModel:
     source: KnownLanguage
     target: KnownLanguage
     size: int  # bytes of memory once it is loaded, about
+    state: FileState | None = None  # of the card; a model that is trained further gets another
     translator: LoadedTranslator | None = None
     last_used: float = 0.0  # by a monotonic clock
     memory: TranslationMemory | None = None  # of the translator, and of earlier ones
@@ -48,19 +50,25 @@ class ServedModel:
     @classmethod
     def read(cls, directory: Path) -> ServedModel:
         """Reads only the card. Raises NotFoundError, DamagedError, and OptionError for a model that reads pictures."""
-        card = read_card(directory)
+        state, card = read_state(directory / CARD), read_card(directory)
         if card.has_pictures:
             raise OptionError(f"{directory}/ reads pictures, which cannot be served", hint="serve models of text")
         files = ModelDirectory(directory, card, card.default_precision).files
         size = sum((directory / name).stat().st_size for name in files if (directory / name).is_file())
         source, target = find_language(card.source_language), find_language(card.target_language)
-        return cls(directory, card, source, target, size + LOADED_EXTRA)
+        return cls(directory, card, source, target, size + LOADED_EXTRA, state)
 
 
 class ModelPool:
     """The models of a server, in the order given."""
 
-    def __init__(self, models: Sequence[ServedModel], opener: ModelOpener, memory_limit: int | None = None) -> None:
+    def __init__(
+        self,
+        models: Sequence[ServedModel],
+        opener: ModelOpener,
+        memory_limit: int | None = None,
+        report: Callable[[str], None] = lambda line: None,
+    ) -> None:
         """`memory_limit` is in bytes, for all loaded models together; one model is always loaded.
 
         Raises OptionError.
@@ -68,6 +76,7 @@ class ModelPool:
         self.models = list(models)
         self.opener = opener
         self.memory_limit = memory_limit
+        self.report = report
         self.lock = threading.Lock()
         directions: dict[tuple[str, str], Path] = {}
         for model in self.models:
@@ -101,13 +110,29 @@ class ModelPool:
         return [model.target for model in self.models if model.source.code == source.code]
 
     def open(self, model: ServedModel) -> LoadedTranslator:
-        """Returns the translator of a model, loading it if necessary; for threads that may wait."""
+        """Returns the translator of a model, loading it if necessary; for threads that may wait.
+
+        One whose model was replaced in the meantime makes room for the new one, unless that cannot be loaded.
+        """
         with self.lock:
             model.last_used = time.monotonic()
+            state = read_state(model.directory / CARD)
             if model.translator is None:
                 self.make_room(model)
                 model.translator = self.opener(model.directory)
+            elif state != model.state:
+                self.renew(model)
+            model.state = state
             return model.translator
+
+    def renew(self, model: ServedModel) -> None:
+        """Loads a replaced model; a batch that is being translated keeps the old one until it is done."""
+        try:
+            model.translator, model.card = self.opener(model.directory), read_card(model.directory)
+        except NmtError as error:
+            self.report(f"{error.message}: {model.directory} is served as it was")
+        else:
+            self.report(f"{model.directory} was replaced, and is served as it is now")
 
     def make_room(self, wanted_model: ServedModel) -> None:
         """Unloads the least recently used models until there is room for another."""

@@ -110,7 +110,8 @@ def serve(
     written, and NotFoundError or DamagedError for models.
     """
     host, port = parse_address(request.address)
-    pool = ModelPool([ServedModel.read(path) for path in request.models], request.opener, request.memory_limit)
+    models = [ServedModel.read(path) for path in request.models]
+    pool = ModelPool(models, request.opener, request.memory_limit, report)
     for model in pool.models:
         model.memory = request.memories.get(model.directory)
     if len(pool.models) == 1:

@@ -4,6 +4,8 @@ import errno
 import hashlib
 import os
 import stat
+import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +98,39 @@ def test_a_staged_directory_replaces_the_old_one_whole_and_only_if_told(tmp_path
         (staged / "two").touch()
     assert [entry.name for entry in path.iterdir()] == ["two"]
     assert [entry.name for entry in tmp_path.iterdir()] == ["d"]
+
+
+def test_a_directory_that_is_replaced_can_be_kept_in_the_new_one(tmp_path: Path) -> None:
+    path = tmp_path / "d"
+    for content in ("one", "two", "three"):
+        with stage_directory(path, replace=True, keep_as="previous") as staged:
+            (staged / "f").write_text(content)
+    assert (path / "f").read_text() == "three" and (path / "previous" / "f").read_text() == "two"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["d"]
+    assert sorted(entry.name for entry in (path / "previous").iterdir()) == ["f"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems rename twice")
+def test_a_directory_is_never_missing_while_it_is_replaced(tmp_path: Path) -> None:
+    path, done, missing = tmp_path / "d", threading.Event(), list[OSError]()
+
+    def read() -> None:
+        while not done.is_set():
+            try:
+                (path / "f").read_text()
+            except OSError as error:
+                missing.append(error)
+
+    path.mkdir()
+    (path / "f").write_text("0")
+    reader = threading.Thread(target=read)
+    reader.start()
+    for number in range(200):
+        with stage_directory(path, replace=True) as staged:
+            (staged / "f").write_text(str(number))
+    done.set()
+    reader.join()
+    assert not missing
 
 
 def test_of_several_that_fill_one_directory_one_wins_and_the_others_say_so(tmp_path: Path) -> None:

@@ -55,7 +55,14 @@ PREPARE = (
     Refusal({"max_length", "max_ratio"}, reads_pictures, "belongs to a check that does not run on captions", FOR_TEXT),
     Refusal({"keep"}, lambda v: reads_pictures(v) and "empty" in v.keep, "empty: a caption needs a picture", FOR_TEXT),
 )
+NOT_LEARNED = {"init_from", "replay", "replay_share", "synthetic", "time", "epoch_pairs", "average", "patience"}
 TRAIN = (
+    Refusal(
+        {*("force", "resume", "reverse", "runs", "keep_stages", "tensorboard"), *NOT_LEARNED},
+        lambda v: v.corrections is not None,
+        "cannot be combined with --corrections",
+        "leave it out: a model that learns corrections starts from itself, and replays pairs of --data",
+    ),
     Refusal({"force"}, lambda v: v.resume, "starts over and --resume continues", "give one of them"),
     Refusal(
         {"epochs"},

@@ -1,0 +1,80 @@
+"""What a model learns while its translations are corrected: post-editing, simulated with the references.
+
+    python benchmarks/post_editing.py eng-deu.ui.tsv --model MODEL --data PREPARED --work DIR
+
+PAIRS has segments of a project. Of its first `--segments`, `--corrections` in all, drawn at random, are corrected one
+after the other; after each hundred, `nmt train --corrections` learns all so far. Then the other segments, which nobody
+has corrected, and the test split of PREPARED are translated and scored. MODEL is copied; each round is a JSON line.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from bench import NMT, append_row, make_parser, write_lines
+
+METRICS = ("--metric", "bleu", "--metric", "chrf", "--json")
+
+
+def read_segments(path: Path, most: int) -> list[str]:
+    """Returns the first pairs of a file, each source once, as lines of two columns."""
+    with (lzma.open if path.suffix == ".xz" else open)(path, "rt", encoding="utf-8") as lines:
+        rows = [line.rstrip("\n").split("\t") for line in lines]
+    first = {source: target for source, target, *_ in reversed(rows)}
+    return [f"{source}\t{first[source]}" for source in dict.fromkeys(row[0] for row in rows)][:most]
+
+
+def score(model: Path, sides: tuple[Path, Path] | None, data: Path) -> dict[str, Any]:
+    """Returns the scores of a model on pairs, or on the test split of a prepared corpus."""
+    what = ("--data", data) if sides is None else ("--source", sides[0], "--reference", sides[1])
+    done = subprocess.run(
+        [*NMT, "evaluate", "--model", model, *what, *METRICS], capture_output=True, text=True, check=True
+    )
+    scores = json.loads(done.stdout)["scores"]
+    return {name: {key: entry[key] for key in ("value", "signature")} for name, entry in scores.items()}
+
+
+def main() -> None:
+    parser = make_parser(__doc__, "model", "data", "work", "seed")
+    parser.add_argument("pairs", type=Path, metavar="PAIRS")
+    parser.add_argument("--segments", type=int, default=1_600)
+    parser.add_argument("--corrections", type=int, default=600)
+    parser.add_argument("--each", type=int, default=100, help="corrections per round")
+    parser.add_argument("--train", default="", help="further options of `nmt train`")
+    options = parser.parse_args()
+    options.work.mkdir(parents=True, exist_ok=True)
+    model, results = options.work / "model", options.work / "results.jsonl"
+    shutil.copytree(options.model, model)
+    # 1. Draw the segments that are corrected; the others are only translated.
+    segments = read_segments(options.pairs, options.segments)
+    drawn = set(Random(options.seed).sample(range(len(segments)), options.corrections))
+    corrected = [segment for number, segment in enumerate(segments) if number in drawn]
+    rest = [segment.split("\t") for number, segment in enumerate(segments) if number not in drawn]
+    sides = (options.work / "rest.source", options.work / "rest.target")
+    for side, texts in zip(sides, zip(*rest, strict=True), strict=True):
+        write_lines(side, texts)
+
+    def report(**row: Any) -> None:
+        append_row(results, {**row, "rest": score(model, sides, options.data), "old": score(model, None, options.data)})
+
+    # 2. Learn and measure, round by round.
+    report(corrections=0)
+    for count in range(options.each, options.corrections + 1, options.each):
+        file = options.work / f"corrections-{count}.tsv"
+        write_lines(file, corrected[:count])
+        command = [*NMT, "train", "--corrections", file, "--model", model, "--data", options.data, "--json", "--quiet"]
+        started = time.monotonic()
+        done = subprocess.run([*command, *options.train.split()], capture_output=True, text=True)
+        lesson = json.loads(done.stdout) if done.stdout else {"error": done.stderr[-500:]}
+        report(corrections=count, seconds=time.monotonic() - started, lesson=lesson)
+
+
+if __name__ == "__main__":
+    main()
