@@ -124,10 +124,11 @@ class TrainConfig(Settings):
         panel="Optimisation",
         instead_of="epochs",
     )
-    synthetic: Literal["auto", "none", "back", "diversify", "both"] = setting(
+    synthetic: Literal["auto", "none", "back", "diversify", "both", "distil"] = setting(
         "auto",
         "Synthetic pairs: back-translations of the text without translations, translations of the training pairs by "
-        "models of both directions, or both; auto is back if the corpus has such text, else none.",
+        "models of both directions, or both; distil is what a first model finds for the training pairs by beam search, "
+        "so that greedy search finds it too; auto is back if the corpus has such text, else none.",
         panel="Synthetic pairs",
     )
     synthetic_search: Literal["greedy", "beam", "sample"] = setting(

@@ -9,7 +9,8 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import OptionError
 from nmt_cli.training.config import TrainConfig
 
-Mode = Literal["none", "back", "diversify", "both"]
+Mode = Literal["none", "back", "diversify", "both", "distil"]
+Search = Literal["greedy", "beam", "sample"]
 Direction = Literal["forward", "reverse"]  # of a helper model, seen from the model that is trained
 
 # Real pairs are repeated until they are at least this share of the synthetic ones: with 20,000 pairs and 100,000
@@ -34,6 +35,7 @@ class Task(NamedTuple):
     direction: Direction  # of the helper model
     text: Literal["monolingual", "training"]
     is_tagged: bool  # a back-translation of new text is tagged; a second translation of a training pair is not
+    search: Search | None = None  # None: that of --synthetic-search
 
     @property
     def summary(self) -> str:
@@ -77,6 +79,8 @@ def make_plan(corpus: PreparedCorpus, config: TrainConfig) -> Plan:
         tasks.append(Task("diversified-target", "forward", "training", is_tagged=False))
         if has_text["source"]:
             tasks.append(Task("forward-translation", "forward", "monolingual", is_tagged=False))
+    if mode == "distil":
+        tasks.append(Task("distillation", "forward", "training", is_tagged=False, search="beam"))
     return Plan(mode, tuple(tasks))
 
 

@@ -6,7 +6,8 @@
 4. The model is trained on the mixture.
 
 Every stage can be interrupted and resumed. Sources: Sennrich, Haddow and Birch (2016) for back-translation; Nguyen et
-al. (2020), "Data Diversification"; Caswell, Chelba and Grangier (2019) for the tag. Prints nothing.
+al. (2020), "Data Diversification"; Caswell, Chelba and Grangier (2019) for the tag; Kim and Rush (2016),
+"Sequence-Level Knowledge Distillation", for what a beam finds and greedy search is to find. Prints nothing.
 """
 
 from __future__ import annotations
@@ -177,7 +178,7 @@ class SyntheticRun:
         if not self.stages.is_done(task.name):
             translator = self.load_helper(task.direction)
             with self.stages.run(task.name) as stem:
-                self.translate_texts(translator, texts, stem.with_suffix(".tsv"))
+                self.translate_texts(translator, self.choose_search(task), texts, stem.with_suffix(".tsv"))
         translated = read_translations((self.stages.directory / task.name).with_suffix(".tsv"))
         written = [translation for _, translation in translated]
         sides = (written, texts) if task.direction == "reverse" else (texts, written)
@@ -197,10 +198,13 @@ class SyntheticRun:
     def load_helper(self, direction: Direction) -> Translator:
         return Translator.load(ModelRequest(self.stages.directory / direction))
 
-    def translate_texts(self, translator: Translator, texts: Sequence[str], path: Path) -> None:
+    def choose_search(self, task: Task) -> SearchConfig:
+        """Returns how the text of a task is translated."""
+        search = SEARCHES[task.search or self.request.training.synthetic_search]
+        return replace(search, sampling=replace(search.sampling, seed=self.request.training.seed))
+
+    def translate_texts(self, translator: Translator, search: SearchConfig, texts: Sequence[str], path: Path) -> None:
         """Appends the translations of the remaining texts to the file, block by block."""
-        search = SEARCHES[self.request.training.synthetic_search]
-        search = replace(search, sampling=replace(search.sampling, seed=self.request.training.seed))
         done, started = len(read_translations(path)), monotonic()
         first = done
         while done < len(texts):
@@ -218,8 +222,7 @@ class SyntheticRun:
         if not path.is_file():
             translator = translator or self.load_helper(task.direction)
             sources = [pair.source for pair in self.orient_corpus(task.direction).read_pairs("dev")]
-            search = SEARCHES[self.request.training.synthetic_search]
-            confidences = [measure_confidence(t) for t in translator.translate(sources, search)]
+            confidences = [measure_confidence(t) for t in translator.translate(sources, self.choose_search(task))]
             measured = [confidence for confidence in confidences if math.isfinite(confidence)]
             least = float(np.quantile(measured, LEAST_CONFIDENT)) if measured else -math.inf
             write_text(path, json.dumps(least if math.isfinite(least) else None))
@@ -234,7 +237,7 @@ class SyntheticRun:
         directory = self.stages.directory / MIXTURE
         counts: dict[str, Any] = {
             "mode": self.plan.mode,
-            "search": self.request.training.synthetic_search,
+            "search": self.plan.tasks[0].search or self.request.training.synthetic_search,
             "real_pairs": real,
             "repeats": repeats,
             "pairs": len(pairs),

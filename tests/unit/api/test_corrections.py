@@ -31,12 +31,12 @@ PAIRS = toy_pairs(1_100)  # those from 900 on are not in the corpus
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a corpus, and with a model that has learned it for a moment."""
+    """A folder with a corpus, and with a model that has half learned it."""
     folder = tmp_path_factory.mktemp("trained")
     corpus = prepare_toy(folder, 900)
-    network = ModelConfig.from_options(attention="none", bidirectional=False, embedding=32, units=48)
+    network = ModelConfig.from_options(attention="additive", embedding=32, units=48, attention_units=16)
     options = {"batch": 32, "mixed_precision": False, "careless": 0.0, "placeholders": 0.0, "learning_rate": 0.01}
-    train(TrainingRequest(corpus, folder / "model", network, TrainConfig(epochs=1, **options)))
+    train(TrainingRequest(corpus, folder / "model", network, TrainConfig(epochs=4, **options)))
     return folder
 
 
@@ -97,7 +97,7 @@ def test_a_model_replays_its_own_corpus_else_its_sample_else_its_own_translation
     translated = find_old_pairs(model, other.directory, 1)
     assert {pair.source for pair in translated.train} <= {pair.source for pair in other.read_pairs("train")}
     assert set(translated.dev) == set(other.read_pairs("dev"))  # whose references judge
-    assert not set(translated.train) & set(other.read_pairs("train"))  # the model knows next to nothing
+    assert not set(translated.train) <= set(other.read_pairs("train"))  # the model has half learned it
     sample = OldPairs([SentencePair("a", "b")], [SentencePair("c", "d")])
     write_sample(folder / "model" / SAMPLE, sample)
     assert find_old_pairs(model, other.directory, 1) == sample
@@ -122,7 +122,7 @@ def test_the_gate_asks_for_a_gain_and_allows_a_small_loss(
 
 
 def test_a_model_that_learned_takes_the_place_of_the_old_one(folder: Path) -> None:
-    corrections = write_pairs(folder / "c.tsv", PAIRS[900:])
+    corrections = write_pairs(folder / "c.tsv", [(f"popo popo {source}", "abab eded.") for source, _ in PAIRS[900:]])
     model, before = folder / "model", (folder / "model" / CARD).read_bytes()
     lesson = nmt.learn(corrections, model=model, data=folder / "prepared", epochs=6, learning_rate=0.01, batch=32)
     assert lesson.is_accepted and lesson.learned + lesson.held_back == 200

@@ -69,6 +69,8 @@ def test_the_plan_follows_from_the_mode_and_from_what_the_corpus_has(with_text: 
     assert [task.name for task in make_plan(with_text, TrainConfig()).tasks] == ["back-translation"]
     diversify = make_plan(with_text, TrainConfig(synthetic="diversify"))
     assert diversify.directions == ("reverse", "forward")
+    distil = make_plan(with_text, TrainConfig(synthetic="distil", synthetic_search="greedy"))
+    assert distil.directions == ("forward",) and [task.search for task in distil.tasks] == ["beam"]
     with pytest.raises(OptionError, match="needs target text without translations"):
         make_plan(
             replace(with_text, manifest=replace(with_text.manifest, monolingual={})), TrainConfig(synthetic="back")
