@@ -17,8 +17,9 @@ from nmt_cli.api.corrections.pairs import FEWEST, is_held_back, read_corrections
 from nmt_cli.api.corrections.replayed import OldPairs, find_old_pairs, read_sample, write_sample
 from nmt_cli.corpus.sides import SentencePair
 from nmt_cli.errors import DamagedError, DataError, NotFoundError, OptionError
+from nmt_cli.files import write_json
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.runtime.model_directory import CARD, SAMPLE, ModelDirectory, read_card, write_card
+from nmt_cli.runtime.model_directory import CARD, SAMPLE, ModelDirectory, read_card
 from nmt_cli.text.normalise import make_sentence_key
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.request import TrainingRequest
@@ -173,7 +174,7 @@ def test_a_model_of_a_package_stays_and_one_of_its_name_is_made(
 ) -> None:
     def learn_all(request: object, corpus: object, old: ModelDirectory, new: Path, watcher: object) -> None:
         copytree(old.directory, new)
-        write_card(new, read_card(new)._replace(epochs=99))
+        write_json(new / CARD, read_card(new)._replace(epochs=99)._asdict())
 
     package = folder / "model"
     monkeypatch.setattr("nmt_cli.runtime.installed_models.list_models", lambda: {"eng-xyz": package})
