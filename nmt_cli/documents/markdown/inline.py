@@ -7,6 +7,7 @@ left to right; for links and code, whose tokens do not record their spelling, a 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -78,6 +79,8 @@ class InlineReader:
         self.run = 0  # where text begins that is no item yet
         self.edits: list[Edit] = []  # that make what it spells of the document
         self.items: list[InlineItem] = []
+        self.ends: dict[str, list[int]] = {}  # by the name of an element: which tokens end it
+        self.last_content = max((i for i, part in enumerate(self.tokens) if part.content.strip()), default=0)
 
     def read_items(self) -> list[InlineItem]:
         index = 0
@@ -101,7 +104,7 @@ class InlineReader:
         elif token.nesting:
             self.read_pair(token)
         elif token.type == ATTRIBUTES:
-            self.read_attributes(token, is_last=all(not later.content.strip() for later in self.tokens[index + 1 :]))
+            self.read_attributes(token, is_last=index >= self.last_content)
         elif token.type == "hardbreak":
             match = LINE_BREAK.match(self.content, self.cursor)
             self.add_item("break", match[0] if match else "")
@@ -182,9 +185,12 @@ class InlineReader:
         return index + 1
 
     def find_end(self, index: int, name: str) -> int | None:
-        """Returns the index of the token that ends the element `name`."""
-        following = range(index + 1, len(self.tokens))
-        return next((i for i in following if self.tokens[i].content.lower().startswith(f"</{name}")), None)
+        """Returns the index of the next token that ends the element `name`."""
+        if name not in self.ends:
+            self.ends[name] = [i for i, part in enumerate(self.tokens) if part.content.lower().startswith(f"</{name}")]
+        ends = self.ends[name]
+        position = bisect_right(ends, index)
+        return ends[position] if position < len(ends) else None
 
     def spell(self, text: str, length: int) -> None:
         """Adds a text to the run, spelled by the next `length` characters."""

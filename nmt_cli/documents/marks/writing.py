@@ -31,7 +31,7 @@ class InlineOutput:
         self.escape = escape
         self.parts: list[str] = []
         self.open: list[tuple[Wrapper, int]] = []  # with the index of its `before` among the parts
-        self.text = ""  # of the innermost wrapper
+        self.text = ""  # of the innermost wrapper: its first character, and what was written last
         self.last_character = ""
         self.wants_blank = False
         self.text_wrappers: Wrappers = ()  # of the last text
@@ -63,7 +63,7 @@ class InlineOutput:
             text, raw = f" {text}", f" {raw}"
         self.enter(wrappers)
         self.parts.append(raw)
-        self.text += text
+        self.text = self.text[:1] + text
         self.last_character, self.wants_blank, self.text_wrappers = text[-1], False, wrappers
 
     def write_raw(self, raw: str, wrappers: Wrappers) -> None:

@@ -136,7 +136,7 @@ def group_fields(items: list[InlineItem]) -> list[InlineItem]:
         elif item.name == "fldChar end" and begins:
             start = begins.pop()
             field = result[start:]
-            if begins_run(result[:start], field) and is_balanced(field):
+            if begins_run(result[start - 1] if start else None, field) and is_balanced(field):
                 result[start:] = make_field(field)
     return split_shared(items, result)
 
@@ -150,10 +150,9 @@ def split_shared(items: list[InlineItem], result: list[InlineItem]) -> list[Inli
     return result if lost + kept == sum(1 for item in items if item.wrappers) else items
 
 
-def begins_run(before: Sequence[InlineItem], field: Sequence[InlineItem]) -> bool:
-    """Whether a field begins with a run of its own."""
-    last = before[-1] if before else None
-    return not (last and last.wrappers and last.wrappers[:1] == field[0].wrappers[:1])
+def begins_run(before: InlineItem | None, field: Sequence[InlineItem]) -> bool:
+    """Whether a field begins with a run of its own, which the item before it does not share."""
+    return not (before and before.wrappers and before.wrappers[:1] == field[0].wrappers[:1])
 
 
 def is_balanced(items: Sequence[InlineItem]) -> bool:
@@ -175,7 +174,7 @@ def make_field(field: Sequence[InlineItem]) -> list[InlineItem]:
     if (
         instruction.strip().upper().startswith("HYPERLINK")
         and separators
-        and begins_run(field[: first + 1], result or field[-1:])
+        and begins_run(field[first], result or field[-1:])
     ):
         opening = InlineItem("open", (flatten(field[: first + 1]),), name="field")
         return [opening, *result, InlineItem("close", (flatten(field[-1:]),), name="field")]

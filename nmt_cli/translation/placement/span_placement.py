@@ -68,10 +68,10 @@ def restore_spans(
 
 def verify_spans(text: str, placed: Sequence[Placed]) -> tuple[str, list[Placed]]:
     """Appends to `text` each span that occurs too rarely, and reports the appended ones."""
-    texts = [span.text for span in placed]
+    spans = "\0".join(span.text for span in placed)  # of which one may contain another
     result = []
     for span in placed:
-        if text.count(span.text) < sum(other.count(span.text) for other in texts):
+        if text.count(span.text) < spans.count(span.text):
             text, span = f"{text} {span.text}".lstrip(), span._replace(how="position", dropped=True)
         result.append(span)
     return text, result
