@@ -55,7 +55,7 @@ KeepStages = Annotated[
         rich_help_panel="Synthetic pairs",
     ),
 ]
-Corrections = Annotated[
+CorrectionFile = Annotated[
     Path | None,
     typer.Option(
         "--corrections",
@@ -83,7 +83,7 @@ def train(
     training: TrainConfig,
     data: DataOption = Path("prepared"),
     model: ModelOption = Path("model"),
-    corrections: Corrections = None,
+    corrections: CorrectionFile = None,
     force: Force = False,
     resume: Resume = False,
     reverse: Reverse = False,
@@ -115,7 +115,7 @@ def train(
         cluster=os.environ.get("TF_CONFIG"),
     )
     if corrections is not None:
-        teach(screen, request, corrections, log_every, as_json=as_json)
+        learn(screen, request, corrections, log_every, as_json=as_json)
         return
     loading = partial(screen.show_status, "starting TensorFlow")
     with catch_stop_signals() as stop, TrainingScreen(screen, stop, log_every) as shown:
@@ -128,7 +128,7 @@ def train(
         raise typer.Exit(128 + stop.signal)
 
 
-def teach(screen: Screen, request: TrainRequest, corrections: Path, log_every: float, *, as_json: bool) -> None:
+def learn(screen: Screen, request: TrainRequest, corrections: Path, log_every: float, *, as_json: bool) -> None:
     """Has the model learn corrections, and says what came of it; exits with CHECK_FAILED if the model is not better."""
     from nmt_cli.api.corrections.learn import learn_corrections
 

@@ -121,11 +121,11 @@ class ModelPool:
                 self.make_room(model)
                 model.translator = self.opener(model.directory)
             elif state != model.state:
-                self.renew(model)
+                self.load_again(model)
             model.state = state
             return model.translator
 
-    def renew(self, model: ServedModel) -> None:
+    def load_again(self, model: ServedModel) -> None:
         """Loads a replaced model; a batch that is being translated keeps the old one until it is done."""
         try:
             model.translator, model.card = self.opener(model.directory), read_card(model.directory)

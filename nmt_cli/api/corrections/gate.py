@@ -73,7 +73,8 @@ def judge(old: Path, new: Path, held_back: Sequence[SentencePair], dev: Sequence
 def translate_all(model: Path, sources: Sequence[str]) -> list[str]:
     """Returns the translations of a model, searched for and repaired as `nmt translate` does."""
     translator = Translator.load(ModelRequest(model))
-    return [found.text for found in translator.translate(sources, SearchConfig(), repair=RepairConfig())]
+    translations = translator.translate(sources, SearchConfig(), repair=RepairConfig())
+    return [translation.text for translation in translations]
 
 
 def compare(metric: str, before: Sequence[str], after: Sequence[str], pairs: Sequence[SentencePair]) -> Change:

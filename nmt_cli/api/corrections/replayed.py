@@ -45,9 +45,9 @@ def draw(pairs: list[SentencePair], most: int, generator: random.Random) -> list
 def find_old_pairs(model: ModelDirectory, data: Path, seed: int) -> OldPairs:
     """Returns the pairs to replay with a model. Raises NotFoundError if there are none, and DamagedError."""
     corpora = list_corpora(data)
-    own = next((corpus for corpus in corpora if corpus.fingerprint == model.card.dataset_fingerprint), None)
-    if own is not None:
-        return OldPairs(own.read_pairs("train"), own.read_pairs("dev"))
+    trained_on = next((corpus for corpus in corpora if corpus.fingerprint == model.card.dataset_fingerprint), None)
+    if trained_on is not None:
+        return OldPairs(trained_on.read_pairs("train"), trained_on.read_pairs("dev"))
     if (model.directory / SAMPLE).is_file():
         return read_sample(model.directory / SAMPLE)
     other = next((corpus for corpus in corpora if has_languages(corpus, model.card)), None)

@@ -10,7 +10,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.training.config import TrainConfig
 
 Mode = Literal["none", "back", "diversify", "both", "distil"]
-Search = Literal["greedy", "beam", "sample"]
+SearchName = Literal["greedy", "beam", "sample"]
 Direction = Literal["forward", "reverse"]  # of a helper model, seen from the model that is trained
 
 # Real pairs are repeated until they are at least this share of the synthetic ones: with 20,000 pairs and 100,000
@@ -35,7 +35,7 @@ class Task(NamedTuple):
     direction: Direction  # of the helper model
     text: Literal["monolingual", "training"]
     is_tagged: bool  # a back-translation of new text is tagged; a second translation of a training pair is not
-    search: Search | None = None  # None: that of --synthetic-search
+    search: SearchName | None = None  # None: that of --synthetic-search
 
     @property
     def summary(self) -> str:

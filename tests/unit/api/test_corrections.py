@@ -31,7 +31,7 @@ PAIRS = toy_pairs(1_100)  # those from 900 on are not in the corpus
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def half_learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a corpus, and with a model that has half learned it."""
     folder = tmp_path_factory.mktemp("trained")
     corpus = prepare_toy(folder, 900)
@@ -42,9 +42,9 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(trained: Path, tmp_path: Path) -> Path:
+def workplace(half_learned: Path, tmp_path: Path) -> Path:
     """The same, to be changed."""
-    return copytree(trained, tmp_path / "folder")
+    return copytree(half_learned, tmp_path / "folder")
 
 
 def make_change(before: float, after: float) -> Change:
@@ -89,23 +89,23 @@ def test_a_sample_is_read_as_it_was_written(tmp_path: Path) -> None:
         read_sample(tmp_path / SAMPLE)
 
 
-def test_a_model_replays_its_own_corpus_else_its_sample_else_its_own_translations(folder: Path) -> None:
-    model = ModelDirectory.load(folder / "model")
-    own = find_old_pairs(model, folder / "prepared", 1)
+def test_a_model_replays_its_corpus_else_a_sample_else_its_translations(workplace: Path) -> None:
+    model = ModelDirectory.load(workplace / "model")
+    own = find_old_pairs(model, workplace / "prepared", 1)
     assert set(own.train) < set(PAIRS) and len(own.train) > 600
-    (folder / "other").mkdir()
-    other = prepare_toy(folder / "other", 300)
+    (workplace / "other").mkdir()
+    other = prepare_toy(workplace / "other", 300)
     translated = find_old_pairs(model, other.directory, 1)
     assert {pair.source for pair in translated.train} <= {pair.source for pair in other.read_pairs("train")}
     assert set(translated.dev) == set(other.read_pairs("dev"))  # whose references judge
     assert not set(translated.train) <= set(other.read_pairs("train"))  # the model has half learned it
     sample = OldPairs([SentencePair("a", "b")], [SentencePair("c", "d")])
-    write_sample(folder / "model" / SAMPLE, sample)
+    write_sample(workplace / "model" / SAMPLE, sample)
     assert find_old_pairs(model, other.directory, 1) == sample
-    assert find_old_pairs(model, folder / "prepared", 1) == own
-    (folder / "model" / SAMPLE).unlink()
+    assert find_old_pairs(model, workplace / "prepared", 1) == own
+    (workplace / "model" / SAMPLE).unlink()
     with pytest.raises(NotFoundError, match="nothing that"):
-        find_old_pairs(model, folder / "nowhere", 1)
+        find_old_pairs(model, workplace / "nowhere", 1)
 
 
 @pytest.mark.parametrize(
@@ -122,10 +122,10 @@ def test_the_gate_asks_for_a_gain_and_allows_a_small_loss(
     assert Verdict(make_change(*corrections), make_change(*development)).objection == objection
 
 
-def test_a_model_that_learned_takes_the_place_of_the_old_one(folder: Path) -> None:
-    corrections = write_pairs(folder / "c.tsv", [(f"popo popo {source}", "abab eded.") for source, _ in PAIRS[900:]])
-    model, before = folder / "model", (folder / "model" / CARD).read_bytes()
-    lesson = nmt.learn(corrections, model=model, data=folder / "prepared", epochs=6, learning_rate=0.01, batch=32)
+def test_a_model_that_learned_takes_the_place_of_the_old_one(workplace: Path) -> None:
+    corrections = write_pairs(workplace / "c.tsv", [(f"popo popo {source}", "abab eded.") for source, _ in PAIRS[900:]])
+    model, before = workplace / "model", (workplace / "model" / CARD).read_bytes()
+    lesson = nmt.learn(corrections, model=model, data=workplace / "prepared", epochs=6, learning_rate=0.01, batch=32)
     assert lesson.is_accepted and lesson.learned + lesson.held_back == 200
     assert lesson.verdict.corrections.after > lesson.verdict.corrections.before
     # The old model is whole where the lesson says, and the new one is one like any other.
@@ -138,21 +138,21 @@ def test_a_model_that_learned_takes_the_place_of_the_old_one(folder: Path) -> No
 
 
 def test_a_model_that_is_no_better_leaves_the_old_one_in_its_place(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    workplace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
         learning, "train_further", lambda request, corpus, old, new, watcher: copytree(old.directory, new)
     )
-    model = folder / "model"
+    model = workplace / "model"
     before = {path.name: path.read_bytes() for path in model.iterdir() if path.is_file()}
-    lesson = nmt.learn(write_pairs(folder / "c.tsv", PAIRS[900:]), model=model, data=folder / "prepared")
+    lesson = nmt.learn(write_pairs(workplace / "c.tsv", PAIRS[900:]), model=model, data=workplace / "prepared")
     assert not lesson.is_accepted and lesson.previous is None
     assert "stays as it was" in str(lesson)
     assert {path.name: path.read_bytes() for path in model.iterdir() if path.is_file()} == before
     assert not (model / "previous").exists()
 
 
-def test_what_was_held_back_is_never_learned(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_held_back_is_never_learned(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
     def learn_nothing(request: object, corpus: object, old: ModelDirectory, new: Path, watcher: object) -> None:
@@ -161,31 +161,33 @@ def test_what_was_held_back_is_never_learned(folder: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(learning, "train_further", learn_nothing)
     again = random.Random(1).sample(PAIRS[:900], 100)  # which the old corpus has too
-    path = write_pairs(folder / "c.tsv", again)
-    nmt.learn(path, model=folder / "model", data=folder / "prepared")
+    path = write_pairs(workplace / "c.tsv", again)
+    nmt.learn(path, model=workplace / "model", data=workplace / "prepared")
     held_back = {pair.source for pair in read_corrections(path, LANGUAGES).held_back}
-    dev = {pair.source for pair in find_old_pairs(ModelDirectory.load(folder / "model"), folder / "prepared", 1).dev}
+    dev = {
+        pair.source for pair in find_old_pairs(ModelDirectory.load(workplace / "model"), workplace / "prepared", 1).dev
+    }
     assert seen and held_back and dev
     assert not {pair.source for pair in seen} & (held_back | dev)
 
 
 def test_a_model_of_a_package_stays_and_one_of_its_name_is_made(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    workplace: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def learn_all(request: object, corpus: object, old: ModelDirectory, new: Path, watcher: object) -> None:
         copytree(old.directory, new)
         write_json(new / CARD, read_card(new)._replace(epochs=99)._asdict())
 
-    package = folder / "model"
+    package = workplace / "model"
     monkeypatch.setattr("nmt_cli.runtime.installed_models.list_models", lambda: {"eng-xyz": package})
     monkeypatch.setattr(learning, "train_further", learn_all)
     monkeypatch.setattr(learning, "judge", lambda *_: Verdict(make_change(1, 2), make_change(1, 1)))
     monkeypatch.chdir(tmp_path)
-    lesson = nmt.learn(write_pairs(folder / "c.tsv", PAIRS[900:]), model="eng-xyz", data=folder / "prepared")
+    lesson = nmt.learn(write_pairs(workplace / "c.tsv", PAIRS[900:]), model="eng-xyz", data=workplace / "prepared")
     assert (lesson.model, lesson.previous) == (Path("eng-xyz"), None)
     assert read_card(Path("eng-xyz")).epochs == 99 and read_card(package).epochs != 99
 
 
-def test_options_that_start_elsewhere_are_refused(folder: Path) -> None:
+def test_options_that_start_elsewhere_are_refused(workplace: Path) -> None:
     with pytest.raises(OptionError, match="cannot be combined with"):
-        nmt.learn(folder / "c.tsv", model=folder / "model", init_from="other")
+        nmt.learn(workplace / "c.tsv", model=workplace / "model", init_from="other")
