@@ -51,9 +51,10 @@ $(VENV)/try-installed: requirements.lock pyproject.toml
 	@touch $@
 
 try: $(VENV)/try-installed
-	@echo 'Where is the station?' | tee /dev/stderr | $(NMT) translate --model eng-deu
+	@printf 'Where is the station?\nReplace all\n' | tee /dev/stderr | $(NMT) translate --model eng-deu
+	@echo '<p>To insert a table, choose <b>Insert - Table</b>.</p>' | tee /dev/stderr | $(NMT) translate --model eng-deu --format html
 	@echo
-	@echo 'That was: echo "Where is the station?" | nmt translate --model eng-deu'
+	@echo 'That was: echo "Where is the station?" | nmt translate --model eng-deu, for a sentence, a label and a document'
 	@echo 'nmt is in $(BIN): source $(BIN)/activate'
 
 demo: $(VENV)/demo-installed
