@@ -59,8 +59,7 @@ CorrectionFile = Annotated[
     Path | None,
     typer.Option(
         "--corrections",
-        help="File of pairs by which the translations of --model were corrected: the model learns them, each --epochs "
-        "times, and is replaced if held-back corrections get better and the development set does not get worse.",
+        help="File of corrected translations: --model learns them, and is replaced if it is better for it.",
         rich_help_panel="Fine-tuning",
     ),
 ]

@@ -45,13 +45,18 @@ class Verdict(NamedTuple):
     development: Change
 
     @property
+    def has_lost(self) -> bool:
+        """Whether the development set is translated worse by more than MOST_LOST."""
+        return self.development.before - self.development.after > MOST_LOST
+
+    @property
     def objection(self) -> str | None:
         """Why the new model must not replace the old one; None if it may."""
         gained = self.corrections.after - self.corrections.before
-        lost = self.development.before - self.development.after
         if gained <= 0:
             return f"it translates {format_count(self.corrections.sentences, 'held-back correction')} no better"
-        return f"it loses {lost:.1f} BLEU on the development set" if lost > MOST_LOST else None
+        lost = self.development.before - self.development.after
+        return f"it loses {lost:.1f} BLEU on the development set" if self.has_lost else None
 
     def to_mapping(self) -> dict[str, Any]:
         """Returns the verdict in the form of `--json`."""

@@ -2,7 +2,8 @@
 
 1. Hold back a tenth of the corrections; find old pairs to replay with the others.
 2. Train on both, in one pass in which each correction occurs several times.
-3. Compare both models; the new one takes the place of the old one only if it passes the gate.
+3. Compare both models; the new one takes the place of the old one only if it passes the gate. If it has lost too much,
+   go back part of the way, and compare again.
 
 Source of the mixture: Chu, Dabre, Kurohashi (2017), "An Empirical Comparison of Domain Adaptation Methods".
 """
@@ -10,7 +11,7 @@ Source of the mixture: Chu, Dabre, Kurohashi (2017), "An Empirical Comparison of
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,7 +43,9 @@ from nmt_cli.training.transfer.finetune import find_parent
 from nmt_cli.training.watcher import Watcher
 
 STAGE_NAMES = ("corrections and old pairs", "a model that learns them", "the gate")
-REPLAYED = 1.0  # old pairs for each time that a correction occurs
+# Fewer old pairs or a higher learning rate teach more, and lose more (benchmarks/log/corrections.md).
+REPLAYED = 4  # old pairs for each time that a correction occurs
+BATCH = 32  # pairs, unless --batch is set: a few hundred corrections are few updates
 
 
 @dataclass(frozen=True)
@@ -124,20 +127,22 @@ def learn_corrections(request: TrainRequest, path: Path, watcher: Watcher) -> Le
         repeated = corrections.learned * training.epochs
         replayed = find_old_pairs(old, request.data, training.seed)
         replayed = replayed._replace(train=corrections.exclude_from(replayed.train))
-        replayed = replayed.sample(round(REPLAYED * len(repeated)), training.seed)
+        replayed = replayed.sample(REPLAYED * len(repeated), training.seed)
         corpus = write_corpus(Path(scratch, "corpus"), repeated, corrections.held_back, replayed, old)
         # 2. A model that learns them.
         watcher.report_stage(STAGE_NAMES[1], 2, len(STAGE_NAMES))
         new = Path(scratch, "model")
-        train_further(replace(request, training=training), corpus, old, new, watcher)
-        if watcher.should_stop():
-            raise KeyboardInterrupt
-        # 3. The gate.
-        watcher.report_stage(STAGE_NAMES[2], 3, len(STAGE_NAMES))
-        verdict = judge(old.directory, new, corrections.held_back, replayed.dev)
+        for _ in train_further(replace(request, training=training), corpus, old, new, watcher):
+            if watcher.should_stop():
+                raise KeyboardInterrupt
+            # 3. The gate. Where the model has lost too much, it is asked for a shorter step.
+            watcher.report_stage(STAGE_NAMES[2], 3, len(STAGE_NAMES))
+            verdict = judge(old.directory, new, corrections.held_back, replayed.dev)
+            if not verdict.has_lost:
+                break
         if verdict.objection is None:
             with stage_directory(target, replace=True, keep_as=PREVIOUS) as staged:
-                shutil.copytree(new, staged, dirs_exist_ok=True)
+                shutil.copytree(new, staged, dirs_exist_ok=True, ignore=shutil.ignore_patterns(CHECKPOINTS))
     counts = len(corrections.learned), len(corrections.held_back), len(replayed.train)
     return Lesson(target, *counts, verdict, None if is_named or verdict.objection else target / PREVIOUS)
 
@@ -169,20 +174,27 @@ def write_corpus(
 
 def train_further(
     request: TrainRequest, corpus: PreparedCorpus, old: ModelDirectory, directory: Path, watcher: Watcher
-) -> None:
-    """Trains the old model on the corpus, in one pass, into a directory."""
+) -> Iterator[None]:
+    """Trains the old model on the corpus into a directory; asked again, it learns less and forgets less."""
     with silent_tensorflow():
         from nmt_cli.training.request import TrainingRequest
-        from nmt_cli.training.run import train
+        from nmt_cli.training.transfer.short_steps import train_in_shorter_steps
     explicit = request.explicit.select_fields(ModelConfig) | request.explicit.select_fields(TrainConfig)
-    config = replace(request.training, epochs=1)
-    train(TrainingRequest(corpus, directory, request.network, config, watcher, explicit=explicit))
-    shutil.rmtree(directory / CHECKPOINTS, ignore_errors=True)
+    is_batch_set = {"batch", "batch_tokens"} & explicit
+    config = replace(request.training, epochs=1, batch=request.training.batch if is_batch_set else BATCH)
+    training = TrainingRequest(corpus, directory, request.network, config, watcher, explicit=explicit)
+    for _ in train_in_shorter_steps(training):
+        inherit_facts(directory, old)
+        yield
+
+
+def inherit_facts(directory: Path, old: ModelDirectory) -> None:
+    """Gives a new model the old one's sample, and what its card says of the corpus, whose development set is used."""
     card = read_card(directory)
     checksums = dict(card.checksums)
     if (old.directory / SAMPLE).is_file():
         shutil.copyfile(old.directory / SAMPLE, directory / SAMPLE)
         checksums[SAMPLE] = hash_file(directory / SAMPLE)
-    # The development set is still that of the old corpus.
-    card = card._replace(dataset_fingerprint=old.card.dataset_fingerprint, checksums=checksums)
+    fingerprint, epochs = old.card.dataset_fingerprint, old.card.epochs
+    card = card._replace(dataset_fingerprint=fingerprint, epochs=epochs, checksums=checksums)
     write_json(directory / CARD, card._asdict())

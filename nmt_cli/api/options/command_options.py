@@ -43,7 +43,7 @@ OPTIONS: Mapping[str, CommandOptions] = {
             *("embedding", "units", "layers", "heads", "cell", "bidirectional", "input-feeding", "feed-forward"),
             *("tied", "dropout"),
             *("learning-rate", "label-smoothing", "metric", "runs", "placeholders", "mixed-precision"),
-            *("noise", "word-dropout", "subword-sampling", "scheduled-sampling"),
+            *("noise", "word-dropout", "subword-sampling"),
             *("replay", "synthetic", "reverse", "devices", "tensorboard", "json"),
         ),
     ),

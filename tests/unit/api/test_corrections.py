@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree
 
@@ -51,9 +52,10 @@ def make_change(before: float, after: float) -> Change:
     return Change("BLEU", 100, before, after, 0.5)
 
 
-def copy_model(request: object, corpus: object, old: ModelDirectory, new: Path, watcher: object) -> None:
+def copy_model(request: object, corpus: object, old: ModelDirectory, new: Path, watcher: object) -> Iterator[None]:
     """Learns nothing."""
     copytree(old.directory, new)
+    yield
 
 
 @given(st.lists(st.text("ab ", min_size=1, max_size=30), unique=True, max_size=50))
@@ -140,9 +142,7 @@ def test_a_model_that_learned_takes_the_place_of_the_old_one(workplace: Path) ->
 def test_a_model_that_is_no_better_leaves_the_old_one_in_its_place(
     workplace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        learning, "train_further", lambda request, corpus, old, new, watcher: copytree(old.directory, new)
-    )
+    monkeypatch.setattr(learning, "train_further", copy_model)
     model = workplace / "model"
     before = {path.name: path.read_bytes() for path in model.iterdir() if path.is_file()}
     lesson = nmt.learn(write_pairs(workplace / "c.tsv", PAIRS[900:]), model=model, data=workplace / "prepared")
@@ -155,9 +155,12 @@ def test_a_model_that_is_no_better_leaves_the_old_one_in_its_place(
 def test_what_was_held_back_is_never_learned(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
-    def learn_nothing(request: object, corpus: object, old: ModelDirectory, new: Path, watcher: object) -> None:
+    def learn_nothing(
+        request: object, corpus: object, old: ModelDirectory, new: Path, watcher: object
+    ) -> Iterator[None]:
         seen.extend(corpus.read_pairs("train"))  # type: ignore[attr-defined]
         copytree(old.directory, new)
+        yield
 
     monkeypatch.setattr(learning, "train_further", learn_nothing)
     again = random.Random(1).sample(PAIRS[:900], 100)  # which the old corpus has too
@@ -174,9 +177,10 @@ def test_what_was_held_back_is_never_learned(workplace: Path, monkeypatch: pytes
 def test_a_model_of_a_package_stays_and_one_of_its_name_is_made(
     workplace: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def learn_all(request: object, corpus: object, old: ModelDirectory, new: Path, watcher: object) -> None:
+    def learn_all(request: object, corpus: object, old: ModelDirectory, new: Path, watcher: object) -> Iterator[None]:
         copytree(old.directory, new)
         write_json(new / CARD, read_card(new)._replace(epochs=99)._asdict())
+        yield
 
     package = workplace / "model"
     monkeypatch.setattr("nmt_cli.runtime.installed_models.list_models", lambda: {"eng-xyz": package})
