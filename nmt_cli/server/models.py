@@ -132,7 +132,7 @@ class ModelPool:
         except NmtError as error:
             self.report(f"{error.message}: {model.directory} is served as it was")
         else:
-            self.report(f"{model.directory} was replaced, and is served as it is now")
+            self.report(f"{model.directory} was replaced: the new one is served")
 
     def make_room(self, wanted_model: ServedModel) -> None:
         """Unloads the least recently used models until there is room for another."""
