@@ -156,8 +156,7 @@ def stage_directory(path: Path, *, replace: bool, keep_as: str | None = None) ->
 
     The new directory takes over the permissions of the old one, which is deleted, or kept in it under the name
     `keep_as`. For a link, the target is replaced. After an exception the staged directory is removed and `path`
-    unchanged. Raises OutputError if `path` is a file, or a directory that is
-    not empty and `replace` is false.
+    unchanged. Raises OutputError if `path` is a file, or a directory that is not empty and `replace` is false.
     """
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)

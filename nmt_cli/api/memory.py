@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class MemoryLanguageError(DataError):
-    """A memory whose languages differ from the model's."""
+    """A file of pairs whose languages differ from the model's."""
 
 
 def load_memory(
@@ -70,14 +70,14 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
     except DataError as error:
         if "--source-language" not in (error.hint or ""):
             raise
-        raise MemoryLanguageError(f"--tm: {error.message}", hint=describe_languages(languages)) from error
+        raise MemoryLanguageError(error.message, hint=describe_languages(languages)) from error
     declared = reader.languages
     if declared is None:
         return guess_languages(*(path.name for path in file.files)), pairs
     if not are_same_languages(declared, languages) and not are_same_languages((declared[1], declared[0]), languages):
-        raise MemoryLanguageError(f"--tm: {file.name} is {' -> '.join(declared)}", hint=describe_languages(languages))
+        raise MemoryLanguageError(f"{file.name} is {' -> '.join(declared)}", hint=describe_languages(languages))
     return declared, pairs
 
 
 def describe_languages(languages: tuple[str, str]) -> str:
-    return f"the model translates {' -> '.join(languages)}: give a memory of these languages"
+    return f"the model translates {' -> '.join(languages)}: give pairs of these languages"

@@ -9,6 +9,8 @@ The p-values are those of a paired bootstrap (Koehn 2004).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,7 +29,7 @@ MOST_LOST = 0.3  # BLEU on the development set
 class Change(NamedTuple):
     """The scores of the old and the new model on the same sentences."""
 
-    metric: str  # with its signature's name, such as chrF2
+    metric: str  # as it is printed, such as chrF2
     sentences: int
     before: float  # 0-100
     after: float
@@ -64,22 +66,32 @@ class Verdict(NamedTuple):
         return {**changes, "objection": self.objection}
 
 
-def judge(old: Path, new: Path, held_back: Sequence[SentencePair], dev: Sequence[SentencePair]) -> Verdict:
-    """Translates both sets with both models, and returns the verdict."""
-    sources = [pair.source for pair in (*held_back, *dev)]
-    before, after = (translate_all(model, sources) for model in (old, new))
-    count = len(held_back)
-    return Verdict(
-        compare("chrf", before[:count], after[:count], held_back),
-        compare("bleu", before[count:], after[count:], dev),
-    )
+@dataclass(frozen=True)
+class Gate:
+    """The old model, and the sentences on which new ones are compared with it."""
 
+    old: Path
+    held_back: Sequence[SentencePair]
+    dev: Sequence[SentencePair]
 
-def translate_all(model: Path, sources: Sequence[str]) -> list[str]:
-    """Returns the translations of a model, searched for and repaired as `nmt translate` does."""
-    translator = Translator.load(ModelRequest(model))
-    translations = translator.translate(sources, SearchConfig(), repair=RepairConfig())
-    return [translation.text for translation in translations]
+    @cached_property
+    def before(self) -> list[str]:
+        """The translations of the old model, which are the same for every new one."""
+        return self.translate(self.old)
+
+    def judge(self, new: Path) -> Verdict:
+        """Translates both sets with a new model, and returns the verdict."""
+        after, count = self.translate(new), len(self.held_back)
+        return Verdict(
+            compare("chrf", self.before[:count], after[:count], self.held_back),
+            compare("bleu", self.before[count:], after[count:], self.dev),
+        )
+
+    def translate(self, model: Path) -> list[str]:
+        """Returns the translations of a model, searched for and repaired as `nmt translate` does."""
+        sources = [pair.source for pair in (*self.held_back, *self.dev)]
+        translations = Translator.load(ModelRequest(model)).translate(sources, SearchConfig(), repair=RepairConfig())
+        return [translation.text for translation in translations]
 
 
 def compare(metric: str, before: Sequence[str], after: Sequence[str], pairs: Sequence[SentencePair]) -> Change:

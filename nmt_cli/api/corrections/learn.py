@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from nmt_cli.api.corrections.gate import Verdict, judge
+from nmt_cli.api.corrections.gate import Gate, Verdict
 from nmt_cli.api.corrections.pairs import read_corrections
 from nmt_cli.api.corrections.replayed import OldPairs, find_old_pairs
 from nmt_cli.api.options.arguments import PathLike, build_settings, explain_os_errors
@@ -32,6 +32,7 @@ from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.corpus.sides import SentencePair
+from nmt_cli.errors import OptionError
 from nmt_cli.files import hash_file, stage_directory, write_json
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.installed_models import find_model
@@ -43,6 +44,7 @@ from nmt_cli.training.transfer.finetune import find_parent
 from nmt_cli.training.watcher import Watcher
 
 STAGE_NAMES = ("corrections and old pairs", "a model that learns them", "the gate")
+STEPS = ("", ", half of the step", ", a quarter of the step")
 # Fewer old pairs or a higher learning rate teach more, and lose more (benchmarks/log/corrections.md).
 REPLAYED = 4  # old pairs for each time that a correction occurs
 BATCH = 32  # pairs, unless --batch is set: a few hundred corrections are few updates
@@ -115,8 +117,10 @@ def learn_corrections(request: TrainRequest, path: Path, watcher: Watcher) -> Le
     """Learns the corrections in a file, as `learn` does. Raises KeyboardInterrupt if the watcher stops it."""
     require_tensorflow()
     old = ModelDirectory.load(find_model(request.model))
+    if old.card.has_pictures:
+        raise OptionError(f"{old.directory}/ reads pictures, which have no corrections", hint="name a model of text")
     training = replace(request.training, init_from=str(old.directory), synthetic="none")
-    find_parent(training)
+    find_parent(training)  # refuses a model without weights
     corrections = read_corrections(path, (old.card.source_language, old.card.target_language))
     is_named = not request.model.exists()  # one of a package, which stays as it is
     target = request.model if is_named else old.directory
@@ -131,17 +135,18 @@ def learn_corrections(request: TrainRequest, path: Path, watcher: Watcher) -> Le
         corpus = write_corpus(Path(scratch, "corpus"), repeated, corrections.held_back, replayed, old)
         # 2. A model that learns them.
         watcher.report_stage(STAGE_NAMES[1], 2, len(STAGE_NAMES))
-        new = Path(scratch, "model")
-        for _ in train_further(replace(request, training=training), corpus, old, new, watcher):
+        new, gate = Path(scratch, "model"), Gate(old.directory, corrections.held_back, replayed.dev)
+        models = train_further(replace(request, training=training), corpus, old, new, watcher)
+        for step, _ in zip(STEPS, models, strict=False):
             if watcher.should_stop():
                 raise KeyboardInterrupt
             # 3. The gate. Where the model has lost too much, it is asked for a shorter step.
-            watcher.report_stage(STAGE_NAMES[2], 3, len(STAGE_NAMES))
-            verdict = judge(old.directory, new, corrections.held_back, replayed.dev)
+            watcher.report_stage(f"{STAGE_NAMES[2]}{step}", 3, len(STAGE_NAMES))
+            verdict = gate.judge(new)
             if not verdict.has_lost:
                 break
         if verdict.objection is None:
-            with stage_directory(target, replace=True, keep_as=PREVIOUS) as staged:
+            with stage_directory(target, replace=not is_named, keep_as=PREVIOUS) as staged:
                 shutil.copytree(new, staged, dirs_exist_ok=True, ignore=shutil.ignore_patterns(CHECKPOINTS))
     counts = len(corrections.learned), len(corrections.held_back), len(replayed.train)
     return Lesson(target, *counts, verdict, None if is_named or verdict.objection else target / PREVIOUS)

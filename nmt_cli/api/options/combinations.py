@@ -32,6 +32,12 @@ class Refusal(NamedTuple):
     beside: str = ""
 
 
+def require(settings: Collection[str], other: str, hint: str) -> Refusal:
+    """Returns the refusal of settings that mean nothing without another one."""
+    why = f"needs --{other.replace('_', '-')}"
+    return Refusal(settings, lambda values: values[other] is None or values[other] is False, why, hint)
+
+
 def collect_values(settings: Iterable[Settings], others: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the values of all these settings and the others by name."""
     return {name: value for group in settings for name, value in vars(group).items()} | dict(others)

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 from nmt_cli.api.drawings.drawing import TERMINAL
-from nmt_cli.api.options.combinations import Refusal, SettingValues, list_names
+from nmt_cli.api.options.combinations import Refusal, SettingValues, list_names, require
 from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.api.serve_config import ServeConfig
 from nmt_cli.api.translating.line_layout import LayoutConfig
@@ -37,8 +37,8 @@ def compares_nothing(values: SettingValues) -> bool:
 OF_SEARCH = list_names(SearchConfig)
 FOR_TEXT = "leave it out with {source_type}"
 PREPARE = (
-    Refusal({"source_file"}, lambda v: v.target_file is None, "needs --target-file", "give both, or a file of pairs"),
-    Refusal({"target_file"}, lambda v: v.source_file is None, "needs --source-file", "give both, or a file of pairs"),
+    require({"source_file"}, "target_file", "give both, or a file of pairs"),
+    require({"target_file"}, "source_file", "give both, or a file of pairs"),
     Refusal(
         {"min_count"},
         lambda v: v.tokenizer != "word",
@@ -55,10 +55,13 @@ PREPARE = (
     Refusal({"max_length", "max_ratio"}, reads_pictures, "belongs to a check that does not run on captions", FOR_TEXT),
     Refusal({"keep"}, lambda v: reads_pictures(v) and "empty" in v.keep, "empty: a caption needs a picture", FOR_TEXT),
 )
-NOT_LEARNED = {"init_from", "replay", "replay_share", "synthetic", "time", "epoch_pairs", "average", "patience"}
+NOT_LEARNED = {
+    *("init_from", "replay", "replay_share", "synthetic", "time", "epoch_pairs", "average", "patience"),
+    *("force", "resume", "reverse", "runs", "keep_stages", "tensorboard"),
+}
 TRAIN = (
     Refusal(
-        {*("force", "resume", "reverse", "runs", "keep_stages", "tensorboard"), *NOT_LEARNED},
+        NOT_LEARNED,
         lambda v: v.corrections is not None,
         "cannot be combined with --corrections",
         "leave it out: a model that learns corrections starts from itself, and replays pairs of --data",
@@ -76,18 +79,8 @@ TRAIN = (
         "cannot be combined with --batch-tokens",
         "give one of them: a batch is counted in sentences or in tokens",
     ),
-    Refusal(
-        {"replay_share"},
-        lambda v: v.replay is None,
-        "needs --replay",
-        "name the prepared directory of the old pairs with --replay",
-    ),
-    Refusal(
-        {"sample_target"},
-        lambda v: v.subword_sampling is None,
-        "needs --subword-sampling",
-        "add --subword-sampling 0.2",
-    ),
+    require({"replay_share"}, "replay", "name the prepared directory of the old pairs with --replay"),
+    require({"sample_target"}, "subword_sampling", "add --subword-sampling 0.2"),
     Refusal(
         {"attention_units"},
         compares_nothing,
@@ -103,7 +96,7 @@ TRAIN = (
         beside="positions",
     ),
 )
-NEEDS_RERANK = Refusal({"rerank_weight"}, lambda v: v.rerank is None, "needs --rerank", "add --rerank MODEL")
+NEEDS_RERANK = require({"rerank_weight"}, "rerank", "add --rerank MODEL")
 SEARCHED = {
     "n_best",
     "prefix",
@@ -115,12 +108,7 @@ NOT_SERVED = {
     *list_names(LayoutConfig, DocumentConfig, ExecutorConfig),
 }
 TRANSLATE = (
-    Refusal(
-        list_names(ServeConfig) - {"serve"},
-        lambda v: v.serve is None,
-        "needs --serve",
-        "add --serve 5000, or leave it out",
-    ),
+    require(list_names(ServeConfig) - {"serve"}, "serve", "add --serve 5000, or leave it out"),
     Refusal(
         NOT_SERVED,
         lambda v: v.serve is not None,
@@ -147,18 +135,8 @@ TRANSLATE = (
         "{n_best} needs a --beam-size of at least {n_best}",
         "add --beam-size {n_best}",
     ),
-    Refusal(
-        list_names(SamplingConfig) - {"sample"},
-        lambda v: not v.sample,
-        "needs --sample",
-        "add --sample, or leave it out",
-    ),
-    Refusal(
-        {"on_low_confidence"},
-        lambda v: v.min_confidence is None,
-        "needs --min-confidence",
-        "set the threshold: --min-confidence 0.8",
-    ),
+    require(list_names(SamplingConfig) - {"sample"}, "sample", "add --sample, or leave it out"),
+    require({"on_low_confidence"}, "min_confidence", "set the threshold: --min-confidence 0.8"),
     Refusal(
         {"strict", "report", "confidence", "min_confidence", "qa_column", "check_with"},
         lambda v: v.check is False,

@@ -280,17 +280,13 @@ class TracedText:
             spread = round(point / len(self.source) * len(self.text))
             end = min(max(spread, low + 1), len(self.text)) if find_unspaced(self.text) else len(self.text)
             return Position(end, end)
-        origins = [(word.start, self.sources[word.start]) for word in self.words if word.start >= low]
-        starts = [start for start, source in origins if source != UNALIGNED]
-        earlier = [0, *accumulate(source < point for _, source in origins if source != UNALIGNED)]
-        before = sum(word.end <= point for word in self.source_words)
-        expected = before / len(self.source_words) * len(self.words)
+        starts = [word.start for word in self.words if word.start >= low and self.sources[word.start] != UNALIGNED]
+        agreeing = [0, *accumulate(1 if self.sources[start] < point else -1 for start in starts)]  # less a constant
+        expected = sum(word.end <= point for word in self.source_words) / len(self.source_words) * len(self.words)
 
         def rate(end: int) -> float:
-            number = bisect_left(starts, end)
-            agreeing = earlier[number] + (len(starts) - number) - (earlier[-1] - earlier[number])
             distance = abs(find_word(self.words, end) + 1 - expected)
-            return agreeing + 0.5 * (self.text[end - 1] in PAUSES) - 0.5 * distance
+            return agreeing[bisect_left(starts, end)] + 0.5 * (self.text[end - 1] in PAUSES) - 0.5 * distance
 
         end = max(ends, key=rate)
         start = next(word.start for word in self.words if word.start > end)

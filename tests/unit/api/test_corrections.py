@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import nmt_cli as nmt
 from nmt_cli.api.corrections import learn as learning
-from nmt_cli.api.corrections.gate import Change, Verdict
+from nmt_cli.api.corrections.gate import Change, Gate, Verdict
 from nmt_cli.api.corrections.pairs import FEWEST, is_held_back, read_corrections
 from nmt_cli.api.corrections.replayed import OldPairs, find_old_pairs, read_sample, write_sample
 from nmt_cli.corpus.sides import SentencePair
@@ -93,8 +93,8 @@ def test_a_sample_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 def test_a_model_replays_its_corpus_else_a_sample_else_its_translations(workplace: Path) -> None:
     model = ModelDirectory.load(workplace / "model")
-    own = find_old_pairs(model, workplace / "prepared", 1)
-    assert set(own.train) < set(PAIRS) and len(own.train) > 600
+    corpus = find_old_pairs(model, workplace / "prepared", 1)
+    assert set(corpus.train) < set(PAIRS) and len(corpus.train) > 600
     (workplace / "other").mkdir()
     other = prepare_toy(workplace / "other", 300)
     translated = find_old_pairs(model, other.directory, 1)
@@ -104,7 +104,7 @@ def test_a_model_replays_its_corpus_else_a_sample_else_its_translations(workplac
     sample = OldPairs([SentencePair("a", "b")], [SentencePair("c", "d")])
     write_sample(workplace / "model" / SAMPLE, sample)
     assert find_old_pairs(model, other.directory, 1) == sample
-    assert find_old_pairs(model, workplace / "prepared", 1) == own
+    assert find_old_pairs(model, workplace / "prepared", 1) == corpus
     (workplace / "model" / SAMPLE).unlink()
     with pytest.raises(NotFoundError, match="nothing that"):
         find_old_pairs(model, workplace / "nowhere", 1)
@@ -185,7 +185,7 @@ def test_a_model_of_a_package_stays_and_one_of_its_name_is_made(
     package = workplace / "model"
     monkeypatch.setattr("nmt_cli.runtime.installed_models.list_models", lambda: {"eng-xyz": package})
     monkeypatch.setattr(learning, "train_further", learn_all)
-    monkeypatch.setattr(learning, "judge", lambda *_: Verdict(make_change(1, 2), make_change(1, 1)))
+    monkeypatch.setattr(Gate, "judge", lambda *_: Verdict(make_change(1, 2), make_change(1, 1)))
     monkeypatch.chdir(tmp_path)
     lesson = nmt.learn(write_pairs(workplace / "c.tsv", PAIRS[900:]), model="eng-xyz", data=workplace / "prepared")
     assert (lesson.model, lesson.previous) == (Path("eng-xyz"), None)

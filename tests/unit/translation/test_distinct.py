@@ -23,8 +23,8 @@ def make_translation(*texts: str) -> Translation:
     [("abcab", 3, [0, 1, 2]), ("aabbc", 2, [0, 2]), ("aaa", 3, [0]), ("a", 1, [0]), ("", 2, [])],
 )
 def test_the_best_of_each_text_is_kept(texts: str, most: int, expected: list[int]) -> None:
-    kept = select_distinct(make_translation(*texts), most).hypotheses
-    assert [-hypothesis.score for hypothesis in kept] == expected
+    hypotheses = select_distinct(make_translation(*texts), most).hypotheses
+    assert [-hypothesis.score for hypothesis in hypotheses] == expected
 
 
 def test_more_hypotheses_are_searched_than_asked_for_if_the_beam_has_them() -> None:
