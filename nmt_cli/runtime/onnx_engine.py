@@ -247,21 +247,24 @@ def open_session(path: Path) -> onnxruntime.InferenceSession:
     options.enable_mem_pattern = False  # it keeps a plan of memory for every shape, and few batches share a shape
     options.log_severity_level = 4  # what goes wrong is said once, and in other words
     try:
-        return onnxruntime.InferenceSession(read_graph(path), options, providers=["CPUExecutionProvider"])
+        weights = read_linked_weights(path)
+        if weights is not None:
+            names, contents, sizes = [name_weights(path.name)], [weights], [len(weights)]
+            options.add_external_initializers_from_files_in_memory(names, contents, sizes)
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except OSError:
         raise
     except Exception as error:  # ONNX Runtime has no base class for the errors of reading a file
         raise report_damage(path, "is not a graph that the installed ONNX Runtime can run") from error
 
 
-def read_graph(path: Path) -> str | bytes:
-    """Returns a graph's path, so that ONNX Runtime maps its weights into memory; or the graph, if it would refuse them.
+def read_linked_weights(path: Path) -> bytes | None:
+    """Returns a graph's weights if ONNX Runtime would refuse to map their file into memory, else None.
 
-    It refuses weights with a second name: symbolic links, and files that share their content with another (hard links).
+    It refuses a file with a second name: a symbolic link, or one that shares its content with another (hard links), as
+    every file does in a tree copied with `cp -al` or `rsync --link-dest`.
     """
     weights = path.with_name(name_weights(path.name))
     if not weights.exists() or not any(file.is_symlink() or file.stat().st_nlink > 1 for file in (path, weights)):
-        return str(path)
-    from nmt_cli.runtime.inline_weights import inline_weights  # few models are linked
-
-    return inline_weights(path.read_bytes(), weights.read_bytes())
+        return None
+    return weights.read_bytes()
