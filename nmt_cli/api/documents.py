@@ -14,6 +14,7 @@ from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.documents import find_format, open_document
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import DocumentSource
+from nmt_cli.errors import FailedLineError
 from nmt_cli.files import require_file, stage_file
 from nmt_cli.jobs.job import InProcess, TranslateBlock
 from nmt_cli.jobs.pipeline import translate_units
@@ -89,7 +90,10 @@ def read_first_texts(path: Path) -> list[str]:
 def translate_fragment(
     translate: TranslateBlock, text: str, languages: tuple[str, str], kept_tags: frozenset[str] = frozenset()
 ) -> str:
-    """Translates a piece of HTML, except elements named in `kept_tags`."""
+    """Translates a piece of HTML, except elements named in `kept_tags`.
+
+    Raises FailedLineError if nmt itself fails, since a copy of a text would pass for its translation.
+    """
     source = DocumentSource(
         io.BytesIO(text.encode("utf-8")),
         "the text",
@@ -99,4 +103,9 @@ def translate_fragment(
         kept_tags=kept_tags,
     )
     batches = batch_blocks(open_document("html", source).read_units(), UNITS)
-    return b"".join(translate_units(batches, InProcess(translate), lambda translation: None)).decode("utf-8")
+    return b"".join(translate_units(batches, InProcess(translate), refuse_failure)).decode("utf-8")
+
+
+def refuse_failure(translation: Translation) -> None:
+    if translation.failure is not None:
+        raise FailedLineError(f"a text is not translated: {translation.failure}")

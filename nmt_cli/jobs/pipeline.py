@@ -9,9 +9,9 @@ From a document to its translation:
 3. `translate_units` numbers the texts through the whole input, and makes the texts of a batch a `Block`.
 4. The executor (this process, worker processes or Ray) has a `Translator` translate each block, and yields the
    translations in the order of the blocks.
-5. `observe` receives every translation, to collect what a person should look at.
-6. Each unit consumes the translations of its texts and writes itself; the concatenated units are the translated
-   document.
+5. Each unit consumes the translations of its texts and writes itself; the concatenated units are the translated
+   document. A unit on which nmt itself fails is written with copies of its texts.
+6. `observe` receives every translation as it is written, to collect what a person should look at.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from nmt_cli.documents.document import TranslationUnit
+from nmt_cli.errors import NmtError
 from nmt_cli.jobs.job import Block, Executor
 
 if TYPE_CHECKING:
@@ -44,19 +45,26 @@ def translate_units(
 
     # 3. and 4. The texts of each batch become a block; the executor translates the blocks in order.
     for searched in executor.translate_blocks(make_blocks()):
-        batch = waiting.popleft()
-        translations = list(searched)
-        # 5. Show every translation to the observer.
-        for translation in translations:
-            observe(translation)
-        # 6. Write the batch of which these are the translations.
-        yield b"".join(write_units(batch, translations))
-        del searched, translations  # else they would take memory until those of the next block are there
+        # 5. and 6. Write the batch of which these are the translations, unit by unit.
+        remaining = iter(searched)
+        units = ((unit, list(islice(remaining, len(unit.texts)))) for unit in waiting.popleft())
+        yield b"".join(write_unit(unit, translations, observe) for unit, translations in units)
+        del searched, remaining, units  # else they would take memory until those of the next block are there
 
 
-def write_units(batch: list[TranslationUnit], translations: Iterable[Translation]) -> Iterator[bytes]:
-    """Yields each unit, written with its translations."""
-    remaining = iter(translations)
-    for unit in batch:
-        written = unit.write(list(islice(remaining, len(unit.texts))))
-        yield written if isinstance(written, bytes) else written.encode("utf-8")
+def write_unit(unit: TranslationUnit, translations: list[Translation], observe: Callable[[Translation], None]) -> bytes:
+    """Returns a unit as written with its translations, or with copies of its texts if nmt itself fails on these."""
+    try:
+        written = unit.write(translations)
+    except NmtError:
+        raise
+    except Exception as error:
+        if not unit.texts:
+            raise
+        from nmt_cli.translation.isolation import copy_line  # which few runs need
+
+        translations = [copy_line(text, error) for text in unit.texts]
+        written = unit.write(translations)
+    for translation in translations:
+        observe(translation)
+    return written if isinstance(written, bytes) else written.encode("utf-8")

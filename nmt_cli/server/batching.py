@@ -141,10 +141,8 @@ class Lane:
 class Batcher:
     """Translates lines with the models of a pool; used in one event loop."""
 
-    def __init__(self, pool: ModelPool, most_waiting: int, report: Callable[[str], None] = lambda line: None) -> None:
-        """`report` receives a line for each line on which nmt itself fails, without its text."""
+    def __init__(self, pool: ModelPool, most_waiting: int) -> None:
         self.pool = pool
-        self.report = report
         self.most_waiting = most_waiting
         self.lanes = {False: Lane(self.translate_batch), True: Lane(self.translate_batch)}  # by whether lines are long
         self.batches = 0  # translated so far
@@ -168,11 +166,7 @@ class Batcher:
         finally:
             for request in requests:  # of a client that is gone, the rest need not be translated
                 request.done.cancel()
-        finished = [translation for translation in translations if translation is not None]
-        for number, translation in enumerate(finished, start=1):
-            if translation.failure is not None:
-                self.report(f"line {number} of a request is not translated: {translation.failure}")
-        return finished
+        return [translation for translation in translations if translation is not None]
 
     def translate_batch(self, batch: LineBatch) -> list[Translation]:
         """Translates the lines of a batch; runs in the thread of a lane."""

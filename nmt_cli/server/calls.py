@@ -122,6 +122,8 @@ def make_endpoint(
             result = await run_while_connected(request, handler(Call(request, values, service)), seconds)
             response = result if isinstance(result, Response) else Answer(result)
         except RequestError as error:
+            if error.status == 500:
+                service.report(f"{request.method} {name_path(request)}: {error.message}")
             response = error_writer(error)
         except ClientDisconnect:
             response = Response(status_code=CLIENT_GONE)

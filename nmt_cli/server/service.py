@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from nmt_cli.errors import NmtError
+from nmt_cli.errors import FailedLineError, NmtError
 from nmt_cli.server.admission import Admission
 from nmt_cli.server.batching import Batcher
 from nmt_cli.server.detection import Detected, Detector
@@ -53,7 +53,7 @@ class Service:
     results: ResultStore = field(default_factory=ResultStore)
 
     def __post_init__(self) -> None:
-        self.batcher = Batcher(self.pool, self.limits.waiting, self.report)
+        self.batcher = Batcher(self.pool, self.limits.waiting)
         self.threads = ReadingThreads(self.batcher)
         self.detector = Detector(self.pool)
 
@@ -105,6 +105,8 @@ class Service:
         reads = [partial(read, text=text) for text in texts]
         try:
             return await self.threads.read_fragments(model, reads)
+        except FailedLineError as error:
+            raise RequestError(500, error.message) from error
         except NmtError as error:
             raise RequestError(400, error.message) from error
 
@@ -118,7 +120,7 @@ class Service:
         except NmtError as error:  # a model that was damaged since the server started
             raise RequestError(500, error.message) from error
         for number, failure in enumerate((translation.failure for translation in translations), start=1):
-            if failure is not None:  # a copy would pass for a translation; in a document it is marked
+            if failure is not None:  # a copy would pass for a translation
                 raise RequestError(500, f"line {number} is not translated: {failure}")
         return translations
 
@@ -138,7 +140,7 @@ class Service:
                 source = await self.detector.choose_source([" ".join(texts)])
             model = self.pool.find(source, target)
             memory = (await asyncio.to_thread(self.pool.open, model)).memory
-            await self.threads.read_document(
+            report = await self.threads.read_document(
                 model,
                 lambda translate: translate_file(
                     translate, upload, path, DocumentConfig(), model.languages, memory=memory
@@ -146,6 +148,9 @@ class Service:
             )
         except NmtError as error:
             raise RequestError(400, error.message.replace(str(upload), name)) from error
+        for number, translation in report.flagged:
+            if translation.failure is not None:
+                self.report(f"text {number} of a document is not translated: {translation.failure}")
         return result
 
     def close(self) -> None:

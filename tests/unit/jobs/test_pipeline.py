@@ -3,18 +3,22 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.documents import find_format, open_document
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import DocumentSource, TranslationUnit, make_verbatim_unit
+from nmt_cli.errors import DataError
 from nmt_cli.jobs.job import Block, InProcess
 from nmt_cli.jobs.pipeline import translate_units
 from nmt_cli.text.stream import batch_arriving, batch_blocks
 from nmt_cli.translation.result import Translation
-from support.translations import louder
+from support.archives import make_docx
+from support.translations import Rule, louder, same
 
+SECRET = "secret"
 IN_PROCESS = InProcess(lambda block: [louder(text) for text in block.texts])
 # All that some program takes for the end of a line, and characters that are easily lost.
 AWKWARD = st.sampled_from(
@@ -74,3 +78,53 @@ def test_the_format_is_told_by_the_ending_unless_it_is_given() -> None:
     assert find_format(Path("x.pot"), None).name == "po"
     assert find_format(Path("x.unknown"), None).name == find_format(None, None).name == "text"
     assert find_format(Path("x.md"), "text").name == "text"
+
+
+def untraceable(text: str) -> Translation:
+    """The text in capitals; of a secret, without the attention that places its marks."""
+    translation = louder(text)
+    (hypothesis,) = translation.hypotheses
+    return translation if SECRET not in text else translation._replace(hypotheses=(hypothesis._replace(attentions=()),))
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [
+        ("md", "# A *man*\n\nThe {0} is *here*.\n\n* his *dog*\n"),
+        ("html", "<p>A <b>man</b>.</p><p>The {0} is <i>here</i>.</p><p>His <b>dog</b>.</p>"),
+        (
+            "srt",
+            "1\n00:00:01,000 --> 00:00:02,000\n<i>A man.</i>\n\n2\n00:00:03,000 --> 00:00:04,000\n{0}.\nHis dog.\n",
+        ),
+        (
+            "docx",
+            "<w:p><w:r><w:t>A man</w:t></w:r></w:p><w:p><w:r><w:t>The {0}</w:t></w:r><w:r><w:t>s</w:t></w:r></w:p>",
+        ),
+    ],
+)
+def test_a_text_that_cannot_be_written_is_copied_and_costs_no_other(name: str, pattern: str) -> None:
+    def convert(word: str, rule: Rule) -> tuple[bytes, list[Translation]]:
+        content = pattern.format(word)
+        data = make_docx(content) if name == "docx" else content.encode()
+        units = open_document(name, DocumentSource([data], f"x.{name}", DocumentConfig(), "de")).read_units()
+        executor, seen = InProcess(lambda block: [rule(text) for text in block.texts]), list[Translation]()
+        return b"".join(translate_units(batch_blocks(units, 2), executor, seen.append)), seen
+
+    written, seen = convert(SECRET, untraceable)
+    expected, _ = convert(SECRET, lambda text: same(text) if SECRET in text else louder(text))
+    assert written == expected
+    assert [SECRET in each.source for each in seen] == [each.failure is not None for each in seen]
+    (failure,) = filter(None, (each.failure for each in seen))
+    assert failure.startswith("nmt failed (") and SECRET not in failure
+
+
+def test_errors_of_the_user_and_of_copies_end_a_document() -> None:
+    def refuse(translations: Sequence[Translation]) -> str:
+        raise DataError("the encoding lacks a character")
+
+    def fail(translations: Sequence[Translation]) -> str:
+        raise IndexError
+
+    for write, texts, problem in ((refuse, ("a",), DataError), (fail, ("a",), IndexError), (fail, (), IndexError)):
+        with pytest.raises(problem):
+            list(translate_units([[TranslationUnit(texts, write)]], IN_PROCESS, lambda _: None))

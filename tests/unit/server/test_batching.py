@@ -109,15 +109,14 @@ def test_a_client_that_is_gone_leaves_no_work() -> None:
     assert [len(batch) for batch in fake.batches] == [BATCH_LINES, 1]
 
 
-def test_a_line_on_which_a_model_fails_costs_no_other_and_is_reported() -> None:
+def test_a_line_on_which_a_model_fails_costs_no_other() -> None:
     def fail_on_secrets(line: str) -> Translation:
         return louder(line) if line != "secret" else 1 / 0  # type: ignore[return-value]
 
     pool, loaded = make_pool(rule=fail_on_secrets)
-    reported: list[str] = []
 
     async def ask() -> list[list[Translation]]:
-        batcher = Batcher(pool, 100_000, reported.append)
+        batcher = Batcher(pool, 100_000)
         requests = [["a"], ["b", "secret"], ["c", "d"]]
         answers = await asyncio.gather(*(batcher.translate(pool.models[0], lines) for lines in requests))
         batcher.close()
@@ -128,8 +127,6 @@ def test_a_line_on_which_a_model_fails_costs_no_other_and_is_reported() -> None:
     assert sorted(fake.batches[0]) == ["a", "b", "c", "d", "secret"]
     assert [[each.text for each in answer] for answer in answers] == [["A"], ["B", "secret"], ["C", "D"]]
     assert [each.failure is not None for answer in answers for each in answer] == [False, False, True, False, False]
-    (line,) = reported
-    assert "line 2 of a request" in line and "ZeroDivisionError" in line and "secret" not in line
 
 
 def test_a_model_that_cannot_be_opened_fails_no_later_request() -> None:

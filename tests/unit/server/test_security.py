@@ -22,6 +22,7 @@ from nmt_cli.server.service import Service
 from nmt_cli.server.suggestions import SuggestionFile
 from nmt_cli.translation.result import Translation
 from support.served import Client, connect, make_pool, read_all, serve_on_port, wait_until
+from support.translations import louder
 
 VALUES = {"q": "hello", "source": "en", "target": "de"}
 
@@ -228,9 +229,26 @@ def test_an_error_of_the_server_is_told_without_the_text(capfd: pytest.CaptureFi
         logging.getLogger("asyncio").error("a task\nconfidential", exc_info=ValueError("confidential"))
     assert b" 500 " in answer
     assert b"ValueError" in answer
-    assert said[0].startswith("line 1 of a request is not translated: nmt failed (ValueError at test_security.py:")
+    assert said[0].startswith("POST /translate: line 1 is not translated: nmt failed (ValueError at test_security.py:")
     assert "a task: ValueError" in said
     assert "confidential" not in "".join([*said, *capfd.readouterr()]) + answer.decode()
+
+
+def test_a_failure_ends_markup_and_is_told_of_a_document_without_the_text() -> None:
+    def fail(text: str) -> Translation:
+        return louder(text) if text != "confidential" else 1 / 0  # type: ignore[return-value]
+
+    said: list[str] = []
+    client = Client(Service(make_pool(rule=fail)[0], report=said.append))
+    markup = client.post("/translate", json={**VALUES, "q": "<p>a</p><p>confidential</p>", "format": "html"})
+    assert (markup.status_code, "confidential" in markup.text) == (500, False)
+    files = {"file": ("a.txt", b"a\nconfidential\nb\n")}
+    name = client.post("/translate_file", files=files, data=VALUES).json()["translatedFileUrl"].rpartition("/")[2]
+    assert client.get(f"/download_file/{name}").content == b"A\nconfidential\nB\n"
+    place = "nmt failed (ZeroDivisionError at test_security.py:"
+    assert said[0].startswith(f"POST /translate: a text is not translated: {place}")
+    assert said[1].startswith(f"text 2 of a document is not translated: {place}")
+    assert len(said) == 2 and "confidential" not in "".join(said)
 
 
 @pytest.mark.parametrize(
