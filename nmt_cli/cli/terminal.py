@@ -8,14 +8,14 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING
 
 import typer
 
 from nmt_cli.cli.render import Screen, show_translation_progress
 from nmt_cli.documents.document import TranslationUnit
 from nmt_cli.errors import DataError
-from nmt_cli.text.escapes import escape_controls
+from nmt_cli.text.escapes import protect_terminal
 from nmt_cli.text.sniffing import HEAD
 
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ class ScreenConsole:
     def __init__(self, screen: Screen, *, can_prompt: bool) -> None:
         self.screen = screen
         self.can_prompt = can_prompt
-        output = sys.stdout.buffer
-        self.output = cast(IO[bytes], TerminalOutput(output) if sys.stdout.isatty() else output)
+        self.output = protect_terminal(sys.stdout.buffer)
         self.say, self.say_detail, self.warn = screen.say, screen.say_detail, screen.warn
 
     def open_input(self) -> IO[bytes]:
@@ -45,18 +44,6 @@ class ScreenConsole:
 
     def show_progress(self, paths: Sequence[Path]) -> AbstractContextManager[Callable[[int], None]]:
         return show_translation_progress(self.screen, paths)
-
-
-class TerminalOutput:
-    """A stream to a terminal, which shows the control characters of a text and does not obey them."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self.stream = stream
-        self.flush = stream.flush
-
-    def write(self, data: bytes) -> int:
-        lines = data.decode("utf-8", "backslashreplace").replace("\r\n", "\n")
-        return self.stream.write(escape_controls(lines).encode("utf-8", "backslashreplace"))
 
 
 def are_terminals() -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import IO, cast
 
 # All of C0 but tab and line end, DEL, and C1, which some terminals obey too: they would set the title, move the cursor
 # or write to the clipboard.
@@ -17,3 +18,20 @@ def escape_controls(text: str) -> str:
 def escape_line(text: str) -> str:
     """Returns `text` as a single line, with line ends escaped too."""
     return escape_controls(text).replace("\n", "\\n")
+
+
+class TerminalOutput:
+    """A stream to a terminal, which shows the control characters of a text and does not obey them."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.stream = stream
+        self.flush = stream.flush
+
+    def write(self, data: bytes) -> int:
+        lines = data.decode("utf-8", "backslashreplace").replace("\r\n", "\n")
+        return self.stream.write(escape_controls(lines).encode("utf-8", "backslashreplace"))
+
+
+def protect_terminal(stream: IO[bytes]) -> IO[bytes]:
+    """Returns the stream itself, or for a terminal, one that escapes what is written to it."""
+    return cast(IO[bytes], TerminalOutput(stream)) if stream.isatty() else stream

@@ -15,6 +15,7 @@ from typing import IO
 from nmt_cli.documents.document import Document, TranslationUnit
 from nmt_cli.errors import OptionError, OutputError
 from nmt_cli.files import stage_file
+from nmt_cli.text.escapes import protect_terminal
 
 BatchUnits = Callable[[Iterator[TranslationUnit]], Iterator[list[TranslationUnit]]]
 
@@ -89,7 +90,7 @@ class OutputFiles(AbstractContextManager["OutputFiles"]):
         self.stack.close()
         with ExitStack() as stack:
             temporary = stack.enter_context(stage_file(path))
-            self.stream = stack.enter_context(temporary.open("wb"))
+            self.stream = protect_terminal(stack.enter_context(temporary.open("wb")))
             self.stack = stack.pop_all()
 
     def write(self, data: bytes) -> None:

@@ -17,13 +17,16 @@ TEXT = "Gr\u00fc\u00dfe \x1b[31m\x1b]0;title\x07 \x9b2J \x7f\ttab\r\nnext\rover\
 def test_a_terminal_shows_control_characters_and_files_keep_them(
     monkeypatch: pytest.MonkeyPatch, is_terminal: bool
 ) -> None:
-    stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
-    monkeypatch.setattr(stream, "isatty", lambda: is_terminal, raising=False)
-    monkeypatch.setattr(sys, "stdout", stream)
+    class Stream(io.BytesIO):
+        def isatty(self) -> bool:
+            return is_terminal
+
+    stream = Stream()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(stream, encoding="utf-8"))
     output = ScreenConsole(Screen(), can_prompt=False).output
     output.write(TEXT.encode() + b"\xff\n")
     output.flush()
-    written = stream.buffer.getvalue()  # type: ignore[attr-defined]
+    written = stream.getvalue()
     if is_terminal:
         shown = "Gr\u00fc\u00dfe \\x1b[31m\\x1b]0;title\\x07 \\x9b2J \\x7f\ttab\nnext\\x0dover\n\\xff\n"
         assert written == shown.encode()

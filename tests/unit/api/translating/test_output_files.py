@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -85,3 +86,17 @@ def test_a_file_that_cannot_be_begun_is_told_by_the_name_that_was_typed(tmp_path
     with pytest.raises(OSError) as caught, OutputFiles([path], io.BytesIO()):
         pass
     assert caught.value.filename == str(path)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="terminals are not files")
+def test_a_terminal_named_as_a_file_shows_control_characters(tmp_path: Path) -> None:
+    import tty
+
+    person, terminal = os.openpty()
+    tty.setraw(terminal)  # else it changes the line ends
+    with os.fdopen(person, "rb", buffering=0) as screen:
+        for path, expected in ((Path(os.ttyname(terminal)), b"a\\x1b[2J\n"), (tmp_path / "file", b"a\x1b[2J\n")):
+            with OutputFiles([path], io.BytesIO()) as outputs:
+                outputs.write(b"a\x1b[2J\n")
+            assert (path.read_bytes() if path.is_file() else screen.read(100)) == expected
+    os.close(terminal)
