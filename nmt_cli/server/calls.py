@@ -23,6 +23,7 @@ from nmt_cli.server.errors import RequestError, explain_missing
 from nmt_cli.server.service import Service
 from nmt_cli.text.wrapping import format_count
 
+RESTART_SECONDS = 30  # after which a client may ask again
 CLIENT_GONE = 499  # nobody reads this status: the client closed the connection
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
@@ -127,6 +128,8 @@ def make_endpoint(
             response = error_writer(error)
         except ClientDisconnect:
             response = Response(status_code=CLIENT_GONE)
+        except asyncio.CancelledError:  # only a server that stops gives up its requests
+            response = error_writer(RequestError(503, "the server is stopping", retry_after=RESTART_SECONDS))
         except Exception as error:
             service.report(f"{request.method} {name_path(request)}: internal error: {name_error(error)}")
             response = error_writer(RequestError(500, f"internal error: {type(error).__name__}"))

@@ -43,6 +43,7 @@ LAST_CALL = 0.1  # seconds for which connections are still accepted once a signa
 LONGEST_HEAD = 256 * 1024  # bytes: the texts of clients that ask by GET stand in it
 LOGGERS = ("uvicorn", "asyncio", "concurrent.futures")
 LONGEST_STOP = 7  # seconds after a signal in which requests are still answered
+ENDING_SECONDS = 1  # for the process to end by itself once all requests are answered or given up
 FORCED_STOP = LONGEST_STOP + 1.5  # seconds after which the process ends, whatever its threads do
 BACKLOG = 2048  # connections that may wait to be accepted
 
@@ -205,6 +206,7 @@ class PatientServer(uvicorn.Server):
         previous = {number: signal.signal(number, self.handle_signal) for number in numbers}
         try:
             yield
+            end_process_after(ENDING_SECONDS, self.clean_up)
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)
@@ -222,3 +224,7 @@ class PatientServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await asyncio.sleep(LAST_CALL)
         await super().shutdown(sockets)
+        if self.force_exit:  # uvicorn has left both to the end of its event loop, which logs them as failures
+            for task in self.server_state.tasks:
+                task.cancel()
+            await self.lifespan.shutdown()

@@ -16,30 +16,34 @@ import pytest
 from nmt_cli.server.run import FORCED_STOP, LONGEST_STOP
 
 TESTS = Path(__file__).parents[2]
+STOPPING = {"error": "the server is stopping"}
 SERVER = """
 from nmt_cli.server import run
 from support.served import make_pool
 
+def say(line):
+    print(line, flush=True)
+
 def translate_forever(line):
+    say("begun")
     while True:
         pass
 
 pool, _ = make_pool(rule=translate_forever)
 run.ModelPool = lambda *_: pool
-run.LONGEST_STOP, run.FORCED_STOP = 1, 1.5
-run.serve(run.ServeRequest("0", (), None), lambda address, service: print(address, flush=True))
+run.LONGEST_STOP, run.FORCED_STOP = 1, 60
+run.serve(run.ServeRequest("0", (), None), lambda address, service: say(address), report=say)
 """
 
 
-def ask(address: str) -> None:
-    try:
-        httpx.post(f"{address}/translate", json={"q": "Hello.", "source": "en", "target": "de"}, timeout=60)
-    except httpx.HTTPError:
-        pass  # it is given up
+@pytest.mark.parametrize("numbers", [[signal.SIGTERM], [signal.SIGINT], [signal.SIGINT] * 2])
+def test_a_signal_ends_a_server_whose_translation_never_ends(numbers: list[signal.Signals]) -> None:
+    answers: list[httpx.Response] = []
 
+    def ask(address: str) -> None:
+        values = {"q": "Hello.", "source": "en", "target": "de"}
+        answers.append(httpx.post(f"{address}/translate", json=values, timeout=60))
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_a_server_whose_translation_never_ends(number: signal.Signals) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS.parent), str(TESTS)])}
     process = subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True, env=environment)
     with process:
@@ -47,8 +51,14 @@ def test_a_signal_ends_a_server_whose_translation_never_ends(number: signal.Sign
         address = process.stdout.readline().strip()
         client = threading.Thread(target=ask, args=(address,))
         client.start()
-        time.sleep(0.5)
-        process.send_signal(number)
+        assert process.stdout.readline() == "begun\n"
+        for number in numbers:
+            process.send_signal(number)
+            time.sleep(0.5)
+        reported = process.stdout.read()
         assert process.wait(timeout=30) == 0
         client.join()
+    (answer,) = answers
+    assert (answer.status_code, answer.json(), int(answer.headers["Retry-After"]) > 0) == (503, STOPPING, True)
+    assert "Error" not in reported and "Traceback" not in reported
     assert LONGEST_STOP < FORCED_STOP < 10
