@@ -122,7 +122,7 @@ def explain_install(extra: str) -> str:
     return f"install it with: {command} {editable}{shlex.quote(package)}"
 
 
-def name_error(error: Exception) -> str:
+def name_error(error: BaseException) -> str:
     """Returns the kind of an error and its place in the code, but not its message, which may quote a text."""
     from pathlib import PurePath  # few errors are nmt's own
     from traceback import extract_tb

@@ -23,7 +23,7 @@ from nmt_cli.server.errors import RequestError, explain_missing
 from nmt_cli.server.service import Service
 from nmt_cli.text.wrapping import format_count
 
-RESTART_SECONDS = 30  # after which a client may ask again
+RETRY_SECONDS = 30  # after which a client may ask again
 CLIENT_GONE = 499  # nobody reads this status: the client closed the connection
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
@@ -122,17 +122,13 @@ def make_endpoint(
                 caller = service.admission.admit_caller(find_key(values), find_address(request))
             result = await run_while_connected(request, handler(Call(request, values, service)), seconds)
             response = result if isinstance(result, Response) else Answer(result)
-        except RequestError as error:
-            if error.status == 500:
-                service.report(f"{request.method} {name_path(request)}: {error.message}")
-            response = error_writer(error)
         except ClientDisconnect:
             response = Response(status_code=CLIENT_GONE)
-        except asyncio.CancelledError:  # only a server that stops gives up its requests
-            response = error_writer(RequestError(503, "the server is stopping", retry_after=RESTART_SECONDS))
-        except Exception as error:
-            service.report(f"{request.method} {name_path(request)}: internal error: {name_error(error)}")
-            response = error_writer(RequestError(500, f"internal error: {type(error).__name__}"))
+        except (Exception, asyncio.CancelledError) as error:
+            refusal = explain_failure(error)
+            if refusal.status == 500 or isinstance(error, OSError):
+                service.report(f"{request.method} {name_path(request)}: {refusal.message}")
+            response = error_writer(refusal)
         finally:
             await request.close()  # the files of a form
         service.log(
@@ -142,6 +138,18 @@ def make_endpoint(
         return response
 
     return answer_request
+
+
+def explain_failure(error: BaseException) -> RequestError:
+    """Returns what a client is told of an error, without any text."""
+    if isinstance(error, RequestError):
+        return error
+    if isinstance(error, asyncio.CancelledError):  # only a server that stops gives up its requests
+        return RequestError(503, "the server is stopping", retry_after=RETRY_SECONDS)
+    if isinstance(error, OSError):  # a full disk, or too many open files
+        reason = (error.strerror or name_error(error)).lower()
+        return RequestError(503, f"this server cannot read or write a file: {reason}", retry_after=RETRY_SECONDS)
+    return RequestError(500, f"internal error: {name_error(error)}")
 
 
 def name_path(request: Request) -> str:
@@ -240,7 +248,7 @@ async def run_while_connected(request: Request, work: Awaitable[Any], seconds: f
             return task.result()
         if watch in done:
             raise ClientDisconnect
-        raise RequestError(503, f"this took longer than {seconds:g} seconds", retry_after=30)
+        raise RequestError(503, f"this took longer than {seconds:g} seconds", retry_after=RETRY_SECONDS)
     finally:
         for unfinished in (task, watch):
             unfinished.cancel()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from importlib.util import find_spec
+from tempfile import gettempdir
 
 import numpy as np
 
@@ -66,5 +67,9 @@ def recognise_language(pairs: Pairs, texts: Texts) -> str | None:
 def identify_lines(lines: Sequence[str]) -> str | None:
     import py3langid  # takes a second to load its model
 
-    code, count = Counter(str(py3langid.classify(line)[0]) for line in lines).most_common(1)[0]
+    try:
+        code, count = Counter(str(py3langid.classify(line)[0]) for line in lines).most_common(1)[0]
+    except OSError as error:  # of the unnamed file to which it unpacks its model
+        error.filename = error.filename or gettempdir()
+        raise
     return code if count >= CERTAIN * len(lines) else None

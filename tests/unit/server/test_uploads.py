@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import stat
 import tempfile
@@ -9,6 +10,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import NoReturn
 
 import pytest
 
@@ -94,6 +96,19 @@ def test_the_language_of_a_document_is_detected_from_its_texts(paragraph: str, s
     assert (answer.status_code, [*map(str, loaded)]) == (200, [f"{source}-deu"])
     broken = Client(service).post("/translate_file", files={"file": ("a.docx", data[:-60])}, data=values)
     assert broken.status_code == 400 and broken.json()["error"].startswith("a.docx")
+
+
+def test_a_full_disk_of_the_server_is_no_error_of_a_request() -> None:
+    def fail(text: str) -> NoReturn:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    said: list[str] = []
+    service = Service(make_pool(("eng", "deu"), ("fra", "deu"))[0], report=said.append)
+    service.detector.identifier = SimpleNamespace(rank=fail)
+    answer = Client(service).post("/detect", json={"q": "confidential"})
+    reason = "this server cannot read or write a file: no space left on device"
+    assert (answer.status_code, answer.json(), "Retry-After" in answer.headers) == (503, {"error": reason}, True)
+    assert said == [f"POST /detect: {reason}"]
 
 
 @pytest.mark.parametrize(

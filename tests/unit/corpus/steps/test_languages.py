@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
+from tempfile import gettempdir
 
 import pytest
 
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.errors import DataError, OptionError
+from nmt_cli.errors import DataError, OptionError, convert_os_error
 
 ENGLISH = "My brother wants to visit the old castle number {} near the river."
 GERMAN = "Mein Bruder möchte das alte Schloss Nummer {} am Fluss besuchen."
@@ -29,6 +31,20 @@ def test_the_text_names_the_languages_if_it_leaves_no_doubt(tmp_path: Path) -> N
     assert "by the text" in note and "--source-language" in note
     assert prepare_lines(tmp_path, lines, "corpus.en-nds.tsv")[:2] == ("en", "nds")
     assert prepare_lines(tmp_path, lines, source_language="sco")[:2] == ("sco", "target")
+
+
+def test_a_full_disk_is_told_with_the_folder_of_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    py3langid = pytest.importorskip("py3langid")
+
+    def fail(text: str) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(py3langid, "classify", fail)
+    with pytest.raises(OSError) as caught:
+        prepare_lines(tmp_path, [f"{ENGLISH.format(n)}\t{GERMAN.format(n)}" for n in range(400)])
+    assert convert_os_error(caught.value).message == f"the disk is full: {gettempdir()} could not be written"
 
 
 def test_few_lines_or_mixed_ones_name_nothing(tmp_path: Path) -> None:
