@@ -51,6 +51,8 @@ class AlignedText(NamedTuple):
             last = max(start, end - 1)
             origins += (self.find_origin(min(start + number, last)) for number in range(len(replacement)))
             position = end
+        if not parts:
+            return self
         return AlignedText("".join(parts) + self.text[position:], [*origins, *self.origins[position:]])
 
     def trace(self, before: AlignedText) -> AlignedText:

@@ -74,8 +74,10 @@ def scan_markup(text: str, *, is_html: bool, is_template: bool = False) -> Itera
 
 def match_other(text: str, start: int, missing: set[str], *, is_template: bool) -> MarkupToken | None:
     """Returns the comment, section, instruction, declaration or template code at `start`, or None."""
-    opening = next((opening for opening in OPENINGS if text.startswith(opening, start)), None)
-    if opening is None or opening in missing or (opening in ("<%", "{%") and not is_template):
+    if not text.startswith(OPENINGS, start):  # fast, since most are tags
+        return None
+    opening = next(opening for opening in OPENINGS if text.startswith(opening, start))
+    if opening in missing or (opening in ("<%", "{%") and not is_template):
         return None
     match = OTHER_TOKEN.match(text, start)
     if match is None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NoReturn
 from xml.parsers import expat
 
@@ -47,7 +48,7 @@ class XmlNode:
     def elements(self) -> list[XmlNode]:
         return [child for child in self.children if isinstance(child, XmlNode)]
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The text of the element and its descendants."""
         return "".join(
