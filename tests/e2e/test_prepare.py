@@ -12,7 +12,18 @@ import pytest
 
 from support.commands import nmt
 from support.corpora import toy_pairs, write_tsv
+from support.interrupts import hook_interrupt
+from support.slow import sample
 
+WITH_WORKERS = """
+from nmt_cli.cli import prepare
+from nmt_cli.cli.app import main
+from nmt_cli.corpus.steps import reading
+
+prepare.count_cores = lambda: 2
+reading.CHUNK, reading.CHUNKS_ALONE = 1_000, 0
+main()
+"""
 SAMPLE = Path(__file__).parents[2] / "data" / "eng-deu.tsv"
 
 
@@ -181,3 +192,20 @@ def test_an_interruption_is_answered_at_once_and_leaves_no_half_directory(tmp_pa
     assert process.returncode == 130
     assert "Traceback" not in told
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="presses Ctrl-C for a session")
+@pytest.mark.parametrize("moment", sample([0, 1, 5, 20, 60, 100, 140], 3))
+def test_ctrl_c_while_workers_start_ends_everything_in_silence(tmp_path: Path, moment: int) -> None:
+    pressed, folder = tmp_path / "hook" / "pressed", tmp_path / "empty"
+    folder.mkdir()
+    environment = hook_interrupt(pressed, moment)
+    environment["PYTHONPATH"] += os.pathsep + str(SAMPLE.parents[1])
+    command = [sys.executable, "-c", WITH_WORKERS, "prepare", str(SAMPLE)]
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        _, told = process.communicate(timeout=120)
+    assert (process.returncode, pressed.exists()) == (130, True)
+    assert "Traceback" not in told and "KeyboardInterrupt" not in told
+    assert list(folder.iterdir()) == []
