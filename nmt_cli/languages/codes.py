@@ -78,7 +78,7 @@ def has_same_primary_tag(left: str, right: str) -> bool:
     return find_language_tag(left).split("-")[0] == find_language_tag(right).split("-")[0] != ""
 
 
-@cache
+@lru_cache(4096)
 def find_language_key(code: str) -> str:
     """Returns a key shared by all codes of one language in one script; an invalid code is its own key."""
     import langcodes  # takes long to import, and most files have no codes
@@ -121,7 +121,7 @@ def has_region(code: str) -> bool:
     return re.search(r"[-_](?:[A-Za-z]{2}|\d{3})$", code.strip()) is not None
 
 
-@cache
+@lru_cache(4096)
 def is_language_code(text: str) -> bool:
     """Whether a text is the code of an existing language: "de", "deu", "pt-BR", but no full name."""
     if not CODE.fullmatch(text):

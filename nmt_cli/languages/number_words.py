@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from functools import cache
+from functools import cache, lru_cache
 from operator import attrgetter
 from typing import NamedTuple
 
 from nmt_cli.languages.cldr import load_cldr
 
 LARGEST = 10**12  # larger numbers are never written in words
+NUMBERS_REMEMBERED = 4096
 SUBSTITUTION = re.compile(r"([←→=])(%*[\w-]*|[#,0.]+)(\1)(→?)|\$\((?:cardinal|ordinal),.*?other\{([^}]*)\}\)\$")
 OPTIONAL = re.compile(r"\[([^\]]*)\]")
 
@@ -48,7 +49,7 @@ def load_rule_sets(language: str) -> RuleSets:
     return {name: [SpellingRule(*rule) for rule in rules] for name, rules in sets.items()}
 
 
-@cache
+@lru_cache(NUMBERS_REMEMBERED)
 def spell_number(number: int, language: str) -> frozenset[str]:
     """Returns all spellings of a number, cardinal and ordinal, in every gender and case, as `fold_words` writes them.
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 ModelOpener = Callable[[Path], LoadedTranslator]
 
+LONGEST_CODE = 100  # characters of a language code that are looked at; what is looked up is remembered
 LOADED_EXTRA = 30_000_000  # bytes that a loaded model takes beside its files: tables of the tokenizer, buffers
 
 
@@ -89,8 +90,8 @@ class ModelPool:
 
     def find(self, source: str | None, target: str | None) -> ServedModel:
         """Returns the model of a direction; None or "auto" means any language. Raises RequestError if there is none."""
-        from_code = None if source in (None, "", "auto") else find_language(str(source)).code
-        to_code = None if target in (None, "") else find_language(str(target)).code
+        from_code = None if source in (None, "", "auto") else find_language(str(source)[:LONGEST_CODE]).code
+        to_code = None if target in (None, "") else find_language(str(target)[:LONGEST_CODE]).code
         candidates = [model for model in self.models if from_code in (None, model.source.code)]
         if not candidates:
             raise RequestError(400, f"{source} is not supported")

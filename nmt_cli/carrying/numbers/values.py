@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
 from nmt_cli.carrying.numbers.number_text import HALF_DAY, NumberText, NumberToken
-from nmt_cli.languages.number_words import fold_words, load_rule_sets, spell_number
+from nmt_cli.languages.number_words import NUMBERS_REMEMBERED, fold_words, load_rule_sets, spell_number
 
 HAS_DIGIT = re.compile(r"\d")
 MINUTES = re.compile(r"(?<!\d)\d{1,2}[:.h][0-5]\d(?!\d)")
@@ -201,7 +201,7 @@ def has_spelling(number: int, words: NumberSpellings, language: str) -> bool:
     )
 
 
-@cache
+@lru_cache(NUMBERS_REMEMBERED)
 def list_longer(number: int, language: str) -> tuple[str, ...]:
     """Returns the spellings of other numbers that begin with a spelling of `number`, if below 100: vier, vierzig."""
     spellings = spell_number(number, language)

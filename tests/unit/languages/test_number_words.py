@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from nmt_cli.carrying.numbers.values import list_longer
 from nmt_cli.languages.cldr import read_archive
-from nmt_cli.languages.number_words import LARGEST, fold_words, load_rule_sets, spell_number
+from nmt_cli.languages.number_words import LARGEST, NUMBERS_REMEMBERED, fold_words, load_rule_sets, spell_number
 
 
 @pytest.mark.parametrize(
@@ -53,3 +54,10 @@ def test_the_licence_of_the_rules_is_beside_them() -> None:
 def test_case_blanks_and_hyphens_do_not_part_number_words() -> None:
     assert fold_words("Twenty-One") == fold_words("twenty one") == "twentyone"
     assert fold_words("नौ सौ") == "नौसौ"
+
+
+def test_the_numbers_of_texts_are_remembered_up_to_a_bound() -> None:
+    for remember in (spell_number, list_longer):
+        for number in range(NUMBERS_REMEMBERED + 10):
+            remember(10**9 + number, "und")
+        assert remember.cache_info().currsize == NUMBERS_REMEMBERED

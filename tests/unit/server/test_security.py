@@ -8,12 +8,14 @@ import logging
 import os
 import socket
 import time
+import tracemalloc
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from nmt_cli.server.admission import Admission
+from nmt_cli.server.errors import RequestError
 from nmt_cli.server.keys import Key
 from nmt_cli.server.limits import Limits
 from nmt_cli.server.results import ResultStore
@@ -249,6 +251,17 @@ def test_a_failure_ends_markup_and_is_told_of_a_document_without_the_text() -> N
     assert said[0].startswith(f"POST /translate: a text is not translated: {place}")
     assert said[1].startswith(f"text 2 of a document is not translated: {place}")
     assert len(said) == 2 and "confidential" not in "".join(said)
+
+
+def test_long_codes_of_languages_are_not_kept() -> None:
+    pool = make_pool()[0]
+    tracemalloc.start()
+    for number in range(100):
+        with pytest.raises(RequestError):
+            pool.find(f"{number}" + "x" * 100_000, "de")
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 1_000_000
 
 
 @pytest.mark.parametrize(
