@@ -126,7 +126,8 @@ def find_partner(text: str, start: int, end: int) -> int | None:
     """Returns the position of the bracket that closes the one at `start`, or None."""
     opening, depth = text[start], 0
     closing = CLOSED_BY[opening]
-    for index in range(start, end):
+    last = text.rfind(closing, start, end)  # fast, where there is none
+    for index in range(start, last + 1):
         depth += (text[index] == opening) - (text[index] == closing)
         if depth == 0:
             return index
