@@ -77,7 +77,7 @@ class TrainOutcome:
 
     report: TrainReport
     advice: Advice
-    has_pictures: bool
+    example: str | None  # a source to try the model with
     late_seconds: float | None = None  # that the whole command took, if that is longer than its --time
 
     def to_mapping(self, model: Path) -> dict[str, Any]:
@@ -249,7 +249,9 @@ def conclude_training(
     advice = advise_on_model(manifest, report, describe_commands(request, training, trained), trained)
     is_late = deadline is not None and request.runs == 1 and deadline.elapsed > LATE * deadline.seconds
     late = deadline.elapsed if deadline is not None and is_late else None
-    return TrainOutcome(report, advice, training.corpus.has_pictures, late)
+    # A picture is no example, since its name is relative to the file that named it.
+    example = next(iter(training.corpus.select_texts([report.validation.sample_source])), None)
+    return TrainOutcome(report, advice, example, late)
 
 
 def describe_commands(request: TrainRequest, training: TrainingRequest, trained: TrainingSummary) -> BaseCommands:

@@ -76,8 +76,7 @@ def prompt_for_lines(
 def greet(card: ModelCard, screen: Screen) -> None:
     """Says which model listens, how good it is, and what to type."""
     bleu = f" (dev BLEU {card.development_bleu:.1f})" if card.development_bleu is not None else ""
-    unit = "The path of one file per line" if card.has_pictures else "One sentence per line"
-    screen.say(f"{card.source_language} -> {card.target_language}{bleu}. {unit}; Ctrl-D ends.")
+    screen.say(f"{card.source_language} -> {card.target_language}{bleu}. {card.side.line}; Ctrl-D ends.")
 
 
 def read_line(number: int) -> str:

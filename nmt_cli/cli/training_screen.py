@@ -217,7 +217,7 @@ class TrainingScreen(Watcher):
             self.screen.say(f"{self.request.assistant if self.request else 'this process'}: done")
             return
         advice = None if was_stopped else outcome.advice
-        self.show_summary(outcome.report, request.model, advice, pictures=outcome.has_pictures)
+        self.show_summary(outcome.report, request.model, advice, outcome.example)
         if outcome.late_seconds is not None:
             seconds, time = format_time(outcome.late_seconds), request.training.time
             self.screen.warn(f"the whole command took {seconds}, longer than --time {time}")
@@ -225,12 +225,9 @@ class TrainingScreen(Watcher):
             self.show_interruption(outcome.report, request.resumption, request.runs)
 
     def show_summary(
-        self, report: TrainReport, directory: Path, advice: Advice | None = None, *, pictures: bool = False
+        self, report: TrainReport, directory: Path, advice: Advice | None = None, example: str | None = None
     ) -> None:
-        """Prints what was made, how good it is, what would help, and the next command.
-
-        A picture is not offered as an example, since its name is relative to the file that named it.
-        """
+        """Prints what was made, how good it is, what would help, and the next command, with an example of a source."""
         validation = report.validation
         score = f"dev BLEU {validation.bleu:.1f}, chrF {validation.chrf:.1f} (greedy)"
         epochs = ", ".join(map(str, sorted(report.epochs)))
@@ -249,10 +246,10 @@ class TrainingScreen(Watcher):
         if advice is not None:
             show_advice(self.screen, advice)
         where = "" if str(directory) == "model" else f" --model {quote(str(directory))}"
-        if pictures:
+        if example is None:
             self.screen.say(f"Next: nmt evaluate{where}")
         else:
-            self.screen.say(f"Try: echo {quote_for_shell(validation.sample_source)} | nmt translate{where}")
+            self.screen.say(f"Try: echo {quote_for_shell(example)} | nmt translate{where}")
 
     def show_runs(self, runs: Sequence[SeedResult], best: Validation) -> None:
         """Prints the scores of several trainings, the best of them, and their mean and standard deviation."""

@@ -140,14 +140,9 @@ class PrepareConfig(Settings):
     )
 
     @property
-    def has_pictures(self) -> bool:
-        """Whether the sources are pictures rather than text."""
-        return self.source_type != "text"
-
-    @property
     def text_sides(self) -> tuple[Literal["source", "target"], ...]:
         """The sides that hold text."""
-        return ("target",) if self.has_pictures else ("source", "target")
+        return ("source", "target") if self.source_type == "text" else ("target",)
 
     @property
     def tokenizer_settings(self) -> TokenizerSettings:

@@ -33,9 +33,7 @@ def require_reverse(model: ModelDirectory, other: ModelDirectory, option: str = 
 
 def identify_source(card: ModelCard) -> Any:
     """Returns a value shared by models that read the same rows: their subwords, or their kind of picture."""
-    if card.has_pictures:
-        return card.source
-    return card.tokenizer, card.checksums[card.source_tokenizer]
+    return card.side.find_identity((card.tokenizer, card.checksums[card.source_tokenizer]))
 
 
 def identify_target(card: ModelCard) -> Any:

@@ -12,14 +12,15 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from nmt_cli.errors import DamagedError, NmtError, OptionError
 from nmt_cli.files import hash_file, write_json
-from nmt_cli.records import Count, FileName, Range, Share, build, parse_json
+from nmt_cli.records import Count, FileName, Share, build, parse_json
 from nmt_cli.runtime.installed_models import CARD as CARD
 from nmt_cli.runtime.installed_models import explain_missing_model, list_models
-from nmt_cli.sources.source import Source, TextSource
+from nmt_cli.sources.entries import SourceEntries, read_entries
+from nmt_cli.sources.source import Source
 from nmt_cli.text.profile import PROFILE_NAME, CorpusProfile
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerSettings
 from nmt_cli.text.wrapping import format_count
@@ -39,21 +40,6 @@ STAGED = ".publishing."  # prefix of the directory in which files wait for publi
 
 
 Entries = dict[str, Any]
-
-
-class TextEntries(NamedTuple):
-    """The entries of a card about a source side of text."""
-
-    type: Literal["text"] = "text"
-    limit: Annotated[int, Range(1, 10**9)] | None = None
-    length_factor: Annotated[float, Range(0.01, 10**4)] = 1.5
-
-
-class PictureEntries(NamedTuple):
-    """The entries of a card about a source side of pictures."""
-
-    type: Literal["features", "image"]
-    depth: Annotated[int, Range(1, 10**6)]
 
 
 class VocabularyEntries(NamedTuple):
@@ -90,9 +76,14 @@ class ModelCard(NamedTuple):
     scores: Entries = {}  # noqa: RUF012 - never changed; on the test sets of a package
 
     @property
+    def side(self) -> SourceEntries:
+        """The source side, which answers for its kind."""
+        return read_entries(self.source)
+
+    @property
     def has_pictures(self) -> bool:
         """Whether the sources are pictures rather than text."""
-        return bool(self.source.get("type", "text") != "text")
+        return not self.side.is_text
 
     @property
     def default_precision(self) -> str:
@@ -136,18 +127,9 @@ class ModelDirectory(NamedTuple):
         return tuple(dict.fromkeys((*graphs, *weights, *tokenizers, PROFILE_NAME)))
 
     def load_source(self) -> Source:
-        """Returns the source side as it was in training. Raises DamagedError if the card does not describe one."""
-        values = dict(self.card.source)
-        kind = values.pop("type", "text")
-        try:
-            if kind == "text":
-                size = self.card.vocabularies["source"]
-                return TextSource(self.load_tokenizer(self.card.source_tokenizer, size=size), **values)
-            from nmt_cli.sources.images import GridSource  # text does not need it
-
-            return GridSource(kind, **values)
-        except TypeError as error:
-            raise report_damage(self.directory / CARD, f"does not describe a source ({error})") from error
+        """Returns the source side as it was in training. Raises DamagedError for a tokenizer of another model."""
+        size = self.card.vocabularies["source"]
+        return self.card.side.open_source(lambda: self.load_tokenizer(self.card.source_tokenizer, size=size))
 
     def load_profile(self) -> CorpusProfile:
         """Returns the profile of the training text. Raises DamagedError."""
@@ -210,7 +192,7 @@ def find_models(languages: tuple[str, str]) -> Iterator[str]:
 
 def check_entries(card: ModelCard) -> None:
     """Raises RecordError for values that make translation impossible."""
-    build(PictureEntries if card.has_pictures else TextEntries, card.source, "source")
+    read_entries(card.source)
     build(VocabularyEntries, card.vocabularies, "vocabularies")
     build(TokenizerSettings, card.tokenizer, "tokenizer")
     build(Literal["float", "int8"], card.precision.get("default", FLOAT), "precision.default")

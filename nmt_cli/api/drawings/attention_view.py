@@ -39,7 +39,7 @@ def draw_attention(request: DrawingRequest, drawing: Drawing) -> None:
     translator = open_attentive(request)
     translations = translate_sentences(request, translator)
     warn_of_translations(translations, request.search.max_length, drawing)
-    are_pictures = translator.card.has_pictures
+    are_pictures = not translator.reads_text
     heads = measure_all_heads(translator, translations, request.model) if request.heads else [None] * len(translations)
     measures = [describe_attention(translation, are_pictures) for translation in translations]
     view = AttentionView(request, translations, measures, heads, are_pictures)

@@ -171,7 +171,7 @@ MODEL = (
     ),
     Refusal(
         {"alignments", "replace_unknown", "tm", "check_with", *list_names(LineConfig)},
-        lambda v: v.card.has_pictures,
+        lambda v: not v.card.side.is_text,
         "applies to text, and this model reads pictures",
         "leave it out",
     ),

@@ -57,7 +57,7 @@ class ReadOptions:
     source_language: str | None = None
     target_language: str | None = None
     one_side: bool = False  # text of one language is read: a table may have a single column
-    has_pictures: bool = False  # sources are names of pictures, which no look at the content takes for text
+    finds_text: bool = True  # columns of text are found by a look at their content, which names of pictures are not
 
 
 def parse_input(text: str) -> CorpusFile:

@@ -183,7 +183,7 @@ def choose_columns(
     groups = find_group_columns(options, header or (), width).values()
     kinds = ["groups" if column in groups else name_content(body, column, width) for column in range(width)]
     texts = [column for column in range(width) if not kinds[column]]
-    is_chosen = options.has_pictures or options.source_column is not None or options.target_column is not None
+    is_chosen = options.source_column is not None or options.target_column is not None or not options.finds_text
     if is_chosen or len(body) < ENOUGH or width < 2:
         return default, ""
     if width == 2:

@@ -41,7 +41,7 @@ def choose_languages(inputs: CorpusInputs, config: PrepareConfig, pairs: Pairs, 
     ]
     if config.reverse:  # the options name the columns of the file
         sides = [side if code in UNKNOWN else code for side, code in zip(UNKNOWN, reversed(sides), strict=True)]
-    if not config.has_pictures and UNKNOWN == tuple(sides):
+    if "source" in config.text_sides and UNKNOWN == tuple(sides):
         recognised = [recognise_language(pairs, text) for text in (pairs.source, pairs.target)]
         if all(recognised) and recognised[0] != recognised[1]:
             sides = [str(code) for code in recognised]

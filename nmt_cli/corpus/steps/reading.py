@@ -61,7 +61,7 @@ class CorpusInputs:
             group_columns=config.group_column,
             source_language=config.source_language,
             target_language=config.target_language,
-            has_pictures=config.has_pictures,
+            finds_text="source" in config.text_sides,
         )
         self.readers = [open_input(corpus_input, options) for corpus_input in self.inputs]
 

@@ -124,13 +124,13 @@ def test_a_file_may_switch_off_what_another_option_forbids(tmp_path: Path, monke
         ({"alignments": True}, {"network": {"attention": "none"}}, "--alignments needs attention"),
         ({"coverage_penalty": 0.2}, {"network": {"attention": "none"}}, "--coverage-penalty needs attention"),
         ({"coverage_penalty": 0.0}, {"network": {"attention": "none"}}, None),
-        ({"glossary": "t.tsv"}, {"has_pictures": True}, "--glossary applies to text"),
+        ({"glossary": "t.tsv"}, {"side": SimpleNamespace(is_text=False)}, "--glossary applies to text"),
         ({"replace_unknown": True, "subwords": "bpe"}, {}, "--replace-unknown replaces unknown words, and none is"),
         ({"replace_unknown": True, "subwords": "word"}, {}, None),
     ],
 )
 def test_what_a_model_has_no_use_for_is_refused(options: dict[str, Any], card: Any, message: str | None) -> None:
-    known = SimpleNamespace(**{"network": {}, "has_pictures": False, **card})
+    known = SimpleNamespace(**{"network": {}, "side": SimpleNamespace(is_text=True), **card})
     explicit = ExplicitOptions.from_arguments({"glossary": None, **options})
     explicit = explicit._replace(typed={name: text.replace("_", "-") for name, text in explicit.typed.items()})
     if message is None:

@@ -179,7 +179,7 @@ def test_several_runs_and_their_interruption_fit_the_terminal(
     )
     shown.report_run(2, 3, seed=2)
     shown.report_epoch(make_record(1), second)
-    shown.show_summary(report, Path("model"))
+    shown.show_summary(report, Path("model"), example=second.sample_source)
     shown.show_interruption(report, "nmt train --runs 3 --resume", runs=3)
     lines = capsys.readouterr().err.splitlines()
     text = " ".join(" ".join(lines).split())

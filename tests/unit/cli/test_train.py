@@ -43,7 +43,6 @@ def make_corpus(pairs: int = 6_441) -> Any:
     return SimpleNamespace(
         source_language="de",
         target_language="en",
-        has_pictures=False,
         list_monolingual=list,
         load_encoded=lambda split: SimpleNamespace(source=[0] * pairs),
         manifest=SimpleNamespace(truncation=None, source=SimpleNamespace(unit="sentence")),

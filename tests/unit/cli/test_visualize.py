@@ -33,7 +33,8 @@ HYPOTHESIS = Hypothesis(
 class Fixed:
     """Gives one translation, whatever the line; none for a line of dots, as of one that normalises to nothing."""
 
-    card = SimpleNamespace(network={"attention": "additive"}, source={}, has_pictures=False)
+    card = SimpleNamespace(network={"attention": "additive"}, source={})
+    reads_text = True
 
     def translate(self, lines: Sequence[str], config: SearchConfig) -> list[Translation]:
         found = () if lines == ["..."] else (HYPOTHESIS,)
@@ -146,7 +147,7 @@ def test_data_without_a_sentence_draws_the_corpus(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_model_without_attention_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Fixed, "card", SimpleNamespace(network={"attention": "none"}, source={}, has_pictures=False))
+    monkeypatch.setattr(Fixed, "card", SimpleNamespace(network={"attention": "none"}, source={}))
     result = CliRunner().invoke(app, ["visualize", "where is he"])
     assert result.exit_code == ExitCode.USAGE
     assert "error: the model in model/ has no attention to draw" in result.stderr
