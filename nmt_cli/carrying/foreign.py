@@ -12,10 +12,9 @@ class ForeignKind(Kind):
     """Words without a single letter that the model knows."""
 
     def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
-        if context.scripts is not None and not text.isascii():
-            yield from (
-                self.make_span(start, text[start:end]) for start, end in context.scripts.find_foreign_words(text)
-            )
+        if context.find_foreign_words is not None and not text.isascii():
+            for start, end in context.find_foreign_words(text):
+                yield self.make_span(start, text[start:end])
 
 
 FOREIGN_WORDS = ForeignKind(SpanKind.FOREIGN)

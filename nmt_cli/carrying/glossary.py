@@ -108,8 +108,7 @@ class TermKind(Kind):
     """Terms of the glossary, translated as it requires."""
 
     def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
-        if context.glossary is not None:
-            yield from context.glossary.find_terms(text, spans)
+        yield from context.find_terms(text, spans) if context.find_terms is not None else ()
 
 
 TERMS = TermKind(SpanKind.TERM)

@@ -7,42 +7,24 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from nmt_cli.carrying.spans import Span, SpanKind, cover_spans
 
 WordTest = Callable[[str], bool]  # whether training had a word
 
 
-class TermFinder(Protocol):
-    """A glossary, as kinds see it."""
-
-    def find_terms(self, text: str, spans: Sequence[Span]) -> Iterator[Span]: ...
-
-
-class ScriptReader(Protocol):
-    """The model's letters, as `rewriting` knows them."""
-
-    def find_foreign_words(self, text: str) -> list[tuple[int, int]]: ...
-
-
-class NumberWriter(Protocol):
-    """Writes numbers in the target's notation."""
-
-    def convert(self, text: str, following: str = "") -> str: ...
-
-
 class Context(NamedTuple):
-    """The facts beyond the text that kinds may use."""
+    """The facts beyond the text that kinds may use; without a function, kinds find nothing that only it knows."""
 
     languages: tuple[str, str] = ("", "")  # codes of the text and of its translation
     carries: bool = True  # whether the network has learned to carry placeholders over
     in_choice: bool = False  # whether the text is one of those to choose from, in which `#` is a number
-    glossary: TermFinder | None = None
-    scripts: ScriptReader | None = None
-    is_word: WordTest | None = None  # whether training had a word
-    names: Callable[[str], Iterable[Span]] | None = None  # finds names and codes, with the profiles of both sides
-    notation: NumberWriter | None = None  # None: numbers stay as they are
+    is_word: WordTest | None = None
+    find_names: Callable[[str], Iterable[Span]] | None = None  # and codes, with the profiles of both sides
+    find_terms: Callable[[str, Sequence[Span]], Iterable[Span]] | None = None  # of a glossary, beside these spans
+    find_foreign_words: Callable[[str], Iterable[tuple[int, int]]] | None = None  # by the letters of the model
+    write_number: Callable[..., str] | None = None  # in the target's notation, given a number and what follows it
 
 
 class Attempt(NamedTuple):
@@ -77,6 +59,10 @@ class Kind:
     def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
         """Yields the spans of this kind in a text; `spans`, found by earlier kinds, are covered."""
         yield from map(self.read_match, self.pattern.finditer(text))
+
+    def may_be_in(self, text: str, context: Context) -> bool:
+        """Whether a text may have such a span: fast, since most have none."""
+        return self.guard.search(text) is not None
 
     def write(self, span: Span, text: str, context: Context) -> str:
         """Returns the text of a span in the translation."""

@@ -10,8 +10,8 @@ whether or not they are names, a network can only guess. Knows the profiles of b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 from nmt_cli.carrying.code_phrases import BEHIND_WORD, make_code, may_be_phrase
@@ -53,18 +53,6 @@ class WordReader(Protocol):
     def may_be_mistyped(self, word: str, *, is_first: bool) -> bool: ...
 
 
-class CharacterReader(Protocol):
-    """Characters that training never had, as `rewriting` knows them."""
-
-    def spell(self, word: str) -> str: ...
-
-
-class FormReader(Protocol):
-    """Words that `rewriting` reads as others, and which are no names."""
-
-    def cover_forms(self, text: str) -> str: ...
-
-
 class NameFinder:
     """Finds the words of a text to carry."""
 
@@ -73,15 +61,17 @@ class NameFinder:
         source: TextProfile,
         target: TextProfile,
         slips: WordReader,
-        characters: CharacterReader,
-        forms: FormReader,
+        spell: Callable[[str], str],
+        cover_forms: Callable[[str], str],
     ) -> None:
+        """`spell` returns a word in the characters of training, `cover_forms` a text without words of several genders,
+        which are no names.
+        """
         self.source, self.target = source, target
-        self.slips, self.characters, self.forms = slips, characters, forms
+        self.slips, self.spell, self.cover_forms = slips, spell, cover_forms
         self.codes = CodeFinder(source)
-        # Parts of texts between blanks that are no name and no part of one, and those that are no name alone.
-        self.ordinary: set[str] = set()
-        self.nameless: set[str] = set()
+        self.is_ordinary = lru_cache(PARTS_REMEMBERED)(self.judge_part)
+        self.nameless: set[str] = set()  # parts of texts between blanks that are no name alone
 
     @cached_property
     def capitals_are_names(self) -> bool:
@@ -98,8 +88,8 @@ class NameFinder:
         """Returns the names and codes of a text, merging neighbours; the other spans of the text are covered."""
         if code := self.codes.find_lone_code(text):
             return [code]
-        text = self.forms.cover_forms(text)
-        if all(part in self.ordinary or self.is_ordinary(part) for part in text.split()):
+        text = self.cover_forms(text)
+        if all(map(self.is_ordinary, text.split())):
             return []
         phrases = self.codes.phrases.find(text, has_rare_quotes=self.codes.has_rare_sign("«"))
         words = self.find_words(cover_spans(text, phrases))
@@ -108,28 +98,25 @@ class NameFinder:
             names.append(include_initials(span, text, names[-1].end if names else 0))
         return names
 
-    def is_ordinary(self, part: str) -> bool:
-        """Whether a part of a text between blanks is a known word or lacks a capital. Fast, since nearly all are."""
+    def judge_part(self, part: str) -> bool:
+        """Whether a part of a text between blanks is a known word or lacks a capital, as nearly all are."""
         word = strip_marks(part)
         if not word.replace("'", "").isalpha() or may_be_phrase(part):
             return False
-        if not word.islower() and (not self.slips.is_known(word) or self.is_rare_name(word)):
-            return False
-        remember_part(part, self.ordinary)
-        return True
+        return word.islower() or (self.slips.is_known(word) and not self.is_rare_name(word))
 
     def find_words(self, text: str) -> Iterator[Span]:
         """Yields the words of a text to carry."""
         is_shouted = text.isupper()
         for match in re.finditer(NAME_TOKEN, text):
             part = match[0]
-            if part in self.ordinary or part in self.nameless:
+            if self.is_ordinary(part) or part in self.nameless:
                 continue
             bare = part.lstrip(BEFORE_WORD)
             bare = self.codes.find_stars(part[: -len(bare)], bare) + bare
             start = match.start() + len(part) - len(bare)
             written = re.sub(POSSESSIVE, "", bare.rstrip(BEHIND_WORD))
-            word = self.characters.spell(written)
+            word = self.spell(written)
             if self.codes.is_lone_sign(part):
                 yield make_code(text, *match.span())
             elif self.codes.is_code(word):
@@ -139,12 +126,14 @@ class NameFinder:
             elif names := list(self.find_in_word(written, start, is_shouted=is_shouted)):
                 yield from names
             elif word == word.lower() or self.source.has_word(word):  # whatever stands around it
-                remember_part(part, self.nameless)
+                if len(self.nameless) >= PARTS_REMEMBERED:
+                    self.nameless.clear()
+                self.nameless.add(part)
 
     def find_in_word(self, written: str, start: int, *, is_shouted: bool) -> Iterator[Span]:
         """Yields the word that begins at `start` if it is a name, or those of its parts that are: Tom/Kazimierz."""
         for part in re.finditer(PART, written):
-            word, begin = self.characters.spell(part[0]), start + part.start()
+            word, begin = self.spell(part[0]), start + part.start()
             if self.is_name(word, is_first=begin == 0, is_shouted=is_shouted):
                 kind = SpanKind.RARE_NAME if self.source.has_word(word) else SpanKind.NAME
                 yield Span(begin, begin + len(part[0]), part[0], kind)
@@ -205,7 +194,7 @@ class NameFinder:
 
     def is_sure(self, span: Span) -> bool:
         """Whether a span is more than a form of a known word: a code, or a name with a part that is none."""
-        words = map(self.characters.spell, re.split("[ /]", span.text))
+        words = map(self.spell, re.split("[ /]", span.text))
         return not is_name_span(span) or not all(map(self.is_form, words))
 
     def is_form(self, word: str) -> bool:
@@ -220,17 +209,10 @@ class NameKind(Kind):
     """Names and codes, found by the profiles of both sides."""
 
     def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
-        yield from context.names(text) if context.names is not None else ()
+        yield from context.find_names(text) if context.find_names is not None else ()
 
 
 NAMES = NameKind(SpanKind.NAME)
-
-
-def remember_part(part: str, memory: set[str]) -> None:
-    """Adds a part of a text to a memory, emptying it first when full."""
-    if len(memory) >= PARTS_REMEMBERED:
-        memory.clear()
-    memory.add(part)
 
 
 def join_neighbours(spans: Sequence[Span], text: str) -> list[Span]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import NamedTuple, Self
 
@@ -49,9 +49,9 @@ class Slips(Rewrite):
         self.profile = profile
         self.is_sure = profile.unseen_share <= UNSEEN_RARELY and profile.has_all_words
         self.letters = [letter for letter in sorted(profile.characters) if letter.islower()] + ["'"]
-        self.known: set[str] = set()  # words that are known, as they are written
+        self.is_known = lru_cache(ANSWERS_REMEMBERED)(profile.has_word)  # in any case, or all its parts
+        self.find_best = lru_cache(ANSWERS_REMEMBERED)(self.search_best)
         self.familiar: set[str] = set()  # parts of texts between blanks, whose words are known
-        self.best: dict[str, str | None] = {}  # what unknown words, in lower case, are slips of
 
     @classmethod
     def from_model(cls, model: ModelText) -> Self:
@@ -89,17 +89,6 @@ class Slips(Rewrite):
             slips += [Edit(*match.span(), known)] if known is not None else []
         return sorted(slips)
 
-    def is_known(self, word: str) -> bool:
-        """Whether training has a word, in any case, or all its parts."""
-        if word in self.known:
-            return True
-        is_known = self.profile.has_word(word)
-        if is_known:
-            if len(self.known) >= ANSWERS_REMEMBERED:
-                self.known.clear()
-            self.known.add(word)
-        return is_known
-
     def find_moved_blanks(self, text: str, matches: Sequence[re.Match[str]], unknown: Sequence[int]) -> Iterator[Edit]:
         """Yields edits of word pairs whose blank was typed a letter too early or too late."""
         last = -1
@@ -125,13 +114,7 @@ class Slips(Rewrite):
         capitalised = undo_capital_slip(word)
         if capitalised is not None:
             return capitalised if self.is_frequent(capitalised) else None
-        key = word.lower()
-        try:
-            best = self.best[key]
-        except KeyError:
-            if len(self.best) >= ANSWERS_REMEMBERED:
-                self.best.clear()
-            best = self.best[key] = self.find_best(key)
+        best = self.find_best(word.lower())
         if best is None:
             return None
         usual = self.profile.find_usual_case(best) or best
@@ -152,8 +135,8 @@ class Slips(Rewrite):
         usual = map(self.profile.find_usual_case, originals)
         return any(is_first or (written or "").istitle() for written in usual)
 
-    def find_best(self, word: str) -> str | None:
-        """Returns the original of a mistyped word if it is far likelier than all others."""
+    def search_best(self, word: str) -> str | None:
+        """Returns the original of a mistyped word, in lower case, if it is far likelier than all others."""
         likely, less_likely = find_likely_originals(word) & self.keys, self.list_originals(word) & self.keys
         likelihoods = {other: LESS_LIKELY * self.profile.words.find(other).total for other in less_likely}
         likelihoods |= {other: LIKELY * self.profile.words.find(other).total for other in likely}
@@ -187,7 +170,7 @@ class Slips(Rewrite):
     @cached_property
     def keys(self) -> frozenset[str]:
         """All words in lower case."""
-        return frozenset(line.partition("\t")[0] for line in self.profile.words.lines)
+        return frozenset(self.profile.words.list_keys())
 
     @cached_property
     def endings(self) -> Counter[str]:

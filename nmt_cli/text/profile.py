@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,9 +30,6 @@ class WordCount(NamedTuple):
 
     total: int  # in any case, anywhere
     forms: tuple[tuple[str, int], ...]  # the cased forms with their counts where a sentence does not begin, best first
-
-
-UNSEEN_WORD = WordCount(0, ())
 
 
 class LengthRatio(NamedTuple):
@@ -69,7 +66,7 @@ class WordCounts:
         """`content` has one line per word; words rarer than `least_count` were left out to save space."""
         self.content = content
         self.least_count = least_count
-        self.recent: dict[str, WordCount] = {}
+        self.find = lru_cache(COUNTS_REMEMBERED)(self.look_up)
         self.familiar: set[str] = set()  # parts of texts between blanks whose words all occur
         self.searches = 0  # before the table was split
 
@@ -103,15 +100,10 @@ class WordCounts:
         rows = (line.split("\t", 3) for line in self.lines)
         return ((row[0], any(map(has_capital_form, row[2:3]))) for row in rows)
 
-    def find(self, key: str) -> WordCount:
-        """Returns the counts of a lower-case word; UNSEEN_WORD if it does not occur."""
-        word = self.recent.get(key)
-        if word is None:
-            if len(self.recent) >= COUNTS_REMEMBERED:
-                self.recent.clear()
-            line = self.find_line(f"{key}\t")
-            word = self.recent[key] = UNSEEN_WORD if line is None else parse_word(line)
-        return word
+    def look_up(self, key: str) -> WordCount:
+        """Returns the counts of a lower-case word, all 0 if it does not occur."""
+        line = self.find_line(f"{key}\t")
+        return WordCount(0, ()) if line is None else parse_word(line)
 
     def contains(self, key: str) -> bool:
         """Whether a lower-case word occurs."""

@@ -40,9 +40,11 @@ def load_reader(language: str) -> LineReader:
 def forget(reader: LineReader) -> None:
     """Empties what a reader remembers of the lines before."""
     slips: Slips = reader.rewriter.find(Slips)
-    finder = reader.context.names.__self__  # type: ignore[union-attr]
-    for memory in (slips.familiar, slips.known, slips.best, finder.ordinary, finder.nameless):
-        memory.clear()
+    finder = reader.context.find_names.__self__  # type: ignore[union-attr]
+    for memory in (slips.is_known, slips.find_best, finder.is_ordinary):
+        memory.cache_clear()
+    for parts in (slips.familiar, finder.nameless):
+        parts.clear()
 
 
 def read(reader: LineReader, line: str) -> list[tuple[str, tuple[str, ...]]]:

@@ -6,7 +6,7 @@ Knows only text; the marks used by each side are learned from a corpus (`profile
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.carrying.kind import Context, Kind
 from nmt_cli.carrying.numbers.number_text import HALF_DAY
@@ -15,7 +15,7 @@ from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import THIN_BLANKS
 
 if TYPE_CHECKING:
-    from nmt_cli.text.profile import CorpusProfile
+    from nmt_cli.text.profile import CorpusProfile, NumberMarks
 
 # Patterns as text: compiled at their first use.
 BETWEEN_DIGITS = r"(?<=\d)[.,:'’\s]+(?=\d)"
@@ -30,8 +30,6 @@ HALF_OF_DAY = rf"[ {THIN_BLANKS}]?([ap])\.?m\b\.?"
 TIME_OF_DAY = rf"(?i)([(\[]?)(?:{CAPTURED_TIME}(?:{HALF_OF_DAY})?( ?[-–] ?))?{CAPTURED_TIME}{HALF_OF_DAY}([)\]]?)"
 END_OF_RANGE = rf"(?i) \w{{2,5}} {CAPTURED_TIME}[ {THIN_BLANKS}]?([ap])\.?m\b"  # behind its beginning: 5 to 6 p.m.
 GROUPS = rf"\d{{1,3}}(?:([.,'’{THIN_BLANKS} ])\d{{3}})(?:\1\d{{3}})*"
-
-
 NEAR = 20  # characters behind a number that may say what it is: 5 to 6 p.m.
 
 
@@ -39,17 +37,9 @@ class NumericKind(Kind):
     """A kind of span made of digits, written with the target's marks, except versions."""
 
     def write(self, span: Span, text: str, context: Context) -> str:
-        if context.notation is None or is_label(text, span.start, context.languages[0]):
+        if context.write_number is None or is_label(text, span.start, context.languages[0]):
             return span.text
-        return context.notation.convert(span.text, text[span.end : span.end + NEAR])
-
-
-class MarkTable(Protocol):
-    """The target's equivalents of the marks in source numbers; None where the corpus shows no equivalent."""
-
-    def find_target_decimal(self, mark: str) -> str | None: ...
-
-    def find_target_thousands(self, mark: str) -> str | None: ...
+        return context.write_number(span.text, text[span.end : span.end + NEAR])
 
 
 class NumberNotation(NamedTuple):
@@ -57,7 +47,7 @@ class NumberNotation(NamedTuple):
 
     decimal: str | None  # of the source
     thousands: str | None  # of the source
-    marks: MarkTable
+    marks: NumberMarks
     target_language: str = ""
 
     @classmethod

@@ -33,7 +33,7 @@ class RecallingMemory(NamedTuple):
         """Returns the pieces of a line, recalled where possible; a single piece if the memory has the whole line."""
         if not line.strip():
             return list(pieces)
-        convert = reader.context.notation.convert if reader.context.notation is not None else str
+        convert = reader.context.write_number or str
         whole = self.memory.find(line, convert)
         if whole is not None:
             segment = Segment(line, (), blank_before=False, ends_sentence=True)

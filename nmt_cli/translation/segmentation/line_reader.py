@@ -64,15 +64,15 @@ class LineReader:
         self.rewriter = choose_rewrites(rewriter, config)
         self.kinds = KINDS if config.protect else (TERMS,)
         names = make_name_finder(self.rewriter) if self.carries else None
-        scripts: Characters | None = self.rewriter.find(Characters)
+        characters: Characters | None = self.rewriter.find(Characters)
         self.context = Context(
             languages,
             carries,
-            glossary=glossary,
-            scripts=scripts,
             is_word=names.source.has_word if names else None,
-            names=names.find_names if names else None,
-            notation=notation,
+            find_names=names.find_names if names else None,
+            find_terms=glossary.find_terms if glossary else None,
+            find_foreign_words=characters.find_foreign_words if characters else None,
+            write_number=notation.convert if notation else None,
         )
 
     def split_line(self, line: str) -> list[Piece]:
@@ -85,7 +85,7 @@ class LineReader:
 
         A line without a letter outside its spans is one piece, kept byte for byte.
         """
-        if not has_letters(line) and self.context.glossary is None:
+        if not has_letters(line) and self.context.find_terms is None:
             return [self.make_frame(line)] if normalise(line) else []
         segments = self.split_segments(line, whole=whole)
         pieces = [
@@ -197,9 +197,6 @@ class PictureLines(LineReader):
     def split(self, line: str, *, whole: bool = False) -> list[Piece]:
         return make_name_piece(line)
 
-    def rewrite(self, pieces: Sequence[Piece], line: str) -> list[Piece]:
-        return list(pieces)
-
 
 def split_off_frame(segment: Segment) -> list[Segment]:
     """Separates a segment from its frame, which becomes segments of its own."""
@@ -232,7 +229,7 @@ def make_name_finder(rewriter: Rewriter) -> NameFinder | None:
     if rewriter.model is None or characters is None:
         return None
     slips = rewriter.find(Slips) or Slips.from_model(rewriter.model)
-    return NameFinder(rewriter.model.source, rewriter.model.target, slips, characters, forms)
+    return NameFinder(rewriter.model.source, rewriter.model.target, slips, characters.spell, forms.cover_forms)
 
 
 def rewrite_pieces(pieces: Sequence[Piece], line: str, rewriter: Rewriter) -> Iterator[Piece]:

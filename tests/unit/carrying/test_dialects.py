@@ -44,7 +44,7 @@ WORD_EDGED = frozenset(  # touched by a letter, these are another token
     for placeholder in DIALECTS
     if placeholder[0].isalnum() or placeholder[-1].isalnum() or placeholder[0] in "!:~-@#|[_="
 )
-CONTEXT = Context(("eng", "deu"), names=ENGLISH_FINDER.find_names, is_word=ENGLISH_FINDER.source.has_word)
+CONTEXT = Context(("eng", "deu"), find_names=ENGLISH_FINDER.find_names, is_word=ENGLISH_FINDER.source.has_word)
 FRAMES = (
     "{} is here.",
     "I saw {}.",

@@ -35,8 +35,8 @@ GERMAN = [
 
 def make_finder(pairs: list[tuple[str, str]], copies: int = 2) -> NameFinder:
     model = model_text(pairs * copies)
-    rewrites = Slips.from_model(model), Characters.from_model(model), GenderForms.from_model(model)
-    return NameFinder(model.source, model.target, *rewrites)
+    characters, forms = Characters.from_model(model), GenderForms.from_model(model)
+    return NameFinder(model.source, model.target, Slips.from_model(model), characters.spell, forms.cover_forms)
 
 
 ENGLISH_FINDER, GERMAN_FINDER = make_finder(ENGLISH), make_finder(GERMAN)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from nmt_cli.rewriting.slips import ReadAs, Slips
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.profiling.building import build_profile
-from support.caches import ForgetfulCache
 from support.rewriting import change, read
 
 SENTENCES = (
@@ -35,13 +34,6 @@ def respell(text: str) -> str:
 @given(st.lists(st.sampled_from([*WORDS, "5", "—", "⟦0⟧", "日本"])))
 def test_known_words_stay(words: list[str]) -> None:
     assert change(make_finder(), " ".join(words)) is None
-
-
-def test_slips_do_not_need_what_another_thread_may_forget() -> None:
-    finder = make_finder()
-    finder.best = ForgetfulCache()
-    respelled = change(finder, "The chidren went.")
-    assert respelled is not None and respelled[0].text == "The children went."
 
 
 def test_what_follows_a_name_does_not_begin_the_sentence() -> None:

@@ -12,7 +12,6 @@ from nmt_cli.text.profile import CorpusProfile, NumberMarks, TextProfile
 from nmt_cli.text.profiling import building
 from nmt_cli.text.profiling.building import build_caption_profile, build_profile
 from nmt_cli.text.profiling.merging import merge_profiles
-from support.caches import ForgetfulCache
 
 PAIRS = [
     ("We saw Ann in Rome. It rained.", "Wir sahen Anna in Rom. Es regnete."),
@@ -38,12 +37,6 @@ def test_words_are_counted_in_any_case() -> None:
     words = ("ann", "ANN", "May", "may", "rained", "zebra", "")
     assert [source.count_word(word) for word in words] == [1, 1, 4, 4, 1, 0, 0]
     assert dict(source.find_word("MAY").forms) == {"may": 3, "May": 1}
-
-
-def test_counts_do_not_need_what_another_thread_may_forget() -> None:
-    source = source_of(PAIRS)
-    source.words.recent = ForgetfulCache()
-    assert [source.words.find(word).total for word in ("may", "may", "zebra")] == [4, 4, 0]
 
 
 def test_the_usual_case_of_a_word_is_that_within_sentences() -> None:

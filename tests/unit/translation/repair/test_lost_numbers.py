@@ -75,7 +75,9 @@ def test_numbers_are_written_as_the_target_writes_them() -> None:
             return None
 
     translator = ScriptedTranslator(str)
-    translator.reader.context = translator.reader.context._replace(notation=NumberNotation(".", ",", Marks()))
+    translator.reader.context = translator.reader.context._replace(
+        write_number=NumberNotation(".", ",", Marks()).convert
+    )
     assert repair_line(translator, "it is 2.5 miles, no 10.0.0.1.").text == "it is 2,5 miles, no 10.0.0.1."
     assert repair_line(translator, " 2.5 ").text == " 2.5 "
 
