@@ -52,7 +52,7 @@ class Quotes(Rewrite):
 
     def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, OuterQuotes] | None:
         """Returns the text without its outer quotes; None if a span lies outside them."""
-        quotes = find_outer_quotes(text.text) if may_have_quotes(text.text) else None
+        quotes = find_outer_quotes(text.text)
         if quotes is None:
             return None
         inside = quotes.find_inside(text.text)
@@ -86,11 +86,6 @@ def find_outer_quotes(text: str) -> OuterQuotes | None:
 
 def is_quote(character: str) -> bool:
     return character in QUOTE_MARKS
-
-
-def may_have_quotes(text: str) -> bool:
-    """Whether a text begins or ends with a quote, possibly before its final mark: a quick check."""
-    return text[:1] in QUOTE_MARKS or text[-1:] in QUOTE_MARKS or text[-2:-1] in QUOTE_MARKS
 
 
 def has_quotes(text: str, quote: str) -> bool:

@@ -52,7 +52,8 @@ class ServedModel:
     def read(cls, directory: Path) -> ServedModel:
         """Reads only the card. Raises NotFoundError, DamagedError, and OptionError for a model that reads pictures."""
         state, card = read_state(directory / CARD), read_card(directory)
-        card.require_text(directory, "which cannot be served", hint="serve models of text")
+        if card.has_pictures:
+            raise OptionError(f"{directory}/ reads pictures, which cannot be served", hint="serve models of text")
         files = ModelDirectory(directory, card, card.default_precision).files
         size = sum((directory / name).stat().st_size for name in files if (directory / name).is_file())
         source, target = find_language(card.source_language), find_language(card.target_language)

@@ -17,7 +17,6 @@ from nmt_cli.carrying.kind import Attempt, Context, Kind, LostKind
 from nmt_cli.carrying.kinds import KINDS, find_spans
 from nmt_cli.carrying.spans import Span
 from nmt_cli.rewriting.gender_forms import INNER_MARKS, find_gender_marks
-from nmt_cli.rewriting.quotes import find_outer_quotes, may_have_quotes
 from nmt_cli.translation.segmentation.frames import frame_segment
 from nmt_cli.translation.segmentation.segments import SegmentedLine, cut, is_plain, is_short_sentence, split_to_fit
 
@@ -36,8 +35,8 @@ TEXTS = st.lists(st.sampled_from(WORDS) | st.sampled_from(SIGNS) | st.characters
     "".join
 ) | st.lists(st.sampled_from(WORDS + SIGNS), max_size=8).map(" ".join)
 
+CONTEXT = Context(("eng", "deu"))
 GUARDS: dict[str, tuple[Callable[[str], object], Callable[[str], object]]] = {
-    "quotes": (may_have_quotes, find_outer_quotes),
     "gender marks": (lambda text: not INNER_MARKS.isdisjoint(text), lambda text: [*find_gender_marks(text, "deu")]),
     "frames": (lambda text: not is_plain(make_segment(text)), lambda text: len(frame_segment(make_segment(text))) > 1),
     "sentences": (lambda text: not is_short_sentence(text, 50), lambda text: count_parts(text) != 1),
@@ -47,11 +46,14 @@ GUARDS: dict[str, tuple[Callable[[str], object], Callable[[str], object]]] = {
 def find(kind: Kind, text: str) -> list[Span]:
     """What a kind finds in a text, or of a text that was lost."""
     if isinstance(kind, LostKind):
-        return kind.find_lost(Attempt(text, (), text, "", lambda span: True), Context(("eng", "deu")))
-    return list(kind.find(text, (), Context()))
+        return kind.find_lost(Attempt(text, (), text, "", lambda span: True), CONTEXT)
+    return list(kind.find(text, (), CONTEXT))
 
 
-GUARDS |= {f"{kind.name} {number}": (kind.guard.search, partial(find, kind)) for number, kind in enumerate(KINDS)}
+GUARDS |= {
+    f"{kind.name} {number}": (partial(kind.may_be_in, context=CONTEXT), partial(find, kind))
+    for number, kind in enumerate(KINDS)
+}
 
 
 def make_segment(text: str):
@@ -59,7 +61,7 @@ def make_segment(text: str):
 
 
 def count_parts(text: str) -> int:
-    line = SegmentedLine.from_text(text, ())
+    line = SegmentedLine(text, text, (), "")
     return len(
         [part for part in split_to_fit(line, 0, len(text), 50, 0, must_split=True) if text[slice(*part)].strip()]
     )

@@ -32,6 +32,7 @@ from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.corpus.sides import SentencePair
+from nmt_cli.errors import OptionError
 from nmt_cli.files import hash_file, stage_directory, write_json
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.installed_models import find_model
@@ -116,7 +117,8 @@ def learn_corrections(request: TrainRequest, path: Path, watcher: Watcher) -> Le
     """Learns the corrections in a file, as `learn` does. Raises KeyboardInterrupt if the watcher stops it."""
     require_tensorflow()
     old = ModelDirectory.load(find_model(request.model))
-    old.card.require_text(old.directory, "which have no corrections", hint="name a model of text")
+    if old.card.has_pictures:
+        raise OptionError(f"{old.directory}/ reads pictures, which have no corrections", hint="name a model of text")
     training = replace(request.training, init_from=str(old.directory), synthetic="none")
     find_parent(training)  # refuses a model without weights
     corrections = read_corrections(path, (old.card.source_language, old.card.target_language))

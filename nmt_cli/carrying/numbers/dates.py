@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from nmt_cli.carrying.kind import Attempt, Context, LostKind
 from nmt_cli.carrying.numbers.calendars import Calendar, Date, load_calendar
@@ -82,10 +81,11 @@ class DateKind(LostKind):
         if calendar is None or not any(is_lost(date, attempt, target, calendar, context) for date in dates):
             return []
         written = [write_date(attempt.text, date, *context.languages) for date in dates]
-        return [
-            self.make_span(form.start, form.text)._replace(end=form.end, replaces=form.replaces)
-            for form in join_ranges(sorted(written, key=lambda form: form.start), attempt.text)
-        ]
+        return join_ranges(sorted(written), attempt.text)
+
+    def may_be_in(self, text: str, context: Context) -> bool:
+        is_long_enough = super().may_be_in(text, context)
+        return is_long_enough and may_have_dates(text, context.languages[0])
 
     def list_dates(self, attempt: Attempt, context: Context) -> list[Date]:
         """Returns the dates of a sentence, including those whose numbers and month are already carried."""
@@ -93,7 +93,8 @@ class DateKind(LostKind):
         return list(find_dates(cover_spans(attempt.text, others), context.languages[0]))
 
 
-DATES = DateKind(SpanKind.DATE, cues=r"\d|\w\s+\w", fault="dates", remedy="protected date")
+# A digit, or four words: from June to August.
+DATES = DateKind(SpanKind.DATE, cues=r"\d|\s\S+\s+\S+\s+\S", fault="dates", remedy="protected date")
 
 
 def is_lost(date: Date, attempt: Attempt, target: str, calendar: Calendar, context: Context) -> bool:
@@ -107,20 +108,12 @@ def is_lost(date: Date, attempt: Attempt, target: str, calendar: Calendar, conte
     return not calendar.has_month(target, date.month) or not set(numbers).isdisjoint(in_date)
 
 
-class WrittenDate(NamedTuple):
-    """A date as the target writes it, in place of [start, end) of a text, and of words of the translation before it."""
+def write_date(text: str, date: Date, source_language: str, target_language: str) -> Span:
+    """Returns a date as the target writes it, with what relates the sentence to it, such as "until".
 
-    start: int
-    end: int
-    text: str
-    replaces: frozenset[str] = frozenset()
-
-
-def write_date(text: str, date: Date, source_language: str, target_language: str) -> WrittenDate:
-    """Writes a date with what relates the sentence to it, such as "until", if both languages have a phrase for that.
-
-    A network cannot see that a placeholder stands for a date. It still reads words that tell when something happens
-    (`READ_BY_NETWORK`), of which only the article is written here: seit dem 12. März.
+    Both languages need a phrase for that. A network cannot see that a placeholder stands for a date. It still reads
+    words that tell when something happens (`READ_BY_NETWORK`), of which only the article is written here: seit dem 12.
+    März.
     """
     calendar = load_calendar(target_language)
     written = text[date.start : date.end] if calendar is None else calendar.write(date)
@@ -129,24 +122,26 @@ def write_date(text: str, date: Date, source_language: str, target_language: str
     before, phrases = text[: date.start], list_phrases(target_language, has_day=bool(date.day))
     relation, start = find_relation(before, source_language, has_day=bool(date.day))
     if relation not in phrases:
-        return WrittenDate(date.start, date.end, written)
+        return Span(date.start, date.end, written, SpanKind.DATE)
     phrase = phrases[relation].partition("|")[0]
     if relation in READ_BY_NETWORK:
         article = phrase.partition(" ")[2]
-        return WrittenDate(date.start, date.end, f"{article} {written}".lstrip(), frozenset(article.split()))
+        with_article = f"{article} {written}".lstrip()
+        return Span(date.start, date.end, with_article, SpanKind.DATE, replaces=frozenset(article.split()))
     phrase = phrase[0].upper() + phrase[1:] if text[start].isupper() else phrase
     phrase = phrase.upper() if is_shouted and before[start:].isupper() else phrase
-    return WrittenDate(start, date.end, f"{phrase} {written}", list_relating_words(target_language))
+    relating = list_relating_words(target_language)
+    return Span(start, date.end, f"{phrase} {written}", SpanKind.DATE, replaces=relating)
 
 
-def join_ranges(forms: Sequence[WrittenDate], text: str) -> list[WrittenDate]:
+def join_ranges(dates: Sequence[Span], text: str) -> list[Span]:
     """Joins dates that a blank alone separates from each other with their phrases: `from March 3` `to March 12`."""
-    joined: list[WrittenDate] = []
-    for form in forms:
-        if joined and text[joined[-1].end : form.start].isspace():
+    joined: list[Span] = []
+    for date in dates:
+        if joined and text[joined[-1].end : date.start].isspace():
             first = joined.pop()
-            form = WrittenDate(first.start, form.end, f"{first.text} {form.text}", first.replaces)
-        joined.append(form)
+            date = first._replace(end=date.end, text=f"{first.text} {date.text}")
+        joined.append(date)
     return joined
 
 
@@ -192,12 +187,16 @@ def list_relating_words(language: str) -> frozenset[str]:
     return frozenset(word for texts in phrases for text in texts for word in text.replace("|", " ").split())
 
 
+def may_have_dates(text: str, language: str) -> bool:
+    """Whether a text has a digit, or a phrase that begins a range."""
+    return DIGIT.search(text) is not None or find_range_start(text, language) is not None
+
+
 def find_dates(text: str, language: str) -> Iterator[Date]:
     """Yields the dates of a text that consist of a month name and a number, in order of their forms, then other ends of
     ranges.
     """
-    may_be_range = find_range_start(text, language) is not None
-    calendar = load_calendar(language) if may_be_range or DIGIT.search(text) else None
+    calendar = load_calendar(language) if may_have_dates(text, language) else None
     if calendar is None or not calendar.has_names:
         return
     covered: set[int] = set()
@@ -209,21 +208,19 @@ def find_dates(text: str, language: str) -> Iterator[Date]:
                 covered |= characters
                 dates.append(date)
     yield from dates
-    if may_be_range:
-        yield from find_range_ends(text, language, calendar, dates)
+    yield from find_range_ends(text, language, calendar, dates)
 
 
 def find_range_ends(text: str, language: str, calendar: Calendar, dates: Sequence[Date]) -> Iterator[Date]:
     """Yields the ends of ranges that lack a month or a number; a day has the month of the other end."""
     begin, until = compile_relation("from", language), compile_relation("to", language)
-    end_pattern = compile_range_end(language, any_case=text.islower())
     whole = {date.start: date for date in dates}
     covered = {index for date in dates for index in range(date.start, date.end)}
 
     def read_end(match: re.Match[str] | None) -> Date | None:
         if match is None or match.end() in whole:
             return match and whole[match.end()]
-        end = end_pattern.match(text, match.end())
+        end = compile_range_end(language, any_case=text.islower()).match(text, match.end())
         return read_date(end, calendar) if end is not None and is_in_month(end["day"]) else None
 
     if begin is None or until is None:

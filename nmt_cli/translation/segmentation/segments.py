@@ -7,19 +7,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, Span, cover_spans
+from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, Span, cover_spans, list_overlapping
 from nmt_cli.text import characters
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.symbols import PLACEHOLDERS
-from nmt_cli.translation.segmentation.sentence_ends import (
-    ends_with_mark,
-    find_sentence_ends,
-    has_mark_inside,
-)
+from nmt_cli.translation.segmentation.sentence_ends import ends_with_mark, find_sentence_ends, has_mark_inside
 
 MAX_WORD_LETTERS = 15  # a longer word counts as several, so that a line without blanks is bounded too
 
@@ -63,13 +58,8 @@ class SegmentedLine(NamedTuple):
 
     text: str
     covered: str
-    spans: tuple[Span, ...]  # in order
-    starts: list[int]  # of the spans
+    spans: Sequence[Span]  # in order
     language: str
-
-    @classmethod
-    def from_text(cls, text: str, spans: Sequence[Span], language: str = "") -> SegmentedLine:
-        return cls(text, cover_spans(text, spans), tuple(spans), [span.start for span in spans], language)
 
     def fits_within(self, start: int, end: int, max_words: int) -> bool:
         """Whether the text from `start` to `end` has at most `max_words` words and enough placeholders for its masked
@@ -89,10 +79,7 @@ class SegmentedLine(NamedTuple):
 
     def count_masked(self, start: int, end: int) -> int:
         """Counts the masked spans from `start` to `end`."""
-        return sum(not span.is_extracted for span in self.list_spans(start, end))
-
-    def list_spans(self, start: int, end: int) -> tuple[Span, ...]:
-        return self.spans[bisect_left(self.starts, start) : bisect_left(self.starts, end)]
+        return sum(not span.is_extracted for span in list_overlapping(self.spans, start, end))
 
 
 def cut(
@@ -105,7 +92,7 @@ def cut(
     """
     if not spans and is_short_sentence(text, max_words):
         return [Segment(text, (), blank_before=False, ends_sentence=ends_with_mark(text))]
-    line = SegmentedLine.from_text(text, spans, language)
+    line = SegmentedLine(text, cover_spans(text, spans), spans, language)
     ranges = list(split_to_fit(line, 0, len(text), max_words, 0, must_split=by_sentence))
     return [
         segment
@@ -178,7 +165,8 @@ def make_segment(line: SegmentedLine, start: int, end: int, previous_end: int) -
     text = line.text[start:end]
     if not text.strip():
         return None
-    spans = tuple(span._replace(start=span.start - start, end=span.end - start) for span in line.list_spans(start, end))
+    inside = list_overlapping(line.spans, start, end)
+    spans = tuple(span._replace(start=span.start - start, end=span.end - start) for span in inside)
     blank = previous_end > 0 and (text[0].isspace() or line.text[start - 1].isspace())
     return Segment(text, spans, blank, ends_with_mark(line.covered[start:end]))
 
