@@ -30,6 +30,6 @@ class ReferenceKind(Kind):
 REFERENCES = ReferenceKind(
     SpanKind.REFERENCE,
     form="taken out",
-    patterns=(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#x[0-9A-Fa-f]{1,6});",),
+    patterns=(REFERENCE.pattern,),
     signs="&",
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from enum import StrEnum, auto
 from typing import NamedTuple
@@ -17,6 +18,7 @@ DIGIT = re.compile(r"\d")
 PLACEHOLDER_PATTERN = re.compile("⟦[0-9]⟧")  # stands for a masked span in what a network reads and writes
 COVERS = "\ufffb\ufffc"  # stand in turn for the characters of a span while a line is searched or cut
 EMOJI_COVER = "\ufffa"  # stands for those of an emoji
+DEEPEST = 100  # maximum depth of nested pairs; in a deeper pair, each mark stands alone
 BLANK_REFERENCES = frozenset("&nbsp; &#160; &#xa0; &#xA0; &ensp; &emsp; &thinsp; &#8239;".split())
 
 
@@ -90,6 +92,28 @@ class Span(NamedTuple):
     def is_blank(self) -> bool:
         """Whether it represents a blank: `&nbsp;`."""
         return self.kind is SpanKind.REFERENCE and self.text in BLANK_REFERENCES
+
+
+def find_partners(pairs: Sequence[Pair | None]) -> dict[int, int]:
+    """Returns the index of each paired mark's partner; pairs are properly nested, to a limited depth."""
+    partners: dict[int, int] = {}
+    waiting: list[tuple[int, str]] = []  # opening marks
+    counts: Counter[str] = Counter()
+    for index, mark in enumerate(pairs):
+        if mark is None:
+            continue
+        if not mark.closes:
+            waiting.append((index, mark.name))
+            counts[mark.name] += 1
+        elif counts[mark.name]:
+            opening, name = waiting.pop()
+            while name != mark.name:
+                counts[name] -= 1
+                opening, name = waiting.pop()
+            counts[name] -= 1
+            if len(waiting) < DEEPEST:
+                partners |= {opening: index, index: opening}
+    return partners
 
 
 def cover_spans(text: str, spans: Sequence[Span]) -> str:

@@ -12,16 +12,16 @@ from typing import Self
 
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.rewriting.lookalikes import (
+    BROKEN_LETTERS,
     DOUBLE_PAIRS,
     LONG_DASHES,
     OPENERS,
+    SAME_LETTERS,
     SHAPERS,
     SINGLE_PAIRS,
-    find_same_letters,
     find_same_marks,
     is_invisible,
     is_joining,
-    spell_broken,
 )
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext
 from nmt_cli.text.aligned import AlignedText, Edit
@@ -135,8 +135,7 @@ class Characters(Rewrite):
     def list_candidates(self, character: str) -> Iterator[str]:
         """Yields possible replacements of a character, nearest first."""
         # 1. Another form of the same mark.
-        for group in find_same_marks(character):
-            yield from self.choose_known(group)
+        yield from self.suggest_mark(character)
         # 2. What Unicode calls compatible: full width, ligatures, circled, mathematical; but no letters above the line.
         compatible = unicodedata.normalize("NFKC", character)
         is_raised = len(compatible) > 1 and unicodedata.decomposition(character).startswith("<super>")
@@ -145,7 +144,7 @@ class Characters(Rewrite):
         # 3. The same digit.
         yield from self.suggest_digit(character)
         # 4. The same letter without its marks.
-        yield from self.spell_known(spell_broken(character))
+        yield from self.spell_known(BROKEN_LETTERS.get(character, ""))
         base = unicodedata.normalize("NFD", character)
         yield from self.spell_known(base[0] if len(base) > 1 else "")
         if len(base) > 1 and character != base[0].swapcase():
@@ -161,7 +160,7 @@ class Characters(Rewrite):
 
     def suggest_same_letter(self, text: str, index: int) -> Iterator[str]:
         """Yields an identical-looking letter if the rest of its word is known or looks like known letters."""
-        if next(self.choose_known(find_same_letters(text[index])), None) is None:
+        if next(self.choose_known(SAME_LETTERS.get(text[index], "")), None) is None:
             return  # nearly all letters; a look at the whole word for each would take long
         start = end = index
         while start > 0 and text[start - 1].isalpha():
@@ -169,7 +168,7 @@ class Characters(Rewrite):
         while end < len(text) and text[end].isalpha():
             end += 1
         word = text[start:end]
-        same = [list(self.choose_known(find_same_letters(letter))) for letter in word]
+        same = [list(self.choose_known(SAME_LETTERS.get(letter, ""))) for letter in word]
         readable = all(letter in self.known or others for letter, others in zip(word, same, strict=True))
         if readable and any(letter in self.known for letter in word):
             yield from same[index - start]

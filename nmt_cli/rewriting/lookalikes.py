@@ -52,14 +52,13 @@ SINGLE_PAIRS = (
 OPENERS = frozenset(opening for opening, closing in (*DOUBLE_PAIRS, *SINGLE_PAIRS) if opening != closing)
 LONG_DASHES = "—―⸺⸻"  # which part clauses without blanks, where a hyphen would join two words
 # Letters that Unicode does not decompose, each before what is written where it is missing.
-BROKEN_LETTERS = (
+BROKEN_PAIRS = (
     "ß ss ẞ SS æ ae Æ AE œ oe Œ OE ø o Ø O ł l Ł L đ d Đ D ð d Ð D þ th Þ Th ħ h Ħ H ŧ t Ŧ T ı i ŋ ng ə e Ə E ƒ f ɡ g "
     "ي ی ی ي ك ک ک ك"
 ).split()
-CYRILLIC = "АВЕЅІЈКМНОРСТУХаеѕіјорсухԁһԛԝ"
-LATIN_FOR_CYRILLIC = "ABESIJKMHOPCTYXaesijopcyxdhqw"
-SAME_IN_CYRILLIC = dict(zip(CYRILLIC, LATIN_FOR_CYRILLIC, strict=True))
-SAME_IN_GREEK = dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧοαικνρυ", "ABEZHIKMNOPTYXoaikvpu", strict=True))
+BROKEN_LETTERS = dict(zip(BROKEN_PAIRS[::2], BROKEN_PAIRS[1::2], strict=True))
+CYRILLIC, LATIN_FOR_CYRILLIC = "АВЕЅІЈКМНОРСТУХаеѕіјорсухԁһԛԝ", "ABESIJKMHOPCTYXaesijopcyxdhqw"
+GREEK, LATIN_FOR_GREEK = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧοαικνρυ", "ABEZHIKMNOPTYXoaikvpu"
 
 # Scripts in whose words joiners and non-joiners decide about shapes or meanings: Arabic, Syriac, those of South Asia,
 # Tibetan, Myanmar, Khmer, Mongolian.
@@ -78,18 +77,15 @@ def find_same_marks(character: str) -> list[str]:
     return [group for line in lines for group in line.split(" ")]
 
 
-def spell_broken(character: str) -> str:
-    """Returns the replacement of a letter that Unicode does not decompose; "" for any other character."""
-    letters = dict(zip(BROKEN_LETTERS[::2], BROKEN_LETTERS[1::2], strict=True))
-    return letters.get(character, "")
+def pair_same_letters() -> dict[str, str]:
+    """Returns, for letters, those of other scripts that look identical."""
+    same: dict[str, str] = {}
+    for letter, latin in zip(CYRILLIC + GREEK, LATIN_FOR_CYRILLIC + LATIN_FOR_GREEK, strict=True):
+        same[letter], same[latin] = latin, same.get(latin, "") + letter
+    return same
 
 
-def find_same_letters(character: str) -> list[str]:
-    """Returns identical-looking letters of other scripts."""
-    pairs = (*SAME_IN_CYRILLIC.items(), *SAME_IN_GREEK.items())
-    return [
-        other for first, second in pairs for letter, other in ((first, second), (second, first)) if letter == character
-    ]
+SAME_LETTERS = pair_same_letters()
 
 
 def is_invisible(character: str) -> bool:

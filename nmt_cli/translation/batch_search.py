@@ -68,13 +68,15 @@ class BatchSearch(NamedTuple):
             return search(self.engine, sources, config, guide=guide)
 
         lengths = [0 if row.is_blank else len(row) for row in rows]
-        blank = sum(row.is_blank for row in rows)
+        finished = sum(row.is_blank for row in rows)
         batches = batch_by_length(lengths, config, self.limit_rows(config))
-        report = None if progress is None else (lambda count: progress(blank + count))
         results: list[list[SearchResult]] = [[] for _ in rows]
-        for batch, batch_results in self.run_batches(batches, search_batch, report):
+        for batch, batch_results in self.map_batches(batches, search_batch):
             for index, hypotheses in zip(batch, batch_results, strict=True):
                 results[index] = hypotheses
+            finished += len(batch)
+            if progress is not None:
+                progress(finished)
         return results
 
     def force(self, rows: Sequence[SourceRow], targets: Sequence[Sequence[int]]) -> list[ForcedTarget]:
@@ -103,20 +105,6 @@ class BatchSearch(NamedTuple):
         guide = Guide.from_config(config, vocabulary=self.target.vocabulary_size)
         ((best, *_),) = search(self.engine, self.source.make_batch([row]), config, trace, guide)
         return best, trace.mark_best(best)
-
-    def run_batches(
-        self,
-        batches: Sequence[list[int]],
-        function: Callable[[list[int]], list[Result]],
-        progress: CountReporter | None,
-    ) -> Iterator[tuple[list[int], list[Result]]]:
-        """Yields each batch with the results of `function`, in order; reports the number of finished texts."""
-        count = 0
-        for batch, results in self.map_batches(batches, function):
-            yield batch, results
-            count += len(batch)
-            if progress is not None:
-                progress(count)
 
     def map_batches(
         self, batches: Sequence[list[int]], function: Callable[[list[int]], list[Result]]
@@ -183,7 +171,7 @@ class BatchSearch(NamedTuple):
         return max(1, min(MAXIMUM_ROWS, CELLS // self.target.vocabulary_size))
 
 
-def batch_by_length(lengths: Sequence[int], config: SearchConfig, rows: int = MAXIMUM_ROWS) -> list[list[int]]:
+def batch_by_length(lengths: Sequence[int], config: SearchConfig, rows: int) -> list[list[int]]:
     """Returns the indices of the non-empty texts, longest first, in batches that bound the work of a step.
 
     A batch ends before its padding costs more than the steps of another batch would.

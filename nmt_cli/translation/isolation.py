@@ -17,7 +17,7 @@ from nmt_cli.translation.segmentation.segments import Segment
 TranslateLines = Callable[[Sequence[str], int], list[Translation]]  # takes lines, and the number of the first
 
 
-def translate_each(translate: TranslateLines, lines: Sequence[str], first_line: int = 0) -> list[Translation]:
+def translate_each(translate: TranslateLines, lines: Sequence[str], first_line: int) -> list[Translation]:
     """Returns the result of `translate`, with a copy in place of each line on which it fails."""
     try:
         return translate(lines, first_line)

@@ -228,7 +228,7 @@ class Translator:
         """The facts that checks use besides the texts."""
         from nmt_cli.translation.checks.context import CheckContext
 
-        return CheckContext.from_profile(self.languages, self.profile, reads_text=self.reads_text)
+        return CheckContext(*self.languages, self.reads_text, self.profile)
 
 
 def make_rewriter(card: ModelCard, profile: CorpusProfile | None) -> Rewriter | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
@@ -109,8 +109,13 @@ def format_profile(
     )
     counts = {kind: [[*both, count] for both, count in marks[kind].most_common()] for kind in NUMBER_MARKS}
     header = {"format": PROFILE_FORMAT, "source": source, "target": target, **counts, "ratios": ratios}
-    words = ["\n".join(line.text for line in table if line.total >= least_count) for table in tables]
-    return f"{json.dumps(header, ensure_ascii=False)}\n{words[0]}\n\n{words[1]}\n"
+    return join_profile(header, tables, least_count)
+
+
+def join_profile(header: Mapping[str, Any], tables: Iterable[Sequence[WordLine]], least_count: int) -> str:
+    """Returns the content of a profile; words rarer than `least_count` are left out."""
+    source, target = ("\n".join(line.text for line in table if line.total >= least_count) for table in tables)
+    return f"{json.dumps(header, ensure_ascii=False)}\n{source}\n\n{target}\n"
 
 
 def describe_words(counts: TextCounts) -> list[WordLine]:
@@ -126,6 +131,11 @@ def describe_words(counts: TextCounts) -> list[WordLine]:
         totals[word.lower()] += count
         if word != word.lower() and word.lower() not in inner:
             forms.setdefault(word.lower(), Counter()).setdefault(word, 0)
+    return list_lines(totals, forms)
+
+
+def list_lines(totals: Mapping[str, int], forms: Mapping[str, Counter[str]]) -> list[WordLine]:
+    """Returns the lines of words in lower case, in code point order, with their cased forms."""
     return [
         WordLine("\t".join((key, str(totals[key]), *spell_forms(key, forms.get(key, Counter())))), totals[key])
         for key in sorted(totals, key=lambda key: key + "\t")
@@ -170,13 +180,11 @@ def describe_side(
     counts: TextCounts, table: Sequence[WordLine], marks: MarkCounts, index: int, least_count: int
 ) -> dict[str, Any]:
     """Returns a side's entry in the first line; `index` is the side's position in the pairs of `marks`."""
-    characters = counts.count_characters().most_common(MOST_CHARACTERS)
     cased = {start: count for start, count in counts.starts.items() if start.lower() != start.upper()}
     capitals = sum(count for start, count in cased.items() if start != start.lower())
     texts = max(1, len(counts.lengths))
     return {
-        "characters": "".join(character for character, _ in characters),
-        "character_counts": [count for _, count in characters],
+        **describe_characters(counts.count_characters()),
         "least_count": least_count,
         "texts": len(counts.lengths),
         "initial_capitals": round(capitals / max(1, sum(cased.values())), 4),
@@ -190,6 +198,12 @@ def describe_side(
         "longest": max(counts.lengths, default=0),
         "unseen_share": round(estimate_unseen(table), 4),
     }
+
+
+def describe_characters(counts: Counter[str]) -> dict[str, Any]:
+    """Returns the entries about the most frequent characters of a side."""
+    most = counts.most_common(MOST_CHARACTERS)
+    return {"characters": "".join(character for character, _ in most), "character_counts": [count for _, count in most]}
 
 
 def estimate_unseen(table: Sequence[WordLine]) -> float:

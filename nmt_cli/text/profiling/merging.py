@@ -7,14 +7,15 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from nmt_cli.text.profile import CorpusProfile, WordCount, parse_word
+from nmt_cli.text.profile import CorpusProfile, parse_word
 from nmt_cli.text.profiling.building import (
-    MOST_CHARACTERS,
     NUMBER_MARKS,
     WordLine,
     choose_least_count,
+    describe_characters,
     estimate_unseen,
-    spell_forms,
+    join_profile,
+    list_lines,
 )
 
 Header = dict[str, Any]
@@ -37,9 +38,7 @@ def merge_profiles(earlier: bytes, later: bytes) -> str:
         for side, table in zip(("source", "target"), tables, strict=True)
     }
     marks = {kind: merge_marks(old[kind], new[kind]) for kind in NUMBER_MARKS}
-    # 3. Write the first line, the words of the source, and those of the target.
-    lines = ["\n".join(line.text for line in table if line.total >= least_count) for table in tables]
-    return f"{json.dumps({**new, **sides, **marks}, ensure_ascii=False)}\n{lines[0]}\n\n{lines[1]}\n"
+    return join_profile({**new, **sides, **marks}, tables, least_count)
 
 
 def split_content(content: bytes) -> tuple[Header, tuple[str, str]]:
@@ -55,17 +54,13 @@ def find_least_count(header: Header) -> int:
 
 def merge_words(earlier: str, later: str) -> list[WordLine]:
     """Returns the lines for the words of both texts, in code point order."""
-    words: dict[str, WordCount] = {}
+    totals: Counter[str] = Counter()
+    forms: dict[str, Counter[str]] = {}
     for line in filter(None, (*earlier.split("\n"), *later.split("\n"))):
         key, word = line.partition("\t")[0], parse_word(line)
-        if key in words:
-            forms = Counter(dict(words[key].forms)) + Counter(dict(word.forms))
-            word = WordCount(words[key].total + word.total, tuple(forms.items()))
-        words[key] = word
-    return [
-        WordLine("\t".join((key, str(word.total), *spell_forms(key, Counter(dict(word.forms))))), word.total)
-        for key, word in sorted(words.items(), key=lambda item: item[0] + "\t")
-    ]
+        totals[key] += word.total
+        forms.setdefault(key, Counter()).update(dict(word.forms))
+    return list_lines(totals, forms)
 
 
 def merge_side(
@@ -77,11 +72,9 @@ def merge_side(
     counts: Counter[str] = Counter()
     for side in (earlier, later):
         counts += Counter(dict(zip(side["characters"], side["character_counts"], strict=True)))
-    characters = counts.most_common(MOST_CHARACTERS)
     return {
         **later,
-        "characters": "".join(character for character, _ in characters),
-        "character_counts": [count for _, count in characters],
+        **describe_characters(counts),
         "least_count": least_count,
         "texts": earlier["texts"] + later["texts"],
         **{name: later[name] or earlier[name] for name in (f"{kind}_mark" for kind in NUMBER_MARKS)},

@@ -23,13 +23,6 @@ class CheckContext(NamedTuple):
     profile: CorpusProfile | None = None  # of the training text; None: its words and lengths are not known
     placed: Sequence[Placed] | None = None  # the spans that were put into the translation; None: not known
 
-    @classmethod
-    def from_profile(
-        cls, languages: tuple[str, str], profile: CorpusProfile | None, *, reads_text: bool
-    ) -> CheckContext:
-        """Returns the context of a model with these languages."""
-        return cls(*languages, reads_text, profile)
-
     def find_ratio(self, length: int) -> LengthRatio | None:
         """Returns the length ratio in training for sources of `length` characters; None if unknown."""
         return self.profile.find_ratio(length) if self.profile is not None and length else None

@@ -14,13 +14,12 @@ Each mark is placed exactly once. Must not know how anything is written.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from nmt_cli.carrying.spans import Pair, find_partners
 from nmt_cli.translation.placement.traced_text import Position, TextRange, TracedText
 
-DEEPEST = 100  # maximum depth of nested pairs; a deeper pair counts as two points
 MarkForm = Literal["point", "open", "close", "word", "cut"]
 Binding = Literal["right", "both"]  # which words a point stays with: that after it; that before it and that after it
 
@@ -34,6 +33,10 @@ class Mark(NamedTuple):
     name: str = ""  # by which an opening and a closing mark are a pair
     keeps_order: bool = False  # of a point: whether it stays behind those before it that keep their order
     binding: Binding | None = None
+
+    @property
+    def pair(self) -> Pair | None:
+        return Pair(self.name, self.form == "close") if self.form in ("open", "close") else None
 
 
 class MarkNode(NamedTuple):
@@ -83,7 +86,7 @@ class MarkPlacer:
         last = 0
         for node, position in zip(nodes, positions, strict=True):
             mark = self.marks[node.first]
-            if node.first == node.last and (mark.keeps_order or mark.form in ("open", "close")):
+            if node.first == node.last and (mark.keeps_order or mark.pair):
                 last = max(position.start, last)
                 position = position._replace(start=last)
             yield position._replace(end=max(position.start, position.end))
@@ -128,7 +131,7 @@ class MarkPlacer:
 
 def nest_marks(marks: Sequence[Mark]) -> list[MarkNode]:
     """Returns the marks as a forest: a pair encloses everything between its marks."""
-    partners = find_partners(marks)
+    partners = find_partners([mark.pair for mark in marks])
     levels: list[list[MarkNode]] = [[]]
     for index, mark in enumerate(marks):
         partner = partners.get(index)
@@ -140,22 +143,3 @@ def nest_marks(marks: Sequence[Mark]) -> list[MarkNode]:
             inside = levels.pop()
             levels[-1].append(MarkNode(partner, index, marks[partner].start, mark.start, inside))
     return levels[0]
-
-
-def find_partners(marks: Sequence[Mark]) -> dict[int, int]:
-    """Returns the index of each paired mark's partner; pairs are properly nested, to a limited depth."""
-    partners: dict[int, int] = {}
-    open_marks: list[int] = []
-    waiting: Counter[str] = Counter()
-    for index, mark in enumerate(marks):
-        if mark.form == "open":
-            open_marks.append(index)
-            waiting[mark.name] += 1
-        elif mark.form == "close" and waiting[mark.name]:
-            while marks[open_marks[-1]].name != mark.name:
-                waiting[marks[open_marks.pop()].name] -= 1
-            opening = open_marks.pop()
-            waiting[mark.name] -= 1
-            if len(open_marks) < DEEPEST:
-                partners |= {opening: index, index: opening}
-    return partners

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from nmt_cli.carrying.spans import Span, list_overlapping
+from nmt_cli.carrying.spans import Span, find_partners, list_overlapping
 from nmt_cli.text.characters import BRACKETS, COLONS, DASHES, ELLIPSES, FINAL_MARKS, QUOTES
 from nmt_cli.text.normalise import DROPPED
 from nmt_cli.translation.segmentation.segments import Segment
@@ -50,7 +50,7 @@ def frame_segment(segment: Segment) -> list[Segment]:
 def find_core(segment: Segment) -> tuple[int, int]:
     """Returns the range of a segment's words."""
     text, spans = segment.text, segment.spans
-    partners = pair_tags(spans)
+    partners = find_partners([span.pair for span in spans])
     start, end = 0, len(text)
     while True:
         # 1. Widen the frame on both sides.  2. Give back what belongs to the words after all.
@@ -132,26 +132,6 @@ def find_partner(text: str, start: int, end: int) -> int | None:
         if depth == 0:
             return index
     return None
-
-
-def pair_tags(spans: Sequence[Span]) -> dict[int, int]:
-    """Maps the index of each paired tag to that of its partner."""
-    partners: dict[int, int] = {}
-    open_tags: list[int] = []
-    for index, span in enumerate(spans):
-        tag = span.pair
-        if tag is None:
-            continue
-        if not tag.closes:
-            open_tags.append(index)
-            continue
-        for opening in reversed(open_tags):
-            opening_tag = spans[opening].pair
-            if opening_tag is not None and opening_tag.name == tag.name:
-                partners[opening], partners[index] = index, opening
-                del open_tags[open_tags.index(opening) :]
-                break
-    return partners
 
 
 def narrow_frame(

@@ -46,7 +46,7 @@ def test_only_the_lines_at_fault_are_copied(lines: list[str], first: int) -> Non
 
 
 def test_a_failure_is_named_by_its_place_and_without_any_text() -> None:
-    (copied,) = translate_each(translate, [f"  a {SECRET}\t!"])
+    (copied,) = translate_each(translate, [f"  a {SECRET}\t!"], 0)
     assert copied.text == copied.source == f"  a {SECRET}\t!"
     (check,) = copied.checks
     assert check.kind == "failed" and check.message.startswith("nmt failed (OverflowError at test_isolation.py:")
@@ -58,7 +58,7 @@ def test_what_the_user_did_wrong_is_an_error_as_before() -> None:
         raise DataError("line 1 is not a pair")
 
     with pytest.raises(DataError):
-        translate_each(refuse, ["a", "b"])
+        translate_each(refuse, ["a", "b"], 0)
 
 
 @pytest.mark.parametrize("checks", [CheckConfig(), CheckConfig(check=False), None])

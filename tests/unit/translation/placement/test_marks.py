@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.translation.placement.marks import Mark, PlacedMark, find_partners, nest_marks, place_marks
+from nmt_cli.carrying.spans import find_partners
+from nmt_cli.translation.placement.marks import Mark, PlacedMark, nest_marks, place_marks
 from nmt_cli.translation.placement.traced_text import TracedText
 from nmt_cli.translation.placement.tracing import find_word_ranges, trace_words
 
@@ -129,7 +130,7 @@ def test_a_final_mark_does_not_draw_a_pair() -> None:
 
 def test_half_a_pair_is_a_point_and_names_tell_pairs_apart() -> None:
     marks = [Mark("open", 0, 0, "a"), Mark("open", 0, 0, "b"), Mark("close", 1, 1, "a"), Mark("close", 1, 1, "b")]
-    assert find_partners(marks) == {0: 2, 2: 0}
+    assert find_partners([mark.pair for mark in marks]) == {0: 2, 2: 0}
     assert [(node.first, node.last) for node in nest_marks(marks)] == [(0, 2), (3, 3)]
     assert [(node.first, node.last) for node in nest_marks(marks)[0].inside] == [(1, 1)]
 
