@@ -10,12 +10,12 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
 from pathlib import Path
 
 from nmt_cli.carrying.kind import Context, Kind
 from nmt_cli.carrying.spans import Span, SpanKind
 from nmt_cli.errors import DataError
+from nmt_cli.text.aligned import AlignedText
 from nmt_cli.text.normalise import UNSPACED, find_unspaced, normalise
 
 # The edge of a term: one of its two neighbours is not a letter, or belongs to a script without blanks. Case-sensitive,
@@ -75,7 +75,8 @@ class Glossary:
         """Yields the terms in `text` that overlap none of `spans`, which are in order."""
         protected = iter([*spans, Span(len(text) + 1, len(text) + 1, "", SpanKind.TERM)])
         following = next(protected)
-        composed, offsets = compose_term(text)
+        composed, offsets = AlignedText.from_text(text).compose()
+        offsets = [*offsets, len(text)]
         position = 0
         while match := self.pattern.search(composed, position):
             target = None if has_mark_beside(composed, match) else self.choose_target(match[0])
@@ -133,25 +134,6 @@ def fold_case(text: str) -> str:
     """Folds the case of `text` as `re` does: ı and İ become i, ſ becomes s, ς becomes σ, but ß does not become ss."""
     folds = ((character, character.casefold()) for character in text.replace("İ", "i").replace("ı", "i"))
     return "".join(fold if len(fold) == 1 else character.lower() for character, fold in folds)
-
-
-def compose_term(text: str) -> tuple[str, Sequence[int]]:
-    """Returns `text` in NFC, like the terms, and the offset in `text` for each offset in the result."""
-    if unicodedata.is_normalized("NFC", text):
-        return text, range(len(text) + 1)
-    parts: list[str] = []  # of `text`, each with all the characters that NFC composes
-    for character in text:
-        if parts and normalise_composed(parts[-1] + character) != normalise_composed(parts[-1]) + character:
-            parts[-1] += character
-        else:
-            parts.append(character)
-    starts = accumulate(map(len, parts), initial=0)
-    offsets = [start for start, part in zip(starts, parts, strict=False) for _ in normalise_composed(part)]
-    return "".join(map(normalise_composed, parts)), [*offsets, len(text)]
-
-
-def normalise_composed(text: str) -> str:
-    return unicodedata.normalize("NFC", text)
 
 
 def decode_line(raw: bytes, where: str) -> str:

@@ -134,17 +134,21 @@ def mask_sides(source: str, target: str) -> tuple[MaskedSide, MaskedSide]:
     shared = Counter(map(make_span_key, source_spans)) & Counter(map(make_span_key, target_spans))
     source_spans = limit_spans(select_spans(source_spans, shared))
     target_spans = select_spans(target_spans, Counter(map(make_span_key, source_spans)))
-    # 2. Give each masked span of the target the number that it has in the source.
-    numbers: dict[str, list[int]] = {}
-    for number, span in enumerate(span for span in source_spans if not span.is_extracted):
-        numbers.setdefault(make_span_key(span), []).append(number)
-    target_numbers = [numbers[make_span_key(span)].pop(0) for span in target_spans if not span.is_extracted]
-    # 3. Mask both sides, unless one would then be empty.
+    # 2. Mask both sides, unless one would then be empty.
     source_mask = mask(escape_placeholders(source), source_spans)
+    target_numbers = number_spans(target_spans, source_mask)
     target_mask = mask(escape_placeholders(target), target_spans, target_numbers)
     if not source_mask.text or not target_mask.text:
         return leave_unmasked(escape_placeholders(source)), leave_unmasked(escape_placeholders(target))
     return MaskedSide(source, tuple(source_spans), source_mask), MaskedSide(target, tuple(target_spans), target_mask)
+
+
+def number_spans(spans: Iterable[Span], source: MaskedText) -> list[int]:
+    """Returns, for each masked one of `spans`, the placeholder's number of the equal span of the source, in order."""
+    numbers: dict[str, list[int]] = {}
+    for number, span in zip(source.numbers or range(len(source.masked)), source.masked, strict=True):
+        numbers.setdefault(make_span_key(span), []).append(number)
+    return [numbers[make_span_key(span)].pop(0) for span in spans if not span.is_extracted]
 
 
 def leave_unmasked(text: str) -> MaskedSide:

@@ -67,7 +67,8 @@ class Characters(Rewrite):
             is_kept = character in self.known or index in protected
             replacement = character if is_kept else self.replace_character(text.text, index)
             characters += [(part, origin) for part in replacement]
-        result = AlignedText.from_characters(clean_blanks(compose_letters(characters)))
+        composed = AlignedText.from_characters(characters).compose()
+        result = AlignedText.from_characters(clean_blanks(zip(composed.text, composed.origins, strict=True)))
         return None if result.text == text.text else (result, None)
 
     def spell(self, word: str) -> str:
@@ -218,20 +219,6 @@ class LetterCase(Rewrite):
         ]
         edits = [Edit(index, index + 1, letter) for index, letter in enumerate(letters) if letter != text.text[index]]
         return (text.replace(edits), None) if edits else None
-
-
-def compose_letters(characters: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int]]:
-    """Yields letters composed with the marks that follow them, where Unicode has a composite (NFC)."""
-    text = "".join(part for part, _ in characters)
-    if unicodedata.is_normalized("NFC", text):
-        yield from characters
-        return
-    start = 0
-    for end in range(1, len(characters) + 1):
-        if end == len(characters) or not unicodedata.combining(characters[end][0]):
-            cluster = unicodedata.normalize("NFC", text[start:end])
-            yield from ((part, characters[start][1]) for part in cluster)
-            start = end
 
 
 def clean_blanks(characters: Iterator[tuple[str, int]]) -> Iterator[tuple[str, int]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
+from unicodedata import is_normalized, normalize
 
 
 class Edit(NamedTuple):
@@ -58,6 +59,19 @@ class AlignedText(NamedTuple):
     def trace(self, before: AlignedText) -> AlignedText:
         """Returns this text, aligned with the source of `before`, of which it is an edit."""
         return AlignedText(self.text, [before.find_origin(origin) for origin in self.origins])
+
+    def compose(self) -> AlignedText:
+        """Returns the text in NFC; a composed character comes from the first of those that it is made of."""
+        if is_normalized("NFC", self.text):
+            return self
+        parts: list[tuple[str, int]] = []  # each with all the characters that NFC composes, and where it begins
+        for character, origin in zip(self.text, self.origins, strict=True):
+            before, start = parts[-1] if parts else ("", origin)
+            if before and normalize("NFC", before + character) != normalize("NFC", before) + character:
+                parts[-1] = before + character, start
+            else:
+                parts.append((character, origin))
+        return self.from_characters((composed, start) for part, start in parts for composed in normalize("NFC", part))
 
     def slice(self, start: int, end: int) -> AlignedText:
         """Returns the characters from `start` to `end`; their source remains the whole source."""

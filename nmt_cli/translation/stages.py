@@ -16,12 +16,7 @@ from nmt_cli.search.sampling import TextId
 from nmt_cli.text.tokenizer import TokenizerPair
 from nmt_cli.translation.batch_search import CountReporter
 from nmt_cli.translation.config import CheckConfig, RepairConfig
-from nmt_cli.translation.placement.joining import (
-    join_parts,
-    restore_piece,
-    select_distinct,
-    undo_rewrites,
-)
+from nmt_cli.translation.placement.joining import join_parts, restore_piece, select_distinct, undo_rewrites
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader, PieceMemory
 from nmt_cli.translation.segmentation.pieces import Piece, find_origin
@@ -72,6 +67,11 @@ class TranslationBatch:
     result: list[Translation] = field(default_factory=list)  # of the lines
 
     @property
+    def texts(self) -> list[str]:
+        """The lines as they are rewritten."""
+        return [new.text if new else line for line, new in zip(self.lines, self.rewritten_lines, strict=True)]
+
+    @property
     def repairs_faults(self) -> bool:
         """Whether faulty translations are searched again; samples stay as drawn."""
         return self.repair is not None and self.repair.repair and not self.config.sampling.sample
@@ -89,15 +89,13 @@ def rewrite_lines(tools: Tools, batch: TranslationBatch) -> None:
 def split(tools: Tools, batch: TranslationBatch) -> None:
     """Cuts lines into sentences, separates their frames, and masks what must arrive unchanged."""
     whole = bool(batch.config.prefix)
-    texts = [new.text if new else line for line, new in zip(batch.lines, batch.rewritten_lines, strict=True)]
-    batch.segments = [tools.reader.split(text, whole=whole) for text in texts]
+    batch.segments = [tools.reader.split(text, whole=whole) for text in batch.texts]
 
 
 def recall(tools: Tools, batch: TranslationBatch) -> None:
     """Recalls pieces from the translation memory."""
     if batch.memory is not None:
-        texts = [new.text if new else line for line, new in zip(batch.lines, batch.rewritten_lines, strict=True)]
-        pairs = zip(texts, batch.segments, strict=True)
+        pairs = zip(batch.texts, batch.segments, strict=True)
         batch.segments = [batch.memory.recall_pieces(text, pieces, tools.reader) for text, pieces in pairs]
 
 

@@ -1,4 +1,4 @@
-"""Looks for content words of a source that nothing in its translation stands for. Knows attention, but no network.
+"""Looks for content words and labels that nothing in a translation stands for. Knows attention, but no network.
 
 The evidence is the attention that a word received and, if the translation was read back by a model of the other
 direction, the probability that this model gives to the word.
@@ -40,6 +40,11 @@ def check_coverage(translation: Translation, context: CheckContext) -> FailedChe
         return None
     lost = [word.text for word in find_neglected(translation) if lacks_translation(word, translation, profile.source)]
     return FailedCheck("untranslated", f"nothing translates {join_named(lost)}") if lost else None
+
+
+def check_labels(translation: Translation, context: CheckContext) -> FailedCheck | None:
+    """Looks for labels that were kept, since the network knows no likely translation."""
+    return FailedCheck("labels", f"not translated: {join_named(translation.kept)}") if translation.kept else None
 
 
 def lacks_translation(word: SourceWord, translation: Translation, profile: TextProfile) -> bool:

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nmt_cli.translation.checks.coverage import check_coverage
-from nmt_cli.translation.checks.labels import check_labels
+from nmt_cli.translation.checks.coverage import check_coverage, check_labels
 from nmt_cli.translation.checks.language import check_language
-from nmt_cli.translation.checks.lengths import check_length
+from nmt_cli.translation.checks.lengths import check_length, check_sentences
 from nmt_cli.translation.checks.marks import check_brackets, check_colons, check_final_mark, check_quotes
 from nmt_cli.translation.checks.numbers import check_dates, check_numbers
-from nmt_cli.translation.checks.sentences import check_sentences
 from nmt_cli.translation.checks.spans import check_spans, check_terms
 from nmt_cli.translation.checks.words import check_copy, check_repeats, check_words
 

@@ -14,9 +14,9 @@ from nmt_cli.arrays.types import FloatArray
 from nmt_cli.carrying.masking import MaskedText
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.text.words import Link
+from nmt_cli.text.words import Link, has_word
 from nmt_cli.translation.placement.traced_text import TextRange
-from nmt_cli.translation.placement.units import Unit, find_units, is_alphanumeric
+from nmt_cli.translation.placement.units import Unit, find_units
 from nmt_cli.translation.segmentation.pieces import Piece
 
 
@@ -42,7 +42,7 @@ class SourceUnits(NamedTuple):
     def words(self) -> list[int]:
         """The units that are words of the text."""
         pairs = enumerate(self.texts)
-        return [index for index, text in pairs if is_alphanumeric(text) and text not in PLACEHOLDERS]
+        return [index for index, text in pairs if has_word(text) and text not in PLACEHOLDERS]
 
     def sum_attention(self, rows: FloatArray) -> FloatArray:
         """Returns the attention (U, V) to each unit, given that to each position (U, S)."""

@@ -16,7 +16,7 @@ from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.text.words import choose_word_pattern
+from nmt_cli.text.words import choose_word_pattern, has_word
 
 
 class Unit(NamedTuple):
@@ -31,7 +31,7 @@ class Unit(NamedTuple):
 
     @property
     def has_letters(self) -> bool:
-        return is_alphanumeric(self.text)
+        return has_word(self.text)
 
     @property
     def is_word(self) -> bool:
@@ -67,10 +67,6 @@ class Spelling(NamedTuple):
         """Whether everything that looks like a placeholder is a placeholder token: other tokens can spell the same."""
         pieces = self.target.spell_pieces(self.tokens)
         return [piece for piece in pieces if piece in PLACEHOLDERS] == PLACEHOLDER_PATTERN.findall(self.text)
-
-
-def is_alphanumeric(text: str) -> bool:
-    return any(map(str.isalnum, text))
 
 
 def measure_units(spelling: Spelling, attention: FloatArray) -> list[Unit]:

@@ -11,7 +11,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from nmt_cli.carrying.kinds import find_spans
-from nmt_cli.carrying.masking import MaskedSide, escape_placeholders, make_span_key, mask, select_spans
+from nmt_cli.carrying.masking import (
+    MaskedSide,
+    escape_placeholders,
+    make_span_key,
+    mask,
+    number_spans,
+    select_spans,
+)
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import cut
@@ -90,10 +97,5 @@ def mask_target(piece: Piece, text: str) -> MaskedSide | None:
     chosen = select_spans(target_spans, span_counts)
     if Counter(map(make_span_key, chosen)) != span_counts:
         return None
-    numbers: dict[str, list[int]] = {}
-    source_numbers = piece.masked.numbers or range(len(piece.masked.masked))
-    for number, span in zip(source_numbers, piece.masked.masked, strict=True):
-        numbers.setdefault(make_span_key(span), []).append(number)
-    target_numbers = [numbers[make_span_key(span)].pop(0) for span in chosen if not span.is_extracted]
-    masked = mask(escape_placeholders(text), chosen, target_numbers)
+    masked = mask(escape_placeholders(text), chosen, number_spans(chosen, piece.masked))
     return MaskedSide(text, tuple(chosen), masked) if masked.text else None

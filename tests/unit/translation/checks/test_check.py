@@ -7,7 +7,7 @@ from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.profiling.building import build_profile
 from nmt_cli.translation.checks.check import check_pair, check_translation
 from nmt_cli.translation.checks.context import CheckContext
-from nmt_cli.translation.checks.sentences import count_sentences
+from nmt_cli.translation.checks.lengths import count_sentences
 from nmt_cli.translation.result import FailedCheck, Placed, Repair
 from support.translations import aligned, same
 
@@ -84,9 +84,9 @@ def test_a_carried_command_is_no_copy_but_words_beside_it_are() -> None:
 
 
 def test_sentences_without_words_do_not_count() -> None:
-    assert count_sentences("Yes. <br>") == 1
-    assert count_sentences("<p>Yes.</p><p>No</p>") == 2
-    assert count_sentences("...\n\nYes") == 1
+    assert count_sentences("Yes. <br>", "") == 1
+    assert count_sentences("<p>Yes.</p><p>No</p>", "") == 2
+    assert count_sentences("...\n\nYes", "") == 1
 
 
 def test_the_checks_of_the_best_hypothesis_are_kept_with_the_translation() -> None:
