@@ -6,7 +6,7 @@ In a translation, the sign precedes a word, wherever in the word it was in the s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from nmt_cli.carrying.kind import Context, Kind
 from nmt_cli.carrying.spans import Span, SpanKind
@@ -21,8 +21,8 @@ IN_WORD = re.compile(r"(?<=[^\W\d_])([&_])(?=[^\W\d_])")
 class AcceleratorKind(Kind):
     """The sign before a word of a text that contains only one, but not that of a variable: `&var`."""
 
-    def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
-        signs = list(super().find(text, spans, context))
+    def find(self, text: str, context: Context) -> Iterator[Span]:
+        signs = list(super().find(text, context))
         if len(signs) == 1 and text.count(signs[0].text) == 1 and not begins_variable(signs[0], text, context):
             yield from signs
 

@@ -5,7 +5,7 @@ Like tags in HTML, they represent no word and enclose the same words in the tran
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from nmt_cli.carrying.kind import Context, Kind
 from nmt_cli.carrying.spans import Pair, Span, SpanKind
@@ -21,7 +21,7 @@ PAIR = (
 class EmphasisKind(Kind):
     """The opening and closing mark of each pair around words."""
 
-    def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
+    def find(self, text: str, context: Context) -> Iterator[Span]:
         for match in self.pattern.finditer(text):
             sign, inside = match["sign"], match["inside"]
             if any(map(str.isalpha, inside)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from nmt_cli.carrying.kind import Context, Kind
 from nmt_cli.carrying.spans import Span, SpanKind
@@ -11,7 +11,7 @@ from nmt_cli.carrying.spans import Span, SpanKind
 class ForeignKind(Kind):
     """Words without a single letter that the model knows."""
 
-    def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
+    def find(self, text: str, context: Context) -> Iterator[Span]:
         if context.find_foreign_words is not None and not text.isascii():
             for start, end in context.find_foreign_words(text):
                 yield self.make_span(start, text[start:end])

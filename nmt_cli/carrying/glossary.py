@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -71,10 +71,8 @@ class Glossary:
         bodies = (r"\s+".join(map(re.escape, term.split())) for term in longest_first)
         return re.compile(f"{EDGE}(?:{'|'.join(bodies)}){EDGE}", re.IGNORECASE)
 
-    def find_terms(self, text: str, spans: Sequence[Span]) -> Iterator[Span]:
-        """Yields the terms in `text` that overlap none of `spans`, which are in order."""
-        protected = iter([*spans, Span(len(text) + 1, len(text) + 1, "", SpanKind.TERM)])
-        following = next(protected)
+    def find_terms(self, text: str) -> Iterator[Span]:
+        """Yields the terms in a text whose other spans are covered."""
         composed, offsets = AlignedText.from_text(text).compose()
         offsets = [*offsets, len(text)]
         position = 0
@@ -82,11 +80,8 @@ class Glossary:
             target = None if has_mark_beside(composed, match) else self.choose_target(match[0])
             # Another term may begin inside a match that is none.
             position = match.start() + 1 if target is None else match.end()
-            start, end = offsets[match.start()], offsets[match.end()]
-            while following.end <= start:
-                following = next(protected)
-            if target is not None and end <= following.start:
-                yield Span(start, end, target, SpanKind.TERM)
+            if target is not None:
+                yield Span(offsets[match.start()], offsets[match.end()], target, SpanKind.TERM)
 
     def choose_target(self, term: str) -> str | None:
         """Returns the translation of a term found in a text, with the term's capitals where the glossary lacks them.
@@ -108,8 +103,8 @@ class Glossary:
 class TermKind(Kind):
     """Terms of the glossary, translated as it requires."""
 
-    def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
-        yield from context.find_terms(text, spans) if context.find_terms is not None else ()
+    def find(self, text: str, context: Context) -> Iterator[Span]:
+        yield from context.find_terms(text) if context.find_terms is not None else ()
 
 
 TERMS = TermKind(SpanKind.TERM)

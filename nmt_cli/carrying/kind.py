@@ -22,7 +22,7 @@ class Context(NamedTuple):
     in_choice: bool = False  # whether the text is one of those to choose from, in which `#` is a number
     is_word: WordTest | None = None
     find_names: Callable[[str], Iterable[Span]] | None = None  # and codes, with the profiles of both sides
-    find_terms: Callable[[str, Sequence[Span]], Iterable[Span]] | None = None  # of a glossary, beside these spans
+    find_terms: Callable[[str], Iterable[Span]] | None = None  # of a glossary
     find_foreign_words: Callable[[str], Iterable[tuple[int, int]]] | None = None  # by the letters of the model
     write_number: Callable[..., str] | None = None  # in the target's notation, given a number and what follows it
 
@@ -56,8 +56,8 @@ class Kind:
     signs: str = ""  # every text with such a span has one of these characters (the inside of a class of a pattern),
     cues: str = ""  # or something that this pattern finds; both are empty where there is no fast guard
 
-    def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
-        """Yields the spans of this kind in a text; `spans`, found by earlier kinds, are covered."""
+    def find(self, text: str, context: Context) -> Iterator[Span]:
+        """Yields the spans of this kind in a text, in which those of earlier kinds are covered."""
         yield from map(self.read_match, self.pattern.finditer(text))
 
     def may_be_in(self, text: str, context: Context) -> bool:

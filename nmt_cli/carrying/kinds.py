@@ -89,7 +89,7 @@ def find_spans(text: str, context: Context = NO_CONTEXT, kinds: tuple[Kind, ...]
         spans = [widen_to_brackets(span, text) for span in spans]
     for kind in kinds:
         if kind in WORDS and kind.may_be_in(text, context):
-            spans = sorted([*spans, *kind.find(cover_spans(text, spans), spans, context)])
+            spans = sorted([*spans, *kind.find(cover_spans(text, spans), context)])
     spans = join_touching(spans) if len(spans) > 1 else spans
     if not spans or context.is_word is None:
         return spans

@@ -208,7 +208,7 @@ class NameFinder:
 class NameKind(Kind):
     """Names and codes, found by the profiles of both sides."""
 
-    def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
+    def find(self, text: str, context: Context) -> Iterator[Span]:
         yield from context.find_names(text) if context.find_names is not None else ()
 
 

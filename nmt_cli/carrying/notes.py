@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from nmt_cli.carrying.kind import Context, Kind
 from nmt_cli.carrying.spans import Span, SpanKind
@@ -17,8 +17,8 @@ MARKS = re.escape(END_MARKS + PAUSES)
 class NoteKind(Kind):
     """The signs of notes, but not that of a variable: `*args`."""
 
-    def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
-        yield from (span for span in super().find(text, spans, context) if not begins_variable(span, text, context))
+    def find(self, text: str, context: Context) -> Iterator[Span]:
+        yield from (span for span in super().find(text, context) if not begins_variable(span, text, context))
 
 
 NOTES = NoteKind(

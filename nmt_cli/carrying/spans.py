@@ -139,6 +139,12 @@ def list_overlapping(spans: Sequence[Span], start: int, end: int) -> Sequence[Sp
     return spans[first:last]
 
 
+def cut_spans(spans: Sequence[Span], start: int, end: int) -> tuple[Span, ...]:
+    """Returns the spans of the characters from `start` to `end` of a text, as spans of these characters alone."""
+    inside = (span for span in list_overlapping(spans, start, end) if start <= span.start and span.end <= end)
+    return tuple(span._replace(start=span.start - start, end=span.end - start) for span in inside)
+
+
 def widen_to_brackets(span: Span, text: str) -> Span:
     """Returns a masked span extended by brackets that enclose nothing else: (350 °F), [A4]."""
     start, end = span.start - 1, span.end + 1

@@ -73,10 +73,6 @@ class AlignedText(NamedTuple):
                 parts.append((character, origin))
         return self.from_characters((composed, start) for part, start in parts for composed in normalize("NFC", part))
 
-    def slice(self, start: int, end: int) -> AlignedText:
-        """Returns the characters from `start` to `end`; their source remains the whole source."""
-        return AlignedText(self.text[start:end], self.origins[start:end])
-
     def find_origin(self, index: int) -> int:
         """Returns the source index of a character; past the end, the index after the last character's."""
         if index < len(self.origins):

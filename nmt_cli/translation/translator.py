@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -21,13 +22,7 @@ from nmt_cli.search.step_model import StepModel
 from nmt_cli.sources.source import Source
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerPair
 from nmt_cli.translation.batch_search import BatchSearch, CountReporter
-from nmt_cli.translation.config import (
-    CheckConfig,
-    LineConfig,
-    ModelRequest,
-    RepairConfig,
-    widen_for_distinct,
-)
+from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig, widen_for_distinct
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader, PictureLines
 from nmt_cli.translation.sentence_search import HypothesisJudge, SentenceSearch
@@ -161,27 +156,17 @@ class Translator:
 
     def with_judge(self, judge: HypothesisJudge) -> Translator:
         """Returns a translator whose hypotheses `judge` ranks."""
-        other = self.with_source(self.source)
-        other.sentences = self.sentences._replace(judge=judge)
-        return other
+        return self.with_sentences(self.sentences._replace(judge=judge))
 
     def with_source(self, source: Source) -> Translator:
-        """Returns a translator with another source side."""
-        if source is self.source:
-            return self
-        return Translator(
-            self.engine,
-            source,
-            self.target,
-            self._card,
-            lines=self.reader.config,
-            carries=self.carries,
-            carries_numbers=self.reader.carries_numbers,
-            threads=self.batch_search.threads,
-            rewriter=self.reader.rewriter,
-            profile=self.profile,
-            languages=self.languages,
-        )
+        """Returns a translator with another source side of the same kind."""
+        return self.with_sentences(self.sentences._replace(batch_search=self.batch_search._replace(source=source)))
+
+    def with_sentences(self, sentences: SentenceSearch) -> Translator:
+        """Returns a translator that searches in another way."""
+        other = copy(self)
+        other.sentences = sentences
+        return other
 
     def translate(
         self,

@@ -47,7 +47,7 @@ def find(kind: Kind, text: str) -> list[Span]:
     """What a kind finds in a text, or of a text that was lost."""
     if isinstance(kind, LostKind):
         return kind.find_lost(Attempt(text, (), text, "", lambda span: True), CONTEXT)
-    return list(kind.find(text, (), CONTEXT))
+    return list(kind.find(text, CONTEXT))
 
 
 GUARDS |= {

@@ -6,7 +6,7 @@ Plain numbers of one or two digits are excluded: languages often spell them, so 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from nmt_cli.carrying.kind import Attempt, Context, LostKind
 from nmt_cli.carrying.numbers.notation import NumericKind
@@ -47,7 +47,7 @@ NUMBERS = NumericKind(
 class ChoiceNumbers(NumericKind):
     """The number signs in the texts of a choice, which stand for its number."""
 
-    def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
+    def find(self, text: str, context: Context) -> Iterator[Span]:
         if context.in_choice:
             yield from (self.make_span(match.start(), "#") for match in re.finditer("#", text))
 

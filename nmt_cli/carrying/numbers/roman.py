@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from nmt_cli.carrying.kind import Context, Kind
 from nmt_cli.carrying.spans import Span, SpanKind
@@ -14,7 +14,7 @@ NUMERAL = r"(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{
 class RomanKind(Kind):
     """Numbers behind a label of the language; one that is a word too, such as I, only as the last of a clause."""
 
-    def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
+    def find(self, text: str, context: Context) -> Iterator[Span]:
         rules = find_rules(context.languages[0])
         for match in self.pattern.finditer(text):
             is_number = match["is_last"] is not None or match["number"] not in rules.one_letter_words

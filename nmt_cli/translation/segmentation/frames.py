@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from nmt_cli.carrying.spans import Span, find_partners, list_overlapping
+from nmt_cli.carrying.spans import Span, cut_spans, find_partners, list_overlapping
 from nmt_cli.text.characters import BRACKETS, COLONS, DASHES, ELLIPSES, FINAL_MARKS, QUOTES
 from nmt_cli.text.normalise import DROPPED
 from nmt_cli.translation.segmentation.segments import Segment
@@ -168,7 +168,5 @@ def split_frame(segment: Segment, start: int, end: int) -> Iterator[Segment]:
 def cut_segment(segment: Segment, start: int, end: int | None) -> Segment:
     """Returns the text of a segment from `start` to `end`, with its spans; None: the end, without blanks."""
     end = max(start, len(segment.text.rstrip())) if end is None else end
-    touched = list_overlapping(segment.spans, start, end)
-    inside = (span for span in touched if start <= span.start and span.end <= end)
-    spans = tuple(span._replace(start=span.start - start, end=span.end - start) for span in inside)
+    spans = cut_spans(segment.spans, start, end)
     return Segment(segment.text[start:end], spans, blank_before=False, ends_sentence=segment.ends_sentence)

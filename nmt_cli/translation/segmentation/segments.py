@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, Span, cover_spans, list_overlapping
+from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, Span, cover_spans, cut_spans, list_overlapping
 from nmt_cli.text import characters
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.symbols import PLACEHOLDERS
@@ -165,10 +165,8 @@ def make_segment(line: SegmentedLine, start: int, end: int, previous_end: int) -
     text = line.text[start:end]
     if not text.strip():
         return None
-    inside = list_overlapping(line.spans, start, end)
-    spans = tuple(span._replace(start=span.start - start, end=span.end - start) for span in inside)
     blank = previous_end > 0 and (text[0].isspace() or line.text[start - 1].isspace())
-    return Segment(text, spans, blank, ends_with_mark(line.covered[start:end]))
+    return Segment(text, cut_spans(line.spans, start, end), blank, ends_with_mark(line.covered[start:end]))
 
 
 def join_segments(segments: Sequence[Segment], translations: Sequence[str]) -> Iterator[str]:

@@ -37,7 +37,7 @@ def test_what_is_no_choice_is_not_split(text: str) -> None:
     [("_File", 0), ("Save &as", 5), ("Q&A", None), ("a _b_ c", None), ("&one &two", None), ("5 & 6", None)],
 )
 def test_one_sign_before_a_word_is_an_accelerator(text: str, sign: int | None) -> None:
-    assert [span.start for span in ACCELERATORS.find(text, [], NO_CONTEXT)] == ([] if sign is None else [sign])
+    assert [span.start for span in ACCELERATORS.find(text, NO_CONTEXT)] == ([] if sign is None else [sign])
 
 
 @pytest.mark.parametrize(

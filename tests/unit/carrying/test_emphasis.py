@@ -15,7 +15,7 @@ from nmt_cli.carrying.tags import is_block_tag, parts_words
 
 def list_marks(text: str) -> list[str]:
     covered = cover_spans(text, find_spans(text))
-    return [text[: span.start] + "|" + text[span.start :] for span in EMPHASIS.find(covered, (), NO_CONTEXT)]
+    return [text[: span.start] + "|" + text[span.start :] for span in EMPHASIS.find(covered, NO_CONTEXT)]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_other_signs_are_no_marks_of_emphasis(text: str) -> None:
 
 @given(st.text("ab *_~.\n", max_size=40))
 def test_marks_come_in_pairs_that_do_not_overlap(text: str) -> None:
-    spans = list(EMPHASIS.find(text, (), NO_CONTEXT))
+    spans = list(EMPHASIS.find(text, NO_CONTEXT))
     assert [span.pair.closes for span in spans] == [False, True] * (len(spans) // 2)
     for opening, closing in zip(spans[::2], spans[1::2], strict=True):
         assert opening.text == closing.text and opening.end < closing.start
@@ -71,7 +71,7 @@ def test_marks_come_in_pairs_that_do_not_overlap(text: str) -> None:
 
 
 def test_a_pair_is_a_pair_of_tags_and_nothing_else() -> None:
-    opening, closing = EMPHASIS.find("_so_", (), NO_CONTEXT)
+    opening, closing = EMPHASIS.find("_so_", NO_CONTEXT)
     assert opening.pair is not None and closing.pair is not None
     assert (opening.pair.name, opening.pair.closes, closing.pair.closes) == ("_", False, True)
     for span in (opening, closing):

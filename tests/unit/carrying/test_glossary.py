@@ -7,6 +7,7 @@ import pytest
 
 from nmt_cli.carrying.glossary import Glossary, fold_case
 from nmt_cli.carrying.kinds import find_spans
+from nmt_cli.carrying.spans import cover_spans
 from nmt_cli.errors import DataError
 
 
@@ -21,7 +22,8 @@ def glossary(**terms: str) -> Glossary:
 
 def find_terms(terms: Glossary, text: str) -> list[tuple[str, str]]:
     spans = find_spans(text)
-    return [(text[span.start : span.end], span.text) for span in sorted([*spans, *terms.find_terms(text, spans)])]
+    found = sorted([*spans, *terms.find_terms(cover_spans(text, spans))])
+    return [(text[span.start : span.end], span.text) for span in found]
 
 
 def test_a_file_is_read_with_blank_lines_comments_and_a_byte_order_mark(tmp_path: Path) -> None:

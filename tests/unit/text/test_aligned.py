@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from unicodedata import normalize
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,7 +47,8 @@ def test_what_is_inserted_at_the_end_stands_behind_the_last_character() -> None:
     assert AlignedText.from_text("").find_origin(0) == 0
 
 
-def test_a_slice_keeps_its_source() -> None:
-    aligned = AlignedText.from_text("one two three").replace([Edit(4, 7, "2")]).slice(4, 11)
-    assert aligned.text == "2 three"
-    assert [aligned.find_origin(index) for index in (0, 1, 6, 7)] == [4, 7, 12, 13]
+@pytest.mark.parametrize("text", ["n\u0303e\u0301x", "e\u0301", "\u1112\u1161\u11ab.", "e\u0323\u0302!", "x\u0302"])
+def test_a_composed_character_comes_from_its_first_part(text: str) -> None:
+    composed = AlignedText.from_text(text).compose()
+    assert composed.text == normalize("NFC", text)
+    assert all(normalize("NFC", text[:origin]) == composed.text[:n] for n, origin in enumerate(composed.origins))
