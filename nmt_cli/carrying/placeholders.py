@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 
 from nmt_cli.carrying.choices import CHOICE, split_choice
 from nmt_cli.carrying.kind import NOT_IN_SPANS, Kind
@@ -44,20 +43,13 @@ PLACEHOLDER_SYNTAXES = (
     rf"(?:[sd]|(?:hh|h|ll|l|L|j|z|t|q)?[+#]*(?:@|[a-zA-Z](?![{LETTER}])))|%[<>](?=[^\s\d])|%%",
     rf"(?<![\w~/])~\d{{0,3}}[asdwASDW%](?![{LETTER}/])",
 )
-
-
+ANY_PLACEHOLDER = "|".join((CHOICE, *PLACEHOLDER_SYNTAXES))  # as text: compiled at its first use
 PROGRAM_PLACEHOLDERS = Kind(SpanKind.PLACEHOLDER, patterns=(OWN, *PLACEHOLDER_SYNTAXES), signs=r"%{$~⟦#@|^§!=<\[(\\_*")
-
-
-@cache
-def compile_placeholder_pattern() -> re.Pattern[str]:
-    """Returns the pattern of the placeholders of all syntaxes."""
-    return re.compile("|".join((CHOICE, *PLACEHOLDER_SYNTAXES)))
 
 
 def find_placeholders(text: str) -> list[str]:
     """Returns the placeholders of a message, in order."""
-    return compile_placeholder_pattern().findall(text)
+    return re.findall(ANY_PLACEHOLDER, text)
 
 
 def has_same_placeholders(source: str, target: str) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from nmt_cli.carrying.accelerators import move_to_word
 from nmt_cli.carrying.choices import CHOICE
 from nmt_cli.carrying.kinds import find_spans
-from nmt_cli.carrying.placeholders import compile_placeholder_pattern, has_same_placeholders
+from nmt_cli.carrying.placeholders import ANY_PLACEHOLDER, has_same_placeholders
 from nmt_cli.documents.document import Document, TranslationUnit, import_library, make_verbatim_unit
 from nmt_cli.documents.po_header import complete_header
 from nmt_cli.text.words import has_letters
@@ -230,8 +230,7 @@ def set_remarks(lines: list[str], messages: Sequence[str]) -> list[str]:
 
 def has_words(text: str) -> bool:
     """Whether there is anything to translate: a letter outside placeholders, or a text to choose."""
-    pattern = compile_placeholder_pattern()
-    return has_letters(pattern.sub(lambda match: match[0] if re.match(CHOICE, match[0]) else "", text))
+    return has_letters(re.sub(ANY_PLACEHOLDER, lambda match: match[0] if re.match(CHOICE, match[0]) else "", text))
 
 
 def count_plural_forms(metadata: dict[str, str]) -> int | None:

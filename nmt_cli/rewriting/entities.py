@@ -41,6 +41,5 @@ class Entities(Rewrite):
         return (text.replace(edits), references) if edits else None
 
     def write(self, translation: str, memo: Mapping[str, str], written: Written) -> str:
-        spans = "|".join(re.escape(part) for part in sorted(set(written.spans), key=len, reverse=True) if part)
-        pattern = re.compile((f"(?:{spans})|" if spans else "") + "|".join(map(re.escape, memo)))
-        return pattern.sub(lambda match: memo.get(match[0], match[0]), translation)
+        pattern = "|".join(filter(None, (written.span_pattern, *map(re.escape, memo))))
+        return re.sub(pattern, lambda match: memo.get(match[0], match[0]), translation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Self
@@ -33,6 +34,11 @@ class Written(NamedTuple):
 
     spans: Sequence[str] = ()  # the texts in it that must not change
     find_links: Callable[[], Sequence[Link]] = tuple  # from words of the text that was read to its words
+
+    @property
+    def span_pattern(self) -> str:
+        """The pattern of the texts that must not change, the longest first; empty if there are none."""
+        return "|".join(re.escape(text) for text in sorted(set(self.spans), key=len, reverse=True) if text)
 
 
 class Rewrite(ABC):

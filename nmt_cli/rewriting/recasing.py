@@ -28,12 +28,10 @@ class CasePlan(NamedTuple):
 def recase_text(text: str, plan: CasePlan, written: Written, language: str) -> str:
     """Returns a translation in the case of its source; `language` is the translation's."""
     if plan.kind == "upper":
-        return "".join(
-            part if is_span else upper_text(part, language) for part, is_span in split_spans(text, written.spans)
-        )
+        return "".join(part if is_span else upper_text(part, language) for part, is_span in split_spans(text, written))
     words = [match.span() for match in re.finditer(r"\S+", text)]
     choose = choose_title_words if plan.kind == "title" else choose_shouted_words
-    is_span_at = [is_span for part, is_span in split_spans(text, written.spans) for _ in part]
+    is_span_at = [is_span for part, is_span in split_spans(text, written) for _ in part]
     letters = list(text)
     for index in choose([text[start:end] for start, end in words], plan, written.find_links()):
         free = [position for position in range(*words[index]) if not is_span_at[position] and text[position].isalpha()]
@@ -43,10 +41,10 @@ def recase_text(text: str, plan: CasePlan, written: Written, language: str) -> s
     return "".join(letters)
 
 
-def split_spans(text: str, spans: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Yields the parts of a text, each with whether it is one of `spans`."""
-    names = "|".join(re.escape(span) for span in sorted(spans, key=len, reverse=True) if span)
-    for number, part in enumerate(re.split(f"({names})", text) if names else [text]):
+def split_spans(text: str, written: Written) -> Iterator[tuple[str, bool]]:
+    """Yields the parts of a text, each with whether it must not change."""
+    pattern = written.span_pattern
+    for number, part in enumerate(re.split(f"({pattern})", text) if pattern else [text]):
         yield part, number % 2 == 1
 
 

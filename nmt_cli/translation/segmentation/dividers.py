@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -249,12 +249,7 @@ DIVIDERS = (
     Divider("asides", r"[)\]]\s", find_asides),
     Divider("labels", rf"[{COLON_MARKS}=]", find_labels),
 )
-
-
-@cache
-def compile_dividers() -> re.Pattern[str]:
-    """Returns a pattern that matches in every line that can be divided: fast, since nearly no line can."""
-    return re.compile("|".join(f"(?:{divider.guard})" for divider in DIVIDERS))
+ANY_GUARD = "|".join(f"(?:{divider.guard})" for divider in DIVIDERS)  # matches in every line that can be divided
 
 
 def find_frames(line: Line) -> list[Frame]:
