@@ -49,8 +49,7 @@ def recognise_content(head: bytes, by_name: FileFormat | None) -> FileFormat | N
     if text is None:
         return BINARY
     if by_name is not None and by_name.is_binary and by_name.name not in COMPRESSED and text.strip():
-        by_name = None  # a text that is called so
-        return recognise_text(text, None) or TEXT
+        return recognise_text(text, None) or TEXT  # whatever its name says
     return recognise_text(text, by_name)
 
 

@@ -50,7 +50,6 @@ class Translator:
         *,
         lines: LineConfig | None = None,
         carries: bool = True,
-        carries_numbers: bool = True,
         threads: int = 1,
         rewriter: Rewriter | None = None,
         profile: CorpusProfile | None = None,
@@ -58,8 +57,7 @@ class Translator:
     ) -> None:
         """`languages` are the codes of source and target, by default those of the card.
 
-        `carries` says whether the network has learned to copy placeholders, `carries_numbers` whether these replaced
-        plain numbers too; `profile` is for checks.
+        `carries` says whether the network has learned to copy placeholders; `profile` is for checks.
 
         Raises NotFoundError and DataError for a glossary that cannot be read.
         """
@@ -74,7 +72,6 @@ class Translator:
         self.reader: LineReader = (LineReader if self.reads_text else PictureLines)(
             lines,
             carries=self.carries,
-            carries_numbers=carries_numbers,
             glossary=load_glossary(lines),
             rewriter=rewriter,
             notation=NumberNotation.from_profile(profile, self.languages[1]),
@@ -107,7 +104,6 @@ class Translator:
             card=first.card,
             lines=request.lines,
             carries=carries,
-            carries_numbers=profile is not None,  # before there were profiles, numbers were learned as words
             threads=threads,
             rewriter=make_rewriter(first.card, profile),
             profile=profile,
@@ -216,9 +212,9 @@ class Translator:
         return CheckContext(*self.languages, self.reads_text, self.profile)
 
 
-def make_rewriter(card: ModelCard, profile: CorpusProfile | None) -> Rewriter | None:
-    """Returns the rewriter of a model's input; None for a model without a profile, or of pictures."""
-    if profile is None or profile.source is None:
+def make_rewriter(card: ModelCard, profile: CorpusProfile) -> Rewriter | None:
+    """Returns the rewriter of a model's input; None for a model of pictures."""
+    if profile.source is None:
         return None
     lowercase = bool(card.tokenizer.get("lowercase", False))
     languages = (card.source_language, card.target_language)

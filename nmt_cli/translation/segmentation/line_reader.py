@@ -38,7 +38,7 @@ class LineReader:
     """Splits lines into pieces and masks their protected spans.
 
     `carries` says whether the network has learned to copy placeholders; otherwise spans are extracted, and plain
-    numbers stay in the text. They stay there too for a network that has learned placeholders, but not for numbers.
+    numbers stay in the text.
     """
 
     if_lost: tuple[LostKind, ...] = IF_LOST  # what is carried in a second search
@@ -48,7 +48,6 @@ class LineReader:
         config: LineConfig,
         *,
         carries: bool,
-        carries_numbers: bool = True,
         glossary: Glossary | None = None,
         rewriter: Rewriter | None = None,
         notation: NumberNotation | None = None,
@@ -60,7 +59,6 @@ class LineReader:
         """
         self.config = config
         self.carries = carries
-        self.carries_numbers = carries and carries_numbers
         self.rewriter = choose_rewrites(rewriter, config)
         self.kinds = KINDS if config.protect else (TERMS,)
         names = make_name_finder(self.rewriter) if self.carries else None
@@ -179,10 +177,10 @@ class LineReader:
         """Returns the protected spans and glossary terms of a line, in order; in a choice, `#` is a number."""
         context = self.context._replace(in_choice=in_choice)
         spans = write_spans(find_spans(line, context, self.kinds), line, context)
-        if self.carries_numbers:
+        if self.carries:
             return spans
-        spans = [span for span in spans if not (span.is_number and is_plain_number(span))]
-        return spans if self.carries else [span._replace(is_extracted=True) for span in spans]
+        others = (span for span in spans if not (span.is_number and is_plain_number(span)))
+        return [span._replace(is_extracted=True) for span in others]
 
 
 class PictureLines(LineReader):
