@@ -13,6 +13,7 @@ from nmt_cli.carrying.code_phrases import BEHIND_WORD, PhraseFinder, make_code
 from nmt_cli.carrying.spans import Span, SpanKind
 from nmt_cli.text.characters import ANY_OPENING, END_MARKS, INVISIBLE, PAUSES
 from nmt_cli.text.profile import TextProfile
+from nmt_cli.text.words import has_letters
 
 # Patterns as text: compiled at their first use, which most texts do not need.
 BEFORE_WORD = f"{ANY_OPENING}<*_{INVISIBLE}"
@@ -82,7 +83,7 @@ class CodeFinder:
 
     def is_code(self, word: str) -> bool:
         """Whether a word, without surrounding marks, is written unlike any word of a language."""
-        if word.isalpha() or not any(map(str.isalpha, word)):
+        if word.isalpha() or not has_letters(word):
             return False
         if re.fullmatch(FLAGS, word):
             return len(word) == len("-v") or not self.source.has_word(word[1:])

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from nmt_cli.carrying.kind import Context, Kind
 from nmt_cli.carrying.spans import Pair, Span, SpanKind
+from nmt_cli.text.words import has_letters
 
 # A pair has blanks or marks outside and none inside, but within a word (*Lehrer*innen*); it is no name such as __init__
 # and no run of signs.
@@ -24,7 +25,7 @@ class EmphasisKind(Kind):
     def find(self, text: str, context: Context) -> Iterator[Span]:
         for match in self.pattern.finditer(text):
             sign, inside = match["sign"], match["inside"]
-            if any(map(str.isalpha, inside)):
+            if has_letters(inside):
                 for start, closes in ((match.start(), False), (match.end() - len(sign), True)):
                     yield self.make_span(start, sign)._replace(pair=Pair(sign, closes))
 

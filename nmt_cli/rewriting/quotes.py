@@ -13,6 +13,7 @@ from nmt_cli.rewriting.lookalikes import DOUBLE_PAIRS, SINGLE_PAIRS
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
 from nmt_cli.text.aligned import AlignedText, Edit
 from nmt_cli.text.characters import END_MARKS
+from nmt_cli.text.words import has_letters
 
 QUOTE_KINDS = tuple(frozenset(quote for pair in pairs for quote in pair) for pairs in (DOUBLE_PAIRS, SINGLE_PAIRS))
 QUOTE_MARKS = QUOTE_KINDS[0] | QUOTE_KINDS[1]
@@ -47,7 +48,7 @@ class Quotes(Rewrite):
 
     @classmethod
     def from_model(cls, model: ModelText) -> Self | None:
-        share = sum(share for mark, share in model.source.final_marks.items() if is_quote(mark))
+        share = sum(share for mark, share in model.source.final_marks.items() if mark in QUOTE_MARKS)
         return cls(model.target.character_counts) if share <= QUOTED_RARELY else None
 
     def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, OuterQuotes] | None:
@@ -71,9 +72,9 @@ def find_outer_quotes(text: str) -> OuterQuotes | None:
 
     A final mark may follow the closing quote.
     """
-    mark = int(len(text) > 3 and text[-1] in END_MARKS and is_quote(text[-2]))
+    mark = int(len(text) > 3 and text[-1] in END_MARKS and text[-2] in QUOTE_MARKS)
     first, last, inner = text[:1], text[len(text) - 1 - mark :][:1], text[1 : len(text) - 1 - mark]
-    if not (is_quote(first) or is_quote(last)) or not any(map(str.isalpha, inner)):
+    if QUOTE_MARKS.isdisjoint((first, last)) or not has_letters(inner):
         return None
     if (first, last) in QUOTE_PAIRS and not has_quotes(inner, first):
         return OuterQuotes(first, last, bool(mark))
@@ -82,10 +83,6 @@ def find_outer_quotes(text: str) -> OuterQuotes | None:
     if text[-1] in UNMISTAKABLE and not has_quotes(text[:-1], text[-1]):
         return OuterQuotes("", text[-1])
     return None
-
-
-def is_quote(character: str) -> bool:
-    return character in QUOTE_MARKS
 
 
 def has_quotes(text: str, quote: str) -> bool:

@@ -62,7 +62,8 @@ class RewrittenText(NamedTuple):
     @property
     def read_as(self) -> tuple[ReadAs, ...]:
         """The mistyped words."""
-        return tuple(pair for rewrite, memo in self.memos if isinstance(rewrite, Slips) for pair in memo)
+        words: tuple[ReadAs, ...] = self.find_memo(Slips) or ()
+        return words
 
     @property
     def readings(self) -> tuple[ReadAs, ...]:
@@ -76,13 +77,17 @@ class RewrittenText(NamedTuple):
     @property
     def is_in_capitals(self) -> bool:
         """Whether the whole text was in capitals."""
-        plans = (memo for rewrite, memo in self.memos if isinstance(rewrite, Case))
-        return any(isinstance(plan, CasePlan) and plan.kind == "upper" for plan in plans)
+        plan: CasePlan | None = self.find_memo(Case)
+        return plan is not None and plan.kind == "upper"
 
     @property
     def was_quoted(self) -> bool:
         """Whether quotes were removed."""
-        return any(isinstance(rewrite, Quotes) for rewrite, _ in self.memos)
+        return self.find_memo(Quotes) is not None
+
+    def find_memo(self, kind: type[Rewrite]) -> Any:
+        """Returns what a rewrite of this kind keeps of its changes; None if it changed nothing."""
+        return next((memo for rewrite, memo in self.memos if isinstance(rewrite, kind)), None)
 
     def mask(self, masked: MaskedText) -> MaskedText:
         """Returns the masked text behind this one, rewritten, with its spans at their new positions."""

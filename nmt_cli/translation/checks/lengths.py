@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from nmt_cli.text.words import has_word
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.checks.context import CheckContext
 from nmt_cli.translation.result import FailedCheck
@@ -37,5 +38,5 @@ def check_sentences(source: str, target: str, context: CheckContext) -> FailedCh
 def count_sentences(text: str, language: str) -> int:
     """Counts the sentences that contain words; a line break and a tag such as <br> end one."""
     lines = re.split(BREAK, text) if "<" in text or "\n" in text else [text]
-    lines = [line for line in lines if any(map(str.isalnum, re.sub(r"<[^<>]*>", "", line) if "<" in line else line))]
+    lines = [line for line in lines if has_word(re.sub(r"<[^<>]*>", "", line) if "<" in line else line)]
     return sum(len(find_sentence_starts(line.strip(), (), language)) for line in lines)

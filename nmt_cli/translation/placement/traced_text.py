@@ -17,6 +17,7 @@ from typing import NamedTuple
 from nmt_cli.arrays.runs import find_heaviest_run
 from nmt_cli.text.characters import CLOSING, END_MARKS, PAUSES, TURNED_QUOTES
 from nmt_cli.text.normalise import find_unspaced
+from nmt_cli.text.words import has_word
 
 UNALIGNED = -1
 BEHIND_FINAL_MARK = CLOSING + TURNED_QUOTES + " "
@@ -77,7 +78,7 @@ class TracedText:
     @cached_property
     def spoken(self) -> list[TextRange]:
         """The words that have letters or digits."""
-        return [word for word in self.words if any(map(str.isalnum, self.text[slice(*word)]))]
+        return [word for word in self.words if has_word(self.text[slice(*word)])]
 
     @cached_property
     def spoken_ends(self) -> list[int]:

@@ -19,6 +19,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from nmt_cli.text.normalise import drop_invisible
+from nmt_cli.text.words import has_word
 from nmt_cli.translation.placement.traced_text import UNALIGNED, TextRange, TracedText
 from nmt_cli.translation.placement.word_alignment import find_attracted, find_links
 
@@ -88,7 +89,7 @@ def link_equal_words(
     indices = {
         text: index
         for index, text in enumerate(source_texts)
-        if source_counts[text] == 1 == target_counts[text] and any(map(str.isalnum, text)) and text not in except_words
+        if source_counts[text] == 1 == target_counts[text] and has_word(text) and text not in except_words
     }
     claimed = frozenset(indices.values())
     return [

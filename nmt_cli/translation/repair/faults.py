@@ -14,6 +14,7 @@ from typing import Literal
 
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.text.normalise import find_unspaced, normalise
+from nmt_cli.text.words import has_letters
 
 Fault = Literal[
     "empty", "loop", "runaway", "copied", "placeholder", "spans", "enclosed words", "numbers", "dates", "brackets"
@@ -101,7 +102,7 @@ def count_most_frequent(words: Sequence[str]) -> int:
     """Returns the count of the most frequent word, if it makes up half of `words`; else 0."""
     if is_rarely_repeated(words, WORD_REPEATS):
         return 0
-    lettered = [word for word in words if any(map(str.isalpha, word))]
+    lettered = list(filter(has_letters, words))
     count = max(Counter(lettered).values(), default=0)
     return count if count >= WORD_REPEATS and count * SHARE >= len(lettered) else 0
 

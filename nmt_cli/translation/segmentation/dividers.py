@@ -17,7 +17,7 @@ from nmt_cli.carrying.spans import COVERS, Span, cover_spans, list_overlapping
 from nmt_cli.carrying.tags import is_block_tag
 from nmt_cli.carrying.tokens import is_value
 from nmt_cli.text.characters import ANY_CLOSING, COLONS, ELLIPSES, END_MARKS, FINAL_MARKS, PAUSES, SOLID_PAUSES
-from nmt_cli.text.words import skip_blanks, skip_blanks_back
+from nmt_cli.text.words import has_word, skip_blanks, skip_blanks_back
 from nmt_cli.translation.segmentation.segments import Segment, find_sentence_starts
 
 LABEL_WORDS, LABEL_LETTERS = 4, 40  # the most that a label has
@@ -262,7 +262,7 @@ def find_frames(line: Line) -> list[Frame]:
     for frame in sorted(frame for frame in unordered if not line.is_cut_by(frame)):
         before = frames[-1].end if frames else 0
         start, end = skip_blanks_back(line.text, frame.start, before), skip_blanks(line.text, max(before, frame.end))
-        if any(map(str.isalnum, line.text[before:start])):
+        if has_word(line.text[before:start]):
             frames.append(Frame(start, end, frame.ends_label))
         elif frames:
             frames[-1] = frames[-1]._replace(end=end)

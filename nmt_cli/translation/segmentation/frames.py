@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from nmt_cli.carrying.spans import Span, cut_spans, find_partners, list_overlapping
 from nmt_cli.text.characters import BRACKETS, COLONS, DASHES, ELLIPSES, FINAL_MARKS, QUOTES
 from nmt_cli.text.normalise import DROPPED
+from nmt_cli.text.words import has_letters
 from nmt_cli.translation.segmentation.segments import Segment
 
 UNPRINTED = DROPPED[1:-1]
@@ -42,7 +43,7 @@ WRAPPING = r"(\*{1,3}|_{1,2}|~{1,2}|={1,3})(?=\S)"
 def frame_segment(segment: Segment) -> list[Segment]:
     """Splits a segment into up to three parts: the text before its words, the words, and the text after them."""
     start, end = find_core(segment)
-    if (start, end) == (0, len(segment.text)) or not any(map(str.isalpha, segment.text[start:end])):
+    if (start, end) == (0, len(segment.text)) or not has_letters(segment.text[start:end]):
         return [segment]
     return list(split_frame(segment, start, end))
 
