@@ -77,13 +77,14 @@ class PatternGroup:
 @cache
 def group_patterns(kinds: tuple[Kind, ...]) -> tuple[PatternGroup, ...]:
     """Groups the kinds defined by patterns alone: syntax, and digits."""
-    return tuple(PatternGroup(tuple(group)) for _, group in groupby(kinds, key=lambda kind: kind in DIGITS))
+    described = (kind for kind in kinds if kind in IN_ANY_TEXT)
+    return tuple(PatternGroup(tuple(group)) for _, group in groupby(described, key=lambda kind: kind in DIGITS))
 
 
 def find_spans(text: str, context: Context = NO_CONTEXT, kinds: tuple[Kind, ...] = IN_ANY_TEXT) -> list[Span]:
     """Returns the protected spans of a line, in order, without overlaps; no two masked spans touch."""
     spans: list[Span] = []
-    for group in group_patterns(tuple(kind for kind in kinds if kind in IN_ANY_TEXT)):
+    for group in group_patterns(kinds):
         spans = sorted([*spans, *group.find(cover_spans(text, spans))])
     if spans and ("(" in text or "[" in text):
         spans = [widen_to_brackets(span, text) for span in spans]
