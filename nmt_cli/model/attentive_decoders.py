@@ -21,7 +21,6 @@ from nmt_cli.model.cells import project_inputs, select_gates, split_biases
 from nmt_cli.model.config import RnnConfig
 from nmt_cli.model.decoders import DecoderStep, RecurrentDecoder
 from nmt_cli.model.encoders import EncoderOutput
-from nmt_cli.model.fast.deferred import Affine, run_with_deferred_kernels
 from nmt_cli.model.fast.recurrence import AttentionTensors, run_attentive_recurrence
 
 
@@ -42,6 +41,10 @@ class BahdanauDecoder(RecurrentDecoder):
         return DecoderStep(changed, self.compute_readout(changed[self.query_name], context, embedded), weights)
 
     def teacher_force(self, embedded: Tensor, state: DecoderState, training: bool) -> Tensor:
+        return self.dropout(self.compute_readouts(embedded, state), training=training)
+
+    def compute_readouts(self, embedded: Tensor, state: DecoderState) -> Tensor:
+        """Returns the readouts (T, N, R) of all steps: at once where the recurrence allows it, else step by step."""
         tensors = self.attention.collect_tensors(state)
         if tensors is not None and self.config.layers == 1:
             hidden, context = self.run_attentive(embedded, state, tensors)
@@ -51,33 +54,17 @@ class BahdanauDecoder(RecurrentDecoder):
             inputs = ops.concatenate([embedded, context], axis=-1)
             hidden = self.recur_over_time(inputs, state)[self.query_name]
         else:
-            hidden, context = self.run_steps(embedded, state)
-        readouts = self.compute_readout(ops.cast(hidden, embedded.dtype), ops.cast(context, embedded.dtype), embedded)
-        return self.dropout(readouts, training=training)
-
-    def run_steps(self, embedded: Tensor, state: DecoderState) -> tuple[Tensor, Tensor]:
-        """Returns the states (T, N, U) of the top layer and the contexts (T, N, M), computed step by step."""
-
-        def step(affine: Affine, carry: DecoderState, token: Tensor) -> DecoderState:
-            context = ops.cast(self.attention.attend(carry[self.query_name], state)[0], "float32")
-            return {**self.recur_with_maps(affine, token, context, carry), "context": context}
-
-        # Keras' scan returns what it carries and nothing else: so the context is carried, though no step reads it.
-        start = self.select_layer_states(state)
-        first_context = self.attention.attend(start[self.query_name], state)[0]
-        start["context"] = ops.zeros_like(first_context, dtype="float32")
-        tokens, maps = self.project_tokens(embedded), self.collect_maps(embedded)
-        states = run_with_deferred_kernels(step, start, tokens, maps, dtype=self.compute_dtype)
-        return states[self.query_name], states["context"]
+            return self.run_steps(embedded, state)
+        return self.compute_readout(ops.cast(hidden, embedded.dtype), ops.cast(context, embedded.dtype), embedded)
 
     def run_attentive(self, embedded: Tensor, state: DecoderState, tensors: AttentionTensors) -> tuple[Tensor, Tensor]:
-        """Equals `run_steps` for one layer with additive attention, but is several times as fast.
+        """Returns the states (T, N, U) and the contexts (T, N, M) of one layer with additive attention.
 
-        Its gradients are hand-written (`fast/recurrence.py`).
+        Equals `run_steps`, but is several times as fast: its gradients are hand-written (`fast/recurrence.py`).
         """
         (cell,), (names,) = self.cells, self.state_names
         input_bias, recurrent_bias = split_biases(cell)
-        from_token, from_context = self.split_kernel(embedded)
+        from_token, from_context = ops.split(cell.kernel, [embedded.shape[-1]], axis=0)
         return run_attentive_recurrence(
             select_gates(cell),
             project_inputs(embedded, from_token) + input_bias,
@@ -124,27 +111,12 @@ class LuongDecoder(RecurrentDecoder):
 
     def teacher_force(self, embedded: Tensor, state: DecoderState, training: bool) -> Tensor:
         if "fed" in state:
-            readouts = self.run_with_input_feeding(embedded, state)
+            readouts = self.run_steps(embedded, state)
         else:
             hidden = ops.cast(self.recur_over_time(embedded, state)[self.query_name], embedded.dtype)
             contexts = self.attention(swap_rows_and_time(hidden), state)[0]  # (N, T, M)
             readouts = self.compute_readout(hidden, swap_rows_and_time(contexts))
         return self.dropout(readouts, training=training)
-
-    def run_with_input_feeding(self, embedded: Tensor, state: DecoderState) -> Tensor:
-        """Returns the readouts (T, N, R), computed step by step, since each step sees the readout before it."""
-
-        def step(affine: Affine, carry: DecoderState, token: Tensor) -> DecoderState:
-            changed = self.recur_with_maps(affine, token, carry["fed"], carry)
-            context = ops.cast(self.attention.attend(changed[self.query_name], state)[0], "float32")
-            readout = affine("readout", ops.concatenate([context, changed[self.query_name]], axis=-1))
-            return {**changed, "fed": self.readout.activation(readout)}
-
-        start = {**self.select_layer_states(state), "fed": ops.cast(state["fed"], "float32")}
-        maps = {**self.collect_maps(embedded), "readout": (self.readout.kernel, self.readout.bias)}
-        tokens = self.project_tokens(embedded)
-        states = run_with_deferred_kernels(step, start, tokens, maps, dtype=self.compute_dtype)
-        return ops.cast(states["fed"], embedded.dtype)
 
     def compute_readout(self, hidden: Tensor, context: Tensor) -> Tensor:
         return self.readout(ops.concatenate([context, ops.cast(hidden, context.dtype)], axis=-1))

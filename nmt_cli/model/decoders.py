@@ -2,7 +2,7 @@
 
 When it attends, and what the context feeds, is in `attentive_decoders.py`.
 
-Letters: T target positions, N rows, S source positions, E embedding width, U units, R width of the readout, G gates.
+Letters: T target positions, N rows, S source positions, E embedding width, U units, R width of the readout.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from keras import ops
 
 from nmt_cli.arrays.types import Tensor
 from nmt_cli.model.attention import Attention, DecoderState
-from nmt_cli.model.cells import CELLS, STATE_NAMES, project_inputs, run_cell, select_gates, split_biases
+from nmt_cli.model.cells import CELLS, STATE_NAMES, run_cell
 from nmt_cli.model.config import RnnConfig
 from nmt_cli.model.dropout import Dropout
 from nmt_cli.model.encoders import EncoderOutput
-from nmt_cli.model.fast.deferred import Affine
 
 
 @dataclass(frozen=True)
@@ -98,48 +97,19 @@ class RecurrentDecoder(keras.layers.Layer):
             values = values + output if index else output
         return states
 
-    def collect_maps(self, embedded: Tensor) -> dict[str, tuple[Tensor, Tensor]]:
-        """Returns the kernels and biases that `recur_with_maps` applies, by name.
+    def run_steps(self, embedded: Tensor, state: DecoderState) -> Tensor:
+        """Returns the readouts (T, N, R), given all previous tokens (T, N, E), by one `step` after the other."""
 
-        The input of the first layer is a token concatenated with something else. Tokens are projected before the loop
-        (`project_tokens`), so `input_0` holds the other rows of its kernel.
-        """
-        maps = {}
-        for index, cell in enumerate(self.cells):
-            input_bias, recurrent_bias = split_biases(cell)
-            maps[f"input_{index}"] = (cell.kernel, input_bias)
-            maps[f"recurrent_{index}"] = (cell.recurrent_kernel, recurrent_bias)
-        return {**maps, "input_0": (self.split_kernel(embedded)[1], split_biases(self.cells[0])[0])}
+        def step(carry: DecoderState, token: Tensor) -> tuple[DecoderState, DecoderState]:
+            after = self.step(token, {**state, **carry})
+            carry = {**after.changed, "readout": after.readout}
+            return carry, carry
 
-    def project_tokens(self, embedded: Tensor) -> Tensor:
-        """Returns the contribution (T, N, G U) of the tokens `embedded` (T, N, E) to the gates of the first layer."""
-        return project_inputs(embedded, self.split_kernel(embedded)[0])
-
-    def split_kernel(self, embedded: Tensor) -> tuple[Tensor, Tensor]:
-        """Splits the first layer's kernel into the rows for tokens and the rows for the concatenated input."""
-        for_token, for_concat = ops.split(self.cells[0].kernel, [embedded.shape[-1]], axis=0)
-        return for_token, for_concat
-
-    def recur_with_maps(self, affine: Affine, token: Tensor, concat: Tensor, state: DecoderState) -> DecoderState:
-        """Runs `recur` for teacher forcing.
-
-        `token` (N, G U) is already projected; `concat` (N, ...) is concatenated with it in the first layer's input.
-        """
-        changed: DecoderState = {}
-        value = concat
-        for index, (cell, names) in enumerate(zip(self.cells, self.state_names, strict=True)):
-            gates = select_gates(cell)
-            from_input = affine(f"input_{index}", value)
-            from_hidden = affine(f"recurrent_{index}", state[names[0]])
-            previous = {kind: state[name] for kind, name in zip(gates.states, names, strict=True)}
-            cache = gates.step(from_input if index else from_input + token, from_hidden, previous)
-            changed |= {name: cache[kind] for kind, name in zip(gates.states, names, strict=True)}
-            value = value + cache["hidden"] if index else cache["hidden"]
-        return changed
-
-    def select_layer_states(self, state: DecoderState) -> DecoderState:
-        """Returns only the states of the layers, in float32."""
-        return {name: ops.cast(state[name], "float32") for names in self.state_names for name in names}
+        # Keras' scan returns what it carries and nothing else: so the readout is carried, though no step reads it.
+        first = self.step(embedded[0], state)
+        start = {**{name: state[name] for name in first.changed}, "readout": ops.zeros_like(first.readout)}
+        readouts: Tensor = ops.scan(step, start, embedded)[1]["readout"]
+        return readouts
 
     def step(self, embedded: Tensor, state: DecoderState) -> DecoderStep:
         """Runs one step on the previous token `embedded` (N, E).

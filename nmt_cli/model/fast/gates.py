@@ -1,6 +1,6 @@
 """One step of a GRU and of an LSTM, from projected input and state to the next state, with hand-written gradients.
 
-`recurrence.py` and `deferred.py` run them over time in training, `training/export/tracing.py` in the export of an LSTM.
+`recurrence.py` runs them over time in training, `training/export/tracing.py` in the export of an LSTM.
 The equations are those of `keras.layers.GRUCell` (with `reset_after`) and `keras.layers.LSTMCell`, repeated because
 Keras' cells return no activations from which a backward pass could start. `tests/unit/model/fast` holds the two equal:
 `test_a_run_over_time_is_the_cell_step_by_step` the states, `test_written_out_gradients_are_those_of_tensorflow` the
