@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt_cli.api.evaluation_inputs import read_rival
+from nmt_cli.api.evaluation_request import read_rival
 from nmt_cli.api.progress import count_stage
 from nmt_cli.api.scoring import Evaluation
 from nmt_cli.api.scoring_doubts import list_doubts
@@ -50,7 +50,7 @@ def score_systems(evaluation: Evaluation, paths: Sequence[Path], models: Collect
     comparison = compare_systems(names, reports, evaluation.config)
     pairs = task.corpus.read_pairs("train") if task.corpus is not None and task.sources else []
     seen = find_seen(task.sources or (), {pair.source for pair in pairs})
-    leak = warn_of_leak(seen, f"{evaluation.inputs.data}/")
+    leak = warn_of_leak(seen, f"{evaluation.request.data}/")
     warnings = (*filter(None, [note]), *leak, *comparison.warnings, *merge_warnings(names, reports))
     return dataclasses.replace(comparison, warnings=warnings)
 
@@ -64,9 +64,9 @@ def name_systems(paths: Sequence[Path]) -> list[str]:
 
 
 def load_task(evaluation: Evaluation) -> SystemTask:
-    corpus = evaluation.inputs.load_corpus()
-    text = evaluation.inputs.load_text(corpus)
-    sources = text.lines if evaluation.inputs.hypothesis is None else evaluation.inputs.read_material(text).sources
+    corpus = evaluation.request.load_corpus()
+    text = evaluation.request.load_text(corpus)
+    sources = text.lines if evaluation.request.hypothesis is None else evaluation.request.read_material(text).sources
     return SystemTask(text.references, tuple(sources) if sources is not None else None, corpus)
 
 
@@ -81,11 +81,11 @@ def score_system(evaluation: Evaluation, task: SystemTask, path: Path, lines: Se
         translator = evaluation.load_translator(path, task.corpus)
         progress = count_stage(evaluation.progress, f"translating with {path}", len(text.lines))
         made = report.score_translations(
-            evaluation.names, text, translator, evaluation.search, progress, evaluation.config
+            evaluation.names, text, translator, evaluation.request.search, progress, evaluation.config
         )
-        made = made.add_warnings(*list_doubts(evaluation.inputs, path, translator.card, task.corpus))
+        made = made.add_warnings(*list_doubts(evaluation.request, path, translator.card, task.corpus))
     made = dataclasses.replace(made, system=str(path))
-    if evaluation.profiled:
+    if evaluation.request.is_profiled:
         pairs = task.corpus.read_pairs("train") if task.corpus is not None else []
         made = evaluation.add_profile(made, [pair.source for pair in pairs], task.corpus, None)
     return made

@@ -13,7 +13,7 @@ from nmt_cli.files import hash_file, write_json
 from nmt_cli.records import Count, build, parse_json
 
 if TYPE_CHECKING:
-    from nmt_cli.api.evaluation_inputs import EvaluationInputs
+    from nmt_cli.api.evaluation_request import EvaluationRequest
     from nmt_cli.evaluation.report import Report
 
 SCORES = "scores.json"
@@ -29,13 +29,13 @@ class KeptScores(NamedTuple):
     scores: tuple[str, ...]
 
 
-def keep_scores(report: Report, inputs: EvaluationInputs) -> None:
+def keep_scores(report: Report, request: EvaluationRequest) -> None:
     """Keeps the scores of a locally trained model on its test set; silently skipped if nothing can be written."""
     from nmt_cli.runtime.installed_models import list_models
     from nmt_cli.runtime.model_directory import CARD
 
-    is_test = inputs.hypothesis is None and inputs.source is None and inputs.split == "test"
-    if not is_test or inputs.rerank or report.search is None or inputs.model in list_models().values():
+    is_test = request.hypothesis is None and request.source is None and request.split == "test"
+    if not is_test or request.rerank or report.search is None or request.model in list_models().values():
         return
     scores = []
     for name, score in list(report.scores.items())[:SHOWN]:
@@ -43,8 +43,8 @@ def keep_scores(report: Report, inputs: EvaluationInputs) -> None:
         spread = f" ± {interval.half_width:.2f}" if interval is not None else ""
         scores.append(f"{score.name} {score.value:.2f}{spread}")
     with suppress(OSError):
-        entry = KeptScores(hash_file(inputs.model / CARD), report.sentences, report.search.summary, tuple(scores))
-        write_json(inputs.model / SCORES, entry._asdict())
+        entry = KeptScores(hash_file(request.model / CARD), report.sentences, report.search.summary, tuple(scores))
+        write_json(request.model / SCORES, entry._asdict())
 
 
 def read_scores(model: Path) -> KeptScores | None:

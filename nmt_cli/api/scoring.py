@@ -12,16 +12,15 @@ from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt_cli.api.evaluation_inputs import EvaluationInputs, name_input, read_rival
+from nmt_cli.api.evaluation_request import EvaluationRequest, name_input, read_rival
 from nmt_cli.api.open_model import open_translator
-from nmt_cli.api.progress import StageReporter, count_stage, ignore_progress
+from nmt_cli.api.progress import StageReporter, count_stage
 from nmt_cli.api.scoring_doubts import list_doubts
 from nmt_cli.evaluation import report, texts
 from nmt_cli.evaluation.analysis.warnings import find_learned, find_seen, warn_of_leak
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.score import References
-from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import ModelRequest
 
 if TYPE_CHECKING:
@@ -45,26 +44,24 @@ class Evaluation:
     """One evaluation: reads, translates, scores, compares, warns."""
 
     names: Sequence[str]
-    inputs: EvaluationInputs
-    search: SearchConfig
+    request: EvaluationRequest
     config: ScoreConfig
-    profiled: bool = False  # whether the profile is wanted
-    progress: StageReporter = ignore_progress
+    progress: StageReporter
 
     def run(self) -> EvaluationOutcome:
-        corpus = self.inputs.load_corpus()
-        text, translator = self.inputs.load_text(corpus), None
-        rival = read_rival(self.inputs.rival, text)  # before anything is translated
-        if self.inputs.hypothesis is None:
-            translator = self.load_translator(self.inputs.model, corpus, self.inputs.rerank)
+        corpus = self.request.load_corpus()
+        text, translator = self.request.load_text(corpus), None
+        rival = read_rival(self.request.rival, text)  # before anything is translated
+        if self.request.hypothesis is None:
+            translator = self.load_translator(self.request.model, corpus, self.request.rerank)
         note = self.choose_tokenizer(corpus, translator, text.references)
         if translator is not None:
             evaluation = self.translate(text, translator)
         else:
             self.progress("scoring", 0, 0)
-            evaluation = report.score_material(self.names, self.inputs.read_material(text), self.config)
-            evaluation = dataclasses.replace(evaluation, system=str(self.inputs.hypothesis))
-        if self.inputs.rival:
+            evaluation = report.score_material(self.names, self.request.read_material(text), self.config)
+            evaluation = dataclasses.replace(evaluation, system=str(self.request.hypothesis))
+        if self.request.rival:
             evaluation = self.compare(evaluation, text, rival)
         if note and any(name.startswith("bleu") for name in self.names):
             evaluation = evaluation.add_warnings(note)
@@ -79,39 +76,39 @@ class Evaluation:
         from nmt_cli.evaluation.metrics import bleu_tokenizers
 
         language = "" if translator is None else translator.card.target_language
-        if not language and corpus is not None and not self.inputs.references:
+        if not language and corpus is not None and not self.request.references:
             language = corpus.target_language
         self.config, note = bleu_tokenizers.choose_for_text(self.config, language, references)
         return note
 
     def load_translator(self, model: Path, corpus: PreparedCorpus | None, rerank: Path | None = None) -> Translator:
         """Loads a model, with the pictures of the corpus if it has any, and the model that ranks its hypotheses."""
-        translator = open_translator(ModelRequest(model, precision=self.inputs.precision, rerank=rerank))
+        translator = open_translator(ModelRequest(model, precision=self.request.precision, rerank=rerank))
         return translator if corpus is None else translator.with_stored_pictures(corpus.load_pictures())
 
     def translate(self, text: texts.ParallelText, translator: Translator) -> report.Report:
         progress = count_stage(self.progress, "translating", len(text.lines))
-        made = report.score_translations(self.names, text, translator, self.search, progress, self.config)
-        return dataclasses.replace(made, system=self.inputs.system)
+        made = report.score_translations(self.names, text, translator, self.request.search, progress, self.config)
+        return dataclasses.replace(made, system=self.request.system)
 
     def compare(
         self, evaluation: report.Report, text: texts.ParallelText, rival: Sequence[str] | None
     ) -> report.Report:
         """Compares with the other hypotheses, or with the other model's translations of the sources."""
-        name = str(self.inputs.rival)
+        name = str(self.request.rival)
         sources = evaluation.material.sources
         warnings: list[str] = []
         if rival is not None:
             material = Material(rival, text.references, sources)
         else:
-            corpus = self.inputs.load_corpus()
+            corpus = self.request.load_corpus()
             other = self.load_translator(Path(name), corpus)
             lines = texts.ParallelText(tuple(sources or ()), text.references)
             progress = count_stage(self.progress, f"translating with {name}", len(lines.lines))
-            made = report.translate_text(self.names, lines, other, self.search, progress)
+            made = report.translate_text(self.names, lines, other, self.request.search, progress)
             material = made.material
             warnings = [
-                *list_doubts(self.inputs, name, other.card, corpus),
+                *list_doubts(self.request, name, other.card, corpus),
                 *(f"{name}: {warning}" for warning in made.warnings),
             ]
         self.progress("comparing", 0, 0)
@@ -121,24 +118,24 @@ class Evaluation:
         self, evaluation: report.Report, corpus: PreparedCorpus | None, translator: Translator | None
     ) -> EvaluationOutcome:
         """Adds warnings based on the training data and, if requested, the profile."""
-        is_split = not self.inputs.references
+        is_split = not self.request.references
         what = (
-            f"{self.inputs.split} sentences"
+            f"{self.request.split} sentences"
             if is_split
-            else f"sentences of {name_input(self.inputs.hypothesis or self.inputs.source)}"
+            else f"sentences of {name_input(self.request.hypothesis or self.request.source)}"
         )
         pairs = corpus.read_pairs("train") if corpus is not None and evaluation.material.sources else []
         sources = evaluation.material.sources or ()
         seen = find_seen(sources, {pair.source for pair in pairs})
         if translator is not None:
-            learned = find_learned(sources, self.inputs.model)
+            learned = find_learned(sources, self.request.model)
             seen = list(map(or_, seen, learned))
         same = bool(
             translator is not None and corpus is not None and translator.card.dataset_fingerprint == corpus.fingerprint
         )
-        doubts = [] if translator is None else list_doubts(self.inputs, self.inputs.model, translator.card, corpus)
-        evaluation = evaluation.add_warnings(*doubts, *warn_of_leak(seen, f"{self.inputs.data}/"))
-        if self.profiled:
+        doubts = [] if translator is None else list_doubts(self.request, self.request.model, translator.card, corpus)
+        evaluation = evaluation.add_warnings(*doubts, *warn_of_leak(seen, f"{self.request.data}/"))
+        if self.request.is_profiled:
             evaluation = self.add_profile(
                 evaluation, [pair.source for pair in pairs], corpus, translator if same and is_split else None
             )
@@ -175,4 +172,4 @@ class Evaluation:
             tuple(sentence.source for sentence in sample), tuple(sentence.references for sentence in sample)
         )
         progress = count_stage(self.progress, "translating training sentences", len(sample))
-        return report.translate_text((), text, translator, self.search, progress).material
+        return report.translate_text((), text, translator, self.request.search, progress).material

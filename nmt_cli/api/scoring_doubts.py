@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt_cli.api.evaluation_inputs import EvaluationInputs
+from nmt_cli.api.evaluation_request import EvaluationRequest
 from nmt_cli.languages.codes import is_same_language
 
 if TYPE_CHECKING:
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 def list_doubts(
-    inputs: EvaluationInputs, model: Path | str, card: ModelCard, corpus: PreparedCorpus | None
+    request: EvaluationRequest, model: Path | str, card: ModelCard, corpus: PreparedCorpus | None
 ) -> list[str]:
     """Returns reasons why a model may have been trained on the sentences it is scored on."""
-    is_split = not inputs.references
+    is_split = not request.references
     warnings = list_other_languages(model, card, corpus) if corpus is not None and is_split else []
     if is_split and (corpus is None or card.dataset_fingerprint != corpus.fingerprint):
         warnings.append(
-            f"{model}/ was trained on other data than {inputs.data}/: "
-            f"these {inputs.split} sentences may be in its training data"
+            f"{model}/ was trained on other data than {request.data}/: "
+            f"these {request.split} sentences may be in its training data"
         )
     earlier = list_earlier_data(card)
     if earlier:

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from nmt_cli.api.evaluate import EvaluationRequest, explain_scores, run_evaluation
+from nmt_cli.api.evaluate import explain_scores, run_evaluation
+from nmt_cli.api.evaluation_request import EvaluationRequest
 from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.cli.evaluation_output import EvaluationOutput
 from nmt_cli.cli.parsing.completion import complete_metrics
@@ -137,8 +138,8 @@ def evaluate(
         rerank=None if rerank is None else resolve_model(rerank),
         is_profiled=profile or write_to is not None,
     )
-    output = EvaluationOutput(screen, request.inputs, write_to, sentences, as_json=as_json, profile=profile)
-    output.require_files(request.paths)
+    output = EvaluationOutput(screen, request, write_to, sentences, as_json=as_json, profile=profile)
+    output.require_files()
     with show_stage_progress(screen) as progress:
         result = run_evaluation(request, progress)
     output.show(result)

@@ -14,7 +14,7 @@ from typing import Any
 
 import typer
 
-from nmt_cli.api.evaluation_inputs import EvaluationInputs
+from nmt_cli.api.evaluation_request import EvaluationRequest
 from nmt_cli.api.scoring import EvaluationOutcome
 from nmt_cli.cli.render import Screen, find_width, print_lines
 from nmt_cli.errors import OptionError
@@ -30,22 +30,22 @@ BOLD = "\033[1m", "\033[22m"
 
 @dataclasses.dataclass(frozen=True)
 class EvaluationOutput:
-    """Prints the scores of `inputs`, and writes the requested files."""
+    """Prints the scores of a request, and writes the requested files."""
 
     screen: Screen
-    inputs: EvaluationInputs
+    request: EvaluationRequest
     page: Path | None  # of --report
     sentences: Path | None
     as_json: bool
     profile: bool
 
-    def require_files(self, read: Sequence[Path]) -> None:
-        """Raises OptionError or OutputError, before the work, for files that cannot be written or are `read`."""
+    def require_files(self) -> None:
+        """Raises OptionError or OutputError, before the work, for files that cannot be written or are scored."""
         if self.page is not None:
             check_report_path(self.page, SUFFIXES_OF_SCORES)
         if self.sentences is not None:
             require_output(self.sentences, "--sentences")
-        inputs = [split_column(path)[0] for path in read]
+        inputs = [split_column(path)[0] for path in self.request.paths]
         for option, output in (("--report", self.page), ("--sentences", self.sentences)):
             if output is not None and output.exists():
                 if any(path.is_file() and path.samefile(output) for path in inputs):
@@ -61,14 +61,14 @@ class EvaluationOutput:
         else:
             self.print_comparison(result)
             first = dataclasses.replace(result.reports[0], warnings=result.warnings)
-            self.show_context(first, what=self.inputs.sentence_noun, unseen=False)
+            self.show_context(first, what=self.request.sentence_noun, unseen=False)
             self.write_sentences(comparison.make_sentence_table(result), "the scores of every system")
             self.write_comparison(result)
 
     def print_scores(self, scored: report.Report) -> None:
         """Prints the scores of one system to standard output, and its profile if requested."""
         if self.as_json:
-            return print_json(report.make_report_json(scored, self.inputs.option_values))
+            return print_json(report.make_report_json(scored, self.request.option_values))
         print_lines(report.format_report(scored))
         if self.profile and scored.profile is not None:
             from nmt_cli.evaluation.analysis.profile import format_profile
@@ -78,7 +78,7 @@ class EvaluationOutput:
     def print_comparison(self, compared: SystemComparison) -> None:
         """Prints the table, the best scores in bold on a terminal, the meaning of its letters, and any profiles."""
         if self.as_json:
-            return print_json(comparison.make_comparison_json(compared, self.inputs.task_values))
+            return print_json(comparison.make_comparison_json(compared, self.request.task_values))
         for line in comparison_table.format_table(compared, find_width(sys.stdout)):
             typer.echo(mark_bold(line))
         print_lines(comparison_table.format_notes(compared))
@@ -109,8 +109,8 @@ class EvaluationOutput:
         if self.page is not None:
             from nmt_cli.visuals.page import write_report  # matplotlib takes half a second
 
-            model = None if self.inputs.hypothesis else self.inputs.model
-            values = self.inputs.option_values
+            model = None if self.request.hypothesis else self.request.model
+            values = self.request.option_values
             write_report(outcome.report, self.page, test_set=outcome.what, inputs=values, model=model)
             self.screen.say(f"{self.page}: report")
 
@@ -119,7 +119,7 @@ class EvaluationOutput:
         if self.page is not None:
             from nmt_cli.visuals.comparison_page import write_comparison  # matplotlib takes half a second
 
-            noun, values = self.inputs.sentence_noun, self.inputs.task_values
+            noun, values = self.request.sentence_noun, self.request.task_values
             write_comparison(compared, self.page, test_set=noun, inputs=values)
             self.screen.say(f"{self.page}: report")
 

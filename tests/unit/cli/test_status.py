@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from nmt_cli.api.evaluation_inputs import EvaluationInputs
+from nmt_cli.api.evaluation_request import EvaluationRequest
 from nmt_cli.api.kept_scores import keep_scores
 from nmt_cli.api.translating.input_files import require_input
 from nmt_cli.cli.app import app
@@ -16,6 +17,7 @@ from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.errors import NotFoundError
 from nmt_cli.evaluation.analysis.significance import Interval
+from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.score import Score
 from nmt_cli.evaluation.report import Report
@@ -90,9 +92,12 @@ def test_scores_of_the_last_evaluation_are_shown_until_the_model_changes(
     monkeypatch.setattr("nmt_cli.runtime.model_directory.read_card", lambda directory: make_card())
     score = Score("BLEU-4", 31.165, "tok:13a", ())
     report = Report({"bleu4": score}, 1000, 1, SearchConfig(), (), Material([], []), {"bleu4": Interval(29.0, 33.0)})
-    keep_scores(report, EvaluationInputs(empty_place / "prepared", model, split="dev"))
+    request = EvaluationRequest(
+        scores=ScoreConfig(), search=SearchConfig(), data=empty_place / "prepared", models=(model,)
+    )
+    keep_scores(report, replace(request, split="dev"))
     assert not any(line.startswith("scores") for line in describe_status({}))
-    keep_scores(report, EvaluationInputs(empty_place / "prepared", model))
+    keep_scores(report, request)
     assert describe_status({})[2].startswith("scores   BLEU-4 31.16 ± 2.00 on 1,000 test sentences (beam 5")
     (model / "model.json").write_text("{ }")
     assert not any(line.startswith("scores") for line in describe_status({}))

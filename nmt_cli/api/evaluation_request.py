@@ -1,6 +1,6 @@
-"""The input of `nmt evaluate`: files, or a split of a prepared corpus. Reads; translates and scores nothing.
+"""The request of `nmt evaluate`: the systems, and the sentences of files or of a prepared corpus.
 
-Must stay light: `nmt --help` imports it.
+Reads; translates and scores nothing. Must stay light: `nmt --help` imports it.
 """
 
 from __future__ import annotations
@@ -11,28 +11,34 @@ from typing import TYPE_CHECKING, Any
 
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation import texts
+from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.registry import Available
 from nmt_cli.runtime.installed_models import CARD
+from nmt_cli.search.config import SearchConfig
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
 
 
-@dataclass(frozen=True)
-class EvaluationInputs:
-    """What to score: files or, if none is named, a split of `data`."""
+@dataclass(frozen=True, kw_only=True)
+class EvaluationRequest:
+    """What to score, and how, on files or, if none is named, on a split of `data`."""
 
+    metrics: tuple[str, ...] = ()  # none: all
+    scores: ScoreConfig
+    search: SearchConfig
     data: Path
-    model: Path
+    is_data_named: bool = False  # explicitly, so that it must exist
+    models: tuple[Path, ...]
+    hypotheses: tuple[Path, ...] = ()  # translations, in place of the models
+    against: tuple[Path, ...] = ()  # further translations or models
     source: Path | None = None
     references: tuple[Path, ...] = ()
-    hypothesis: Path | None = None
-    rival: Path | None = None  # other hypotheses, or another model directory, to compare with
     split: str = "test"  # or "dev"
-    data_named: bool = False  # whether `data` was typed, so that it must exist
     precision: str | None = None  # of the weights of every model: float or int8; None: as its card says
-    rerank: Path | None = None  # the model of the other direction that ranks the hypotheses of `model`
+    rerank: Path | None = None  # the model of the other direction that ranks hypotheses
+    is_profiled: bool = False
 
     def __post_init__(self) -> None:
         if [self.source, self.hypothesis, self.rival, *self.references].count(Path("-")) > 1:
@@ -44,8 +50,42 @@ class EvaluationInputs:
             )
 
     @property
+    def model(self) -> Path:
+        """The first model."""
+        return self.models[0]
+
+    @property
+    def hypothesis(self) -> Path | None:
+        """The first translations; None if a model makes them."""
+        return next(iter(self.hypotheses), None)
+
+    @property
+    def rival(self) -> Path | None:
+        """The translations or the model to compare with, if only one is named."""
+        return next(iter(self.against), None)
+
+    @property
+    def systems(self) -> tuple[Path, ...]:
+        """The systems; those compared with come last."""
+        return (*(self.hypotheses or self.models), *self.against)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether one system is scored, possibly beside one other, rather than several in a table."""
+        return len(self.hypotheses or self.models) == 1 and len(self.against) <= 1
+
+    @property
+    def paths(self) -> list[Path]:
+        """All files read, except the prepared corpus."""
+        return [path for path in (self.source, *self.references, *self.systems) if path is not None]
+
+    @property
     def available(self) -> Available:
-        return Available(model=self.hypothesis is None, sources=self.hypothesis is None or self.source is not None)
+        """The resources available to metrics for every system."""
+        are_models = self.is_single or all(path.is_dir() for path in self.against)
+        return Available(
+            model=self.hypothesis is None and are_models, sources=self.hypothesis is None or self.source is not None
+        )
 
     @property
     def system(self) -> str:
@@ -82,7 +122,7 @@ class EvaluationInputs:
         from nmt_cli.corpus.dataset import PreparedCorpus  # numpy, which `nmt --help` does not need
         from nmt_cli.corpus.manifest import MANIFEST_NAME
 
-        dispensable = self.references and not self.data_named
+        dispensable = self.references and not self.is_data_named
         if dispensable and not (self.data / MANIFEST_NAME).is_file():
             return None
         corpus = PreparedCorpus.load(self.data)
