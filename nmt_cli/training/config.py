@@ -70,12 +70,6 @@ class TrainConfig(Settings):
         low=0,
         high=1,
     )
-    missing_mark: float = setting(
-        0.0, "Share of source sentences without their final mark.", panel="Noise", low=0, high=1
-    )
-    lower_case: float = setting(0.0, "Share of source sentences in lower case.", panel="Noise", low=0, high=1)
-    upper_case: float = setting(0.0, "Share of source sentences in capitals.", panel="Noise", low=0, high=1)
-    title_case: float = setting(0.0, "Share of source sentences In Title Case.", panel="Noise", low=0, high=1)
     subword_sampling: float | None = setting(
         None,
         "Sample the subwords of source words anew each time: unigram with probabilities to this power, BPE without "

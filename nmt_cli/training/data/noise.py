@@ -1,4 +1,4 @@
-"""Noise: sources as people type and set them, so that a network learns to read these. Knows only text."""
+"""Noise: sources as people type them, so that a network learns to read these. Knows only text."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.corpus.sides import SentencePair
+from nmt_cli.text.characters import END_MARKS
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data.casual import CasualSpelling, drop_final_marks
 from nmt_cli.training.data.text_rewrite import TextRewrite
 
 TYPING_ERRORS = 0.05  # share of the letters of a sentence with typing errors
@@ -32,20 +32,15 @@ class SourceNoise:
 
 
 def make_noise(config: TrainConfig) -> tuple[TextRewrite, ...]:
-    """Returns the requested noise, typing errors first; casual spelling is always included."""
-    kinds = (
-        SourceNoise(config.typing_errors, add_typing_errors),
-        SourceNoise(config.title_case, lambda text, _: write_title(text)),
-        SourceNoise(config.upper_case, lambda text, _: text.upper()),
-        SourceNoise(config.lower_case, lambda text, _: text.lower()),
-        SourceNoise(config.missing_mark, lambda text, _: drop_final_marks(text)),
-    )
-    return (*(kind for kind in kinds if kind.share), CasualSpelling(config.careless))
+    """Returns typing errors, if requested, and casual spelling."""
+    typing_errors = SourceNoise(config.typing_errors, add_typing_errors)
+    casual_spelling = SourceNoise(config.careless, lambda text, _: write_casually(text))
+    return (typing_errors, casual_spelling) if config.typing_errors else (casual_spelling,)
 
 
-def write_title(text: str) -> str:
-    """Capitalises each word of a text, as in headings."""
-    return " ".join(word[:1].upper() + word[1:] for word in text.split(" "))
+def write_casually(text: str) -> str:
+    """Returns `text` in lower case and without its final mark."""
+    return text.lower().rstrip(f"{END_MARKS} ")
 
 
 def add_typing_errors(text: str, generator: np.random.Generator) -> str:
