@@ -1,7 +1,4 @@
-"""Scores several models and files of translations on the same sentences, for `nmt evaluate`.
-
-Must stay light: `nmt --help` imports it.
-"""
+"""Scores several models and files of translations on the same sentences, for `nmt evaluate`."""
 
 from __future__ import annotations
 

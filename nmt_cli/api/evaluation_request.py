@@ -1,6 +1,6 @@
 """The request of `nmt evaluate`: the systems, and the sentences of files or of a prepared corpus.
 
-Reads; translates and scores nothing. Must stay light: `nmt --help` imports it.
+Reads; translates and scores nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The scores of a model's last evaluation on a test set, kept beside its card so that bare `nmt` can show them.
-
-Must stay light: bare `nmt` reads them.
-"""
+"""The scores of a model's last evaluation on a test set, kept beside its card so that bare `nmt` can show them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Opens models for commands. The network that reads pictures is loaded only once a picture is read.
-
-Must stay light: `nmt --help` imports it.
-"""
+"""Opens models for commands. The network that reads pictures is loaded only once a picture is read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The work of `nmt evaluate` on one system: translates, scores, compares with another, and doubts.
-
-Must stay light: `nmt --help` imports it.
-"""
+"""The work of `nmt evaluate` on one system: translates, scores, compares with another, and doubts."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The Typer app `nmt`: its commands, its help, and the one place where errors become exit codes.
 
-Must stay light: `nmt --help` imports this and nothing heavy (held by tests/test_architecture.py).
+Neither this nor the module of any command imports anything heavy (held by tests/test_architecture.py).
 """
 
 from __future__ import annotations

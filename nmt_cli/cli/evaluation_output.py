@@ -1,7 +1,4 @@
-"""The output of `nmt evaluate`: scores, doubts about them, sentences, reports.
-
-Must stay light: `nmt --help` imports it.
-"""
+"""The output of `nmt evaluate`: scores, doubts about them, sentences, reports."""
 
 from __future__ import annotations
 

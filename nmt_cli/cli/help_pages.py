@@ -1,6 +1,6 @@
 """The examples and headings of each command's `--help`; `api/options/command_options.py` lists its options.
 
-An option appears under the heading (`panel`) that it declares. Must stay light: imported only when help is requested.
+An option appears under the heading (`panel`) that it declares.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`nmt translate --serve`: its refusals and messages. Must stay light: `nmt translate` imports it."""
+"""`nmt translate --serve`: its refusals and messages."""
 
 from __future__ import annotations
 

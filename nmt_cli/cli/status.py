@@ -1,4 +1,4 @@
-"""The output of bare `nmt`: the state of this directory, and the next command. Must stay light."""
+"""The output of bare `nmt`: the state of this directory, and the next command."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Attention of sentences for `nmt visualize`: reads or translates them, and measures their attention.
-
-Must stay light: `nmt --help` imports it.
-"""
+"""Attention of sentences for `nmt visualize`: reads or translates them, and measures their attention."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The other charts of `nmt visualize`: learning curves, the corpus, the beam, the network, the nearest pairs.
-
-Must stay light: `nmt --help` imports it.
-"""
+"""The other charts of `nmt visualize`: learning curves, the corpus, the beam, the network, the nearest pairs."""
 
 from __future__ import annotations
 

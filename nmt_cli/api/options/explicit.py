@@ -1,7 +1,4 @@
-"""The explicitly set settings: on the command line, in the file of `--config`, or as arguments in Python.
-
-Must stay light: `nmt --help` imports it.
-"""
+"""The explicitly set settings: on the command line, in the file of `--config`, or as arguments in Python."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Settings that cannot be combined: one table for all commands, and for the functions of the Python interface.
 
 A row refuses explicit settings that others make meaningless. The settings themselves check individual values, and
-whether the widths of a network fit each other. Must stay light: `nmt --help` imports it.
+whether the widths of a network fit each other.
 """
 
 from __future__ import annotations

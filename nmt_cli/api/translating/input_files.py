@@ -1,7 +1,4 @@
-"""The input files of `nmt translate`: their formats, how they are opened, and where translations are written.
-
-Must stay light: `nmt --help` imports it.
-"""
+"""The input files of `nmt translate`: their formats, how they are opened, and where translations are written."""
 
 from __future__ import annotations
 

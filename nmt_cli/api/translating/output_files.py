@@ -1,7 +1,4 @@
-"""The output of `nmt translate`: standard output, one file, or a file for each input.
-
-Must stay light: `nmt --help` imports it.
-"""
+"""The output of `nmt translate`: standard output, one file, or a file for each input."""
 
 from __future__ import annotations
 

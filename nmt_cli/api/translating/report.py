@@ -1,7 +1,4 @@
-"""What a person should look at after a translation: counted line by line, reported once, after the last line.
-
-Must stay light: `nmt --help` imports it.
-"""
+"""What a person should look at after a translation: counted line by line, reported once, after the last line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The request of `nmt translate`. Must stay light: `nmt --help` imports it."""
+"""The request of `nmt translate`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`--set NAME=VALUE`: sets any setting of a command by name, converted and checked like an option of that name.
 
 Settings that are not options are parameters of the command unknown to its parser. Anyone who types one as an option is
-told what to type instead. Must stay light: `nmt --help` imports it.
+told what to type instead.
 """
 
 from __future__ import annotations

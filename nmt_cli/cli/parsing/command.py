@@ -1,7 +1,4 @@
-"""A command of `nmt` for Typer: which parameters are options, how they are parsed, and its help pages.
-
-Must stay light: `nmt --help` imports it.
-"""
+"""A command of `nmt` for Typer: which parameters are options, how they are parsed, and its help pages."""
 
 from __future__ import annotations
 

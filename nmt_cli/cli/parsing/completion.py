@@ -1,7 +1,4 @@
-"""Shell completion beyond options and choices: models, prepared corpora, metrics, checks.
-
-Must stay light: `nmt --help` imports it.
-"""
+"""Shell completion beyond options and choices: models, prepared corpora, metrics, checks."""
 
 from __future__ import annotations
 

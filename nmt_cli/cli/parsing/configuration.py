@@ -1,7 +1,7 @@
 """`--config`: a file whose values become the defaults of a command, so that typed options win.
 
 Keys are the names of settings, with `-` or `_`. A table named for a command applies only to that command and takes
-precedence over the top level. Must stay light: `nmt --help` imports it.
+precedence over the top level.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The options shared by commands. Must stay light: `nmt --help` imports it."""
+"""The options shared by commands."""
 
 from __future__ import annotations
 

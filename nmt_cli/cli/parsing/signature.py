@@ -1,7 +1,4 @@
-"""Gives a command its options: those of its settings classes, and those common to all commands.
-
-Must stay light: `nmt --help` imports it.
-"""
+"""Gives a command its options: those of its settings classes, and those common to all commands."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The spelling of options in messages: those without a flag of their own as `--set NAME=VALUE`.
-
-Must stay light: `nmt --help` imports it.
-"""
+"""The spelling of options in messages: those without a flag of their own as `--set NAME=VALUE`."""
 
 from __future__ import annotations
 
