@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from nmt_cli.api.options.arguments import (
     PathLike,
@@ -20,7 +20,7 @@ from nmt_cli.api.options.arguments import (
 )
 from nmt_cli.api.progress import StageReporter, count_stage, ignore_progress
 from nmt_cli.documents.config import DocumentConfig
-from nmt_cli.jobs.job import recall_from
+from nmt_cli.jobs.job import SearchOptions
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.stream import batch_blocks
@@ -37,35 +37,6 @@ if TYPE_CHECKING:
 READ_AHEAD = 512  # lines of a stream that are translated together
 OF_SEARCH = (SearchConfig, SamplingConfig, RepairConfig, CheckConfig)
 PREFIX = "prefix"  # an option of the command that is no field with a help text
-
-
-class SearchOptions(NamedTuple):
-    """How a text is translated."""
-
-    search: SearchConfig
-    repair: RepairConfig
-    checks: CheckConfig
-    memory: TranslationMemory | None = None
-
-    def translate(
-        self,
-        translator: Translator,
-        lines: Sequence[str],
-        progress: Callable[[int], None] | None = None,
-        *,
-        first_line: int = 0,
-    ) -> list[Translation]:
-        """Translates lines, the first of which has this number in the whole input."""
-        from nmt_cli.translation.isolation import translate_each  # numpy
-
-        memory = None if self.memory is None else recall_from(self.memory)
-
-        def translate(some: Sequence[str], first: int) -> list[Translation]:
-            return translator.translate(
-                some, self.search, progress, repair=self.repair, checks=self.checks, first_line=first, memory=memory
-            )
-
-        return translate_each(translate, lines, first_line)
 
 
 class LoadedTranslator:
@@ -121,7 +92,7 @@ class LoadedTranslator:
     def _make_options(self, options: Mapping[str, Any], n_best: int = 1) -> SearchOptions:
         """Returns the settings of a search; `options` overrule those given to `nmt.load`."""
         made = make_search_options(options, self._options, n_best=n_best, companions=self._companions)
-        if made.checks.needs_confidence:
+        if made.checks is not None and made.checks.needs_confidence:
             from nmt_cli.translation.checks.confidence import load_confidence  # which few calls need
 
             load_confidence(self.card)

@@ -12,7 +12,6 @@ from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
 
 if TYPE_CHECKING:
     from nmt_cli.translation.memory.lookup import TranslationMemory
-    from nmt_cli.translation.memory.recall import RecallingMemory
     from nmt_cli.translation.result import Translation
     from nmt_cli.translation.translator import Translator
 
@@ -35,11 +34,37 @@ def open_text_translator(request: ModelRequest) -> Translator:
     return Translator.load(request)
 
 
-def recall_from(memory: TranslationMemory) -> RecallingMemory:
-    """Wraps a translation memory for use by a translator."""
-    from nmt_cli.translation.memory.recall import RecallingMemory  # which few runs need
+class SearchOptions(NamedTuple):
+    """How texts are translated."""
 
-    return RecallingMemory(memory)
+    search: SearchConfig
+    repair: RepairConfig | None
+    checks: CheckConfig | None
+    memory: TranslationMemory | None = None  # of earlier translations
+
+    def translate(
+        self,
+        translator: Translator,
+        lines: Sequence[str],
+        progress: Callable[[int], None] | None = None,
+        *,
+        first_line: int = 0,
+    ) -> list[Translation]:
+        """Translates lines, the first of which has this number in the whole input."""
+        from nmt_cli.translation.isolation import translate_each  # numpy
+
+        memory = None
+        if self.memory is not None:
+            from nmt_cli.translation.memory.recall import RecallingMemory  # which few runs need
+
+            memory = RecallingMemory(self.memory)
+
+        def translate(some: Sequence[str], first: int) -> list[Translation]:
+            return translator.translate(
+                some, self.search, progress, repair=self.repair, checks=self.checks, first_line=first, memory=memory
+            )
+
+        return translate_each(translate, lines, first_line)
 
 
 @dataclass(frozen=True)
@@ -65,16 +90,8 @@ class Job:
         translator = self.opener(self.request._replace(threads=threads))
         if self.score:
             return lambda block: self.score_block(translator, block)
-        from nmt_cli.translation.isolation import translate_each  # numpy
-
-        memory = None if self.memory is None else recall_from(self.memory)
-
-        def translate(lines: Sequence[str], first_line: int) -> list[Translation]:
-            return translator.translate(
-                lines, self.search, repair=self.repair, checks=self.checks, first_line=first_line, memory=memory
-            )
-
-        return lambda block: translate_each(translate, block.texts, block.first)
+        options = SearchOptions(self.search, self.repair, self.checks, self.memory)
+        return lambda block: options.translate(translator, block.texts, first_line=block.first)
 
     def score_block(self, translator: Translator, block: Block) -> list[Translation]:
         """Scores the given translations by the model, and checks them like its own."""

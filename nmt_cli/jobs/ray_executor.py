@@ -90,7 +90,7 @@ class Actor:
         import ray
 
         self.directory = TemporaryDirectory(prefix="nmt.")  # lives as long as the actor: some files are read late
-        self.answer = serve_blocks(ray.get(shipment).unpack(Path(self.directory.name)), threads=1)
+        self.answer = serve_blocks(ray.get(shipment).unpack(Path(self.directory.name)))
 
     def __call__(self, table: Any) -> dict[str, list[Any]]:
         """Answers a table of pickled blocks by a table of pickled answers, with the same numbers.

@@ -31,14 +31,13 @@ SPAWN = multiprocessing.get_context("spawn")  # a fork of a process with threads
 
 
 class WorkerPool:
-    """Translates in `count` processes with `threads` threads each, which live as long as the `with` block.
+    """Translates in `count` processes, each on one core, which live as long as the `with` block.
 
     Implements `jobs.job.Executor`.
     """
 
-    def __init__(self, job: Job, count: int, *, threads: int = 1) -> None:
+    def __init__(self, job: Job, count: int) -> None:
         self.job = job
-        self.threads = threads
         self.count = count
         self.replacements = 0  # number of workers that died and were replaced
         self.closed = False
@@ -49,7 +48,7 @@ class WorkerPool:
     def __enter__(self) -> WorkerPool:
         try:
             with block_interrupts():
-                self.workers.extend(Worker(self.job, self.threads) for _ in range(self.count))
+                self.workers.extend(Worker(self.job) for _ in range(self.count))
         except BaseException:
             self.stop_workers()
             raise
@@ -105,7 +104,7 @@ class WorkerPool:
     def replace_worker(self, dead: Worker) -> Worker:
         """Starts and returns another worker in place of a dead one."""
         dead.stop()
-        worker = Worker(self.job, self.threads)
+        worker = Worker(self.job)
         self.workers[self.workers.index(dead)] = worker
         self.replacements += 1
         return worker
@@ -114,9 +113,9 @@ class WorkerPool:
 class Worker:
     """A process and the pipe to it."""
 
-    def __init__(self, job: Job, threads: int) -> None:
+    def __init__(self, job: Job) -> None:
         self.connection, child_end = SPAWN.Pipe()
-        self.process = SPAWN.Process(target=serve, args=(child_end, job, threads), daemon=True)
+        self.process = SPAWN.Process(target=serve, args=(child_end, job), daemon=True)
         with block_interrupts():
             self.process.start()
         child_end.close()  # so that the pipe ends with the process
@@ -134,10 +133,10 @@ class Worker:
         self.process.join()
 
 
-def serve(connection: Connection, job: Job, threads: int) -> None:
+def serve(connection: Connection, job: Job) -> None:
     """Runs in a worker: answers each block with its translations, or with an exception, until the pipe ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
-    answer = serve_blocks(job, threads)
+    answer = serve_blocks(job)
     while True:
         try:
             connection.send(answer(connection.recv()))
@@ -145,10 +144,10 @@ def serve(connection: Connection, job: Job, threads: int) -> None:
             return
 
 
-def serve_blocks(job: Job, threads: int) -> Callable[[Block], Any]:
-    """Starts the job; returns a function that answers a block with its translations, or with an exception."""
+def serve_blocks(job: Job) -> Callable[[Block], Any]:
+    """Starts the job on one core; returns a function that answers a block by its translations or by an exception."""
     try:
-        translate = job.start(threads=threads)
+        translate = job.start(threads=1)
     except Exception as error:
         problem = error  # the answer to the first block: until then nobody listens
         return lambda _: problem

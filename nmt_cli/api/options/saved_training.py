@@ -29,14 +29,12 @@ def find_saved_options(
     """
     if not values["resume"] or values["force"]:
         return {}
-    from nmt_cli.training.checkpoints.saved_options import read_saved_options
-    from nmt_cli.training.synthetic.stage_options import restore_stage_options
+    from nmt_cli.training.checkpoints.saved_options import read_saved_options, select_saved
 
-    directory = locate_first_run(values["model"], values["runs"])
-    names = {*explicit.typed, *explicit.filed}
+    directory, names = locate_first_run(values["model"], values["runs"]), {*explicit.typed, *explicit.filed}
     stages = find_options_of_stages(values["model"], values["runs"])
     if stages is not None:
-        return restore_stage_options(directory, stages, values, names)
+        return select_saved(directory, stages.saved, values, names)
     return read_saved_options(directory, values, names)
 
 

@@ -35,15 +35,22 @@ def read_started_facts(directory: Path) -> dict[str, Any] | None:
 
 
 def read_saved_options(directory: Path, options: Mapping[str, Any], explicit: Collection[str]) -> SavedOptions:
-    """Returns the options of the checkpoint in `directory`, without the `explicit` ones; empty without a checkpoint.
-
-    `options` holds all values. Raises OptionError, naming them, if explicit options differ that cannot change.
-    """
+    """Returns `select_saved` of the options of the checkpoint in `directory`; empty without a checkpoint."""
     facts = read_started_facts(directory)
     if facts is None:
         return {}
     identity = facts["identity"]
     saved = {ModelConfig: identity["network"], TrainConfig: identity["training"]}
+    return select_saved(directory, saved, options, explicit)
+
+
+def select_saved(
+    directory: Path, saved: SavedOptions, options: Mapping[str, Any], explicit: Collection[str]
+) -> SavedOptions:
+    """Returns the saved options without the `explicit` ones; `options` holds all values.
+
+    Raises OptionError, naming them, if explicit options differ that cannot change.
+    """
     refuse_changes(directory, saved, {name: options[name] for name in explicit if name in options})
     return {kind: drop_replaced(kind, values, explicit) for kind, values in saved.items()}
 

@@ -6,19 +6,13 @@ corpus of its own. Loads neither TensorFlow nor Keras.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.records import parse_json
 from nmt_cli.runtime.model_directory import STAGES
-from nmt_cli.training.checkpoints.saved_options import (
-    SavedOptions,
-    drop_replaced,
-    read_started_facts,
-    refuse_changes,
-)
+from nmt_cli.training.checkpoints.saved_options import SavedOptions, read_started_facts
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.synthetic.stages import STATE
 
@@ -45,14 +39,3 @@ def find_stage_options(directory: Path, *, several_runs: bool = False) -> StageO
         return StageOptions({ModelConfig: dict(options["network"]), TrainConfig: dict(options["training"])}, explicit)
     except (ValueError, KeyError, TypeError):  # training itself says what is damaged
         return None
-
-
-def restore_stage_options(
-    directory: Path, stages: StageOptions, options: Mapping[str, Any], explicit: Collection[str]
-) -> SavedOptions:
-    """Returns the options of the stages without the `explicit` ones; `options` holds all values.
-
-    Raises OptionError, naming them, if explicit options differ that cannot change.
-    """
-    refuse_changes(directory, stages.saved, {name: options[name] for name in explicit if name in options})
-    return {kind: drop_replaced(kind, values, explicit) for kind, values in stages.saved.items()}
