@@ -138,6 +138,7 @@ def run_training(request: TrainRequest, watcher: Watcher, loading: Loading = nul
     errors of `train`.
     """
     from nmt_cli.training.checkpoints.lock import lock_model
+    from nmt_cli.training.setup.defaults import fit_to_corpus
     from nmt_cli.training.synthetic.plan import make_plan
 
     training = open_training(request)
@@ -149,7 +150,9 @@ def run_training(request: TrainRequest, watcher: Watcher, loading: Loading = nul
     continued = request.resume and request.runs > 1 and (request.model / FIRST_RUN).is_dir()
     resumed = request.resume and request.runs == 1  # of several runs, the best so far is no training to resume
     with lock_model(request.model, replace=request.force or continued, resume=resumed):
-        watcher.report_request(describe_request(request, training, find_choice(training, has_stages=bool(plan.tasks))))
+        # Helper models, which come first if there are any, describe the settings chosen for themselves.
+        choice = None if plan.tasks else fit_to_corpus(training).choice
+        watcher.report_request(describe_request(request, training, choice))
         with loading(), silent_tensorflow():
             run = load_runs(request, with_synthetic=bool(plan.tasks))
         report = run(replace(training, watcher=combine_watchers(watcher, None, request.tensorboard)))
@@ -189,13 +192,6 @@ def open_training(request: TrainRequest) -> TrainingRequest:
             request.explicit, request.model, resume=request.resume, force=request.force, runs=request.runs
         ),
     )
-
-
-def find_choice(training: TrainingRequest, *, has_stages: bool) -> str | None:
-    """Describes the settings chosen automatically; None if helper models come first, which describe their own."""
-    from nmt_cli.training.setup.defaults import fit_to_corpus
-
-    return None if has_stages else fit_to_corpus(training).choice
 
 
 def describe_request(request: TrainRequest, training: TrainingRequest, choice: str | None) -> RequestInfo:

@@ -162,31 +162,17 @@ class StepBar:
 
 
 @contextmanager
-def show_sentence_progress(screen: Screen, activity: str, total: int) -> Iterator[Callable[[int], None] | None]:
-    """Shows a bar over `total` sentences while the block runs; yields a function to report finished ones.
-
-    Yields None if nothing may be redrawn.
-    """
-    if not screen.live:
-        yield None
-        return
-    with make_progress(screen, "MofNCompleteColumn", "TimeRemainingColumn") as progress:
-        task = progress.add_task(escape_line(activity), total=total)
-        yield lambda finished: progress.update(task, completed=finished)
-
-
-@contextmanager
-def show_translation_progress(screen: Screen, paths: Iterable[Path]) -> Iterator[Callable[[int], None]]:
+def show_translation_progress(screen: Screen, paths: Sequence[Path]) -> Iterator[Callable[[int], None]]:
     """Shows a bar over the lines of these files while the block runs; yields a function to report finished ones.
 
     Shows nothing without files, since translations may then go to the same terminal.
     """
-    files = list(paths) if screen.live else []
-    if not files:
+    if not (screen.live and paths):
         yield lambda _: None
         return
-    with show_sentence_progress(screen, "translating", sum(map(count_lines, files))) as advance:
-        yield advance or (lambda _: None)
+    with make_progress(screen, "MofNCompleteColumn", "TimeRemainingColumn") as progress:
+        task = progress.add_task("translating", total=sum(map(count_lines, paths)))
+        yield lambda finished: progress.update(task, completed=finished)
 
 
 def count_lines(path: Path) -> int:

@@ -130,9 +130,6 @@ class EpochRecord:
     best: bool  # whether this epoch was the best so far
     complete: bool  # false if training was stopped within the epoch
 
-    def to_mapping(self) -> dict[str, Any]:
-        return dict(vars(self))
-
 
 class Watcher:
     """Base class of all observers of a training; a subclass overrides the reports that it needs."""

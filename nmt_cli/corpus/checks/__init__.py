@@ -13,7 +13,8 @@ from nmt_cli.corpus.checks.scripts import Script
 from nmt_cli.corpus.checks.shifted import Shifted
 from nmt_cli.corpus.checks.single import Empty, Identical, IdenticalShort, LostCharacters, Numbers, Unfinished
 from nmt_cli.corpus.checks.texts import Control, Markup, Mojibake
-from nmt_cli.errors import OptionError, find_nearest
+from nmt_cli.errors import OptionError
+from nmt_cli.settings import reject_unknown
 
 CHECKS: tuple[Check, ...] = (
     Mojibake(),
@@ -45,13 +46,8 @@ SAMPLED_OUT = "weight"  # the reason of pairs that were left out because the wei
 def check_names(names: tuple[str, ...]) -> frozenset[str]:
     """Returns the names given to `--keep`. Raises OptionError for an unknown one; the hint names the nearest check."""
     checks = {check.name: check for check in CHECKS}
+    reject_unknown(names, checks, where="--keep", noun="check")
     for name in names:
-        if name not in checks:
-            nearest = find_nearest(name, checks)
-            raise OptionError(
-                f"--keep: there is no check {name!r}",
-                hint=f"did you mean {nearest!r}?" if nearest else f"the checks are {', '.join(checks)}",
-            )
         if not checks[name].can_be_kept:
             raise OptionError(
                 f"--keep: pairs of the check {name!r} cannot be kept",

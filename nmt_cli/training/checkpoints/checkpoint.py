@@ -100,7 +100,7 @@ class Checkpoints:
 
     def write_history(self) -> None:
         """Writes `history.jsonl`."""
-        lines = [json.dumps(record.to_mapping()) + "\n" for record in self.records]
+        lines = [json.dumps(vars(record)) + "\n" for record in self.records]
         write_text(self.directory / HISTORY, "".join(lines))
 
     def save_state(self, variables: Sequence[keras.Variable], facts: Mapping[str, Any]) -> None:

@@ -21,8 +21,8 @@ from nmt_cli.cli.render import (
     find_width,
     print_error,
     print_lines,
-    show_sentence_progress,
     show_stage_progress,
+    show_translation_progress,
 )
 from nmt_cli.cli.training_screen import COLUMNS, TrainingScreen, choose_columns
 from nmt_cli.model.config import RnnConfig
@@ -145,7 +145,9 @@ def test_the_bar_of_a_training_is_one_line_and_keeps_what_matters(width: int) ->
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_the_bars_of_stages_and_sentences_are_one_line(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bars_of_stages_and_sentences_are_one_line(
+    width: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     screen, lines = LiveScreen(width), []
     leave = Progress.__exit__
 
@@ -156,8 +158,8 @@ def test_the_bars_of_stages_and_sentences_are_one_line(width: int, monkeypatch: 
     monkeypatch.setattr(Progress, "__exit__", draw_and_leave)
     with show_stage_progress(screen) as advance:
         advance("translating with models/a-transformer-of-another-day", 300, 1000)
-    with show_sentence_progress(screen, "translating", 14_703) as finish:
-        assert finish is not None
+    (tmp_path / "lines.txt").write_text("hello\n" * 14_703)
+    with show_translation_progress(screen, [tmp_path / "lines.txt"]) as finish:
         finish(1_500)
     stage, sentences = lines
     assert max(map(count_columns, lines)) <= width

@@ -227,4 +227,4 @@ def test_patience_ends_a_training_that_no_longer_improves(
 
 def test_history_on_disk_is_what_was_told(trained: Trained) -> None:
     lines = (trained.directory / "history.jsonl").read_text().splitlines()
-    assert [json.loads(line) for line in lines] == [record.to_mapping() for record in trained.report.records]
+    assert [json.loads(line) for line in lines] == [vars(record) for record in trained.report.records]
