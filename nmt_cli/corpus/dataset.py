@@ -90,7 +90,7 @@ class PreparedCorpus:
 
     @property
     def tokenizer_files(self) -> dict[str, Path]:
-        """The subword models by role: "joint", optionally with "target", or "source" and "target"."""
+        """The subword models by role, the source's first: "joint", possibly with "target", or "source" and "target"."""
         names = dict.fromkeys((*self.manifest.source.files, *self.manifest.target.files))
         return {Path(name).stem: self.directory / name for name in names}
 
@@ -111,14 +111,14 @@ class PreparedCorpus:
     @cached_property
     def source_tokenizer(self) -> Tokenizer:
         """The tokenizer of the source. Raises OptionError if the sources are pictures."""
-        file = self.require_text("which have no words").file
-        return Tokenizer.load(self.directory / file, self.tokenizer_settings)
+        self.require_text("which have no words")
+        return Tokenizer.load(next(iter(self.tokenizer_files.values())), self.tokenizer_settings)
 
     @cached_property
     def target_tokenizer(self) -> Tokenizer:
         if list(self.tokenizer_files) == ["joint"]:
             return self.source_tokenizer
-        return Tokenizer.load(self.directory / self.manifest.target.file, self.tokenizer_settings)
+        return Tokenizer.load(list(self.tokenizer_files.values())[-1], self.tokenizer_settings)
 
     @cached_property
     def source(self) -> Source:

@@ -53,21 +53,6 @@ class ReversedCorpus(PreparedCorpus):
             return {"joint": files["joint"]}
         return {"source": files["target"], "target": files["source"]}
 
-    @property
-    def tokenizers(self) -> dict[str, Tokenizer]:
-        names = [path.name for path in self.tokenizer_files.values()]
-        return {names[0]: self.source_tokenizer, names[-1]: self.target_tokenizer}
-
-    @cached_property
-    def source_tokenizer(self) -> Tokenizer:
-        return Tokenizer.load(next(iter(self.tokenizer_files.values())), self.tokenizer_settings)
-
-    @cached_property
-    def target_tokenizer(self) -> Tokenizer:
-        if self.has_joint_vocabulary:
-            return self.source_tokenizer
-        return Tokenizer.load(self.tokenizer_files["target"], self.tokenizer_settings)
-
     def read_pairs(self, split: str) -> list[SentencePair]:
         return [SentencePair(pair.target, pair.source) for pair in super().read_pairs(split)]
 

@@ -113,9 +113,7 @@ def score_pairs(translator: Translator, block: Block, limit: int | None = None) 
 
 
 def restore_text(translation: Translation, target: str) -> Translation:
-    """Replaces the text of a scored translation by the given one, since the scored tokens spell unknown words
-    differently.
-    """
+    """Replaces the text of a scored translation by the given one, since its tokens spell unknown words differently."""
     text = " ".join(target.split())
     return translation._replace(
         hypotheses=tuple(hypothesis._replace(text=text) for hypothesis in translation.hypotheses)

@@ -49,9 +49,7 @@ class Attention(keras.layers.Layer):
         raise NotImplementedError
 
     def collect_tensors(self, state: DecoderState) -> AttentionTensors | None:
-        """Returns the tensors with which `recurrence.py` runs this attention over time; None if it does not know this
-        kind.
-        """
+        """Returns the tensors with which `fast/recurrence.py` runs this attention; None for a kind it does not know."""
         return None
 
     def call(self, query: Tensor, state: DecoderState) -> tuple[Tensor, Tensor]:

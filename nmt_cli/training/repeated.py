@@ -14,7 +14,7 @@ from nmt_cli.runtime.model_directory import STAGES, publish_directory
 from nmt_cli.training.checkpoints.lock import lock_model
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.request import TrainingRequest
-from nmt_cli.training.watcher import SeedResult, Validation
+from nmt_cli.training.watcher import SeedResult
 
 if TYPE_CHECKING:
     from nmt_cli.training.run import TrainReport
@@ -95,13 +95,7 @@ def train_seed(
 
 def find_best(results: Sequence[SeedResult], metric: str) -> int:
     """Returns the index of the best run; the first among equals."""
-    return max(range(len(results)), key=lambda index: rate(results[index].validation, metric))
-
-
-def rate(validation: Validation, metric: str) -> float:
-    """Returns a run's rank; higher is better."""
-    value: float = getattr(validation, metric)
-    return -value if metric == "loss" else value
+    return max(range(len(results)), key=lambda index: results[index].validation.rate(metric))
 
 
 def copy_model(source: Path, directory: Path) -> None:

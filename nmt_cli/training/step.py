@@ -47,9 +47,7 @@ class Trainer:
 
     @property
     def state(self) -> list[keras.Variable]:
-        """Everything that the next updates depend on: weights, dropout seeds, and the optimizer's moments and step
-        count.
-        """
+        """All that the next updates depend on: weights, dropout seeds, the optimizer's moments and step count."""
         return [*self.network.variables, *self.optimizer.variables]
 
     @property

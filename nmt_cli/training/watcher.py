@@ -102,6 +102,11 @@ class Validation:
     sample_hypothesis: str
     distinct_share: float = 1.0  # 0-1: how many different translations there are, by different sources
 
+    def rate(self, metric: str) -> float:
+        """Returns the value of a metric, or the negative loss: higher is better."""
+        value: float = getattr(self, metric)
+        return -value if metric == "loss" else value
+
 
 @dataclass(frozen=True)
 class SeedResult:

@@ -145,9 +145,7 @@ def find_single_column(records: Records) -> Layout:
 
 
 def has_headings(first: Sequence[str], width: int, languages: Sequence[str]) -> bool:
-    """Whether the first row of a table with three or more columns names them: all cells are short, most are common
-    names.
-    """
+    """Whether the first row of three or more columns names them: all cells are short, most are common names."""
     if width < 3 or len(first) < width or len({cell.strip().lower() for cell in first}) < len(first):
         return False
     usual = [cell for cell in first if is_heading(cell, languages) or cell.strip().lower() in OTHER_HEADINGS]

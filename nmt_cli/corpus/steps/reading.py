@@ -39,9 +39,7 @@ CHUNKS_ALONE = 5  # are examined in this process; only for more it pays to start
 
 
 class CorpusInputs:
-    """The files of the corpus and of its dev and test data, all opened at once, so that missing ones are reported
-    first.
-    """
+    """The files of the corpus and of its dev and test data, all opened at once, to report missing ones first."""
 
     def __init__(
         self,

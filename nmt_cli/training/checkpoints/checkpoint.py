@@ -75,8 +75,7 @@ class Checkpoints:
 
     def rate(self, validation: Validation) -> tuple[float, float]:
         """Returns the rank of an epoch, higher is better: the metric, then the negative loss."""
-        value: float = getattr(validation, self.metric)
-        return -value if self.metric == "loss" else value, -validation.loss
+        return validation.rate(self.metric), -validation.loss
 
     def keep(self, network: Seq2Seq, epoch: int, validation: Validation) -> None:
         """Writes the network's weights if they are among the best.
