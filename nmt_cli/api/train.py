@@ -19,13 +19,13 @@ from nmt_cli.api.options.arguments import PathLike, build_settings, explain_os_e
 from nmt_cli.api.options.command_lines import CommandLine, TypedOption, describe_train, list_values, recall_prepare
 from nmt_cli.api.options.command_options import spell_setting
 from nmt_cli.api.options.explicit import ExplicitOptions
-from nmt_cli.api.options.saved_training import FIRST_RUN, find_saved_options, select_explicit
+from nmt_cli.api.options.saved_training import find_saved_options, select_explicit
 from nmt_cli.api.progress import StageReporter
 from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
 from nmt_cli.api.training_watchers import AssistantWatcher, combine_watchers
 from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.config import FIRST_RUN, TrainConfig
 from nmt_cli.training.watcher import RequestInfo, Watcher
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from nmt_cli.corpus.prepare import PrepareReport
 
 # Checks whose findings are usual: their examples are shown with --verbose alone. Dropped pairs are always counted.
-CUT = "source-length"  # corpus.manifest.CUT, whose module needs more than the standard library
 HARMLESS = frozenset({"empty", "duplicate", "duplicate-form", "many-targets", "control", "identical-short", "numbers"})
 
 
@@ -54,7 +53,7 @@ def show_findings(screen: Screen, findings: Iterable[Finding]) -> None:
         note = f" ({finding.note})" if finding.note else ""
         first = finding.examples[0]
         summary = f"{finding.count:,} {finding.action}: {finding.problem}{note}"
-        if finding.check == CUT:
+        if finding.action == "cut":
             screen.warn(format_cut(finding))
         elif finding.check in HARMLESS:
             screen.say_detail(f"  {summary}")

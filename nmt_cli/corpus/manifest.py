@@ -137,7 +137,7 @@ class Manifest:
             values = parse_json(path.read_text(encoding="utf-8"))
             version = values.get("format") if isinstance(values, dict) else None
             if type(version) is int and version != FORMAT:
-                raise refuse_format(path, version)
+                raise describe_damage(path, f"has format {version}; this version of nmt reads format {FORMAT}")
             manifest: Self = build(cls, values)
         except ValueError as error:  # a RecordError, or bytes that are not UTF-8
             raise describe_damage(path, f"is damaged: {error}") from error
@@ -177,14 +177,6 @@ class Manifest:
                 raise describe_damage(path, f"has {size} instead of {record.bytes:,}")
             if (everything or record.bytes <= CHECKED_AT_LOAD) and files.hash_file(path) != record.sha256:
                 raise describe_damage(path, "was changed after it was written")
-
-
-def refuse_format(path: Path, version: int) -> DamagedError:
-    """Returns the error for a manifest of a format that this version does not read."""
-    return DamagedError(
-        f"{path} has format {version}; this version of nmt reads format {FORMAT}",
-        hint="run `nmt prepare` again with --force",
-    )
 
 
 def describe_damage(path: Path, problem: str) -> DamagedError:

@@ -12,6 +12,8 @@ from nmt_cli.training.deadline import parse_duration
 LEARNING_RATES = {"rnn": 5e-3, "transformer": 2e-3}
 FINE_TUNING = 5e-4  # low, so that what was learned before is not undone
 
+FIRST_RUN = "run-1"  # of several trainings with different seeds, in the directory of their best
+
 KeptMetric = Literal["bleu", "chrf", "accuracy", "loss"]  # names of fields of `training.watcher.Validation`
 
 

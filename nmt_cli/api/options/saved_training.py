@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any
 from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.settings import Settings
-from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.config import FIRST_RUN, TrainConfig
 
 if TYPE_CHECKING:
     from nmt_cli.training.synthetic.stage_options import StageOptions
-
-FIRST_RUN = "run-1"  # of --runs, whose options are those of all; training.checkpoints.lock needs numpy
 
 
 def find_saved_options(

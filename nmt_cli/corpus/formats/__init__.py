@@ -39,7 +39,7 @@ READERS: dict[str, type[Reader]] = {
     "wmt": WmtReader,
     "usfm": UsfmReader,
 }
-KEYED: dict[str, type[KeyedReader]] = {"sgm": SgmReader, "usfm": UsfmReader}  # of two files
+KEYED = {name: kind for name, kind in READERS.items() if issubclass(kind, KeyedReader)}  # of two files
 LINES = (TEXT, BY_NAME["tsv"])  # what one of two parallel files may be
 
 

@@ -19,9 +19,9 @@ from nmt_cli.files import refuse_to_overwrite
 from nmt_cli.records import parse_json
 from nmt_cli.runtime.model_directory import CARD, CHECKPOINTS, STAGED, STAGES
 from nmt_cli.training.checkpoints.checkpoint import locate_state, read_facts
+from nmt_cli.training.config import FIRST_RUN
 
 LOCK = "lock"
-FIRST_RUN = "run-1"  # of several trainings with different seeds, in the directory of their best
 HEARTBEAT = 15.0  # seconds between two heartbeats
 STALE = 120.0  # seconds without a heartbeat after which a process counts as dead
 
