@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-import typer
+from typing import Annotated, Literal
 
 from nmt_cli.api.evaluate import explain_scores, run_evaluation
 from nmt_cli.api.evaluation_request import EvaluationRequest
@@ -19,6 +17,7 @@ from nmt_cli.cli.parsing.options import (
     ModelsOption,
     Precision,
     Rerank,
+    declare_option,
     resolve_model,
 )
 from nmt_cli.cli.parsing.signature import with_settings
@@ -32,37 +31,10 @@ METRIC_HELP = (
     f"Metric: {', '.join(NAMES)}; may be repeated. comet and bertscore need a model on this machine, perplexity and "
     f"accuracy the translation model.  [default: {ALL}]"
 )
-Metrics = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--metric",
-        "-m",
-        help=METRIC_HELP,
-        show_default=False,
-        autocompletion=complete_metrics,
-        rich_help_panel="Scores",
-    ),
-]
-ReferenceOption = Annotated[
-    list[Path] | None,
-    typer.Option(
-        help="Reference translations, FILE or FILE:COLUMN; may be repeated; a table holds one reference per column.",
-        rich_help_panel="Files",
-    ),
-]
-ExplainOption = Annotated[
-    tuple[str, str] | None,
-    typer.Option(
-        "--explain",
-        help="Show step by step how BLEU and ROUGE-L of one pair are computed.",
-        metavar="CANDIDATE REFERENCE",
-        rich_help_panel="Output",
-    ),
-]
-
-
-def make_file_option(flag: str, help: str, panel: str = "Files") -> Any:
-    return typer.Option(flag, help=help, show_default=False, rich_help_panel=panel)
+REFERENCE_HELP = "Reference translations, FILE or FILE:COLUMN; may be repeated; a table holds one reference per column."
+SOURCE_HELP = "Sentences to translate, FILE or FILE:COLUMN; with --hypothesis, its source sentences."
+HYPOTHESIS_HELP = "Translations to score, FILE or FILE:COLUMN, - is standard input; several are compared."
+EXPLAIN_HELP = "Show step by step how BLEU and ROUGE-L of one pair are computed."
 
 
 @with_settings
@@ -70,27 +42,20 @@ def evaluate(
     *,
     screen: Screen,
     explicit: ExplicitOptions,
-    metric: Metrics = None,
-    source: Annotated[
-        Path | None,
-        make_file_option(
-            "--source", "Sentences to translate, FILE or FILE:COLUMN; with --hypothesis, its source sentences."
-        ),
+    metric: Annotated[
+        list[str] | None,
+        declare_option("--metric", METRIC_HELP, "Scores", short="-m", autocompletion=complete_metrics),
     ] = None,
-    reference: ReferenceOption = None,
-    hypothesis: Annotated[
-        list[Path] | None,
-        make_file_option(
-            "--hypothesis", "Translations to score, FILE or FILE:COLUMN, - is standard input; several are compared."
-        ),
-    ] = None,
+    source: Annotated[Path | None, declare_option("--source", SOURCE_HELP, "Files")] = None,
+    reference: Annotated[list[Path] | None, declare_option("--reference", REFERENCE_HELP, "Files")] = None,
+    hypothesis: Annotated[list[Path] | None, declare_option("--hypothesis", HYPOTHESIS_HELP, "Files")] = None,
     against: Annotated[
         list[Path] | None,
-        make_file_option("--against", "Translations or a model to compare with; may be repeated."),
+        declare_option("--against", "Translations or a model to compare with; may be repeated.", "Files"),
     ] = None,
     split: Annotated[
         Literal["dev", "test"],
-        typer.Option(help="Split of --data to score; use dev to choose search options.", rich_help_panel="Files"),
+        declare_option("--split", "Split of --data to score; use dev to choose search options.", "Files"),
     ] = "test",
     data: DataOption = Path("prepared"),
     model: ModelsOption = None,
@@ -100,19 +65,20 @@ def evaluate(
     search: SearchConfig,
     profile: Annotated[
         bool,
-        typer.Option(
-            "--profile",
-            help="Also show scores by groups of sentences: length, rare words, numbers, ...",
-            rich_help_panel="Output",
+        declare_option(
+            "--profile", "Also show scores by groups of sentences: length, rare words, numbers, ...", "Output"
         ),
     ] = False,
     write_to: Annotated[
-        Path | None, make_file_option("--report", "Write a report: .html (a single page) or .md.", "Output")
+        Path | None, declare_option("--report", "Write a report: .html (a single page) or .md.", "Output")
     ] = None,
     sentences: Annotated[
-        Path | None, make_file_option("--sentences", "Write every sentence with its scores to a .tsv.", "Output")
+        Path | None, declare_option("--sentences", "Write every sentence with its scores to a .tsv.", "Output")
     ] = None,
-    explain: ExplainOption = None,
+    explain: Annotated[
+        tuple[str, str] | None,
+        declare_option("--explain", EXPLAIN_HELP, "Output", metavar="CANDIDATE REFERENCE"),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Score the model on its test split, or on files with one sentence per line.

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from nmt_cli.api.prepare import PrepareRequest, run_preparation
-from nmt_cli.cli.parsing.options import AsJson, DataOption, Force
+from nmt_cli.cli.parsing.options import AsJson, DataOption, Force, declare_option
 from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cli.prepared_corpus import show_prepared_corpus
 from nmt_cli.cli.render import Screen, show_stage_progress
@@ -31,14 +31,14 @@ def prepare(
         ),
     ] = None,
     source_file: Annotated[
-        Path | None, typer.Option(help="File of source sentences, one per line.", rich_help_panel="Reading")
+        Path | None, declare_option("--source-file", "File of source sentences, one per line.", "Reading")
     ] = None,
     target_file: Annotated[
-        Path | None, typer.Option(help="File of their translations, line by line.", rich_help_panel="Reading")
+        Path | None, declare_option("--target-file", "File of their translations, line by line.", "Reading")
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(help="Write the findings of the checks to this .html or .json.", rich_help_panel="Checks"),
+        declare_option("--report", "Write the findings of the checks to this .html or .json.", "Checks"),
     ] = None,
     data: DataOption = Path("prepared"),
     force: Force = False,

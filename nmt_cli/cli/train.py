@@ -16,7 +16,7 @@ import typer
 from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.api.options.saved_training import find_saved_options
 from nmt_cli.api.train import TrainRequest, run_training
-from nmt_cli.cli.parsing.options import AsJson, DataOption, Force, ModelOption
+from nmt_cli.cli.parsing.options import AsJson, DataOption, Force, ModelOption, declare_option
 from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cli.render import Screen
 from nmt_cli.cli.stopping import Stop, catch_stop_signals
@@ -25,53 +25,13 @@ from nmt_cli.errors import ExitCode
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import TrainConfig
 
-Resume = Annotated[
-    bool,
-    typer.Option("--resume", help="Continue from the last checkpoint, if there is one.", rich_help_panel="Files"),
-]
-TensorBoardDirectory = Annotated[
-    Path | None,
-    typer.Option("--tensorboard", help="Directory for TensorBoard logs.", rich_help_panel="Output"),
-]
-Reverse = Annotated[
-    bool,
-    typer.Option("--reverse", help="Train the other direction: from target to source.", rich_help_panel="Files"),
-]
-Runs = Annotated[
-    int,
-    typer.Option(
-        "--runs",
-        min=1,
-        help="Number of trainings with different seeds, from --seed on, in run-1, run-2 and so on below --model; the "
-        "best becomes the model.",
-        rich_help_panel="Optimisation",
-    ),
-]
-KeepStages = Annotated[
-    bool,
-    typer.Option(
-        "--keep-stages",
-        help="Keep the helper models and the synthetic pairs in the model directory.",
-        rich_help_panel="Synthetic pairs",
-    ),
-]
-CorrectionFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--corrections",
-        help="File of corrected translations: --model learns them, and is replaced if it is better for it.",
-        rich_help_panel="Fine-tuning",
-    ),
-]
-LogEvery = Annotated[
-    float,
-    typer.Option(
-        "--log-every",
-        help="Seconds between lines of progress if the output is not a terminal; 0 for only one line per epoch.",
-        rich_help_panel="Output",
-        min=0,
-    ),
-]
+RUNS_HELP = (
+    "Number of trainings with different seeds, from --seed on, in run-1, run-2 and so on below --model; the best "
+    "becomes the model."
+)
+STAGES_HELP = "Keep the helper models and the synthetic pairs in the model directory."
+CORRECTIONS_HELP = "File of corrected translations: --model learns them, and is replaced if it is better for it."
+LOG_HELP = "Seconds between lines of progress if the output is not a terminal; 0 for only one line per epoch."
 
 
 @partial(with_settings, fallback=find_saved_options)
@@ -82,14 +42,20 @@ def train(
     training: TrainConfig,
     data: DataOption = Path("prepared"),
     model: ModelOption = Path("model"),
-    corrections: CorrectionFile = None,
+    corrections: Annotated[Path | None, declare_option("--corrections", CORRECTIONS_HELP, "Fine-tuning")] = None,
     force: Force = False,
-    resume: Resume = False,
-    reverse: Reverse = False,
-    keep_stages: KeepStages = False,
-    runs: Runs = 1,
-    tensorboard: TensorBoardDirectory = None,
-    log_every: LogEvery = 60.0,
+    resume: Annotated[
+        bool, declare_option("--resume", "Continue from the last checkpoint, if there is one.", "Files")
+    ] = False,
+    reverse: Annotated[
+        bool, declare_option("--reverse", "Train the other direction: from target to source.", "Files")
+    ] = False,
+    keep_stages: Annotated[bool, declare_option("--keep-stages", STAGES_HELP, "Synthetic pairs")] = False,
+    runs: Annotated[int, declare_option("--runs", RUNS_HELP, "Optimisation", min=1)] = 1,
+    tensorboard: Annotated[
+        Path | None, declare_option("--tensorboard", "Directory for TensorBoard logs.", "Output")
+    ] = None,
+    log_every: Annotated[float, declare_option("--log-every", LOG_HELP, "Output", min=0)] = 60.0,
     as_json: AsJson = False,
 ) -> None:
     """Train a translator on a prepared corpus.

@@ -13,7 +13,15 @@ from nmt_cli.api.translating.line_layout import LayoutConfig
 from nmt_cli.api.translating.report import Remark
 from nmt_cli.api.translating.request import TranslationRequest
 from nmt_cli.api.translating.translate import run_translation
-from nmt_cli.cli.parsing.options import DEFAULT_MODEL, Force, Precision, Rerank, ServedModelsOption, resolve_model
+from nmt_cli.cli.parsing.options import (
+    DEFAULT_MODEL,
+    Force,
+    Precision,
+    Rerank,
+    ServedModelsOption,
+    declare_option,
+    resolve_model,
+)
 from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cli.render import Screen
 from nmt_cli.cli.serve import serve_models
@@ -22,6 +30,13 @@ from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.jobs.executor import ExecutorConfig
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.translation.config import CheckConfig, LineConfig, MemoryConfig, RepairConfig
+
+OUTPUT_HELP = "File to write; of several files a directory, or a pattern such as '{name}.{lang}{ext}'."
+ENSEMBLE_HELP = "Another model with the same subwords, to average probabilities with; may be repeated."
+CHECK_HELP = (
+    "A model of the other direction, which reads every translation back: words of the source that it finds unlikely "
+    "fail a check."
+)
 
 
 @with_settings
@@ -42,53 +57,23 @@ def translate(
         list[Path] | None,
         typer.Argument(metavar="FILE", help="Text with one sentence per line, or documents; default: standard input."),
     ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "-o",
-            "--output",
-            help="File to write; of several files a directory, or a pattern such as '{name}.{lang}{ext}'.",
-            rich_help_panel="Files",
-        ),
-    ] = None,
+    output: Annotated[str | None, declare_option("--output", OUTPUT_HELP, "Files", short="-o")] = None,
     force: Force = False,
     model: ServedModelsOption = None,
     precision: Precision = None,
     ensemble: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--ensemble",
-            metavar="MODEL",
-            help="Another model with the same subwords, to average probabilities with; may be repeated.",
-            rich_help_panel="Files",
-        ),
+        list[Path] | None, declare_option("--ensemble", ENSEMBLE_HELP, "Files", metavar="MODEL")
     ] = None,
-    check_with: Annotated[
-        Path | None,
-        typer.Option(
-            "--check-with",
-            metavar="MODEL",
-            help="A model of the other direction, which reads every translation back: words of the source that it finds"
-            " unlikely fail a check.",
-            rich_help_panel="Checks",
-        ),
-    ] = None,
+    check_with: Annotated[Path | None, declare_option("--check-with", CHECK_HELP, "Checks", metavar="MODEL")] = None,
     rerank: Rerank = None,
     n_best: Annotated[
-        int,
-        typer.Option(
-            "--n-best", min=1, help="Number of hypotheses written per line, best first.", rich_help_panel="Output"
-        ),
+        int, declare_option("--n-best", "Number of hypotheses written per line, best first.", "Output", min=1)
     ] = 1,
-    prefix: Annotated[
-        str, typer.Option("--prefix", help="Text that every translation begins with.", rich_help_panel="Decoding")
-    ] = "",
+    prefix: Annotated[str, declare_option("--prefix", "Text that every translation begins with.", "Decoding")] = "",
     score: Annotated[
         bool,
-        typer.Option(
-            "--score",
-            help="Score given translations: each line is a source, a tab and its translation.",
-            rich_help_panel="Output",
+        declare_option(
+            "--score", "Score given translations: each line is a source, a tab and its translation.", "Output"
         ),
     ] = False,
 ) -> None:

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from nmt_cli.api.drawings.drawing import TERMINAL, DrawingRequest
 from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.api.visualize import choose_subject, draw
-from nmt_cli.cli.parsing.options import DEFAULT_MODEL, CorporaOption, ModelsOption, resolve_model
+from nmt_cli.cli.parsing.options import DEFAULT_MODEL, CorporaOption, ModelsOption, declare_option, resolve_model
 from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cli.render import Screen, print_lines, show_stage_progress
 from nmt_cli.search.config import SearchConfig
 
-
-def make_flag(name: str, help: str) -> Any:
-    return typer.Option(name, help=help, rich_help_panel="Pictures")
-
-
+declare_picture = partial(declare_option, panel="Pictures")
 OPENED = {"attention": "attention.html"}  # what `--open` writes where no file is named; of other charts, an .svg
 
 
@@ -35,46 +32,47 @@ def visualize(
     ] = None,
     output: Annotated[
         list[Path] | None,
-        typer.Option(
-            "-o",
+        declare_option(
             "--output",
-            help="File to write, .png, .svg or .html, or - for the terminal; may be repeated.  [default: -]",
-            show_default=False,
-            rich_help_panel="Files",
+            "File to write, .png, .svg or .html, or - for the terminal; may be repeated.  [default: -]",
+            "Files",
+            short="-o",
         ),
     ] = None,
     target: Annotated[
-        list[str] | None, make_flag("--target", "Show the attention of this translation; one per sentence.")
+        list[str] | None,
+        declare_picture("--target", "Show the attention of this translation; one per sentence."),
     ] = None,
     pairs: Annotated[
-        Path | None, make_flag("--pairs", "Tab-separated file of sentences and their translations.")
+        Path | None, declare_picture("--pairs", "Tab-separated file of sentences and their translations.")
     ] = None,
     gold: Annotated[
         Path | None,
-        make_flag("--gold", "Alignments by hand (0-0 1-2, one line per sentence) to score attention against."),
+        declare_picture("--gold", "Alignments by hand (0-0 1-2, one line per sentence) to score attention against."),
     ] = None,
-    subwords: Annotated[bool, make_flag("--subwords", "Show subwords instead of words.")] = False,
-    transpose: Annotated[bool, make_flag("--transpose", "Put the source across and the translation down.")] = False,
-    heads: Annotated[
-        bool, make_flag("--heads", "Draw every head of every layer of a Transformer, in one sheet; needs TensorFlow.")
+    subwords: Annotated[bool, declare_picture("--subwords", "Show subwords instead of words.")] = False,
+    transpose: Annotated[
+        bool, declare_picture("--transpose", "Put the source across and the translation down.")
     ] = False,
-    beam: Annotated[bool, make_flag("--beam", "Draw the beam search tree instead.")] = False,
-    curves: Annotated[bool, make_flag("--curves", "Draw the learning curves of the model instead.")] = False,
+    heads: Annotated[
+        bool,
+        declare_picture("--heads", "Draw every head of every layer of a Transformer, in one sheet; needs TensorFlow."),
+    ] = False,
+    beam: Annotated[bool, declare_picture("--beam", "Draw the beam search tree instead.")] = False,
+    curves: Annotated[bool, declare_picture("--curves", "Draw the learning curves of the model instead.")] = False,
     corpus: Annotated[
-        bool, make_flag("--corpus", "Draw lengths and frequencies of the prepared corpus instead.")
+        bool, declare_picture("--corpus", "Draw lengths and frequencies of the prepared corpus instead.")
     ] = False,
     network: Annotated[
-        bool, make_flag("--network", "Draw the layers of the network, their widths and weights instead.")
+        bool,
+        declare_picture("--network", "Draw the layers of the network, their widths and weights instead."),
     ] = False,
     nearest: Annotated[
         int,
-        typer.Option(
-            help="List this many nearest training pairs instead.", min=0, show_default=False, rich_help_panel="Pictures"
-        ),
+        declare_picture("--nearest", "List this many nearest training pairs instead.", min=0, show_default=False),
     ] = 0,
     open_files: Annotated[
-        bool,
-        typer.Option("--open", help="Show what was drawn in the browser, as a page.", rich_help_panel="Files"),
+        bool, declare_option("--open", "Show what was drawn in the browser, as a page.", "Files")
     ] = False,
     data: CorporaOption = None,
     model: ModelsOption = None,

@@ -11,8 +11,15 @@ from nmt_cli.cli.parsing.command import show_full_help
 from nmt_cli.cli.parsing.completion import complete_corpora, complete_models, complete_settings
 from nmt_cli.cli.parsing.configuration import read_configuration
 
-DATA_OPTION: dict[str, Any] = {"envvar": "NMT_DATA", "autocompletion": complete_corpora, "rich_help_panel": "Files"}
-MODEL_OPTION: dict[str, Any] = {"envvar": "NMT_MODEL", "autocompletion": complete_models, "rich_help_panel": "Files"}
+DEFAULT_MODEL = Path("model")
+OF_DATA: dict[str, Any] = {"envvar": "NMT_DATA", "autocompletion": complete_corpora}
+OF_MODEL: dict[str, Any] = {"envvar": "NMT_MODEL", "autocompletion": complete_models}
+
+
+def declare_option(flag: str, help: str, panel: str, *, short: str | None = None, **more: Any) -> Any:
+    """Returns an option of a command, which its help lists under the heading `panel`."""
+    flags = [flag] if short is None else [short, flag]
+    return typer.Option(*flags, help=help, rich_help_panel=panel, **more)
 
 
 def resolve_model(path: Path) -> Path:
@@ -30,65 +37,40 @@ def resolve_models(paths: list[Path] | None) -> list[Path] | None:
 def make_models_option(several: str) -> Any:
     """Returns the option `--model` of a command that takes several; its help explains their use."""
     text = f"Directory of the model, or the name of an installed one; {several}.  [default: model]"
-    return typer.Option("--model", help=text, show_default=False, callback=resolve_models, **MODEL_OPTION)
+    return declare_option("--model", text, "Files", show_default=False, callback=resolve_models, **OF_MODEL)
 
 
-DataOption = Annotated[Path, typer.Option("--data", help="Directory of the prepared corpus.", **DATA_OPTION)]
+DataOption = Annotated[Path, declare_option("--data", "Directory of the prepared corpus.", "Files", **OF_DATA)]
+CORPORA_HELP = "Directory of the prepared corpus; --corpus compares several.  [default: prepared]"
 CorporaOption = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--data",
-        help="Directory of the prepared corpus; --corpus compares several.  [default: prepared]",
-        show_default=False,
-        **DATA_OPTION,
-    ),
+    list[Path] | None, declare_option("--data", CORPORA_HELP, "Files", show_default=False, **OF_DATA)
 ]
-ModelOption = Annotated[Path, typer.Option("--model", help="Directory of the model.", **MODEL_OPTION)]
+ModelOption = Annotated[Path, declare_option("--model", "Directory of the model.", "Files", **OF_MODEL)]
 ModelsOption = Annotated[list[Path] | None, make_models_option("several are compared")]
 ServedModelsOption = Annotated[list[Path] | None, make_models_option("several with --serve")]
-Precision = Annotated[
-    Literal["int8", "float"] | None,
-    typer.Option(
-        "--precision",
-        help="Weights in 8 bits or as trained.  [default: int8 if it cost at most 0.2 BLEU after training]",
-        rich_help_panel="Files",
-    ),
-]
-Rerank = Annotated[
-    Path | None,
-    typer.Option(
-        "--rerank",
-        metavar="MODEL",
-        help="Model of the other direction, which ranks the hypotheses by how well it reads the source back from them.",
-        rich_help_panel="Decoding",
-    ),
-]
-DEFAULT_MODEL = Path("model")
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel="Output")]
-Force = Annotated[bool, typer.Option("--force", help="Replace existing output.", rich_help_panel="Files")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.", rich_help_panel="Output")]
-Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Print more detail.", rich_help_panel="Output")]
-
+PRECISION_HELP = "Weights in 8 bits or as trained.  [default: int8 if it cost at most 0.2 BLEU after training]"
+Precision = Annotated[Literal["int8", "float"] | None, declare_option("--precision", PRECISION_HELP, "Files")]
+RERANK_HELP = "Model of the other direction, which ranks the hypotheses by how well it reads the source back from them."
+Rerank = Annotated[Path | None, declare_option("--rerank", RERANK_HELP, "Decoding", metavar="MODEL")]
+AsJson = Annotated[bool, declare_option("--json", "Print one JSON object.", "Output")]
+Force = Annotated[bool, declare_option("--force", "Replace existing output.", "Files")]
+Quiet = Annotated[bool, declare_option("--quiet", "Print errors only.", "Output", short="-q")]
+Verbose = Annotated[bool, declare_option("--verbose", "Print more detail.", "Output", short="-v")]
 Configuration = Annotated[
     Path | None,
-    typer.Option(
+    declare_option(
         "--config",
-        help="TOML file with settings of the same names, at the top level or in a table named for the command; typed "
+        "TOML file with settings of the same names, at the top level or in a table named for the command; typed "
         "options take precedence.",
+        "Files",
         is_eager=True,
         callback=read_configuration,
-        rich_help_panel="Files",
     ),
 ]
+SET_HELP = "Set any setting by name, including those that are not options; may be repeated."
 Assignments = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help="Set any setting by name, including those that are not options; may be repeated.",
-        autocompletion=complete_settings,
-        rich_help_panel="Files",
-    ),
+    declare_option("--set", SET_HELP, "Files", metavar="NAME=VALUE", autocompletion=complete_settings),
 ]
 FullHelp = Annotated[
     bool,
