@@ -21,13 +21,13 @@ from nmt_cli.errors import OptionError, find_nearest
 class Setting(NamedTuple):
     """The description of a field besides its type and default.
 
-    `low` and `high` are inclusive bounds; `panel` is the heading under which `--help` lists the option; `flag` is the
-    option's name if it differs from the field's, `also` a second name. `instead_of` is another field with the same
-    meaning: of the two, the one on the command line overrules the one in a file.
+    `low` and `high` are inclusive bounds; `panel` is the heading under which `--help` lists the option, by default that
+    of its class; `flag` is the option's name if it differs from the field's, `also` a second name. `instead_of` is
+    another field with the same meaning: of the two, the one on the command line overrules the one in a file.
     """
 
     help: str
-    panel: str
+    panel: str = ""
     low: float | None = None
     high: float | None = None
     flag: str | None = None
@@ -39,7 +39,7 @@ def setting(
     default: Any,
     help: str,
     *,
-    panel: str,
+    panel: str = "",
     low: float | None = None,
     high: float | None = None,
     flag: str | None = None,
@@ -54,6 +54,14 @@ def setting(
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """The base of all settings. Raises OptionError on construction for a value of the wrong type or out of range."""
+
+    def __init_subclass__(cls, *, panel: str = "") -> None:
+        """Gives the settings of a class its heading `panel`, except those with one of their own."""
+        super().__init_subclass__()
+        for field in vars(cls).values():
+            declared = getattr(field, "metadata", {}).get("setting")
+            if declared is not None:
+                field.metadata = {"setting": declared._replace(panel=declared.panel or panel)}
 
     def __post_init__(self) -> None:
         types_by_name = self.resolve_field_types()

@@ -12,35 +12,27 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServeConfig(Settings):
+class ServeConfig(Settings, panel="Server"):
     """Where translations are served over HTTP, and to whom."""
 
     serve: str | None = setting(
         None,
         "Serve translations over HTTP at [HOST:]PORT until Ctrl-C: LibreTranslate's interface and others, and a page. "
         "Without a host, only to this machine; port 0 picks a free one.",
-        panel="Server",
     )
-    api_key: str | None = setting(None, "Answer only requests with this key.", panel="Server")
+    api_key: str | None = setting(None, "Answer only requests with this key.")
     api_keys: str | None = setting(
         None,
         "File of keys, one a line: a name, the key and, if it has one, its rate. It is read again when it changes.",
-        panel="Server",
     )
     rate_limit: int | None = setting(
-        None, "Requests per minute that are answered for each key, or each address without one.", panel="Server", low=1
+        None, "Requests per minute that are answered for each key, or each address without one.", low=1
     )
-    allow_host: tuple[str, ...] = setting(
-        (), "Another name by which clients reach this server; may be repeated.", panel="Server"
-    )
-    cors: bool = setting(False, "Let pages of any site read the answers.", panel="Server")
-    memory_limit: str | None = setting(
-        None, "With several --model, unload those not used for longest: 2G, 500M.", panel="Server"
-    )
+    allow_host: tuple[str, ...] = setting((), "Another name by which clients reach this server; may be repeated.")
+    cors: bool = setting(False, "Let pages of any site read the answers.")
+    memory_limit: str | None = setting(None, "With several --model, unload those not used for longest: 2G, 500M.")
     suggestions: str | None = setting(
-        None,
-        "File of pairs to which corrections are appended, and from which every later request is answered.",
-        panel="Server",
+        None, "File of pairs to which corrections are appended, and from which every later request is answered."
     )
 
     def __post_init__(self) -> None:

@@ -16,35 +16,29 @@ Undecodable = Literal["strict", "replace"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class DocumentConfig(Settings):
+class DocumentConfig(Settings, panel="Format"):
     """The format of the input, and which part of it is translated."""
 
     format: FormatName | None = setting(
-        None,
-        f"Input format: {join_formats('translate')} [from the file's content and name, else text].",
-        panel="Format",
+        None, f"Input format: {join_formats('translate')} [from the file's content and name, else text]."
     )
     column: str | None = setting(
-        None, "tsv, csv: column to translate, by name or by number from 1. jsonl: its key, or a path.", panel="Format"
+        None, "tsv, csv: column to translate, by name or by number from 1. jsonl: its key, or a path."
     )
     new_column: str | None = setting(
-        None, "Name of the column for the translations [that of --column, _ and the target language].", panel="Format"
+        None, "Name of the column for the translations [that of --column, _ and the target language]."
     )
     qa_column: str | None = setting(
-        None, "tsv, csv, jsonl: name of a further column, for what is wrong with a translation.", panel="Format"
+        None, "tsv, csv, jsonl: name of a further column, for what is wrong with a translation."
     )
-    retranslate: bool = setting(False, "po, xliff: replace existing translations.", panel="Format")
+    retranslate: bool = setting(False, "po, xliff: replace existing translations.")
     confidence: bool = False  # whether tables get a further column with the confidence in each translation
     fuzzy: bool = setting(
-        False,
-        "po, xliff: mark all new translations for review (po: fuzzy), not only those that fail a check.",
-        panel="Format",
+        False, "po, xliff: mark all new translations for review (po: fuzzy), not only those that fail a check."
     )
     encoding: str | None = setting(
-        None,
-        "Encoding of the input and of the output, such as cp1252 or utf-16 [UTF-8; po: as its header says].",
-        panel="Format",
+        None, "Encoding of the input and of the output, such as cp1252 or utf-16 [UTF-8; po: as its header says]."
     )
     errors: Undecodable = setting(
-        "strict", "What to do about invalid UTF-8: strict stops; replace puts U+FFFD in its place.", panel="Format"
+        "strict", "What to do about invalid UTF-8: strict stops; replace puts U+FFFD in its place."
     )

@@ -11,16 +11,13 @@ from nmt_cli.settings import Settings, setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExecutorConfig(Settings):
+class ExecutorConfig(Settings, panel="Processes"):
     """The number of processes that translate, and where they run."""
 
-    workers: int = setting(
-        1, "Number of processes, each on one core; for large files.", panel="Processes", low=1, high=1024
-    )
+    workers: int = setting(1, "Number of processes, each on one core; for large files.", low=1, high=1024)
     ray: str | None = setting(
         None,
         "Translate on Ray: the address of a cluster, or auto for one that runs here, else for this machine's cores.",
-        panel="Processes",
     )
 
 

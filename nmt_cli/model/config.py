@@ -39,7 +39,7 @@ else:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelConfig(Settings, ABC):
+class ModelConfig(Settings, ABC, panel="Network"):
     """The shape of the network, as far as shared by all architectures.
 
     The vocabulary sizes come from the corpus (`Vocabularies`). `from_options` builds the configuration of an
@@ -48,38 +48,29 @@ class ModelConfig(Settings, ABC):
 
     DEFAULTS: ClassVar[Mapping[str, int]]  # of the options whose default depends on the architecture
 
-    architecture: Architecture = setting(
-        "rnn", "Kind of network: recurrent with attention, or the Transformer.", panel="Network"
-    )
-    embedding: int = setting(256, "Width of the token embeddings.  [default: by corpus size]", panel="Network", low=1)
+    architecture: Architecture = setting("rnn", "Kind of network: recurrent with attention, or the Transformer.")
+    embedding: int = setting(256, "Width of the token embeddings.  [default: by corpus size]", low=1)
     layers: int = setting(
-        None,
-        "Number of layers in the encoder, and in the decoder.  [default: 1; transformer: 3]",
-        panel="Network",
-        low=1,
-        high=16,
+        None, "Number of layers in the encoder, and in the decoder.  [default: 1; transformer: 3]", low=1, high=16
     )
     heads: int = setting(
         None,
         "Number of heads of scaled-dot attention and of the transformer.  [default: 8; with --attention: 1; "
         "transformer: 4]",
-        panel="Network",
         low=1,
         high=64,
     )
     dropout: float = setting(
         0.1,
         "Share of embeddings and outputs that is dropped during training.  [default: by corpus size]",
-        panel="Network",
         low=0,
         high=0.9,
     )
-    tied: bool = setting(True, "Use the target embeddings as the weights of the output layer.", panel="Network")
+    tied: bool = setting(True, "Use the target embeddings as the weights of the output layer.")
     fixed_norm: bool = setting(
         False,
         "Normalise the readout and the weights of the output layer, so that only their directions count.  "
         "[default: on, unless --attention is set]",
-        panel="Network",
     )
 
     def __post_init__(self) -> None:
@@ -135,7 +126,7 @@ class ModelConfig(Settings, ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RnnConfig(ModelConfig):
+class RnnConfig(ModelConfig, panel="Network"):
     """A recurrent encoder and decoder."""
 
     DEFAULTS: ClassVar[Mapping[str, int]] = {"layers": 1, "heads": 1}
@@ -145,29 +136,25 @@ class RnnConfig(ModelConfig):
         "scaled-dot",
         "Kind of attention: none is the plain encoder-decoder, additive (or bahdanau) is Bahdanau's, "
         "dot, general (or luong) and concat are Luong's, scaled-dot has learned projections.",
-        panel="Network",
     )
-    cell: Literal["gru", "lstm"] = setting("gru", "Kind of recurrent cell.", panel="Network")
-    bidirectional: bool = setting(True, "Read the source in both directions.", panel="Network")
-    units: int = setting(512, "Width of the decoder state.  [default: by corpus size]", panel="Network", low=2)
+    cell: Literal["gru", "lstm"] = setting("gru", "Kind of recurrent cell.")
+    bidirectional: bool = setting(True, "Read the source in both directions.")
+    units: int = setting(512, "Width of the decoder state.  [default: by corpus size]", low=2)
     encoder_units: int | None = setting(
-        None, "Width of the encoder output; each direction has half.  [default: --units]", panel="Network", low=2
+        None, "Width of the encoder output; each direction has half.  [default: --units]", low=2
     )
-    attention_units: int = setting(256, "Width in which attention compares query and key.", panel="Network", low=1)
-    input_feeding: bool = setting(
-        False, "Feed the readout into the next step (dot, general, concat, scaled-dot).", panel="Network"
-    )
+    attention_units: int = setting(256, "Width in which attention compares query and key.", low=1)
+    input_feeding: bool = setting(False, "Feed the readout into the next step (dot, general, concat, scaled-dot).")
     attend_embeddings: bool = setting(
         False,
         "Append the source embeddings to the encoder output that attention reads.  [default: on, unless --attention is "
         "set]",
-        panel="Network",
     )
     readout_units: int | None = setting(
-        None, "Width of the dense layer before the output layer.  [default: --embedding]", panel="Network", low=1
+        None, "Width of the dense layer before the output layer.  [default: --embedding]", low=1
     )
     readout_activation: Literal["tanh", "relu"] = setting(
-        "tanh", "Activation of the dense layer before the output layer.", panel="Network"
+        "tanh", "Activation of the dense layer before the output layer."
     )
 
     @property
@@ -246,17 +233,15 @@ class RnnConfig(ModelConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransformerConfig(ModelConfig):
+class TransformerConfig(ModelConfig, panel="Network"):
     """A Transformer."""
 
     DEFAULTS: ClassVar[Mapping[str, int]] = {"layers": 3, "heads": 4}
 
     architecture: Architecture = field(default="transformer", init=False)
-    feed_forward: int = setting(1024, "Inner width of the transformer's feed-forward networks.", panel="Network", low=1)
-    positions: Positions = setting("sinusoidal", "Kind of the transformer's position embeddings.", panel="Network")
-    max_positions: int = setting(
-        512, "Number of learned positions; all later ones share the last.", panel="Network", low=1
-    )
+    feed_forward: int = setting(1024, "Inner width of the transformer's feed-forward networks.", low=1)
+    positions: Positions = setting("sinusoidal", "Kind of the transformer's position embeddings.")
+    max_positions: int = setting(512, "Number of learned positions; all later ones share the last.", low=1)
     attention_dropout: float | None = setting(
         None,
         "Share of the transformer's attention weights that is dropped during training.  [default: as --dropout]",

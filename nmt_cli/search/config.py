@@ -13,71 +13,56 @@ from nmt_cli.settings import Settings, setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class SamplingConfig(Settings):
+class SamplingConfig(Settings, panel="Sampling"):
     """How translations are sampled."""
 
-    sample: bool = setting(False, "Sample translations at random instead of searching for the best.", panel="Sampling")
-    temperature: float = setting(
-        1.0, "Divides the logits: below 1 is safer, above 1 more varied.", panel="Sampling", low=0.01, high=100
-    )
-    top_k: int = setting(0, "Sample from this many most likely tokens; 0: from all.", panel="Sampling", low=0)
+    sample: bool = setting(False, "Sample translations at random instead of searching for the best.")
+    temperature: float = setting(1.0, "Divides the logits: below 1 is safer, above 1 more varied.", low=0.01, high=100)
+    top_k: int = setting(0, "Sample from this many most likely tokens; 0: from all.", low=0)
     top_p: float = setting(
         1.0,
         "Sample from the smallest set of tokens with this total probability (Holtzman et al. 2020); 1: from all.",
-        panel="Sampling",
         low=0.0001,
         high=1,
     )
-    seed: int = setting(1, "Random seed; each line has its own stream, by its number.", panel="Sampling", low=0)
+    seed: int = setting(1, "Random seed; each line has its own stream, by its number.", low=0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchConfig(Settings):
+class SearchConfig(Settings, panel="Decoding"):
     """Settings of the search for hypotheses, and how many are returned."""
 
-    beam_size: int = setting(5, "Hypotheses kept at each step; 1 is greedy search.", panel="Decoding", low=1, high=1000)
+    beam_size: int = setting(5, "Hypotheses kept at each step; 1 is greedy search.", low=1, high=1000)
     length_penalty: float = setting(
         1.0,
         "Exponent alpha of the length penalty ((5 + length) / 6)^alpha (Wu et al. 2016); 0 favours short output.",
-        panel="Decoding",
         low=0,
         high=10,
     )
     length_normalisation: Literal["wu", "average"] = setting(
-        "wu",
-        "wu: the length penalty of Wu et al.; average: length^alpha, with alpha 1 the mean per token.",
-        panel="Decoding",
+        "wu", "wu: the length penalty of Wu et al.; average: length^alpha, with alpha 1 the mean per token."
     )
     coverage_penalty: float = setting(
         0.0,
         "Weight beta of the coverage penalty (Wu et al. 2016): hypotheses that skip source words rank lower.",
-        panel="Decoding",
         low=0,
         high=10,
     )
     rerank_weight: float = setting(
         0.1,
         "Weight with --rerank: a hypothesis scores this times the log-probability of its source more.",
-        panel="Decoding",
         low=0,
         high=10,
     )
     no_repeat_ngram: int = setting(
-        0,
-        "Forbid target n-grams of this size from occurring twice in a translation; 0 allows all.",
-        panel="Decoding",
-        low=0,
+        0, "Forbid target n-grams of this size from occurring twice in a translation; 0 allows all.", low=0
     )
     max_length: int = setting(
-        200,
-        "Maximum number of target tokens; short sources allow fewer, as in the training data.",
-        panel="Decoding",
-        low=1,
+        200, "Maximum number of target tokens; short sources allow fewer, as in the training data.", low=1
     )
     max_source_length: int | None = setting(
         None,
         "Maximum number of source tokens; longer input is truncated, with a warning.  [default: as in training]",
-        panel="Decoding",
         low=1,
     )
     # Maximum number of target tokens per source token, besides `source.LENGTH_MARGIN`; None: no such limit.

@@ -18,27 +18,22 @@ KeptMetric = Literal["bleu", "chrf", "accuracy", "loss"]  # names of fields of `
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainConfig(Settings):
+class TrainConfig(Settings, panel="Optimisation"):
     """How the network is trained."""
 
     epochs: int = setting(
-        10,
-        "Passes over the training pairs; the model is validated after each.  [default: by corpus size]",
-        panel="Optimisation",
-        low=1,
+        10, "Passes over the training pairs; the model is validated after each.  [default: by corpus size]", low=1
     )
     epoch_pairs: int | None = setting(
         None,
         "Maximum number of pairs per epoch, so that a large corpus is validated more often; a pass then takes several "
         "epochs.  [default: all]",
-        panel="Optimisation",
         low=1,
     )
-    batch: int = setting(128, "Pairs per batch.  [default: by corpus size]", panel="Optimisation", low=1)
+    batch: int = setting(128, "Pairs per batch.  [default: by corpus size]", low=1)
     batch_tokens: int | None = setting(
         None,
         "Tokens per batch instead of sentence pairs: pairs times the length of the longest side, padding included.",
-        panel="Optimisation",
         low=1,
         instead_of="batch",
     )
@@ -46,15 +41,12 @@ class TrainConfig(Settings):
         None,
         "Peak learning rate of Adam, reached after warm-up.  [default: by corpus size, 1.4 times that with "
         "a parent of other subwords; transformer: 0.002; fine-tuning: 0.0005]",
-        panel="Optimisation",
         low=0,
         also="lr",
     )
-    warmup: float = setting(
-        0.1, "Share of all steps in which the learning rate rises to its peak.", panel="Optimisation", low=0, high=1
-    )
+    warmup: float = setting(0.1, "Share of all steps in which the learning rate rises to its peak.", low=0, high=1)
     label_smoothing: float = setting(
-        0.1, "Share of the target probability spread over the vocabulary.", panel="Optimisation", low=0, high=0.9
+        0.1, "Share of the target probability spread over the vocabulary.", low=0, high=0.9
     )
     careless: float = setting(
         0.3,
@@ -117,7 +109,6 @@ class TrainConfig(Settings):
         None,
         "Training time instead of --epochs, such as 90s, 30m or 1h30m, including validation and export. A short time "
         "gets a smaller network unless an option of the network is set.",
-        panel="Optimisation",
         instead_of="epochs",
     )
     synthetic: Literal["auto", "none", "back", "diversify", "both", "distil"] = setting(
@@ -136,33 +127,23 @@ class TrainConfig(Settings):
         0.3,
         "Share of sentence pairs in which words common to both sides, such as names, become placeholders, so that the "
         "network learns to copy them.",
-        panel="Optimisation",
         low=0,
         high=1,
     )
-    clip: float = setting(
-        1.0, "Maximum norm of the gradient; a larger one is scaled down.", panel="Optimisation", low=1e-6
-    )
-    accumulate: int = setting(
-        1, "Number of batches whose gradients are accumulated for one update.", panel="Optimisation", low=1
-    )
-    metric: KeptMetric = setting("bleu", "Development metric that decides which epoch is best.", panel="Optimisation")
+    clip: float = setting(1.0, "Maximum norm of the gradient; a larger one is scaled down.", low=1e-6)
+    accumulate: int = setting(1, "Number of batches whose gradients are accumulated for one update.", low=1)
+    metric: KeptMetric = setting("bleu", "Development metric that decides which epoch is best.")
     patience: int | None = setting(
         None,
         "Stop after this many epochs without a better --metric.  [default: never; the learning rate falls to 0]",
-        panel="Optimisation",
         low=1,
     )
     average: int = setting(
-        1,
-        "Average the weights of this many best epochs, and keep the average if it is better.",
-        panel="Optimisation",
-        low=1,
+        1, "Average the weights of this many best epochs, and keep the average if it is better.", low=1
     )
     ema: float | None = setting(
         None,
         "Validate and export an exponential moving average of the weights, with this decay (0.999).  [default: none]",
-        panel="Optimisation",
         low=0,
         high=0.999999,
     )
@@ -170,7 +151,6 @@ class TrainConfig(Settings):
         None,
         "Compute in bfloat16, keep weights in float32.  [default: on processors with AMX, on AMD's with AVX512-BF16 "
         "and on GPUs with bfloat16]",
-        panel="Optimisation",
     )
     checkpoint_minutes: float = setting(
         5.0, "Minutes between checkpoints; one is also written after every epoch.", panel="Output", low=0
@@ -181,13 +161,7 @@ class TrainConfig(Settings):
         panel="Output",
     )
 
-    seed: int = setting(
-        1,
-        "Random seed of initial weights, dropout and the order of batches.",
-        panel="Optimisation",
-        low=0,
-        high=2**32 - 1,
-    )
+    seed: int = setting(1, "Random seed of initial weights, dropout and the order of batches.", low=0, high=2**32 - 1)
 
     def __post_init__(self) -> None:
         super().__post_init__()

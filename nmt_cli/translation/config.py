@@ -15,50 +15,42 @@ LowConfidence = Literal["blank", "source", "mark"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class RepairConfig(Settings):
+class RepairConfig(Settings, panel="Repair"):
     """How faulty translations are repaired."""
 
     repair: bool = setting(
-        True,
-        "Search again, in other ways, if a translation loops, is empty, does not end or copies its source.",
-        panel="Repair",
+        True, "Search again, in other ways, if a translation loops, is empty, does not end or copies its source."
     )
-    replace_unknown: bool = setting(
-        False, "Replace unknown words by the source words they attended to most.", panel="Repair"
-    )
+    replace_unknown: bool = setting(False, "Replace unknown words by the source words they attended to most.")
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckConfig(Settings):
+class CheckConfig(Settings, panel="Checks"):
     """How translations are checked, and the consequences."""
 
     check: bool = setting(
         True,
         "Check every translation against its source: numbers, spans, terms, marks, sentences, length, copies, repeats.",
-        panel="Checks",
     )
     report: str | None = setting(
-        None, "Write the texts that fail a check to this file: .html (a single page) or .json.", panel="Checks"
+        None, "Write the texts that fail a check to this file: .html (a single page) or .json."
     )
     confidence: bool = setting(
         False,
         "Write the probability that each translation is good (chrF of at least 50) before it; in a table, as a column.",
-        panel="Checks",
     )
     min_confidence: float | None = setting(
         None,
         "Treat a translation with confidence (0 to 1) below this as --set on-low-confidence says. By default, it only"
         " fails a check, below the threshold of the model.",
-        panel="Checks",
         low=0,
         high=1,
     )
     on_low_confidence: LowConfidence = setting(
         "mark",
         "What to write below --min-confidence: blank (nothing), source (the source), mark ([?] and the translation).",
-        panel="Checks",
     )
-    strict: bool = setting(False, "Exit with code 3 if a translation fails a check.", panel="Checks")
+    strict: bool = setting(False, "Exit with code 3 if a translation fails a check.")
 
     @property
     def needs_confidence(self) -> bool:
@@ -67,44 +59,27 @@ class CheckConfig(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LineConfig(Settings):
+class LineConfig(Settings, panel="Text"):
     """How a line is split into pieces, and which of its spans are protected."""
 
-    protect: bool = setting(
-        True,
-        "Keep addresses, amounts, placeholders, markup and emoji unchanged, byte for byte.",
-        panel="Text",
-    )
-    glossary: str | None = setting(
-        None, "File of terms with their required translations: source, tab, target.", panel="Text"
-    )
+    protect: bool = setting(True, "Keep addresses, amounts, placeholders, markup and emoji unchanged, byte for byte.")
+    glossary: str | None = setting(None, "File of terms with their required translations: source, tab, target.")
     fold: bool = setting(
-        True,
-        "Read characters and case unseen in training as their nearest known equivalents, and put the case back.",
-        panel="Text",
+        True, "Read characters and case unseen in training as their nearest known equivalents, and put the case back."
     )
-    slips: bool = setting(
-        False,
-        "Read mistyped words as the known words that were probably intended: liek as like.",
-        panel="Text",
-    )
-    split_sentences: bool = setting(True, "Translate the sentences of a line one by one.", panel="Text")
+    slips: bool = setting(False, "Read mistyped words as the known words that were probably intended: liek as like.")
+    split_sentences: bool = setting(True, "Translate the sentences of a line one by one.")
     max_words: int = setting(
-        50,
-        "Maximum number of words translated at once; longer sentences are split after clauses or words.",
-        panel="Text",
-        low=1,
+        50, "Maximum number of words translated at once; longer sentences are split after clauses or words.", low=1
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class MemoryConfig(Settings):
+class MemoryConfig(Settings, panel="Text"):
     """The use of earlier translations."""
 
     tm: tuple[str, ...] = setting(
-        (),
-        "Translation memory (tmx, xliff, po, tsv, csv ...): texts found in it are taken from it; may be repeated.",
-        panel="Text",
+        (), "Translation memory (tmx, xliff, po, tsv, csv ...): texts found in it are taken from it; may be repeated."
     )
 
 

@@ -18,23 +18,17 @@ ESCAPES = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}  # ends
 
 
 @dataclass(frozen=True, kw_only=True)
-class LayoutConfig(Settings):
+class LayoutConfig(Settings, panel="Output"):
     """What is written beside the translation."""
 
     scores: bool = setting(
-        False,
-        "Write the score (log-probability over length penalty) and a tab before each translation.",
-        panel="Output",
+        False, "Write the score (log-probability over length penalty) and a tab before each translation."
     )
     alignments: bool = setting(
-        False,
-        "Write a tab and the word alignment from attention (0-0 1-2: source-target) after each translation.",
-        panel="Output",
+        False, "Write a tab and the word alignment from attention (0-0 1-2: source-target) after each translation."
     )
     json: bool = setting(
-        False,
-        "Write one JSON object per line: hypotheses, log-probabilities, alignments, repairs, checks.",
-        panel="Output",
+        False, "Write one JSON object per line: hypotheses, log-probabilities, alignments, repairs, checks."
     )
 
     confidence: bool = False  # whether the confidence stands before each translation
