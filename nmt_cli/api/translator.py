@@ -15,7 +15,6 @@ from nmt_cli.api.options.arguments import (
     check_texts,
     explain_os_errors,
     list_paths,
-    require_texts,
     select_options,
 )
 from nmt_cli.api.progress import StageReporter, count_stage, ignore_progress
@@ -113,7 +112,7 @@ class LoadedTranslator:
         """Yields the translation of each line, in order, holding at most `batch` lines at a time."""
         check_count("batch", batch)
         made = self._make_options(options)
-        return self._stream(check_texts([lines] if isinstance(lines, str) else lines), batch, made)
+        return self._stream(check_texts(lines), batch, made)
 
     def _stream(self, lines: Iterable[str], batch: int, made: SearchOptions) -> Iterator[str]:
         first = 0
@@ -126,7 +125,7 @@ class LoadedTranslator:
         self, texts: str | Iterable[str], *, n_best: int = 1, progress: StageReporter | None = None, **options: Any
     ) -> list[Translation]:
         """Returns everything known of each translation: hypotheses with scores and attention, spans, repairs."""
-        lines = require_texts(texts)
+        lines = list(check_texts(texts))
         made = self._make_options(options, n_best)
         report = count_stage(progress, "translating", len(lines)) if progress is not None else None
         return made.translate(self._translator, lines, report)

@@ -45,18 +45,13 @@ def list_texts(values: str | Iterable[str] | None) -> list[str]:
     return [values] if isinstance(values, str) else list(values)
 
 
-def require_texts(values: str | Iterable[str]) -> list[str]:
-    """Returns the texts to translate: a string as a list of one. Raises OptionError for anything but text."""
-    if isinstance(values, str):
-        return [values]
-    return list(check_texts(values))
-
-
-def check_texts(values: Iterable[str]) -> Iterator[str]:
-    """Returns an iterator over the texts, which raises OptionError for an item that is not text.
+def check_texts(values: str | Iterable[str]) -> Iterator[str]:
+    """Returns an iterator over the texts, or a single one, which raises OptionError for an item that is not text.
 
     Raises OptionError at once for anything but an iterable of texts.
     """
+    if isinstance(values, str):
+        return iter([values])
     if isinstance(values, bytes | bytearray | Mapping) or not isinstance(values, Iterable):
         raise OptionError(f"the text to translate is of type {type(values).__name__}", hint=TEXTS)
     return map(require_text, count(1), values)

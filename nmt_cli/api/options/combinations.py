@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from nmt_cli.settings import Settings, option_fields
@@ -36,6 +37,11 @@ def require(settings: Collection[str], other: str, hint: str) -> Refusal:
     """Returns the refusal of settings that mean nothing without another one."""
     why = f"needs --{other.replace('_', '-')}"
     return Refusal(settings, lambda values: values[other] is None or values[other] is False, why, hint)
+
+
+def exclude(settings: Collection[str], other: str, hint: str = "leave one of them out", beside: str = "") -> Refusal:
+    """Returns the refusal of settings that mean nothing beside another one."""
+    return Refusal(settings, itemgetter(other), f"cannot be combined with --{other.replace('_', '-')}", hint, beside)
 
 
 def collect_values(settings: Iterable[Settings], others: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,11 +7,10 @@ whether the widths of a network fit each other.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from operator import itemgetter
 from typing import Any
 
 from nmt_cli.api.drawings.drawing import TERMINAL
-from nmt_cli.api.options.combinations import Refusal, SettingValues, list_names, require
+from nmt_cli.api.options.combinations import Refusal, SettingValues, exclude, list_names, require
 from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.api.serve_config import ServeConfig
 from nmt_cli.api.translating.line_layout import LayoutConfig
@@ -45,8 +44,8 @@ PREPARE = (
         "counts words, but --tokenizer is {tokenizer}",
         "add --tokenizer word, or set the size with --vocab-size",
     ),
-    Refusal({"vocab_size", "tokenizer_from"}, lambda v: v.min_count is not None, "cannot be combined with --min-count"),
-    Refusal({"vocab_size"}, lambda v: v.tokenizer_from is not None, "cannot be combined with --tokenizer-from"),
+    exclude({"vocab_size", "tokenizer_from"}, "min_count"),
+    exclude({"vocab_size"}, "tokenizer_from"),
     Refusal({"image_weights"}, lambda v: v.source_type != "image", "needs --source-type image", "add it"),
     Refusal({"reverse"}, reads_pictures, "would make pictures the target", FOR_TEXT),
     Refusal({"monolingual_source", "monolingual_target"}, reads_pictures, "is for sources that are text", FOR_TEXT),
@@ -60,25 +59,14 @@ NOT_LEARNED = {
     *("force", "resume", "reverse", "runs", "keep_stages", "tensorboard"),
 }
 TRAIN = (
-    Refusal(
+    exclude(
         NOT_LEARNED,
-        lambda v: v.corrections is not None,
-        "cannot be combined with --corrections",
+        "corrections",
         "leave it out: a model that learns corrections starts from itself, and replays pairs of --data",
     ),
     Refusal({"force"}, lambda v: v.resume, "starts over and --resume continues", "give one of them"),
-    Refusal(
-        {"epochs"},
-        lambda v: v.time is not None,
-        "cannot be combined with --time",
-        "give one of them: the time decides how many epochs fit",
-    ),
-    Refusal(
-        {"batch"},
-        lambda v: v.batch_tokens is not None,
-        "cannot be combined with --batch-tokens",
-        "give one of them: a batch is counted in sentences or in tokens",
-    ),
+    exclude({"epochs"}, "time", "give one of them: the time decides how many epochs fit"),
+    exclude({"batch"}, "batch_tokens", "give one of them: a batch is counted in sentences or in tokens"),
     require({"replay_share"}, "replay", "name the prepared directory of the old pairs with --replay"),
     require({"sample_target"}, "subword_sampling", "add --subword-sampling 0.2"),
     Refusal(
@@ -109,26 +97,12 @@ NOT_SERVED = {
 }
 TRANSLATE = (
     require(list_names(ServeConfig) - {"serve"}, "serve", "add --serve 5000, or leave it out"),
-    Refusal(
-        NOT_SERVED,
-        lambda v: v.serve is not None,
-        "cannot be combined with --serve",
-        "leave it out: requests bring their texts",
+    exclude(NOT_SERVED, "serve", "leave it out: requests bring their texts"),
+    exclude(
+        SEARCHED - {"max_source_length", "protect"}, "score", "leave it out: the translation is read, not searched for"
     ),
-    Refusal(
-        SEARCHED - {"max_source_length", "protect"},
-        lambda v: v.score,
-        "cannot be combined with --score",
-        "leave it out: the translation is read, not searched for",
-    ),
-    Refusal({"prefix"}, lambda v: v.tm, "cannot be combined with --tm"),
-    Refusal(
-        {"beam_size", "rerank"},
-        lambda v: v.sample,
-        "cannot be combined with --sample",
-        "leave it out: --n-best sets how many are drawn",
-        beside="sample",
-    ),
+    exclude({"prefix"}, "tm"),
+    exclude({"beam_size", "rerank"}, "sample", "leave it out: --n-best sets how many are drawn", beside="sample"),
     Refusal(
         {"n_best"},
         lambda v: not v.sample and v.n_best > v.beam_size,
@@ -142,10 +116,7 @@ TRANSLATE = (
         lambda v: v.check is False,
         "cannot be combined with --no-check",
     ),
-    *(
-        Refusal({"confidence", "min_confidence"}, itemgetter(option), f"cannot be combined with --{option}")
-        for option in ("score", "sample", "ensemble")
-    ),
+    *(exclude({"confidence", "min_confidence"}, option) for option in ("score", "sample", "ensemble")),
     Refusal(
         {"rerank"},
         lambda v: v.serve is not None and len(v.model or ()) > 1,
@@ -183,7 +154,7 @@ MODEL = (
     ),
 )
 EVALUATE = (
-    Refusal({"as_json"}, lambda v: v.explain, "cannot be combined with --explain", "leave it out"),
+    exclude({"as_json"}, "explain", "leave it out"),
     Refusal(
         {"model", "precision", "rerank", *OF_SEARCH},
         lambda v: v.hypothesis and not any(path.is_dir() for path in v.against or ()),
@@ -233,17 +204,9 @@ NOT_DRAWN = {  # what is meaningless where something other than attention is dra
 }
 VISUALIZE = (
     NEEDS_RERANK,
+    *(exclude(settings, subject) for subject, settings in NOT_DRAWN.items()),
     *(
-        Refusal(settings, itemgetter(subject), f"cannot be combined with --{subject}")
-        for subject, settings in NOT_DRAWN.items()
-    ),
-    *(
-        Refusal(
-            OF_SEARCH - {"max_source_length"},
-            itemgetter(option),
-            f"cannot be combined with --{option}",
-            "leave it out: the translation is given, not searched for",
-        )
+        exclude(OF_SEARCH - {"max_source_length"}, option, "leave it out: the translation is given, not searched for")
         for option in ("target", "pairs")
     ),
     Refusal(
@@ -258,7 +221,7 @@ VISUALIZE = (
         "needs a sentence to translate",
         'nmt visualize "where is the station?"',
     ),
-    Refusal({"sentences", "target"}, lambda v: v.pairs, "cannot be combined with --pairs", "give one of them"),
+    exclude({"sentences", "target"}, "pairs", "give one of them"),
     Refusal(
         {"gold"},
         lambda v: not (v.target or v.pairs),
