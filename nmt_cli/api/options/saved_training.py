@@ -15,7 +15,7 @@ from nmt_cli.settings import Settings
 from nmt_cli.training.config import FIRST_RUN, TrainConfig
 
 if TYPE_CHECKING:
-    from nmt_cli.training.synthetic.stage_options import StageOptions
+    from nmt_cli.training.synthetic.stages import StageOptions
 
 
 def find_saved_options(
@@ -50,7 +50,7 @@ def select_explicit(
 
 def find_options_of_stages(model: Path, runs: int) -> StageOptions | None:
     """Returns the original options of a training with synthetic pairs, if --resume takes its options from them."""
-    from nmt_cli.training.synthetic.stage_options import find_stage_options
+    from nmt_cli.training.synthetic.stages import find_stage_options
 
     return find_stage_options(locate_first_run(model, runs), several_runs=runs > 1)
 

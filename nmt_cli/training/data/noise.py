@@ -12,7 +12,6 @@ from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.corpus.sides import SentencePair
 from nmt_cli.text.characters import END_MARKS
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data.text_rewrite import TextRewrite
 
 TYPING_ERRORS = 0.05  # share of the letters of a sentence with typing errors
 KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -31,7 +30,7 @@ class SourceNoise:
         return [SentencePair(self.change(source, generator) or source, target) for source, target in pairs]
 
 
-def make_noise(config: TrainConfig) -> tuple[TextRewrite, ...]:
+def make_noise(config: TrainConfig) -> tuple[SourceNoise, ...]:
     """Returns typing errors, if requested, and casual spelling."""
     typing_errors = SourceNoise(config.typing_errors, add_typing_errors)
     casual_spelling = SourceNoise(config.careless, lambda text, _: write_casually(text))

@@ -14,12 +14,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from nmt_cli.errors import DamagedError, DataError, OutputError
 from nmt_cli.files import write_json
+from nmt_cli.model.config import ModelConfig
 from nmt_cli.records import parse_json
 from nmt_cli.runtime.model_directory import STAGES as STAGES
+from nmt_cli.training.checkpoints.saved_options import SavedOptions, read_started_facts
+from nmt_cli.training.config import TrainConfig
 
 STATE = "state.json"
 ROOM_PER_SENTENCE = 400  # bytes of disk, for both texts, their ids and the copy in the mixture
@@ -33,7 +36,7 @@ class Stages:
     directory: Path
     identity: dict[str, Any]  # what is trained on what; stages of another run are of no use
     seconds: dict[str, float] = field(default_factory=dict)  # by stage that is done
-    options: dict[str, Any] = field(default_factory=dict)  # with which the run began (`stage_options.py`)
+    options: dict[str, Any] = field(default_factory=dict)  # with which the run began
 
     @classmethod
     def open(
@@ -96,6 +99,33 @@ class Stages:
     def remove(self) -> None:
         """Removes all stages, once the model is complete."""
         shutil.rmtree(self.directory, ignore_errors=True)
+
+
+class StageOptions(NamedTuple):
+    """All options with which a training began, before any was chosen by the size of a stage's corpus.
+
+    `explicit` names those set by the user; None: no other may be chosen.
+    """
+
+    saved: SavedOptions
+    explicit: frozenset[str] | None
+
+
+def find_stage_options(directory: Path, *, several_runs: bool = False) -> StageOptions | None:
+    """Returns the options of the stages in a model directory, if a resumed training takes its options from them.
+
+    It takes them from the checkpoint of the last stage if there is one; but of several runs, the others have yet to
+    begin with their first stage.
+    """
+    path = directory / STAGES / STATE
+    if not path.is_file() or (read_started_facts(directory) is not None and not several_runs):
+        return None
+    try:
+        options = parse_json(path.read_text(encoding="utf-8"))["options"]
+        explicit = None if options["explicit"] is None else frozenset(options["explicit"])
+        return StageOptions({ModelConfig: dict(options["network"]), TrainConfig: dict(options["training"])}, explicit)
+    except (ValueError, KeyError, TypeError):  # training itself says what is damaged
+        return None
 
 
 def require_room(directory: Path, sentences: int, models: int) -> None:
