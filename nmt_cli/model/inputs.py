@@ -5,8 +5,6 @@ Letters: B sentences or pictures, S positions (tokens or regions), D depth of fe
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import keras
 from keras import ops
 
@@ -14,31 +12,8 @@ from nmt_cli.arrays.types import Tensor
 from nmt_cli.model.dropout import Dropout
 
 
-class SourceInput(Protocol):
-    """The array that `encode` takes. `name` is the name of the graph input in the export."""
-
-    name: str
-    dtype: str
-    shape: tuple[int | None, ...]
-
-    @property
-    def width(self) -> int:
-        """Width of the vectors."""
-        ...
-
-    def build(self) -> None: ...
-
-    def embed(self, source: Tensor, training: bool) -> Tensor:
-        """Returns the vectors (B, S, width) that the encoder reads."""
-        ...
-
-    def mask(self, source: Tensor) -> Tensor:
-        """Returns (B, S): true on tokens or regions, false on padding."""
-        ...
-
-
 class TokenInput:
-    """Token ids, looked up in an embedding."""
+    """Token ids, looked up in an embedding. `name` is the name of the graph input in the export."""
 
     name = "source_ids"
     dtype = "int32"
@@ -53,9 +28,11 @@ class TokenInput:
         self.embedding.build()
 
     def embed(self, source: Tensor, training: bool) -> Tensor:
+        """Returns the vectors (B, S, width) that the encoder reads."""
         return self.dropout(self.embedding(source), training=training)
 
     def mask(self, source: Tensor) -> Tensor:
+        """Returns (B, S): true on tokens or regions, false on padding."""
         return ops.not_equal(source, 0)
 
 
@@ -80,3 +57,6 @@ class GridInput:
 
     def mask(self, source: Tensor) -> Tensor:
         return ops.logical_not(ops.isnan(source[..., 0]))
+
+
+SourceInput = TokenInput | GridInput  # the array that `encode` takes

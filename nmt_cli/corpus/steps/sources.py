@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol
 
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.pairs import Pairs
 from nmt_cli.corpus.sides import SourceStatistics
-from nmt_cli.corpus.steps.pictures import find_pictures
+from nmt_cli.corpus.steps.pictures import Pictures, find_pictures
 from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress
 from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.corpus.steps.subwords import LearnedSubwords, measure_subwords
@@ -20,39 +19,23 @@ from nmt_cli.sources.source import PictureReader
 from nmt_cli.text.profiling.building import build_profile
 
 
-class CorpusSources(Protocol):
-    """The sources of the pairs that were read."""
-
-    @property
-    def checks(self) -> frozenset[str] | None:
-        """The names of the checks that suit them; None: all."""
-        ...
-
-    def build_profile(self, pairs: Pairs, rows: IntArray) -> str:
-        """Returns the content of the profile of the training pairs `rows`."""
-        ...
-
-    def store(
-        self, pairs: Pairs, splits: Splits, subwords: LearnedSubwords, directory: Path, report_progress: PrepareProgress
-    ) -> SourceStatistics:
-        """Writes what is not written with the subwords. Returns the statistics of the sources for the manifest."""
-        ...
-
-
 class SourceTexts:
     """Sources that are sentences."""
 
-    checks = None
+    checks = None  # the names of the checks that suit them: all
 
     def build_profile(self, pairs: Pairs, rows: IntArray) -> str:
+        """Returns the content of the profile of the training pairs `rows`."""
         return build_profile(zip(pairs.source.select(rows), pairs.target.select(rows), strict=True))
 
     def store(
         self, pairs: Pairs, splits: Splits, subwords: LearnedSubwords, directory: Path, report_progress: PrepareProgress
     ) -> SourceStatistics:
+        """Writes what is not written with the subwords. Returns the statistics of the sources for the manifest."""
         return measure_subwords("source", pairs, splits, subwords, directory)
 
 
+CorpusSources = SourceTexts | Pictures
 Finder = Callable[[Pairs, CorpusInputs, PictureReader | None, PrepareProgress], CorpusSources]
 
 # By --source-type.

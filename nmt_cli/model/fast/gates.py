@@ -10,7 +10,6 @@ gradients. Letters: N rows, U units, G gates.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from keras import ops
 
@@ -26,28 +25,6 @@ class GatesGradient:
     direct: NamedTensors  # (N, U): of the states themselves, by name; a state without an entry has a gradient of 0
 
 
-class Gates(Protocol):
-    """The equations of a cell.
-
-    `states` names the tensors passed on to the next step, "hidden" first; `cached` names the activations that the
-    backward pass needs besides.
-    """
-
-    states: tuple[str, ...]
-    cached: tuple[str, ...]
-
-    def step(self, from_input: Tensor, from_hidden: Tensor, previous: NamedTensors) -> NamedTensors:
-        """Returns the next states and the cached activations (N, U).
-
-        Both projections are (N, G U), bias included; `previous` has the states before the step.
-        """
-        ...
-
-    def backward(self, upstream: NamedTensors, cache: NamedTensors, previous: NamedTensors) -> GatesGradient:
-        """Returns the gradients of `step`, given the gradients `upstream` of the next states."""
-        ...
-
-
 class GruGates:
     """The gated recurrent unit, with the reset gate applied after the product.
 
@@ -56,10 +33,14 @@ class GruGates:
     Runtime; `test_keras_and_onnx_find_the_same_hypotheses` in `tests/unit/training/export` holds the two equal.
     """
 
-    states: tuple[str, ...] = ("hidden",)
-    cached: tuple[str, ...] = ("update", "reset", "new", "inner")
+    states: tuple[str, ...] = ("hidden",)  # the tensors passed on to the next step, "hidden" first
+    cached: tuple[str, ...] = ("update", "reset", "new", "inner")  # activations that the backward pass needs besides
 
     def step(self, from_input: Tensor, from_hidden: Tensor, previous: NamedTensors) -> NamedTensors:
+        """Returns the next states and the cached activations (N, U).
+
+        Both projections are (N, G U), bias included; `previous` has the states before the step.
+        """
         input_update, input_reset, input_new = ops.split(from_input, 3, axis=-1)
         hidden_update, hidden_reset, inner = ops.split(from_hidden, 3, axis=-1)
         update = ops.sigmoid(input_update + hidden_update)
@@ -69,6 +50,7 @@ class GruGates:
         return {"hidden": hidden, "update": update, "reset": reset, "new": new, "inner": inner}
 
     def backward(self, upstream: NamedTensors, cache: NamedTensors, previous: NamedTensors) -> GatesGradient:
+        """Returns the gradients of `step`, given the gradients `upstream` of the next states."""
         to_hidden = upstream["hidden"]
         update, reset, new = (cache[name] for name in ("update", "reset", "new"))
         direct = to_hidden * update
@@ -115,3 +97,6 @@ class LstmGates:
         to_new = to_cell * write * (1.0 - new * new)
         gates = ops.concatenate([to_input, to_forget, to_new, to_output], axis=-1)
         return GatesGradient(inputs=gates, inner=gates, direct={"cell": to_cell * forget})
+
+
+Gates = GruGates | LstmGates

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from nmt_cli.text.symbols import BLANK
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerKind
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data.noise import make_noise
+from nmt_cli.training.data.noise import SourceNoise, make_noise
 from nmt_cli.training.data.placeholders import PlaceholderAugmentation
 from nmt_cli.training.data.word_swaps import WordSwaps
 
@@ -36,20 +36,8 @@ UNREADABLE = "\ufdd1"  # stands for an unknown token in a decoded text; no chara
 SEEDS = 2**31
 PAIRS_FOR_SWAPS = 200_000  # more pairs take more memory and hardly change what is learned
 ROWS_PER_CHUNK = 10_000
-
-
-class TextRewrite(Protocol):
-    """Changes the texts of training pairs."""
-
-    @property
-    def share(self) -> float:
-        """The share of the training pairs, 0 to 1, given to `rewrite_pairs`."""
-
-    def rewrite_pairs(self, pairs: Sequence[SentencePair], generator: np.random.Generator) -> list[SentencePair]:
-        """Returns as many pairs in the same order; a pair with nothing to change is unchanged.
-
-        All random choices follow from `generator`.
-        """
+# Each is given its `share` (0 to 1) of the training pairs, and returns as many, in the same order.
+TextRewrite = WordSwaps | PlaceholderAugmentation | SourceNoise
 
 
 def check_sampling(kind: TokenizerKind, alpha: float | None) -> None:
