@@ -8,7 +8,7 @@ Letters: B pairs of a group, C of them decoded, S source positions, T target pos
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -28,16 +28,24 @@ from nmt_cli.text.symbols import BLANK
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerKind
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data.noise import SourceNoise, make_noise
-from nmt_cli.training.data.placeholders import PlaceholderAugmentation
+from nmt_cli.training.data.noise import mistype_source, write_source_casually
+from nmt_cli.training.data.placeholders import insert_placeholders
 from nmt_cli.training.data.word_swaps import WordSwaps
 
 UNREADABLE = "\ufdd1"  # stands for an unknown token in a decoded text; no character, so it is encoded as unknown again
 SEEDS = 2**31
 PAIRS_FOR_SWAPS = 200_000  # more pairs take more memory and hardly change what is learned
 ROWS_PER_CHUNK = 10_000
-# Each is given its `share` (0 to 1) of the training pairs, and returns as many, in the same order.
-TextRewrite = WordSwaps | PlaceholderAugmentation | SourceNoise
+
+
+class TextRewrite(NamedTuple):
+    """A change of training pairs, and the share of them, 0 to 1, that it is given.
+
+    A pair with nothing to change is unchanged. All random choices follow from the generator.
+    """
+
+    share: float
+    rewrite: Callable[[str, str, np.random.Generator], SentencePair]
 
 
 def check_sampling(kind: TokenizerKind, alpha: float | None) -> None:
@@ -52,10 +60,12 @@ def check_sampling(kind: TokenizerKind, alpha: float | None) -> None:
 def make_rewrites(config: TrainConfig, swaps: WordSwaps | None) -> tuple[TextRewrite, ...]:
     """Returns the text rewrites of a training, in order of application.
 
-    Word swaps are included only if they were learned, which takes time, and kinds of noise only if requested.
+    Word swaps are included only if they were learned, which takes time, and typing errors only if requested.
     """
-    rewrites: tuple[TextRewrite, ...] = (PlaceholderAugmentation(config.placeholders), *make_noise(config))
-    return rewrites if swaps is None else (swaps, *rewrites)
+    swapping = [] if swaps is None else [TextRewrite(config.swap_words, swaps.swap_words)]
+    mistyping = [TextRewrite(config.typing_errors, mistype_source)] if config.typing_errors else []
+    placeholders = TextRewrite(config.placeholders, insert_placeholders)
+    return (*swapping, placeholders, *mistyping, TextRewrite(config.careless, write_source_casually))
 
 
 class TextSide(NamedTuple):
@@ -137,11 +147,9 @@ def apply_rewrites(
 ) -> list[SentencePair]:
     """Applies all rewrites to the pairs (C,), each to those that it draws: `draws` (R, C)."""
     rewritten = list(pairs)
-    for rewrite, is_drawn in zip(rewrites, draws, strict=True):
-        indices = np.flatnonzero(is_drawn).tolist()
-        changed = rewrite.rewrite_pairs([rewritten[index] for index in indices], generator)
-        for index, pair in zip(indices, changed, strict=True):
-            rewritten[index] = pair
+    for (_, rewrite), is_drawn in zip(rewrites, draws, strict=True):
+        for index in np.flatnonzero(is_drawn).tolist():
+            rewritten[index] = rewrite(*rewritten[index], generator)
     return rewritten
 
 
@@ -198,9 +206,7 @@ def replace_rows(array: IntArray, rows: IntArray, changed: Mapping[int, Sequence
     return replaced
 
 
-def learn_word_swaps(
-    split: EncodedSplit, source_tokenizer: Tokenizer, target_tokenizer: Tokenizer, share: float
-) -> WordSwaps:
+def learn_word_swaps(split: EncodedSplit, source_tokenizer: Tokenizer, target_tokenizer: Tokenizer) -> WordSwaps:
     """Learns word swaps from all pairs of a split, or from many pairs spread evenly over it."""
     count = len(split.target)
     rows = np.linspace(0, count, min(count, PAIRS_FOR_SWAPS), endpoint=False).astype(np.int64)
@@ -208,4 +214,4 @@ def learn_word_swaps(
     for chunk in np.array_split(rows, -(-len(rows) // ROWS_PER_CHUNK)):
         sources += source_tokenizer.decode_all(split.source.pad_rows(chunk).tolist())
         targets += target_tokenizer.decode_all(pad_ragged(split.target, chunk).tolist())
-    return WordSwaps(sources, targets, share)
+    return WordSwaps(sources, targets)

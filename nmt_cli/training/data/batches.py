@@ -107,8 +107,7 @@ class TrainingBatches:
         self.earlier = earlier
         self.swaps: WordSwaps | None = None
         if config.swap_words:
-            tokenizers = corpus.source_tokenizer, corpus.target_tokenizer
-            self.swaps = learn_word_swaps(self.split, *tokenizers, config.swap_words)
+            self.swaps = learn_word_swaps(self.split, corpus.source_tokenizer, corpus.target_tokenizer)
         self.augmentation = Augmentation(
             source_tokenizer=corpus.source.subwords,
             target_tokenizer=corpus.target_tokenizer,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -11,30 +9,20 @@ import numpy as np
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.corpus.sides import SentencePair
 from nmt_cli.text.characters import END_MARKS
-from nmt_cli.training.config import TrainConfig
 
 TYPING_ERRORS = 0.05  # share of the letters of a sentence with typing errors
 KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 NEIGHBOURS = {key: other for row in KEYS for pair in pairwise(row) for key, other in (pair, pair[::-1])}
 
 
-@dataclass(frozen=True)
-class SourceNoise:
-    """Changes sources in one way; the targets are unchanged."""
-
-    share: float
-    change: Callable[[str, np.random.Generator], str]
-
-    def rewrite_pairs(self, pairs: Sequence[SentencePair], generator: np.random.Generator) -> list[SentencePair]:
-        """Returns the pairs with changed sources; a source that would become empty is unchanged."""
-        return [SentencePair(self.change(source, generator) or source, target) for source, target in pairs]
+def mistype_source(source: str, target: str, generator: np.random.Generator) -> SentencePair:
+    """Puts typing errors into the source; one that would become empty is unchanged."""
+    return SentencePair(add_typing_errors(source, generator) or source, target)
 
 
-def make_noise(config: TrainConfig) -> tuple[SourceNoise, ...]:
-    """Returns typing errors, if requested, and casual spelling."""
-    typing_errors = SourceNoise(config.typing_errors, add_typing_errors)
-    casual_spelling = SourceNoise(config.careless, lambda text, _: write_casually(text))
-    return (typing_errors, casual_spelling) if config.typing_errors else (casual_spelling,)
+def write_source_casually(source: str, target: str, generator: np.random.Generator) -> SentencePair:
+    """Writes the source without capitals and its final mark; one of marks alone is unchanged."""
+    return SentencePair(write_casually(source) or source, target)
 
 
 def write_casually(text: str) -> str:

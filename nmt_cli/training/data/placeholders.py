@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,17 +21,6 @@ SHORTEST_NAME = 3  # letters of a name; shorter words are mostly an "in" or "an"
 EDGE_SHARE = 1 / 3  # share of the pairs without a shared word that get a placeholder at one end
 
 WORD = re.compile(r"(?<![\w⟦])\w[\w'’]*(?:-\w+)*")
-
-
-@dataclass(frozen=True)
-class PlaceholderAugmentation:
-    """Puts the same placeholders into both sides of sentence pairs."""
-
-    share: float
-
-    def rewrite_pairs(self, pairs: Sequence[SentencePair], generator: np.random.Generator) -> list[SentencePair]:
-        """Applies `insert_placeholders` to the pairs."""
-        return [insert_placeholders(source, target, generator) for source, target in pairs]
 
 
 def insert_placeholders(source: str, target: str, generator: np.random.Generator) -> SentencePair:

@@ -41,8 +41,7 @@ class Swap(NamedTuple):
 class WordSwaps:
     """The words of a corpus that may replace each other, learned from its own sentence pairs."""
 
-    def __init__(self, sources: Sequence[str], targets: Sequence[str], share: float = 1.0) -> None:
-        self.share = share
+    def __init__(self, sources: Sequence[str], targets: Sequence[str]) -> None:
         # 1. Learn which words are translations of each other, and how frequent they are.
         source, target = WordTable.from_texts(sources), WordTable.from_texts(targets)
         self.translations = learn_lexicon(source, target)
@@ -75,10 +74,6 @@ class WordSwaps:
                 capitals = word[0].isupper(), translation[0].isupper()
                 context = SwapContext(source[source_index - 1], target[target_index - 1], *capitals)
                 yield Swap(context, source_index, target_index)
-
-    def rewrite_pairs(self, pairs: Sequence[SentencePair], generator: np.random.Generator) -> list[SentencePair]:
-        """Applies `swap_words` to the pairs."""
-        return [self.swap_words(source, target, generator) for source, target in pairs]
 
     def swap_words(self, source: str, target: str, generator: np.random.Generator) -> SentencePair:
         """Replaces one word and its translation by others; a pair without such a word is unchanged."""

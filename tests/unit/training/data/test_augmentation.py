@@ -22,9 +22,9 @@ from nmt_cli.errors import OptionError
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerKind
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data.augmentation import Augmentation, apply_rewrites, check_sampling, make_rewrites
+from nmt_cli.training.data.augmentation import Augmentation, TextRewrite, apply_rewrites, check_sampling, make_rewrites
 from nmt_cli.training.data.batches import Batch, TrainingBatches, make_batch, shift_right
-from nmt_cli.training.data.noise import make_noise
+from nmt_cli.training.data.noise import write_source_casually
 from nmt_cli.training.data.word_swaps import WordSwaps
 from support.models import prepare_toy, toy_pairs
 
@@ -227,7 +227,7 @@ def test_rows_that_no_rewrite_changes_keep_their_ids(corpus: PreparedCorpus) -> 
     segmentations = (tokenizer.sample_all(["bade gigi"], alpha=0.0, seed=seed)[0] for seed in range(50))
     spelled = next(ids for ids in segmentations if ids != tokenizer.encode("bade gigi"))
     rows = pad_rows([[*spelled, END], [*tokenizer.encode("gigi."), END]])
-    augmentation = Augmentation(tokenizer, tokenizer, make_noise(TrainConfig(careless=1.0)))
+    augmentation = Augmentation(tokenizer, tokenizer, (TextRewrite(1.0, write_source_casually),))
     source, target = augmentation.augment_group(rows, rows, np.random.default_rng(1))
     assert source[0][source[0] != 0].tolist() == [*spelled, END]
     assert tokenizer.decode(source[1]) == "gigi"
@@ -241,7 +241,7 @@ def test_unknown_tokens_stay_what_they_are_while_their_sentence_changes(kind: To
     ids = tokenizer.encode(text.replace("%s", "жж"))
     assert ids.count(UNKNOWN) == 2
     careless = tokenizer.encode(text.replace("%s", "жж").rstrip("."))
-    augmentation = Augmentation(tokenizer, tokenizer, make_noise(TrainConfig(careless=1.0)))
+    augmentation = Augmentation(tokenizer, tokenizer, (TextRewrite(1.0, write_source_casually),))
     rows = np.array([[*ids, END]])
     source, target = augmentation.augment_group(rows, rows, np.random.default_rng(1))
     assert source.tolist() == [[*careless, END]] and source[0].tolist().count(UNKNOWN) == 2
@@ -275,8 +275,9 @@ def test_each_rewrite_keeps_pairs_aligned(
     numbered = enumerate([*texts_of_pairs, *toys])
     pairs = [SentencePair(f"no{number}x {source}", f"no{number}x {target}") for number, (source, target) in numbered]
     rewrites = make_rewrites(TrainConfig(careless=1.0, placeholders=1.0, swap_words=1.0), swaps)
-    for rewrite in rewrites:
-        rewritten = rewrite.rewrite_pairs(pairs, np.random.default_rng(seed))
+    for _, rewrite in rewrites:
+        generator = np.random.default_rng(seed)
+        rewritten = [rewrite(source, target, generator) for source, target in pairs]
         for number, (before, after) in enumerate(zip(pairs, rewritten, strict=True)):
             assert all(f"no{number}x" in side for side in after)
             new = [find_placeholders(side) - find_placeholders(old) for old, side in zip(before, after, strict=True)]

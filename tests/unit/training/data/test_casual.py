@@ -5,9 +5,9 @@ import pytest
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data.augmentation import Augmentation
+from nmt_cli.training.data.augmentation import Augmentation, TextRewrite
 from nmt_cli.training.data.batches import TrainingBatches
-from nmt_cli.training.data.noise import make_noise, write_casually
+from nmt_cli.training.data.noise import write_casually, write_source_casually
 from support.final_marks import ENDED
 
 
@@ -16,12 +16,12 @@ def test_only_the_chosen_rows_are_typed_casually(corpus: PreparedCorpus) -> None
     batch = next(TrainingBatches(corpus, TrainConfig(batch=8, careless=0.0, placeholders=0.0)).make_epoch(1))
     chosen = np.random.default_rng(1).random(8) < 0.5
     assert 0 < chosen.sum() < 8
-    half = Augmentation(tokenizer, tokenizer, make_noise(TrainConfig(careless=0.5)))
+    half = Augmentation(tokenizer, tokenizer, (TextRewrite(0.5, write_source_casually),))
     source, target = half.augment_group(batch.source, batch.target, np.random.default_rng(1))
     before, after = ([tokenizer.decode(row) for row in rows] for rows in (batch.source, source))
     assert after == [text.rstrip(".") if is_chosen else text for text, is_chosen in zip(before, chosen, strict=True)]
     np.testing.assert_array_equal(target, batch.target)
-    none = Augmentation(tokenizer, tokenizer, make_noise(TrainConfig(careless=0.0)))
+    none = Augmentation(tokenizer, tokenizer, (TextRewrite(0.0, write_source_casually),))
     assert none.augment_group(batch.source, batch.target, np.random.default_rng(1))[0] is batch.source
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,21 +9,22 @@ from hypothesis import strategies as st
 
 from nmt_cli.corpus.sides import SentencePair
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data.noise import add_typing_errors, make_noise
+from nmt_cli.training.data.augmentation import make_rewrites
+from nmt_cli.training.data.noise import add_typing_errors, write_source_casually
 
 TEXT = "Where is Anna's old house, and who lives in it?"
 
 
 def test_a_source_of_marks_alone_stays_as_it_is() -> None:
-    (noise,) = make_noise(TrainConfig(careless=1.0))
-    pairs = [SentencePair("?!", "Wie?"), SentencePair("Where is Tom?", "Wo ist Tom?")]
-    rewritten = noise.rewrite_pairs(pairs, np.random.default_rng(1))
-    assert rewritten == [pairs[0], SentencePair("where is tom", "Wo ist Tom?")]
+    generator = np.random.default_rng(1)
+    assert write_source_casually("?!", "Wie?", generator) == SentencePair("?!", "Wie?")
+    assert write_source_casually("Where is Tom?", "Wo ist Tom?", generator) == ("where is tom", "Wo ist Tom?")
 
 
 def test_only_what_is_asked_for_draws_random_numbers() -> None:
-    assert [noise.share for noise in make_noise(TrainConfig())] == [0.3]
-    assert [noise.share for noise in make_noise(TrainConfig(typing_errors=0.2))] == [0.2, 0.3]
+    config = TrainConfig(placeholders=0.1)
+    assert [share for share, _ in make_rewrites(config, None)] == [0.1, 0.3]
+    assert [share for share, _ in make_rewrites(replace(config, typing_errors=0.2), None)] == [0.1, 0.2, 0.3]
 
 
 def test_about_one_letter_in_twenty_is_mistyped() -> None:

@@ -9,10 +9,9 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.sides import SentencePair
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data.augmentation import apply_rewrites
+from nmt_cli.training.data.augmentation import TextRewrite, apply_rewrites
 from nmt_cli.training.data.batches import TrainingBatches, shift_right
 from nmt_cli.training.data.placeholders import (
-    PlaceholderAugmentation,
     append_word,
     find_shared_words,
     insert_placeholders,
@@ -80,7 +79,7 @@ def test_about_as_many_pairs_get_placeholders_as_asked() -> None:
     corpus = [SentencePair(f"Tom {word} bade.", f"Tom {word} edab.") for word in ("gigi", "kolu") for _ in range(500)]
     for share in (0.1, 0.6):
         chosen = np.random.default_rng(1).random((1, len(corpus))) < share
-        pairs = apply_rewrites([PlaceholderAugmentation(share)], chosen, corpus, np.random.default_rng(2))
+        pairs = apply_rewrites([TextRewrite(share, insert_placeholders)], chosen, corpus, np.random.default_rng(2))
         assert np.mean(["⟦" in pair.source for pair in pairs]) == pytest.approx(share, abs=0.05)
 
 
