@@ -30,7 +30,7 @@ class ScreenConsole:
         self.screen = screen
         self.can_prompt = can_prompt
         self.output = protect_terminal(sys.stdout.buffer)
-        self.say, self.say_detail, self.warn = screen.say, screen.say_detail, screen.warn
+        self.say, self.say_detail = screen.say, screen.say_detail
 
     def open_input(self) -> IO[bytes]:
         """Opens a reader of our own, since Python's exit waits for that of `sys.stdin` if a thread waits for a line."""
