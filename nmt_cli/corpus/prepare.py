@@ -15,13 +15,14 @@ from nmt_cli import files
 from nmt_cli.corpus.checks import CHECKS, check_names
 from nmt_cli.corpus.config import PrepareConfig, is_size
 from nmt_cli.corpus.formats.inputs import CorpusFile, parse_input
+from nmt_cli.corpus.formats.one_side import list_text_files, open_text_reader
 from nmt_cli.corpus.manifest import MANIFEST_NAME, Finding, Manifest
 from nmt_cli.corpus.pairs import Pairs, Role, Side
 from nmt_cli.corpus.report import check_report_name, write_report
 from nmt_cli.corpus.steps.build import CheckedCorpus, build
 from nmt_cli.corpus.steps.held_out import drop_near_held_out, split_pairs
 from nmt_cli.corpus.steps.languages import choose_languages
-from nmt_cli.corpus.steps.monolingual import drop_held_out, open_monolingual, read_monolingual
+from nmt_cli.corpus.steps.monolingual import drop_held_out, read_monolingual
 from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress, ignore_progress, read_pairs
 from nmt_cli.corpus.steps.reused_tokenizer import find_reused_subwords
 from nmt_cli.corpus.steps.run_checks import refuse_findings, run_checks
@@ -127,20 +128,20 @@ def check_request(
 
 
 def open_all_monolingual(config: PrepareConfig, inputs: CorpusInputs) -> dict[Side, CorpusInputs]:
-    """Opens the text without translations, by side, beside that of pairs.
+    """Opens the text without translations, by side; a file of pairs provides the sentences of that side.
 
     Raises NotFoundError, OptionError or DataError.
     """
     names: dict[Side, tuple[str, ...]] = {"source": config.monolingual_source, "target": config.monolingual_target}
-    more_text = {side: open_monolingual(files, config) for side, files in names.items() if files}
-    refuse_shared_stdin([inputs, *more_text.values()])
-    return more_text
-
-
-def refuse_shared_stdin(inputs: Sequence[CorpusInputs]) -> None:
-    """Raises OptionError if several inputs are standard input."""
-    if sum(not corpus_input.is_file for part in inputs for corpus_input in part.inputs) > 1:
+    more_text = {
+        side: CorpusInputs({"train": list_text_files(files)}, config, open_text_reader)
+        for side, files in names.items()
+        if files
+    }
+    opened = [corpus_input for part in (inputs, *more_text.values()) for corpus_input in part.inputs]
+    if sum(not corpus_input.is_file for corpus_input in opened) > 1:
         raise OptionError("standard input cannot be two inputs", hint="give one of them as a file")
+    return more_text
 
 
 def check_pairs(

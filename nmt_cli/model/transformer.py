@@ -80,15 +80,13 @@ class HeadedAttention(keras.layers.MultiHeadAttention):
         Keras calls this method and documents that it may be overridden.
         """
         energies = ops.einsum("nlhd,nthd->nhtl", key, query * self.key_dim**-0.5)
+        energies = ops.cast(energies, "float32")
+        if attention_mask is not None:
+            energies = ops.where(ops.expand_dims(attention_mask, 1), energies, MASKED)
         # Not ops.softmax: it warns about a single position, which is all that the first step has.
-        weights = ops.exp(ops.log_softmax(mask_energies(ops.cast(energies, "float32"), attention_mask), axis=-1))
+        weights = ops.exp(ops.log_softmax(energies, axis=-1))
         dropped_out = ops.cast(self.dropout_of_weights(weights, training=training), value.dtype)
         return ops.einsum("nhtl,nlhd->nthd", dropped_out, value), weights
-
-
-def mask_energies(energies: Tensor, mask: Tensor | None) -> Tensor:
-    """Returns `energies` (N, H, T, L) with MASKED where `mask` (N or 1, T or 1, L) is false."""
-    return energies if mask is None else ops.where(ops.expand_dims(mask, 1), energies, MASKED)
 
 
 class FeedForward(keras.layers.Layer):

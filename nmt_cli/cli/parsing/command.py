@@ -12,7 +12,7 @@ from typer.core import TyperCommand
 from nmt_cli.api.options.command_options import OPTIONS
 from nmt_cli.cli.parsing.assignments import parse_command_line
 from nmt_cli.cli.parsing.fast_start import LightParameters, convert_lightly
-from nmt_cli.cli.parsing.spelling import is_setting, name_option, respell_error
+from nmt_cli.cli.parsing.spelling import is_setting, name_option, respell_settings
 from nmt_cli.cli.parsing.usage_errors import attach_value
 from nmt_cli.errors import NmtError
 
@@ -61,7 +61,8 @@ class PanelledCommand(LightParameters, TyperCommand):
         try:
             return super().invoke(ctx)
         except NmtError as error:
-            raise respell_error(error, self.params) from error.__cause__
+            error.message, error.hint = (respell_settings(text, self.params) for text in (error.message, error.hint))
+            raise
 
 
 def replace_synonym(synonyms: Mapping[str, str], convert: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:

@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from nmt_cli.errors import NmtError
-
 NUMBER = r"-?\d[\d.]*(?:e-?\d+)?"  # a value in a message; a word is one only where it is a choice
 END = r"(?![\w-])"
 
@@ -39,12 +37,6 @@ def spell_typed(parameter: Any, flag: str, value: str | None) -> str:
     if parameter.is_flag:
         value = "false" if flag in parameter.secondary_opts else "true"
     return f"{spell_option(parameter)}={value or 'VALUE'}"
-
-
-def respell_error(error: NmtError, parameters: Sequence[Any]) -> NmtError:
-    """Returns the error with the settings in its message and hint written with `--set`."""
-    error.message, error.hint = (respell_settings(text, parameters) for text in (error.message, error.hint))
-    return error
 
 
 def respell_settings(text: str, parameters: Sequence[Any]) -> str:

@@ -6,7 +6,7 @@ Texts with the same key are a pair, whatever their order; keys on only one side 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
 from nmt_cli.corpus.formats.input_stream import InputStream
@@ -37,10 +37,11 @@ class KeyedReader(Reader):
 
     def read_rows(self) -> Iterator[Row]:
         if self.options.one_side:
-            texts = self.collect_side(list(self.streams), 0).values()
+            texts = self.collect_side(self.streams, 0).values()
             yield from (Row(text.line, text.text, text.text) for text in texts)
             return
-        sides = [self.collect_side(streams, side) for side, streams in enumerate(self.divide_streams())]
+        streams = self.streams[: self.split], self.streams[self.split :]
+        sides = [self.collect_side(of_side, side) for side, of_side in enumerate(streams)]
         source, target = self.align(*sides)
         for key, text in source.items():
             if key in target:
@@ -51,10 +52,7 @@ class KeyedReader(Reader):
         if lonely:
             self.add_note(f"{format_count(lonely, self.noun)} only on one side, left out")
 
-    def divide_streams(self) -> tuple[list[InputStream], list[InputStream]]:
-        return list(self.streams[: self.split]), list(self.streams[self.split :])
-
-    def collect_side(self, streams: list[InputStream], side: int) -> dict[str, KeyedText]:
+    def collect_side(self, streams: Sequence[InputStream], side: int) -> dict[str, KeyedText]:
         """Returns the texts of one side by key, joining texts with the same key."""
         texts: dict[str, KeyedText] = {}
         size = 0

@@ -73,21 +73,16 @@ def build(corpus: CheckedCorpus, directory: Path, config: PrepareConfig, report_
     subwords = obtain_subwords(pairs, splits.train, directory, config)
     # 3. Encode all splits.
     truncated_rows = encode_splits(pairs, splits, subwords, directory, report_progress, config)
-    findings = corpus.findings + report_truncation(pairs, truncated_rows, config)
+    problem = f"sources longer than max-source-length={config.max_source_length}"
+    cut = describe_rows(pairs, truncated_rows, check=TRUNCATION, problem=problem, action="cut")
     # 4. Measure what was written; pictures are stored now.
     source = corpus.sources.store(pairs, splits, subwords, directory, report_progress)
     target = measure_subwords("target", pairs, splits, subwords, directory)
     # 5. Write the manifest.
-    manifest = describe_corpus(corpus, findings, source, target, subwords.settings, directory, config)
+    manifest = describe_corpus(corpus, corpus.findings + cut, source, target, subwords.settings, directory, config)
     manifest = replace(manifest, monolingual=monolingual)
     manifest.write(directory)
     return manifest
-
-
-def report_truncation(pairs: Pairs, rows: IntArray, config: PrepareConfig) -> tuple[Finding, ...]:
-    """Returns the finding about sources truncated to `max-source-length`; empty if there are none."""
-    problem = f"sources longer than max-source-length={config.max_source_length}"
-    return describe_rows(pairs, rows, check=TRUNCATION, problem=problem, action="cut")
 
 
 def write_rejected(path: Path, pairs: Pairs) -> None:

@@ -5,7 +5,6 @@ Knows how such text is selected and stored; nothing of how training uses it. Let
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,7 +13,6 @@ import numpy as np
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.checks import CHECKS
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.formats.one_side import list_text_files, open_text_reader
 from nmt_cli.corpus.manifest import MonolingualText
 from nmt_cli.corpus.pairs import BoolArray, Pairs, Side, Texts
 from nmt_cli.corpus.steps.near_duplicates import find_near_held_out
@@ -44,14 +42,6 @@ class MonolingualSide:
     @property
     def file_name(self) -> str:
         return f"monolingual.{self.side}.txt"
-
-
-def open_monolingual(names: Sequence[str], config: PrepareConfig) -> CorpusInputs:
-    """Opens the files with text of one side. Raises NotFoundError, OptionError or DataError.
-
-    A file of pairs provides the sentences of that side; any other file is text of one language.
-    """
-    return CorpusInputs({"train": list_text_files(names)}, config, open_text_reader)
 
 
 def read_monolingual(

@@ -41,7 +41,9 @@ def collect_needed_pieces(
 ) -> set[int]:
     """Returns the ids of the pieces in `sentences`, of the basic pieces, and of those from which BPE merges them."""
     needed = {piece_id for ids in sentences for piece_id in ids}
-    needed |= {piece_id for piece_id, piece in enumerate(model.pieces) if is_basic(piece)}
+    for piece_id, piece in enumerate(model.pieces):  # symbols, placeholders, bytes and characters can spell any text
+        if not is_normal(piece) or len(piece.piece) == 1:
+            needed.add(piece_id)
     if settings.kind == "bpe":
         ids = {piece.piece: piece_id for piece_id, piece in enumerate(model.pieces) if is_normal(piece)}
         scores = {piece.piece: piece.score for piece in model.pieces if is_normal(piece)}
@@ -53,11 +55,6 @@ def collect_needed_pieces(
 def is_normal(piece: proto.ModelProto.SentencePiece) -> bool:
     """Whether a piece was learned from text, rather than a special symbol, a placeholder or a byte."""
     return bool(piece.type == proto.ModelProto.SentencePiece.NORMAL)
-
-
-def is_basic(piece: proto.ModelProto.SentencePiece) -> bool:
-    """Whether a piece is a symbol, a placeholder, a byte or a single character, which suffice to spell any text."""
-    return not is_normal(piece) or len(piece.piece) == 1
 
 
 def list_intermediate_merges(piece: str, scores: dict[str, float]) -> list[str]:
