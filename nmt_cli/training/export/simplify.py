@@ -7,14 +7,6 @@
 4. The best tokens of a vocabulary are in the blocks with the highest maxima: only these blocks are sorted. Only the
    best token's log-probability is computed; those of the others follow from the differences of the scores. Without
    scores not even that one is computed.
-
-Tried and dropped:
-- Bahdanau's decoder multiplies its context, a mixture of the memory, by weights of the recurrence. Both steps are
-  linear, so the encoder could multiply the memory instead, as it does for a readout (`tracing.py`). That moves three
-  times as many numbers in each step: greedy search became 1.7 times slower.
-- Keys for queries that are not projected, which are twice as wide: a step is a thirtieth faster, and the encoder
-  slower by as much.
-- A sum of products with the parts of a concatenation, instead of one product with it: a tenth slower in 8 bits.
 """
 
 from __future__ import annotations
