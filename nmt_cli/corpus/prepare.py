@@ -138,8 +138,8 @@ def open_all_monolingual(config: PrepareConfig, inputs: CorpusInputs) -> dict[Si
         for side, files in names.items()
         if files
     }
-    opened = [corpus_input for part in (inputs, *more_text.values()) for corpus_input in part.inputs]
-    if sum(not corpus_input.is_file for corpus_input in opened) > 1:
+    inputs_of_all = [corpus_input for part in (inputs, *more_text.values()) for corpus_input in part.inputs]
+    if sum(not corpus_input.is_file for corpus_input in inputs_of_all) > 1:
         raise OptionError("standard input cannot be two inputs", hint="give one of them as a file")
     return more_text
 
