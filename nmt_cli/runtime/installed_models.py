@@ -77,7 +77,10 @@ def list_installed_models() -> dict[str, Path]:
 
     models = {}
     for entry in entry_points(group=GROUP):
-        spec = find_spec(entry.value.split(".")[0].split(":")[0])
+        try:
+            spec = find_spec(entry.value.split(".")[0].split(":")[0])
+        except ValueError:  # no name of a package
+            continue
         for location in (spec.submodule_search_locations or ()) if spec is not None else ():
             if (Path(location, MODEL) / CARD).is_file():
                 models[entry.name] = Path(location, MODEL)

@@ -39,6 +39,16 @@ def test_an_installed_model_is_found_by_name_without_importing_it(site: Path) ->
     assert (name_model(directory), name_model(Path("other/model"))) == ("xxx-yyy", "other/model")
 
 
+@pytest.mark.parametrize(
+    "value", ["missing", ":", "..", "../..", "/etc", "__main__", "os", "a b", "a\x1b[2J", "x" * 300]
+)
+def test_a_package_that_lies_about_its_name_offers_no_model(site: Path, value: str) -> None:
+    directory = install_model(site, "xxx-yyy")
+    install_model(site, "aaa-bbb")
+    (site / "nmt_model_aaa_bbb-1.0.dist-info" / "entry_points.txt").write_text(f"[nmt_cli.models]\naaa-bbb = {value}\n")
+    assert list_models() == {"xxx-yyy": directory}
+
+
 def test_a_bundled_model_is_found_by_name(site: Path, tmp_path: Path) -> None:
     directory = tmp_path / "models" / "aaa-bbb" / "nmt_model_aaa_bbb" / "model"
     directory.mkdir(parents=True)
