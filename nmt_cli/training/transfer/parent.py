@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.errors import DamagedError
 from nmt_cli.files import hash_file
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.model.vocabularies import Vocabularies
@@ -99,6 +101,7 @@ class ParentWeights:
         """Reads the weights and the subwords of a model. Raises DamagedError."""
         vocabularies, card = Vocabularies(**model.card.vocabularies), model.card
         arrays = read_arrays(model.directory / WEIGHTS)
+        require_rows(arrays, vocabularies, model.directory / WEIGHTS)
         outputs = PieceMatcher(model.load_target_tokenizer())
         if vocabularies.features:
             return cls(arrays, None, VocabularyRows(outputs, arrays[TARGET_EMBEDDING]), outputs)
@@ -139,6 +142,16 @@ class ParentWeights:
             if blueprint.side:
                 counts[blueprint.side] = row_counts
         return arrays, counts
+
+
+def require_rows(arrays: NamedArrays, vocabularies: Vocabularies, path: Path) -> None:
+    """Raises DamagedError, naming `path`, unless there is a row for each piece of the vocabularies."""
+    expected = {name: vocabularies.target for name in OUTPUT_WEIGHTS if name in arrays}
+    expected[TARGET_EMBEDDING] = vocabularies.source if vocabularies.joint else vocabularies.target
+    if not (vocabularies.features or vocabularies.joint):
+        expected[SOURCE_EMBEDDING] = vocabularies.source
+    if any(name not in arrays or np.shape(arrays[name])[:1] != (count,) for name, count in expected.items()):
+        raise DamagedError(f"{path} does not hold the weights of this network")
 
 
 def start_from_parent(network: Seq2Seq, corpus: PreparedCorpus, model: ModelDirectory, seed: int) -> ParentInfo:

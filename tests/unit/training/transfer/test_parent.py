@@ -9,6 +9,7 @@ import pytest
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.reversed import reverse_corpus
+from nmt_cli.errors import DamagedError
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
@@ -23,6 +24,7 @@ from nmt_cli.training.transfer.parent import (
     Blueprint,
     ParentWeights,
     VocabularyRows,
+    require_rows,
 )
 from nmt_cli.training.transfer.piece_matching import PieceMatcher, list_keys
 from nmt_cli.training.watcher import RowCounts
@@ -113,6 +115,19 @@ def test_any_vocabulary_can_follow_any_other(any_corpus: PreparedCorpus, separat
         assert all(count.kept > 14 for count in counts.values())  # symbols and placeholders at least
         table, sizes = arrays[TARGET_EMBEDDING], read_vocabularies(child)
         assert len(table) == (sizes.source if sizes.joint else sizes.target)
+
+
+def test_a_parent_without_a_row_for_each_piece_is_damaged(separate: PreparedCorpus, any_corpus: PreparedCorpus) -> None:
+    for corpus in (separate, any_corpus):
+        vocabularies, arrays = read_vocabularies(corpus), make_parent(corpus).arrays
+        require_rows(arrays, vocabularies, Path("weights.npz"))
+        for name in arrays.keys() & {SOURCE_EMBEDDING, TARGET_EMBEDDING, BIAS}:
+            for wrong in ({name: arrays[name][1:]}, {name: np.zeros(())}):
+                with pytest.raises(DamagedError, match=r"weights\.npz"):
+                    require_rows(arrays | wrong, vocabularies, Path("weights.npz"))
+        without = {name: array for name, array in arrays.items() if name != TARGET_EMBEDDING}
+        with pytest.raises(DamagedError, match=r"weights\.npz"):
+            require_rows(without, vocabularies, Path("weights.npz"))
 
 
 def test_the_weights_without_rows_stay(small_target: PreparedCorpus, separate: PreparedCorpus) -> None:
