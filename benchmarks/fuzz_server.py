@@ -2,9 +2,10 @@
 
     python benchmarks/fuzz_server.py --model MODEL [--seconds 60] [--seed 1]
 
-An honest request has a number of its own, which alone may come back. An odd one has values that no client sends, a
-broken one is cut, changed, doubled or sent in pieces through a bare socket. No request may be answered with 500, with
-the number of another, or not at all, and the server must end well; otherwise, the program ends with 1.
+An honest request has a number of its own, which alone may come back, as text or in the document that is downloaded. An
+odd one has values that no client sends, a broken one is cut, changed, doubled or sent in pieces through a bare socket.
+No request may be answered with 500, with the number of another, or not at all, and the server must end well; otherwise,
+the program ends with 1.
 """
 
 from __future__ import annotations
@@ -29,10 +30,14 @@ from serve import Server
 
 CLIENTS = 24
 PATIENCE = 60.0  # seconds; a request that comes too slowly is refused after 30
+LINK = re.compile(rb"/download_file/[^\"]+")  # in the answer to an upload
 NUMBER = re.compile(rb"(?<!\d)[1-9]\d{6}(?!\d)")
 STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
 PAIR = {"source": "en", "target": "de"}
 ODD = (None, "", 0, -1, 10**400, 1.5, True, [], {}, [[]], ["a", 1], "\ud800", "\0\x1b[2J", "a" * 3_000, "<b>" * 900)
+PLAIN = """/languages /health /frontend/settings /spec / /page/page.js /v2/languages /v2/usage /v2/glossaries
+    /v2/glossary-language-pairs /MTRestService/ListSupportedLanguagePairs /MTRestService/GetLanguagePairModelTags
+    /MTRestService/CheckModelStatus /MTRestService/Login""".split()
 BLOCKS = ("\r\n", "\r\n\r\n", "\0", "Transfer-Encoding: chunked\r\n", "Content-Length: 7\r\n", "Host: x\r\n", "\xff")
 
 
@@ -75,13 +80,10 @@ ENDPOINTS: Mapping[str, Callable[[str], bytes]] = {
     "document": lambda text: as_upload("/translate_file", "a.srt", f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n"),
     "correction": lambda text: as_json("/suggest", q=text, s=text, **PAIR),
     "detection": lambda text: as_json("/detect", q=text),
-    **{
-        path: lambda text, path=path: write_request("GET", path)  # type: ignore[misc]
-        for path in ("/languages", "/health", "/frontend/settings", "/spec", "/", "/page/page.js", "/v2/usage")
-    },
+    **{path: lambda text, path=path: write_request("GET", path) for path in PLAIN},  # type: ignore[misc]
     "download": lambda text: write_request("GET", f"/download_file/{text[:4]}"),
 }
-OPEN = {"document", "correction", "detection", "download", *(name for name in ENDPOINTS if name.startswith("/"))}
+OPEN = {"correction", "detection", "download", *PLAIN}
 
 
 def make_odd(random: Random, text: str) -> bytes:
@@ -161,6 +163,10 @@ class Fuzzer:
         closes_half = kind == "broken" or random.random() < 0.3
         try:
             answer = exchange(self.port, parts, closes_half=closes_half, reads=random.random() < 0.95)
+            link = LINK.search(answer) if (kind, name) == ("honest", "document") else None
+            if link is not None:
+                asked = [write_request("GET", link[0].decode())]
+                answer += exchange(self.port, asked, closes_half=False, reads=True)
         except TimeoutError:
             self.faults.append(f"hangs: {request[:300]!r}")
             return
@@ -173,7 +179,7 @@ class Fuzzer:
         if "500" in statuses:
             self.faults.append(f"500: {request[:300]!r}: {answer[-200:]!r}")
         strange = self.sent.intersection(NUMBER.findall(answer)) - set(NUMBER.findall(request))
-        if strange or (number and statuses == ["200"] and number.encode() not in answer):
+        if strange or (number and set(statuses) == {"200"} and number.encode() not in answer):
             self.faults.append(f"swapped: {request[:300]!r}: {answer[-300:]!r}")
 
 

@@ -6,8 +6,10 @@
 
 `speed` sends the test sentences, `--lines` in each request, from 1, 8, 64 and 256 clients: requests per second, their
 latency, and the server's processor seconds per sentence, beside those of `nmt translate` on the same text.
-`restarts` ends a busy server with SIGTERM again and again, and counts the requests that were not answered. `memory`
-sends 100,000 requests, and prints the resident memory as it goes.
+`restarts` ends a busy server 20 times with each signal, and counts the requests that were not answered: only SIGKILL
+may lose any. `memory` has 256 clients ask for ten minutes, and prints the resident memory and the latencies as they go:
+the memory must stay flat from the second minute, and the 99th percentile within three times the median. Otherwise, the
+program ends with 1.
 """
 
 from __future__ import annotations
@@ -16,13 +18,15 @@ import itertools
 import json
 import os
 import re
+import signal
 import statistics
 import subprocess
+import sys
 import threading
 import time
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from http.client import HTTPConnection, HTTPException
@@ -34,7 +38,8 @@ from nmt_cli.runtime.model_directory import read_card
 
 TICKS = os.sysconf("SC_CLK_TCK")
 RESTARTS, CLIENTS = 20, 16
-REQUESTS = 100_000  # of `memory`
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL)
+LONGEST_WAIT, LARGEST_GROWTH = 3.0, 1.1  # 99th percentile over the median; memory at the end over that of minute 2
 
 
 class Server:
@@ -59,9 +64,9 @@ class Server:
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
-    def close(self) -> int:
-        """Ends the process with SIGTERM; returns its exit code."""
-        self.process.terminate()
+    def close(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Ends the process with a signal; returns its exit code."""
+        self.process.send_signal(number)
         code = self.process.wait(60)
         if self.process.stderr:
             self.process.stderr.close()
@@ -100,7 +105,7 @@ def send(connection: HTTPConnection, request: str) -> float:
     return time.perf_counter() - started
 
 
-def send_all(port: int, requests: Sequence[str], clients: int) -> list[float]:
+def send_all(port: int, requests: Iterable[str], clients: int) -> list[float]:
     """Sends the requests from so many clients, each on a connection of its own; returns the sorted latencies."""
     remaining = iter(requests)
 
@@ -158,27 +163,47 @@ def keep_busy(port: int, request: str, is_over: threading.Event) -> Counter[str]
     return counts
 
 
-def restart_often(load: Load) -> None:
+def restart_often(load: Load, number: signal.Signals) -> bool:
+    """Returns whether no request was lost to a signal."""
     is_over, server = threading.Event(), Server(load.serve())
     (request,) = load.make_requests(5, 1)
     with ThreadPoolExecutor(CLIENTS) as pool:
         clients = [pool.submit(keep_busy, server.port, request, is_over) for _ in range(CLIENTS)]
-        for number in range(1, RESTARTS + 1):
-            time.sleep(1)
-            print(f"restart {number}: exit code {server.close()}", flush=True)
-            server = Server(load.serve(server.port))
-        is_over.set()
+        codes: Counter[int] = Counter()
+        try:
+            for _ in range(RESTARTS):
+                time.sleep(1)
+                codes[server.close(number)] += 1
+                server = Server(load.serve(server.port))
+        finally:
+            is_over.set()
     server.close()
-    print(dict(sum((client.result() for client in clients), Counter())))
+    counts = sum((client.result() for client in clients), Counter[str]())
+    print(f"{number.name:8} {dict(counts)}   exit codes {dict(codes)}", flush=True)
+    return not counts["lost"] or number == signal.SIGKILL
 
 
-def watch_memory(load: Load) -> None:
-    requests = load.make_requests(1, REQUESTS // 10)
+def watch_memory(load: Load, clients: int, minutes: int) -> bool:
+    """Returns whether memory and latencies stay within their bounds."""
+    requests = itertools.cycle(load.make_requests(1, 1_000))
+    memory: list[float] = []
+    are_prompt = True
     with closing(Server(load.serve())) as server:
-        for part in range(11):
-            print(f"{part * len(requests):7,} requests: {server.resident_megabytes:.0f} MB", flush=True)
-            if part < 10:
-                send_all(server.port, requests, CLIENTS)
+        send_all(server.port, load.make_requests(1, clients), clients)  # warms it up
+        for minute in range(1, minutes + 1):
+            end = time.monotonic() + 60
+            latencies = send_all(
+                server.port, itertools.takewhile(lambda _, end=end: time.monotonic() < end, requests), clients
+            )
+            middle, late = statistics.median(latencies), latencies[int(0.99 * len(latencies))]
+            memory.append(server.resident_megabytes)
+            are_prompt &= late <= LONGEST_WAIT * middle
+            print(
+                f"minute {minute:2}: {len(latencies):7,} requests   {memory[-1]:.0f} MB   "
+                f"median {1000 * middle:.0f} ms   99 % {1000 * late:.0f} ms",
+                flush=True,
+            )
+    return are_prompt and memory[-1] <= LARGEST_GROWTH * memory[min(1, len(memory) - 1)]
 
 
 def main() -> None:
@@ -187,14 +212,17 @@ def main() -> None:
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 8, 64, 256])
     parser.add_argument("--lines", type=int, default=20, help="per request")
     parser.add_argument("--requests", type=int, default=512)
+    parser.add_argument("--minutes", type=int, default=10, help="of memory")
     options = parser.parse_args()
     load = Load(options)
     if options.what == "speed":
         measure_speed(options, load)
     elif options.what == "restarts":
-        restart_often(load)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # that nohup ignores, and every process that it starts
+        are_answered = [restart_often(load, number) for number in SIGNALS]
+        sys.exit(not all(are_answered))
     else:
-        watch_memory(load)
+        sys.exit(not watch_memory(load, options.clients[-1], options.minutes))
 
 
 if __name__ == "__main__":
