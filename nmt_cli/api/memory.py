@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.errors import DataError
 from nmt_cli.languages.codes import UNNAMED, are_same_languages
+from nmt_cli.languages.file_names import find_languages_in_name
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.formats.inputs import CorpusFile
@@ -59,7 +60,6 @@ def read_file(file: CorpusFile, languages: tuple[str, str]) -> list[tuple[str, s
 
 def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str, str], list[tuple[str, str]]]:
     """Returns the languages of a file, and its pairs but for those that it marks as unfinished."""
-    from nmt_cli.corpus.config import guess_languages
     from nmt_cli.corpus.formats import open_reader
     from nmt_cli.corpus.formats.inputs import ReadOptions
 
@@ -71,9 +71,7 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
         if "--source-language" not in (error.hint or ""):
             raise
         raise MemoryLanguageError(error.message, hint=describe_languages(languages)) from error
-    declared = reader.languages
-    if declared is None:
-        return guess_languages(*(path.name for path in file.files)), pairs
+    declared = reader.languages or find_languages_in_name(*(path.name for path in file.files))
     if not are_same_languages(declared, languages) and not are_same_languages((declared[1], declared[0]), languages):
         raise MemoryLanguageError(f"{file.name} is {' -> '.join(declared)}", hint=describe_languages(languages))
     return declared, pairs

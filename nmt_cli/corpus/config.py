@@ -10,10 +10,6 @@ from nmt_cli.formats import join_formats
 from nmt_cli.settings import Settings, setting
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
-LANGUAGES_IN_NAME = re.compile(r"(?:^|[._])([a-z]{2,3}(?:_[A-Za-z]{2,4})?)-([a-z]{2,3}(?:_[A-Za-z]{2,4})?)(?:\.|$)")
-
-LANGUAGE_AS_SUFFIX = re.compile(r"[._](?!txt|tsv|tok|bpe)([a-z]{2,3}(?:_[A-Za-z]{2,4})?)(?:\.(?:txt|gz|xz|zst|bz2))*$")
-
 COUNT = re.compile(r"\d{1,12}|\d{1,3}(?:,\d{3}){1,3}")  # 1000, or 1,000 as help and messages write it
 SHARE = re.compile(r"(\d{0,3}(?:\.\d{1,9})?)(%?)")
 
@@ -147,15 +143,3 @@ class PrepareConfig(Settings):
     @property
     def tokenizer_settings(self) -> TokenizerSettings:
         return TokenizerSettings(kind=self.tokenizer, lowercase=self.lowercase)
-
-
-def guess_languages(file_name: str, target_name: str | None = None) -> tuple[str, str]:
-    """Returns the languages in a name like `eng-deu.tsv` or `corpus.en-de.tsv`, else "source" and "target".
-
-    With two files, each names its own language: `train.en` and `train.de.gz`.
-    """
-    if target_name is not None:
-        source, target = LANGUAGE_AS_SUFFIX.search(file_name), LANGUAGE_AS_SUFFIX.search(target_name)
-        return (source[1], target[1]) if source and target else ("source", "target")
-    languages = LANGUAGES_IN_NAME.search(file_name)
-    return (languages[1], languages[2]) if languages else ("source", "target")

@@ -8,10 +8,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from nmt_cli.documents.document import DocumentSource
 from nmt_cli.errors import DataError, OptionError
+from nmt_cli.languages.codes import are_same_languages
+from nmt_cli.languages.file_names import find_languages_in_name
 from nmt_cli.text.columns import find_column, is_name
 from nmt_cli.text.wrapping import format_count
 
@@ -30,6 +33,16 @@ def require_column(source: DocumentSource) -> str:
             hint="give its name or number; with --format text, each line is translated as a whole",
         )
     return source.config.column
+
+
+def require_languages(source: DocumentSource) -> None:
+    """Raises DataError for a table that by its name has no text in the model's source language."""
+    languages = find_languages_in_name(PurePath(source.name).name)
+    if not any(are_same_languages((code, ""), (source.source_language, "")) for code in languages):
+        raise DataError(
+            f"{source.name} is {' -> '.join(languages)} by its name, but the model translates {source.source_language}",
+            hint="choose another --model, or rename the file if its languages are others",
+        )
 
 
 def has_header(source: DocumentSource) -> bool:

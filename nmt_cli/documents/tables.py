@@ -21,6 +21,7 @@ from nmt_cli.documents.columns import (
     list_added_columns,
     refuse_short_row,
     require_column,
+    require_languages,
     split_line_end,
 )
 from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_unit
@@ -60,6 +61,7 @@ class TableDocument(Document):
 
     def read_units(self) -> Iterator[TranslationUnit]:
         require_column(self.source)
+        require_languages(self.source)
         yield from self.read_preamble()
         column = None
         for row in self.read_rows():

@@ -11,8 +11,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from nmt_cli.corpus.config import guess_languages
 from nmt_cli.corpus.formats.reader import Reader, Row
+from nmt_cli.languages.file_names import guess_languages
 
 SOURCE_KEYS = ("source", "src")
 TARGET_KEYS = ("target", "tgt", "trg")

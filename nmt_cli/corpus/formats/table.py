@@ -9,9 +9,9 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from nmt_cli.corpus.config import guess_languages
 from nmt_cli.corpus.formats.reader import Reader, Row
 from nmt_cli.corpus.formats.table_columns import Layout, count_filled, find_layout, find_single_column
+from nmt_cli.languages.file_names import guess_languages
 
 SAMPLE = 500  # records by whose content columns are chosen
 SAMPLE_SIZE = 1 << 22  # characters

@@ -12,10 +12,11 @@ from tempfile import gettempdir
 
 import numpy as np
 
-from nmt_cli.corpus.config import PrepareConfig, guess_languages
+from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.pairs import Pairs, Texts
 from nmt_cli.corpus.steps.reading import CorpusInputs
 from nmt_cli.languages.codes import is_same_language
+from nmt_cli.languages.file_names import guess_languages
 
 UNKNOWN = ("source", "target")
 SAMPLE = 300  # lines that are looked at

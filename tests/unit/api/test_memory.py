@@ -53,13 +53,24 @@ def test_two_parallel_files_are_a_memory_and_the_last_of_several_counts(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("m.tmx", TMX.replace("de-AT", "fr")), ("m.po", PO.replace("Language: de", "Language: fr"))]
+    ("name", "text"),
+    [
+        ("m.tmx", TMX.replace("de-AT", "fr")),
+        ("m.po", PO.replace("Language: de", "Language: fr")),
+        ("m.eng-fra.tsv", "The hat.\tLe chapeau.\n"),
+        ("fr-en.csv", "Le chapeau.,The hat.\n"),
+    ],
 )
 def test_a_memory_of_other_languages_is_refused(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(MemoryLanguageError) as problem:
         load_memory([tmp_path / name], ("eng", "deu"))
     assert "fr" in problem.value.message and "eng -> deu" in problem.value.hint
+
+
+def test_a_name_of_words_says_no_languages(tmp_path: Path) -> None:
+    (tmp_path / "to-do.tsv").write_text("The hat.\tDer Hut.\n", encoding="utf-8")
+    assert load_memory([tmp_path / "to-do.tsv"], ("eng", "deu")).has_text("The hat.")
 
 
 def test_a_model_whose_languages_are_not_known_takes_any_memory(tmp_path: Path) -> None:

@@ -8,6 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt_cli.documents import open_document
+from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.document import DocumentSource
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.translation.result import FailedCheck, Translation
 from support.translations import converted, louder
@@ -26,6 +29,22 @@ def test_a_column_by_number_means_that_there_is_no_header() -> None:
     assert converted("csv", "a,b\nc,d\n", column="1")[0] == "a,b,A\nc,d,C\n"
     assert converted("tsv", "b\t1\nd\t2\n", column="1")[0] == "b\t1\tB\nd\t2\tD\n"
     assert converted("csv", "2,a\n1,b\n", column="2")[0] == "2,a,A\n1,b,B\n"
+
+
+def read_table(name: str, source_language: str) -> int:
+    source = DocumentSource(io.BytesIO(b"a\tb\n"), name, DocumentConfig(column="1"), "de", True, source_language)
+    return len(list(open_document("tsv", source).read_units()))
+
+
+@pytest.mark.parametrize(("name", "language"), [("m.fra-ita.tsv", "eng"), ("in/fr-it.tsv", "en")])
+def test_a_table_of_other_languages_by_its_name_is_refused(name: str, language: str) -> None:
+    with pytest.raises(DataError, match="by its name"):
+        read_table(name, language)
+
+
+@pytest.mark.parametrize("name", ["m.fra-eng.tsv", "to-do.tsv", "m.tsv"])
+def test_a_table_whose_name_says_no_other_languages_is_read(name: str) -> None:
+    assert read_table(name, "en") == read_table("fra-ita.tsv", "") == 1
 
 
 def test_a_translation_of_several_lines_is_one_field() -> None:
