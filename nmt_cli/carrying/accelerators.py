@@ -1,4 +1,4 @@
-"""Accelerators: the sign before the letter that opens a menu or button, as in `_File` and `Save &As`.
+"""Accelerators: the sign before a letter of a menu: `_File`, `Save &As`.
 
 In a translation, the sign precedes a word, wherever in the word it was in the source. Knows only text.
 """

@@ -28,10 +28,16 @@ FORMULA = (
     rf"{BEFORE_PHRASE}[A-Za-z] (?:[=+*/<>^]|[<>=!]=|[-=]>) (?:[A-Za-z]|\d{{1,2}})"
     rf"(?: (?:[=+*/<>^-]|[<>=!]=|[-=]>) (?:[A-Za-z]|\d{{1,2}}))*(?=[\s{re.escape(BEHIND_WORD)}]|$)"
 )
-# Words, all in small letters or in capitals, then options, each with what it quotes: git commit -m "x"
+# An option with its value, quoted or in capitals: -m "x", --model DIR
+OPTION_VALUE = (
+    r"\"[^\"\n]{1,80}\"|'[^'\n]{1,80}'|(?![AI]\b)[A-Z](?!\w)|[A-Z][A-Z\d_]{1,20}(?!\w)(?= -|\W*$|.{0,80}[a-z])"
+)
+VALUED_OPTION = rf"(?:--[A-Za-z][\w=./-]*|-[A-Za-z]{{1,3}}(?!\w))(?: (?:{OPTION_VALUE}))?"
+OPTION_ALONE = rf"{BEFORE_PHRASE}--[A-Za-z][\w-]* (?:{OPTION_VALUE})"
+# Words, all in small letters or in capitals, then options: git commit -m "x"
 COMMAND = (
     rf"{BEFORE_PHRASE}(?:[a-z][\w.-]*(?: [a-z][\w.-]*){{0,3}}|[A-Z][A-Z\d.-]+(?: [A-Z][A-Z\d.-]+){{0,3}})"
-    r"(?: (?:--[A-Za-z][\w=./-]*|-[A-Za-z]{1,3}(?!\w))(?: \"[^\"\n]{1,80}\"| '[^'\n]{1,80}')?)+"
+    rf"(?: {VALUED_OPTION})+"
 )
 COMMON_SHARE = 0.01  # occurrences per text from which a word links others
 
@@ -45,7 +51,7 @@ class PhraseFinder:
     def find(self, text: str, has_rare_quotes: bool) -> list[Span]:
         """Returns the phrases in order; of those that overlap, the first."""
         ranges = [*self.find_calls(text), *self.find_commands(text), *find_enumerators(text)]
-        patterns = [FORMULA, DUNDER, *[MERGE_FIELD] * has_rare_quotes]
+        patterns = [FORMULA, DUNDER, OPTION_ALONE, *[MERGE_FIELD] * has_rare_quotes]
         ranges += [match.span() for pattern in patterns for match in re.finditer(pattern, text)]
         phrases: list[Span] = []
         for start, end in sorted(ranges):

@@ -60,7 +60,8 @@ class CodeFinder:
         if not all(word == "" or self.source.has_word(word) for word in words):
             return []
         for before, sign, after in zip(words[:-1], signs, words[1:], strict=True):
-            begins = after[:1].isupper() and (start == 0 or self.source.find_usual_case(after) != after)
+            is_capitalised = after[:1].isupper() and not after[1:].isupper()
+            begins = is_capitalised and (start == 0 or self.source.find_usual_case(after) != after)
             if not (begins if after and sign[0] != "|" else len(before) > 1):
                 return []
         return [

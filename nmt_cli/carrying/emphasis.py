@@ -1,4 +1,4 @@
-"""Emphasis in plain text: the pairs of marks around words in `*very*`, `_very_`, `**very**` and `~not~`.
+"""Emphasis in plain text: pairs of marks around words in `*very*`, `_very_`, `**very**` and `~not~`.
 
 Like tags in HTML, they represent no word and enclose the same words in the translation. Knows only text.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nmt_cli.carrying.kind import Context, Kind
-from nmt_cli.carrying.spans import Pair, Span, SpanKind
+from nmt_cli.carrying.spans import COVERS, Pair, Span, SpanKind
 from nmt_cli.text.words import has_letters
 
 # A pair has blanks or marks outside and none inside, but within a word (*Lehrer*innen*); it is no name such as __init__
@@ -25,7 +25,7 @@ class EmphasisKind(Kind):
     def find(self, text: str, context: Context) -> Iterator[Span]:
         for match in self.pattern.finditer(text):
             sign, inside = match["sign"], match["inside"]
-            if has_letters(inside):
+            if has_letters(inside) or not frozenset(COVERS).isdisjoint(inside):
                 for start, closes in ((match.start(), False), (match.end() - len(sign), True)):
                     yield self.make_span(start, sign)._replace(pair=Pair(sign, closes))
 

@@ -28,6 +28,7 @@ PART = rf"[^/{PAUSES}{LIVELY_MARKS}{re.escape(BRACKETS)}\"]+"  # of what stands 
 ABBREVIATION = r"[^\W\d_]{1,5}\.(?=,|\s+[\da-zß-ÿ])"  # its full stop ends no sentence: Dec. 24
 INITIALS = r"(?<![\w.])(?:[A-ZÄÖÜ]\. ?){1,4}$"  # before a name: J. R. R. Tolkien
 INITIALS_LENGTH = 12  # characters
+BETWEEN_NAMES = (" ", "/", " & ", "–")  # Söhne & Co, Mo–Fr
 POSSESSIVE = r"['’]s?$"
 RARE_ACRONYM_COUNT = 10  # occurrences at most of an acronym that both sides have, and that a network may not know
 RARE_NAME_COUNT = 3  # occurrences at most; rare words show what a word that never occurred is likely to be
@@ -216,10 +217,10 @@ NAMES = NameKind(SpanKind.NAME)
 
 
 def join_neighbours(spans: Sequence[Span], text: str) -> list[Span]:
-    """Joins names, and codes, that a blank or a slash separates; a joined name with a new word is new."""
+    """Joins names, and codes, between which one of `BETWEEN_NAMES` stands; a joined name with a new word is new."""
     joined: list[Span] = []
     for span in spans:
-        last = joined[-1] if joined and text[joined[-1].end : span.start] in (" ", "/") else None
+        last = joined[-1] if joined and text[joined[-1].end : span.start] in BETWEEN_NAMES else None
         if last and SpanKind.SIGN not in (last.kind, span.kind) and is_name_span(last) == is_name_span(span):
             joined.pop()
             kind = SpanKind.NAME if SpanKind.NAME in (last.kind, span.kind) else span.kind

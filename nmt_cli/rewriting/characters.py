@@ -201,7 +201,7 @@ class Characters(Rewrite):
 
 
 class LetterCase(Rewrite):
-    """Reads letters that training has in only one case in that case; nothing is put back."""
+    """Reads letters that training has in only one case in that case."""
 
     def __init__(self, known: frozenset[str]) -> None:
         self.known = known

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from nmt_cli.carrying.masking import MaskedText
 from nmt_cli.rewriting.case import Case
 from nmt_cli.rewriting.characters import Characters, LetterCase
+from nmt_cli.rewriting.continued import Continued
 from nmt_cli.rewriting.entities import Entities
 from nmt_cli.rewriting.final_marks import FinalMarks
 from nmt_cli.rewriting.gender_forms import GenderForms
@@ -30,6 +31,7 @@ REWRITES: tuple[type[Rewrite], ...] = (
     Case,
     LetterCase,
     Slips,
+    Continued,
 )
 
 Memos = tuple[tuple[Rewrite, Any], ...]  # of the rewrites that changed a text, in their order

@@ -43,7 +43,7 @@ class ReadAs(NamedTuple):
 
 
 class Slips(Rewrite):
-    """Reads mistyped words as the known words clearly intended: `liek` as `like`; nothing is put back."""
+    """Reads mistyped words as the known words clearly intended: `liek` as `like`."""
 
     def __init__(self, profile: TextProfile) -> None:
         self.profile = profile

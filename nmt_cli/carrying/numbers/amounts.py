@@ -26,6 +26,7 @@ JOINED = rf"[/·⋅](?:\d{{1,3}} ?)?°?[A-Za-zµμΩ]{{1,6}}(?:{POWER}[A-Z]?)?"
 AMOUNTS = NumericKind(
     SpanKind.AMOUNT,
     patterns=(
+        rf"(?<![{LETTER}.,'])\d{{1,2}}['′] ?\d{{1,2}}(?:[\"″]|'')",  # feet and inches: 6'2"
         # A price without cents: 5,- or 5,– €.
         rf"(?<![{LETTER}.,])\d{{1,9}}(?:\.\d{{3}}){{0,3}},[-{DASHES}]{{1,2}}(?: ?[{CURRENCY_SIGNS}])?(?![\w-])",
         rf"(?<![{LETTER}]){AMOUNT}[ {THIN_BLANKS}]?{FACTOR}(?:{JOINED}){{1,3}}(?![{LETTER}/])",

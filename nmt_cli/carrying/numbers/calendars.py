@@ -6,7 +6,8 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-MONTH_ENDING = 2  # letters of a month's name that its inflected forms may change
+MONTH_ENDING = 2  # letters of a month's name that its inflected forms may change,
+SHORT_NAME = 4  # unless it has as few letters: Maybe is not in May
 
 
 class Date(NamedTuple):
@@ -44,11 +45,20 @@ class Calendar(NamedTuple):
         names = self.names[month - 1]
         if not names:
             return re.search(rf"(?<!\d)0?{month}(?!\d)", text) is not None
-        stems = "|".join(re.escape(name[: max(3, len(name) - MONTH_ENDING)]) for name in names)
+        stems = "|".join(
+            re.escape(name[:-MONTH_ENDING]) if len(name) > SHORT_NAME else rf"{re.escape(name)}(?![^\W\d_])"
+            for name in names
+        )
         return (
             re.search(rf"(?<![^\W_])(?:{stems})|(?<!\d)0?{month}[./-] ?\d|\d[./-] ?0?{month}(?!\d)", text, re.I)
             is not None
         )
+
+    def writes_so(self, date: str) -> bool:
+        """Whether a text is a date in the language's order, with its mark behind a day that comes first."""
+        if re.match(r"\d{1,2}(?!\d)", date) is None:
+            return date[0].isdigit() or not self.day_pattern.startswith("{day}")
+        return ("{day}." in self.day_pattern) == (re.match(r"[\d –-]+\.", date) is not None)
 
     def write(self, date: Date) -> str:
         """Returns a date as written in full."""

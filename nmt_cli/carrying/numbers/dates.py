@@ -80,7 +80,7 @@ class DateKind(LostKind):
         target = PLACEHOLDER_PATTERN.sub(" ", attempt.target)
         if calendar is None or not any(is_lost(date, attempt, target, calendar, context) for date in dates):
             return []
-        written = [write_date(attempt.text, date, *context.languages) for date in dates]
+        written = [write_date(attempt.text, date, attempt.spans, context.languages) for date in dates]
         return join_ranges(sorted(written), attempt.text)
 
     def may_be_in(self, text: str, context: Context) -> bool:
@@ -98,40 +98,60 @@ DATES = DateKind(SpanKind.DATE, cues=r"\d|\s\S+\s+\S+\s+\S", fault="dates", reme
 
 
 def is_lost(date: Date, attempt: Attempt, target: str, calendar: Calendar, context: Context) -> bool:
-    """Whether the month or a number of a date is missing from the translation."""
+    """Whether the month or a number of a date is missing from the translation, or they are no date there."""
     from nmt_cli.carrying.numbers.number_text import NUMBER
     from nmt_cli.carrying.numbers.values import compare_numbers  # which few lines need
 
     covered = attempt.covered
     numbers = compare_numbers(covered, target, *context.languages).missing
     in_date = NUMBER.findall(covered, date.start, date.end)
-    return not calendar.has_month(target, date.month) or not set(numbers).isdisjoint(in_date)
+    if not calendar.has_month(target, date.month) or not set(numbers).isdisjoint(in_date):
+        return True
+    days = re.findall(r"\d+", date.day or "")
+    if not calendar.has_names or not all(re.search(rf"(?<!\d){day}(?!\d|[./-] ?\d)", target) for day in days):
+        return False  # in words, or with the month as a number
+    others = [other for other in find_dates(target, context.languages[1]) if other.day and other.month == date.month]
+    return bool(days) and not any(calendar.writes_so(target[other.start : other.end]) for other in others)
 
 
-def write_date(text: str, date: Date, source_language: str, target_language: str) -> Span:
+def write_date(text: str, date: Date, spans: Sequence[Span], languages: tuple[str, str]) -> Span:
     """Returns a date as the target writes it, with what relates the sentence to it, such as "until".
+
+    Marks that enclose the date alone, `by *July 4*`, stay around it.
 
     Both languages need a phrase for that. A network cannot see that a placeholder stands for a date. It still reads
     words that tell when something happens (`READ_BY_NETWORK`), of which only the article is written here: seit dem 12.
     März.
     """
+    source_language, target_language = languages
     calendar = load_calendar(target_language)
     written = text[date.start : date.end] if calendar is None else calendar.write(date)
     is_shouted = text[date.start : date.end].isupper()  # as the whole line, which spans do not follow
     written = written.upper() if is_shouted else written
-    before, phrases = text[: date.start], list_phrases(target_language, has_day=bool(date.day))
+    first, last = widen_to_marks(date.start, date.end, spans)
+    written = text[first : date.start] + written + text[date.end : last]
+    before, phrases = text[:first], list_phrases(target_language, has_day=bool(date.day))
     relation, start = find_relation(before, source_language, has_day=bool(date.day))
     if relation not in phrases:
-        return Span(date.start, date.end, written, SpanKind.DATE)
+        return Span(first, last, written, SpanKind.DATE)
     phrase = phrases[relation].partition("|")[0]
     if relation in READ_BY_NETWORK:
         article = phrase.partition(" ")[2]
         with_article = f"{article} {written}".lstrip()
-        return Span(date.start, date.end, with_article, SpanKind.DATE, replaces=frozenset(article.split()))
+        return Span(first, last, with_article, SpanKind.DATE, replaces=frozenset(article.split()))
     phrase = phrase[0].upper() + phrase[1:] if text[start].isupper() else phrase
     phrase = phrase.upper() if is_shouted and before[start:].isupper() else phrase
     relating = list_relating_words(target_language)
-    return Span(start, date.end, f"{phrase} {written}", SpanKind.DATE, replaces=relating)
+    return Span(start, last, f"{phrase} {written}", SpanKind.DATE, replaces=relating)
+
+
+def widen_to_marks(start: int, end: int, spans: Sequence[Span]) -> tuple[int, int]:
+    """Returns the characters from `start` to `end` with the pairs of marks and tags that enclose nothing else."""
+    opening = {span.end: (span.start, span.pair.name) for span in spans if span.pair and not span.pair.closes}
+    closing = {span.start: (span.end, span.pair.name) for span in spans if span.pair and span.pair.closes}
+    while start in opening and end in closing and opening[start][1] == closing[end][1]:
+        start, end = opening[start][0], closing[end][0]
+    return start, end
 
 
 def join_ranges(dates: Sequence[Span], text: str) -> list[Span]:

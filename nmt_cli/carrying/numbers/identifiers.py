@@ -16,7 +16,7 @@ IDENTIFIERS = NumericKind(
         # Shortened addresses of machines (RFC 4291): fe80::1, ::1, fe80::/10.
         rf"(?<![\w:])(?:{HEXADECIMAL}::(?:{HEXADECIMAL})?|::{HEXADECIMAL})(?:/\d{{1,3}})?(?!:?\w|::)",
         # Numbers of orders and colours, paragraphs, powers of ten: #123, #ff0000, § 5a, 1e-5.
-        rf"(?<![\w&#])#(?:\d{{1,12}}|[0-9A-Fa-f]{{6}})(?![{LETTER}])",
+        rf"(?<![\w&#])#(?:\d{{1,12}}(?:-\d{{1,12}}){{0,4}}|[0-9A-Fa-f]{{6}})(?![{LETTER}])",
         rf"(?:§§?|¶|№)[ {THIN_BLANKS}]?\d{{1,5}}[a-z]?(?![{LETTER}])",
         rf"{BEFORE}\d{{1,20}}+(?:[.,]\d{{1,20}}+)?[eE][{MINUS}]\d{{1,4}}(?![{LETTER}])",
         # Parts of an article of a law: 5(1)(a), 12b(iv).
@@ -27,7 +27,7 @@ IDENTIFIERS = NumericKind(
         # a text, brackets are taken off as its frame.
         r"\[\d{1,4}(?: ?[-–,] ?\d{1,4}){0,5}\](?!\s*$)|(?<!\w)\(\d{1,4}\)(?![ -]?\d)(?!\w)",
         # Measures: 10 x 20 x 30 cm.
-        rf"{BEFORE}{LENGTH}(?: ?[x×] ?{LENGTH}){{1,3}}(?: ?(?:[kcmµ]?m|px|in|ft))?(?![{LETTER}])",
+        rf"{BEFORE}{LENGTH}(?: ?[x×] ?{LENGTH}){{1,3}}(?: ?(?:[kcmµ]?m|px|in|ft|[mcd]?l|[kmµ]?g))?(?![{LETTER}])",
         # A code in brackets is one with them: tools for translators write what they hide as `[X7X]`.
         rf"\[(?:[A-Za-z]{{1,12}}\d|\d{{1,12}}[A-Z]){MIXED}\]",
         # Numbers of books, accounts and articles, with what they are called.

@@ -14,6 +14,7 @@ from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import THIN_BLANKS
 
 NUMBER = re.compile(rf"\d{{1,3}}(?:[ {THIN_BLANKS}]\d{{3}})+(?!\d)|\d+(?:[.,'’]\d+)*")
+FULL_HOUR = re.compile(r"(?<=\d:)00(?![\d:])")  # 9:00 is 9 a.m.
 CLOCK = r"(?<!\d)\d{1,2}[:h][0-5]\d(?!\d)"
 DECADE_YEARS, CENTURY = 10, 100
 HALF_DAY = 12  # hours
@@ -45,7 +46,7 @@ class NumberText(NamedTuple):
     @property
     def numbers(self) -> list[NumberToken]:
         """The numbers written in digits of any script."""
-        return [read_number(match[0]) for match in NUMBER.finditer(self.text)]
+        return [read_number(match[0]) for match in NUMBER.finditer(FULL_HOUR.sub("", self.text))]
 
     @property
     def tells_time(self) -> bool:

@@ -143,12 +143,13 @@ class TracedText:
 
     def find_run(self, inked: list[int], start: int, end: int) -> Position:
         """Returns the densest run of these characters, which come from the source characters [start, end)."""
-        within = self.select_densest(inked)
+        first = next((n for n, index in enumerate(inked) if self.text[index] not in PAUSES), 0)
+        within = self.select_densest(inked if self.source[start] in PAUSES else inked[first:])
         low, high = within[0], within[-1] + 1
-        first, last = (self.words[find_word(self.words, index)] for index in (within[0], within[-1]))
-        while low > first.start and self.sources[low - 1] == UNALIGNED:
+        first_word, last_word = (self.words[find_word(self.words, index)] for index in (within[0], within[-1]))
+        while low > first_word.start and self.sources[low - 1] == UNALIGNED:
             low -= 1
-        while high < last.end and self.sources[high] == UNALIGNED:
+        while high < last_word.end and self.sources[high] == UNALIGNED:
             high += 1
         return self.widen_to_blanks(low, high, start, end)
 
@@ -169,18 +170,17 @@ class TracedText:
         return inside[start // 2], inside[(end - 1) // 2]
 
     def widen_to_blanks(self, low: int, high: int, start: int, end: int) -> Position:
-        """Extends the range by surrounding blanks that the source characters [start, end) have too."""
-        while low > 0 and self.text[low - 1].isspace() and self.is_blank_from(low - 1, start, end, self.source[start]):
+        """Extends the range by the blanks beside it on each side where the source characters [start, end) have some."""
+        while self.source[start].isspace() and low > 0 and self.is_blank_from(low - 1, start, end):
             low -= 1
-        last = self.source[end - 1]
-        while high < len(self.text) and self.text[high].isspace() and self.is_blank_from(high, start, end, last):
+        while self.source[end - 1].isspace() and high < len(self.text) and self.is_blank_from(high, start, end):
             high += 1
         return Position(low, high)
 
-    def is_blank_from(self, index: int, start: int, end: int, edge: str) -> bool:
-        """Whether the blank at `index` comes from [start, end), or from nowhere while that `edge` is blank."""
+    def is_blank_from(self, index: int, start: int, end: int) -> bool:
+        """Whether the character at `index` is a blank that comes from [start, end), or from nowhere."""
         source = self.sources[index]
-        return start <= source < end if source != UNALIGNED else edge.isspace()
+        return self.text[index].isspace() and (source == UNALIGNED or start <= source < end)
 
     def find_point(self, point: int, *, binds_right: bool | None = None) -> Position:
         """Returns the position of a point that precedes the source character `point`.

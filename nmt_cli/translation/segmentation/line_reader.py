@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 
+FILLED_IN = "_"  # the last sign of a field of a form, which stands for the words before those behind it
+
+
 class LineReader:
     """Splits lines into pieces and masks their protected spans.
 
@@ -111,7 +114,7 @@ class LineReader:
 
     def make_frame(self, line: str) -> Piece:
         """Returns a line as one piece that is kept byte for byte."""
-        spans = tuple(find_spans(line)) if self.config.protect else ()
+        spans = tuple(self.find_spans(line))
         return make_frame_piece(Segment(line, spans, blank_before=False, ends_sentence=True, is_frame=True))
 
     def split_segments(self, text: str, *, whole: bool = False, in_choice: bool = False) -> list[Segment]:
@@ -240,7 +243,8 @@ def rewrite_pieces(pieces: Sequence[Piece], line: str, rewriter: Rewriter) -> It
         if rewritten is not None:
             piece = replace(piece, masked=rewritten.mask(piece.masked), rewritten=rewritten)
         yield piece
-        begins_sentence = piece.segment.ends_sentence or piece.segment.is_frame
+        is_frame, text = piece.segment.is_frame, piece.segment.text.rstrip()
+        begins_sentence = piece.segment.ends_sentence or (is_frame and not text.endswith(FILLED_IN))
 
 
 class PieceMemory(Protocol):

@@ -29,6 +29,7 @@ def list_marks(text: str) -> list[str]:
         ("*Lehrer*innen* sind da", ["|*Lehrer*innen* sind da", "*Lehrer*innen|* sind da"]),
         ('("*no*")', ['("|*no*")', '("*no|*")']),
         ("~not~ ~~so~~", ["|~not~ ~~so~~", "~not|~ ~~so~~", "~not~ |~~so~~", "~not~ ~~so|~~"]),
+        ("We go *5 p.m.* now", ["We go |*5 p.m.* now", "We go *5 p.m.|* now"]),
         ("He _is here_ now", ["He |_is here_ now", "He _is here|_ now"]),
     ],
 )

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.carrying.names import NameFinder
-from nmt_cli.carrying.spans import SpanKind
+from nmt_cli.carrying.names import NameFinder, join_neighbours
+from nmt_cli.carrying.spans import Span, SpanKind
 from nmt_cli.rewriting.characters import Characters
 from nmt_cli.rewriting.gender_forms import GenderForms
 from nmt_cli.rewriting.slips import Slips
@@ -53,6 +53,7 @@ def list_names(text: str, finder: NameFinder = ENGLISH_FINDER) -> list[str]:
         ("I saw Krzysztof Penderecki in Szczecin, you know.", ["Krzysztof Penderecki", "Szczecin"]),
         ("Netflix is here", ["Netflix"]),
         ('"Siobhan," he said', ["Siobhan"]),
+        ("I saw Zalando–Szczecin.", ["Zalando–Szczecin"]),
         ("Kazimierz's house and the Zalandos' house", ["Kazimierz", "Zalandos"]),
         ("I SAW KAZIMIERZ", ["KAZIMIERZ"]),
         ("I like C++, C# and R&B.", ["C++", "C#", "R&B"]),
@@ -77,6 +78,15 @@ def list_names(text: str, finder: NameFinder = ENGLISH_FINDER) -> list[str]:
 )
 def test_names_and_codes_are_carried(text: str, names: list[str]) -> None:
     assert list_names(text) == names
+
+
+@pytest.mark.parametrize(
+    ("sign", "count"), [(" ", 1), ("/", 1), (" & ", 1), ("–", 1), (" – ", 2), (" and ", 2), (", ", 2)]
+)
+def test_names_with_some_signs_between_them_are_one(sign: str, count: int) -> None:
+    text = f"Kazimierz{sign}Krzysztof"
+    spans = [Span(start, start + 9, text[start : start + 9], SpanKind.NAME) for start in (0, len(text) - 9)]
+    assert len(join_neighbours(spans, text)) == count
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def describe_afrikaans() -> dict[str, object]:
     text = "Ek ken mnr. Botha. Sien bl. 5. Dit reën."
     starts = find_sentence_starts(text, (), "afr")
     date = next(find_dates("on October 3, 1990", "eng"))
-    written = write_date("on October 3, 1990", date, "eng", "afr")
+    written = write_date("on October 3, 1990", date, (), ("eng", "afr"))
     return {
         "sentences": [text[start:end].strip() for start, end in zip(starts, [*starts[1:], len(text)], strict=True)],
         "ordinal": find_ending("the 7th", 5, "7", ("eng", "afr")),

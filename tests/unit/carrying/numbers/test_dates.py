@@ -83,11 +83,17 @@ def test_a_date_is_written_as_the_language_writes_it(language: str, day: str, fu
         ("Er kam am 12. MÄRZ.", []),
         ("Er kam am 12.3.", []),
         ("Er kam am 12.", ["March 12"]),
+        ("Der Mann kam am 12.", ["March 12"]),
         ("Er kam zum March 12.", ["March 12"]),
     ],
 )
 def test_a_month_is_lost_where_it_is_neither_a_word_nor_a_number(target: str, lost: list[str]) -> None:
     assert find_lost_months("He came on March 12.", target, "eng", "deu") == lost
+
+
+def test_a_word_that_begins_as_a_short_name_is_no_month() -> None:
+    assert find_lost_months("Er kam am 1. Mai.", "He came on the 1st. Maybe.", "deu", "eng") == ["1. Mai"]
+    assert find_lost_months("Er kam am 1. Juli.", "He came with Julia on 1.", "deu", "eng") == ["1. Juli"]
 
 
 def test_languages_without_names_of_months_lose_none_that_are_numbers() -> None:
@@ -106,13 +112,23 @@ def test_a_date_that_was_written_is_found_again(language: str, month: int, day: 
     (date,) = find_dates(f"x {calendar.write(Date(0, 0, month, day, year))} x", language)
     assert date[2:] == (month, day, year)
     assert calendar.has_month(calendar.write(date), month)
+    assert calendar.writes_so(calendar.write(date))
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [("deu", "Juni 7"), ("deu", "7 Juni"), ("eng", "7. June"), ("fra", "juin 7"), ("fra", "7. juin")],
+)
+def test_a_date_in_the_order_of_another_language_is_told(language: str, text: str) -> None:
+    calendar = load_calendar(language)
+    assert calendar is not None and not calendar.writes_so(text)
 
 
 @pytest.mark.parametrize("language", ["eng", "deu", "fra", "spa", "nld", "por", "swe", "dan"])
 @pytest.mark.parametrize("has_day", [True, False])
 def test_what_relates_to_a_date_is_found_again(language: str, has_day: bool) -> None:
     phrases = list_phrases(language, has_day=has_day)
-    assert set(phrases) == {"on", "since", "before", "after", "until", "by", "from", "to"}
+    assert set(phrases) == {"on", "since", "before", "after", "until", "by", "from", "to", "of"}
     for relation, phrase in phrases.items():
         written = phrase.partition("|")[0]
         begins = f"{phrases['from'].partition('|')[0]} x " if relation == "to" else ""

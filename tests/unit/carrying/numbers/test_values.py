@@ -25,6 +25,7 @@ from nmt_cli.languages.number_words import spell_number
         ("Come at 4:45.", "Komm um Viertel vor fünf."),
         ("Come at 4:30 p.m.", "Komm um 16.30 Uhr."),
         ("Come at 6 p.m.", "Komm um 18 Uhr."),
+        ("Come 9 a.m.–5:30 p.m.", "Komm 9:00–17:30 Uhr."),
         ("on 11/30/2003", "am 30. November 2003"),
         ("on 11/30/2003", "am 30.11.2003"),
         ("in the 1960s", "in den sechziger Jahren"),

@@ -128,6 +128,11 @@ def test_a_final_mark_does_not_draw_a_pair() -> None:
     assert place_pair(trace("a b c", "A C B .", [0, 2, 1, None]), 2, 3) == "A C [B] ."
 
 
+def test_no_pair_begins_with_a_comma() -> None:
+    assert place_pair(trace("a b , c", "A , C B", [0, 2, 3, 1]), 2, 7) == "A , [C B]"
+    assert place_pair(trace("a , b c", "A , C B", [0, 1, 3, 2]), 2, 7) == "A [, C B]"
+
+
 def test_half_a_pair_is_a_point_and_names_tell_pairs_apart() -> None:
     marks = [Mark("open", 0, 0, "a"), Mark("open", 0, 0, "b"), Mark("close", 1, 1, "a"), Mark("close", 1, 1, "b")]
     assert find_partners([mark.pair for mark in marks]) == {0: 2, 2: 0}

@@ -22,6 +22,11 @@ def translate_wrongly(line: str, wrong: str, written: str) -> tuple[str, list[st
         ("they came since March 12 to go.", "they came since dem 12. März to go."),
         ("they came until March 12 to go.", "they came bis zum 12. März to go."),
         ("they came by March 12 to go.", "they came bis zum 12. März to go."),
+        ("they came by *March 12* to go.", "they came bis zum *12. März* to go."),
+        ("they came by <b><i>March 12</i></b> to go.", "they came bis zum <b><i>12. März</i></b> to go."),
+        ("they came since _March 12_ to go.", "they came since dem _12. März_ to go."),
+        ("they came by *March 12 with dogs*.", "they came by *12. März with dogs*."),  # what is within it stays there
+        ("they came with dogs of March 12.", "they came with dogs vom 12. März."),
         ("they came from March 3 to March 12.", "they came vom 3. März bis zum 12. März."),
         ("they came from 3 to 12 March 1972.", "they came vom 3. März bis zum 12. März 1972."),
         ("they came from the 3rd until the 12th of March.", "they came vom 3. März bis zum 12. März."),
@@ -49,6 +54,12 @@ def test_a_date_without_its_month_is_carried(line: str, expected: str) -> None:
 
 def test_a_date_without_its_day_is_carried() -> None:
     text, _, _ = translate_wrongly("they came March 3 to go.", "March 3", "im März")
+    assert text == "they came 3. März to go."
+
+
+@pytest.mark.parametrize("written", ["3 of März", "März 3", "3 März"])
+def test_a_date_in_another_order_is_carried(written: str) -> None:
+    text, _, _ = translate_wrongly("they came March 3 to go.", "March 3", written)
     assert text == "they came 3. März to go."
 
 
