@@ -1,12 +1,14 @@
 """Replaces characters that a model never saw in training by their nearest equivalents that it did see.
 
 The training text decides, not a list: a seen character is never touched, except a mark that occurred a few times among
-thousands of another form. Knows the profile of one side, no networks.
+thousands of another form, and letters of a script that is only quoted there. Knows the profile of one side, no
+networks.
 """
 
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Self
 
@@ -30,6 +32,8 @@ from nmt_cli.text.words import choose_word_pattern
 
 RARE_MARK = 10  # occurrences of a mark; fewer are an accident,
 RARER = 1000  # if another form of the mark occurs so many times as often
+RARE_SCRIPT = 0.0001  # share of the letters and digits of training
+LAST_LATIN = "\u024f"
 BEFORE_OPENING = f" {OPENING_BRACKETS}{INVERTED_MARKS}{HYPHENS}{DASHES}</"
 ANYWHERE = TextContext()
 
@@ -42,7 +46,8 @@ class Characters(Rewrite):
 
     def __init__(self, counts: Mapping[str, int]) -> None:
         self.counts = counts
-        self.known = frozenset(counts) - frozenset(self.find_rare_marks()) | {" ", "⟦", "⟧"}
+        rare = frozenset((*self.find_rare_marks(), *self.find_rare_letters()))
+        self.known = frozenset(counts) - rare | {" ", "⟦", "⟧"}
         self.replacements: dict[str, str] = {}  # of characters for which their neighbours do not matter
 
     def find_rare_marks(self) -> Iterator[str]:
@@ -52,6 +57,15 @@ class Characters(Rewrite):
                 others = find_same_marks(mark)[:1]
                 if any(self.counts.get(other, 0) >= RARER * count for group in others for other in group):
                     yield mark
+
+    def find_rare_letters(self) -> Iterator[str]:
+        """Yields letters and digits of scripts that hardly occur in training: words of another language, full width."""
+        scripts = {sign: unicodedata.name(sign, "").split(" ")[0] for sign in self.counts if sign.isalnum()}
+        sizes: Counter[str] = Counter()
+        for sign, script in scripts.items():
+            sizes[script] += self.counts[sign]
+        least = RARE_SCRIPT * sizes.total()
+        yield from (sign for sign, script in scripts.items() if sign > LAST_LATIN and sizes[script] < least)
 
     @classmethod
     def from_model(cls, model: ModelText) -> Self:

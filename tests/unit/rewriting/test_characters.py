@@ -133,3 +133,12 @@ def test_invisible_characters_have_names() -> None:
     assert name_character("\u0301") == "U+0301 COMBINING ACUTE ACCENT"
     assert name_character("\ufe0f") == "U+FE0F VARIATION SELECTOR-16"
     assert [name_character(character) for character in "字ř™"] == ["字", "ř", "™"]
+
+
+def test_letters_of_a_script_that_training_only_quotes_are_not_known() -> None:
+    quoted = "вода ａ ٣"
+    often, seldom = (Counter(ENGLISH * times + quoted) for times in (1, 1000))
+    assert read(Characters(seldom), "hаvе ａ ٣") == "have a 3"  # Cyrillic letters, full width, Arabic digits
+    assert Characters(seldom).find_foreign_words("a вода") == [(2, 6)]
+    assert read(Characters(often), "hа ａ ٣") == "hа ａ ٣"
+    assert Characters(often).find_foreign_words("a вода") == []
