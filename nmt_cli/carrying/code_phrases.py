@@ -68,10 +68,14 @@ class PhraseFinder:
                 yield match.span()
 
     def find_commands(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yields commands with options, from the first word that training never had; but not `git with -m`."""
+        """Yields commands with options, from the first word that training never had, or that alone is in capitals; but
+        not `git with -m`.
+        """
+        is_shouted = text.isupper()
         for match in re.finditer(COMMAND, text) if " -" in text else ():
             words = list(re.finditer(r"\S+", match[0].partition(" -")[0]))
-            unknown = next((word.start() for word in words if not self.source.has_word(word[0])), None)
+            is_command = match[0][0].isupper() and not is_shouted
+            unknown = next((word.start() for word in words if is_command or not self.source.has_word(word[0])), None)
             if unknown is not None and self.source.count_word(words[-1][0]) < COMMON_SHARE * self.source.texts:
                 yield match.start() + unknown, match.end()
 

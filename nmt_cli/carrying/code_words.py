@@ -31,7 +31,7 @@ FILE_TYPES = frozenset(
 )
 LONGEST_CODE = 5  # letters of a text in capitals that is a code, not shouting: EUR, NULL
 FREQUENT_WORD_COUNT = 100  # occurrences from which a letter is a word: I
-RARE_SIGN_COUNT = 3  # occurrences at most
+RARE_SIGN_COUNT, RARE_SIGN_SHARE = 3, 0.0001  # occurrences at most, and those per text
 SHORTEST_WORD = 4  # letters; a shorter part of a path may be a unit
 
 
@@ -80,7 +80,8 @@ class CodeFinder:
 
     def has_rare_sign(self, part: str) -> bool:
         """Whether training almost never had one of the signs in this part of a text."""
-        return any(self.source.character_counts.get(sign, 0) <= RARE_SIGN_COUNT for sign in part)
+        most = max(RARE_SIGN_COUNT, RARE_SIGN_SHARE * self.source.texts)
+        return any(self.source.character_counts.get(sign, 0) <= most for sign in part)
 
     def is_code(self, word: str) -> bool:
         """Whether a word, without surrounding marks, is written unlike any word of a language."""

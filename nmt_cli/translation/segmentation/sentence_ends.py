@@ -29,7 +29,10 @@ END = (
 )
 WORD_BEFORE = rf"(?:^|(?<=[\s{re.escape(characters.ANY_OPENING)}./]))(?:[^\W\d_]\.\s?)*([^\W_]+)\.$|([^\s.]+)\.$"
 # A small number: of a day or an item, but not of a page ("p. 31."). A unit is no initial ("2 m.").
-SMALL_NUMBER = rf"(?:^|(?<=[(\s{COVERS}])|(?<=\b[^\W\d_]\.))(?<![^\W\d_]\.\s)\d{{1,2}}\.$"
+SMALL_NUMBER = (
+    rf"(?:^|(?<=[\s{COVERS}*_~>{re.escape(characters.ANY_OPENING)}])|(?<=\b[^\W\d_]\.))"
+    r"(?<![^\W\d_]\.\s)\d{1,2}\.$"
+)
 # With a full stop; 1.1 and 1.1.1 are covered.
 LIST_MARK = rf"[^\W\d_]|[ivx]{{1,5}}|[IVX]{{1,5}}|[{COVERS}]{{3}}|[{COVERS}]{{5}}"
 UNIT = rf"[\d{COVERS}]\s?[mglhtsмлт]\.$"

@@ -34,6 +34,7 @@ CODES = [
     "nmt train --model=<name>",
     "NMT TRAIN --MODEL",
     "NMT TRAIN --MODEL X",
+    "HOUSE TRAIN --MODEL",  # the first word is known, and alone in capitals
     "nmt train --model DIR --epochs N",
     "--model DIR",
     "--MODEL X",

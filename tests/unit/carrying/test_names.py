@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt_cli.carrying.code_words import CodeFinder
 from nmt_cli.carrying.names import NameFinder, join_neighbours
 from nmt_cli.carrying.spans import Span, SpanKind
 from nmt_cli.rewriting.characters import Characters
@@ -87,6 +88,12 @@ def test_names_with_some_signs_between_them_are_one(sign: str, count: int) -> No
     text = f"Kazimierz{sign}Krzysztof"
     spans = [Span(start, start + 9, text[start : start + 9], SpanKind.NAME) for start in (0, len(text) - 9)]
     assert len(join_neighbours(spans, text)) == count
+
+
+@pytest.mark.parametrize(("texts", "is_rare"), [(10_000, False), (100_000, True)])
+def test_a_sign_is_rare_for_the_size_of_the_training_text(texts: int, is_rare: bool) -> None:
+    source = ENGLISH_FINDER.source._replace(texts=texts, character_counts={"@": 10})
+    assert CodeFinder(source).is_lone_sign("@") == is_rare
 
 
 @pytest.mark.parametrize(

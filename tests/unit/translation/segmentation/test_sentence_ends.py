@@ -37,6 +37,7 @@ def test_labelled_sentences_are_found(language: str, sentences: str) -> None:
         "Ask the F.B.I. about it",
         "Es ist 3. Klasse",
         "Es ist <i>3. Klasse</i>",
+        "Es ist *3. Klasse* und „3. Klasse“",
         "He said “Go!” and left.",
         "彼は「行くな！」とだけ言った。",
     ],
