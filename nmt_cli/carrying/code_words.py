@@ -22,6 +22,9 @@ NOT_IN_WORDS = r"^&(?=[a-z])|[_\\@#+=^|~*$%<>`]|::|[-=]>|\?\.|(?<=[^\W\d_])&{1,2
 GLUED = r"-{2,}|[-=]>|[#=|~^+]+"  # signs that may touch a word of the language and are no part of it
 LONE_SIGN = r"[&+=<>|/\\^~@#*→←⇒]{1,3}|<?[=-]{1,2}>|<[=-]{1,2}"  # between two words
 KEBAB = r"[a-z][a-z0-9]*(?:-[a-z0-9]+){2,8}"  # my-component-name
+KEY_COMBINATION = (
+    r"[A-Z][^\W\d_]{2,}(?:\+[A-Z][^\W_]*)*\+?"  # Ctrl+S, Alt+ before F4, which a model of documentation knows
+)
 TYPED = r"0[xX][0-9A-Fa-f]{1,40}|[a-z]{2}-[A-Z]{2}"  # numbers and locales of programs: 0xFF, en-US
 FILE_TYPES = frozenset(
     "aac apk avi bak bat bin bmp bz2 cfg cmd conf cpp css csv dat db deb dll dmg doc docx eml env epub exe flac"
@@ -91,6 +94,8 @@ class CodeFinder:
             return len(word) == len("-v") or not self.source.has_word(word[1:])
         if re.match(OPTION, word):
             return not self.source.find_word(word).total  # whatever words it consists of
+        if re.fullmatch(KEY_COMBINATION, word) and not self.has_rare_sign("+"):
+            return not all(map(self.source.has_word, word.rstrip("+").split("+")))
         if re.search(NOT_IN_WORDS, word):
             return len(word) > 1 and not self.source.has_word(word)
         if re.fullmatch(KEBAB, word):

@@ -36,7 +36,7 @@ IDENTIFIERS = NumericKind(
         # Versions before they are final: v1.2.3-beta, 1.0.0-rc.1
         rf"{BEFORE}v?\d{{1,5}}(?:\.\d{{1,5}}){{2}}-[a-z]{{1,12}}(?:\.?\d{{1,5}})?(?![{LETTER}])",
         # Letters, then digits: A4-17, MP3, v1.2.3, COVID-19; digits, then capitals: 3D, 4K, 12A; mixed: 4x4, 3f2a.
-        rf"{BEFORE}(?:[A-Za-z]{{1,12}}|[A-Z]{{1,12}}-)\d{MIXED}(?:[-./_]\d{MIXED}){{0,8}}(?![{LETTER}])",
+        rf"{BEFORE}(?:[A-Za-z]{{1,12}}|[A-Z]{{1,12}}-)\d{MIXED}(?:[-./_]\d{MIXED}|[-_][A-Z]{{1,20}}){{0,8}}(?![{LETTER}])",
         rf"{BEFORE}\d{{1,12}}(?!(?:AM|PM|ST|ND|RD|TH)(?![{LETTER}]))[A-Z][A-Z0-9]{{0,20}}(?:-[A-Z0-9]{{1,20}}){{0,4}}(?![{LETTER}])",
         rf"{BEFORE}\d{{1,12}}[A-Za-z]{{1,12}}\d{MIXED}(?:-{MIXED}){{0,6}}(?![{LETTER}])",
         # Addresses of machines in hexadecimal digits.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from nmt_cli.carrying.choices import spell_out_choice
 from nmt_cli.translation.checks.context import CheckContext
 from nmt_cli.translation.checks.table import CHECK_ROWS, COMPARISONS, INSPECTIONS
 from nmt_cli.translation.checks.words import check_repeats
@@ -28,7 +29,8 @@ def check_translation(translation: Translation, context: CheckContext, *, repair
     failed = [*find_faults(translation, context)] if translation.repairs or not repaired else []
     if context.reads_text:
         context = context._replace(placed=translation.placed)
-        failed += check_pair(read_source_as_known(translation), translation.text, context)
+        source = spell_out_choice(read_source_as_known(translation))
+        failed += check_pair(source, spell_out_choice(translation.text), context)
         inspected = (check.inspect(translation, context) for check in INSPECTIONS if check.inspect is not None)
         failed += filter(None, inspected)
         if translation.is_recalled:  # a person chose its words

@@ -34,6 +34,8 @@ CODES = [
     "nmt train --model=<name>",
     "NMT TRAIN --MODEL",
     "NMT TRAIN --MODEL X",
+    "ABC-123-XYZ",
+    "A4-17-B",
     "HOUSE TRAIN --MODEL",  # the first word is known, and alone in capitals
     "nmt train --model DIR --epochs N",
     "--model DIR",

@@ -96,6 +96,12 @@ def test_a_sign_is_rare_for_the_size_of_the_training_text(texts: int, is_rare: b
     assert CodeFinder(source).is_lone_sign("@") == is_rare
 
 
+def test_keys_are_left_to_a_model_that_knows_them() -> None:
+    source = ENGLISH_FINDER.source._replace(character_counts={"+": 50})
+    assert not CodeFinder(source).is_code("Boston+Tom") and CodeFinder(source).is_code("Ctrl+Tom")
+    assert ENGLISH_FINDER.codes.is_code("Boston+Tom")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -83,6 +83,16 @@ def test_a_carried_command_is_no_copy_but_words_beside_it_are() -> None:
     assert kinds(source, "Los git add the file, wenn the dog is weg.", context) == ["copied"]
 
 
+def test_the_texts_of_a_choice_are_checked_each_with_the_words_around_it() -> None:
+    source, target = (
+        "I see {n} {n, plural, one {dog} other {dogs}}.",
+        "{n, plural, one {Ich sehe {n} Hund.} other {%s}}",
+    )
+    for text, expected in (("Ich sehe {n} Hunde.", []), ("Ich sehe Hunde.", ["brackets"])):
+        checked = check_translation(aligned(source, [target % text], [0]), GERMAN)
+        assert [check.kind for check in checked.checks] == expected
+
+
 def test_sentences_without_words_do_not_count() -> None:
     assert count_sentences("Yes. <br>", "") == 1
     assert count_sentences("<p>Yes.</p><p>No</p>", "") == 2
