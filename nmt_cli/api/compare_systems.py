@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,30 +22,21 @@ if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
 
 
-@dataclass(frozen=True)
-class SystemTask:
-    """The sentences on which all systems are scored."""
-
-    references: tuple[tuple[str, ...], ...]
-    sources: tuple[str, ...] | None
-    corpus: PreparedCorpus | None
-
-
 def score_systems(evaluation: Evaluation, paths: Sequence[Path], models: Collection[Path]) -> SystemComparison:
     """Scores every system and compares them, with all warnings.
 
     The paths are directories of models, or files of translations; those in `models` are known to be models.
     """
     names = name_systems(paths)
-    task = load_task(evaluation)
-    note = evaluation.choose_tokenizer(task.corpus, None, task.references)
-    text = texts.ParallelText((), task.references)
+    corpus = evaluation.request.load_corpus()
+    text = load_sources(evaluation, corpus)
+    note = evaluation.choose_tokenizer(corpus, None, text.references)
     outputs = [None if path in models else read_rival(path, text) for path in paths]  # before anything is translated
-    reports = [score_system(evaluation, task, path, lines) for path, lines in zip(paths, outputs, strict=True)]
+    reports = [score_system(evaluation, text, corpus, path, made) for path, made in zip(paths, outputs, strict=True)]
     evaluation.progress("comparing", 0, 0)
     comparison = compare_systems(names, reports, evaluation.config)
-    pairs = task.corpus.read_pairs("train") if task.corpus is not None and task.sources else []
-    seen = find_seen(task.sources or (), {pair.source for pair in pairs})
+    pairs = corpus.read_pairs("train") if corpus is not None and text.lines else []
+    seen = find_seen(text.lines, {pair.source for pair in pairs})
     leak = warn_of_leak(seen, f"{evaluation.request.data}/")
     warnings = (*filter(None, [note]), *leak, *comparison.warnings, *merge_warnings(names, reports))
     return dataclasses.replace(comparison, warnings=warnings)
@@ -60,31 +50,36 @@ def name_systems(paths: Sequence[Path]) -> list[str]:
     return list(map(str, paths))
 
 
-def load_task(evaluation: Evaluation) -> SystemTask:
-    corpus = evaluation.request.load_corpus()
+def load_sources(evaluation: Evaluation, corpus: PreparedCorpus | None) -> texts.ParallelText:
+    """Returns the sources, none where they are unknown, and the references on which all systems are scored."""
     text = evaluation.request.load_text(corpus)
-    sources = text.lines if evaluation.request.hypothesis is None else evaluation.request.read_material(text).sources
-    return SystemTask(text.references, tuple(sources) if sources is not None else None, corpus)
+    known = text.lines if evaluation.request.hypothesis is None else evaluation.request.read_material(text).sources
+    return texts.ParallelText(tuple(known or ()), text.references)
 
 
-def score_system(evaluation: Evaluation, task: SystemTask, path: Path, lines: Sequence[str] | None) -> report.Report:
-    """Returns the report of one system, with doubts about its scores; a model (no `lines`) translates first."""
-    if lines is not None:
+def score_system(
+    evaluation: Evaluation,
+    text: texts.ParallelText,
+    corpus: PreparedCorpus | None,
+    path: Path,
+    hypotheses: Sequence[str] | None,
+) -> report.Report:
+    """Returns the report of one system, with doubts about its scores; a model (no `hypotheses`) translates first."""
+    if hypotheses is not None:
         evaluation.progress(f"scoring {path}", 0, 0)
-        material = Material(lines, task.references, task.sources)
+        material = Material(hypotheses, text.references, text.lines or None)
         made = report.score_material(evaluation.names, material, evaluation.config)
     else:
-        text = texts.ParallelText(task.sources or (), task.references)
-        translator = evaluation.load_translator(path, task.corpus)
+        translator = evaluation.load_translator(path, corpus)
         progress = count_stage(evaluation.progress, f"translating with {path}", len(text.lines))
         made = report.score_translations(
             evaluation.names, text, translator, evaluation.request.search, progress, evaluation.config
         )
-        made = made.add_warnings(*list_doubts(evaluation.request, path, translator.card, task.corpus))
+        made = made.add_warnings(*list_doubts(evaluation.request, path, translator.card, corpus))
     made = dataclasses.replace(made, system=str(path))
     if evaluation.request.is_profiled:
-        pairs = task.corpus.read_pairs("train") if task.corpus is not None else []
-        made = evaluation.add_profile(made, [pair.source for pair in pairs], task.corpus, None)
+        pairs = corpus.read_pairs("train") if corpus is not None else []
+        made = evaluation.add_profile(made, [pair.source for pair in pairs], corpus, None)
     return made
 
 

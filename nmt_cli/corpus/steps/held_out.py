@@ -20,7 +20,7 @@ from nmt_cli.corpus.pairs import Pairs, Role
 from nmt_cli.corpus.steps.near_duplicates import number_near_equal
 from nmt_cli.corpus.steps.reading import PrepareProgress
 from nmt_cli.corpus.steps.run_checks import describe_rows
-from nmt_cli.corpus.steps.split import Leak, Splits, find_connected_groups, measure_leak, number_keys, split_by_groups
+from nmt_cli.corpus.steps.split import Splits, find_connected_groups, measure_leak, number_keys, split_by_groups
 from nmt_cli.corpus.steps.split_sizes import Sizes, choose_sizes
 from nmt_cli.errors import DataError
 
@@ -105,14 +105,14 @@ def drop_shared(pairs: Pairs, rows: IntArray, drawn: Splits, numbers: Sequence[I
     return Splits(**splits)
 
 
-def report_leak(groups: IntArray, leak: Leak) -> LeakReport:
+def report_leak(groups: IntArray, leak: tuple[float, float]) -> LeakReport:
     """Returns the manifest's entry about the groups (N,) and the leak of a random split."""
     counts = np.bincount(groups)
     return LeakReport(
         groups=int(np.count_nonzero(counts)),
         largest_group=int(counts.max(initial=0)),
-        test_sources_by_rows=round(leak.sources, 4),
-        test_targets_by_rows=round(leak.targets, 4),
+        test_sources_by_rows=round(leak[0], 4),
+        test_targets_by_rows=round(leak[1], 4),
     )
 
 

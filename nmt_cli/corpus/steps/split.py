@@ -23,14 +23,6 @@ STRATA = 10  # of sentence length
 
 
 @dataclass(frozen=True)
-class Leak:
-    """The leak of a random split: the shares, 0 to 1, of test rows whose sentence is in train, too."""
-
-    sources: float
-    targets: float
-
-
-@dataclass(frozen=True)
 class Splits:
     """The row numbers of each split, in random order; together the splits contain every row once."""
 
@@ -171,11 +163,11 @@ def refuse_connected(where: str, pairs: int, groups: int, shared: str) -> NoRetu
     )
 
 
-def measure_leak(sources: IntArray, targets: IntArray, sizes: Sizes, *, seed: int) -> Leak:
-    """Measures the leak of a random split of the rows with the same sizes."""
+def measure_leak(sources: IntArray, targets: IntArray, sizes: Sizes, *, seed: int) -> tuple[float, float]:
+    """Returns the shares, 0 to 1, of test rows whose source or target is in train, too, in a random split."""
     rows = default_rng([seed, 1]).permutation(len(sources))
     test, train = rows[: sizes.test], rows[sizes.test + sizes.dev :]
-    return Leak(sources=measure_known_share(sources, train, test), targets=measure_known_share(targets, train, test))
+    return measure_known_share(sources, train, test), measure_known_share(targets, train, test)
 
 
 def measure_known_share(numbers: IntArray, train: IntArray, test: IntArray) -> float:

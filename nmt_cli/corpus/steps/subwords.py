@@ -6,7 +6,7 @@ Knows which files of the prepared directory are written; nothing of how pairs ar
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -137,17 +137,22 @@ def encode_splits(
     done, total = 0, len(config.text_sides) * sum(len(rows) for rows in splits.by_name.values())
     masked = {split: mask_rows(pairs, rows, config) for split, rows in splits.by_name.items()}
     truncated: list[IntArray] = []
+
+    def advance(encoded: int) -> None:
+        nonlocal done
+        done += encoded
+        report_progress("encoding", done, total)
+
     for side in config.text_sides:
         tokenizer = subwords.get_tokenizer(side)
         for split, rows in splits.by_name.items():
             sentences = read_masked(pairs, side, rows, masked[split].get(side, {}))
-            chunks = report_encoding(encode_chunks(sentences, tokenizer), done, total, report_progress)
+            chunks = encode_chunks(sentences, tokenizer, advance)
             ragged = Ragged.from_sequences(chunks, vocabulary_size=tokenizer.vocabulary_size)
             if side == "source" and limit is not None:
                 truncated.append(rows[ragged.lengths > limit])
                 ragged = ragged.truncate(limit)
             ragged.save(directory / f"{split}.{side}")
-            done += len(rows)
     return np.unique(np.concatenate(truncated)) if truncated else np.zeros(0, np.int64)
 
 
@@ -171,20 +176,13 @@ def read_masked(pairs: Pairs, side: Side, rows: IntArray, changed: Mapping[int, 
     return (changed.get(index, sentence) for index, sentence in enumerate(pairs.get_texts(side).select(rows)))
 
 
-def encode_chunks(sentences: Iterator[str], tokenizer: Tokenizer) -> Iterator[list[list[int]]]:
-    """Yields the ids of the sentences, one chunk at a time."""
+def encode_chunks(
+    sentences: Iterator[str], tokenizer: Tokenizer, advance: Callable[[int], None]
+) -> Iterator[list[list[int]]]:
+    """Yields the ids of the sentences, one chunk at a time; `advance` receives the size of each that is used."""
     while chunk := list(islice(sentences, CHUNK)):
         yield tokenizer.encode_all(chunk)
-
-
-def report_encoding(
-    chunks: Iterable[list[list[int]]], done: int, total: int, report_progress: PrepareProgress
-) -> Iterator[list[list[int]]]:
-    """Passes the chunks on, reporting the number of sentences encoded, counted from `done`."""
-    for chunk in chunks:
-        yield chunk
-        done += len(chunk)
-        report_progress("encoding", done, total)
+        advance(len(chunk))
 
 
 def measure_subwords(
