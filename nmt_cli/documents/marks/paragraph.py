@@ -47,6 +47,11 @@ class Paragraph:
             output.write_raw(item.raw, item.wrappers)
         return output.finish()
 
+    @property
+    def text(self) -> str:
+        """The plain text, without marks and code."""
+        return "".join(item.text for item in self.items)
+
     @cached_property
     def segments(self) -> list[ParagraphSegment]:
         """The segments, with each break as a segment of its own."""
@@ -68,7 +73,7 @@ class Paragraph:
         return output.finish()
 
     def make_unit(self, notes: Counter[str], encode: Callable[[str], str | bytes] = str) -> TranslationUnit:
-        """Returns the paragraph as a unit of a document; `encode` produces bytes if the document is not UTF-8."""
+        """Returns the paragraph as a unit of a document; `encode` finishes its text, or makes bytes of it."""
 
         def write_unit(translations: Sequence[Translation]) -> str | bytes:
             return encode(self.write(iter(translations), notes))

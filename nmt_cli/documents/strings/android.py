@@ -11,28 +11,23 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.marks.items import InlineItem, Wrapper
 from nmt_cli.documents.marks.paragraph import Paragraph
 from nmt_cli.documents.marks.spelling import TextSyntax
-from nmt_cli.documents.strings.syntax import decode_units, is_text, read_plain_items
+from nmt_cli.documents.strings.syntax import decode_backslash, is_text, read_plain_items
+from nmt_cli.documents.strings.xml_values import XmlValueDocument
 from nmt_cli.documents.xml.scanner import ENTITY, MarkupToken
 from nmt_cli.documents.xml.tree import (
     CDATA,
-    INVALID,
     XmlNode,
-    decode_xml,
     escape_cdata,
     escape_xml,
     get_cdata,
     is_cdata,
-    read_node,
-    scan_xml,
-    strip_prefix,
 )
 
 ANDROID_ESCAPES = re.compile(rf"{ENTITY}|(?:\\u[0-9a-fA-F]{{4}})+|\\.|[ \t\r\n]+|[&<>\"']", re.DOTALL)
-TEXT_ELEMENTS = frozenset({"string", "plurals", "string-array"})
+ANDROID_SPELLINGS = str.maketrans({"\\": "\\\\", "'": "\\'", '"': '\\"', "\n": "\\n"})
 
 
 def decode_android(written: str) -> str:
@@ -40,17 +35,12 @@ def decode_android(written: str) -> str:
         return " "
     if written == '"':
         return ""
-    if written.startswith("\\u") and len(written) >= 6:
-        return decode_units(written)
-    if written.startswith("\\"):
-        return {"n": "\n", "t": " "}.get(written[1:], written[1:])
-    return html.unescape(written)
+    return decode_backslash(written) if written.startswith("\\") else html.unescape(written)
 
 
 def escape_android(text: str) -> str:
     """Escapes plain text for a string resource."""
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace('"', '\\"').replace("\n", "\\n")
-    return escape_xml(escaped)
+    return escape_xml(text.translate(ANDROID_SPELLINGS))
 
 
 def escape_quoted(text: str) -> str:
@@ -65,8 +55,7 @@ def decode_section(written: str) -> str:
 
 def escape_section(text: str) -> str:
     """Escapes plain text for a CDATA section of a string resource."""
-    escaped = INVALID.sub("", text).replace("\\", "\\\\").replace("'", "\\'").replace('"', '\\"').replace("\n", "\\n")
-    return escape_cdata(escaped)
+    return escape_cdata(text.translate(ANDROID_SPELLINGS))
 
 
 TEXT_SYNTAX = TextSyntax(ANDROID_ESCAPES, decode_android, escape_android)
@@ -74,33 +63,16 @@ SECTION_ESCAPES = re.compile(r"(?:\\u[0-9a-fA-F]{4})+|\\.|[ \t\r\n]+|[\"']", re.
 SECTION_SYNTAX = TextSyntax(SECTION_ESCAPES, decode_section, escape_section)
 
 
-class AndroidDocument(Document):
-    def read_units(self) -> Iterator[TranslationUnit]:
-        decoded = decode_xml(self.source, with_entities=True)
-        yield make_verbatim_unit(decoded.mark)
-        kept: list[str] = []
-        for part in self.read_parts(scan_xml(decoded.text)):
-            if isinstance(part, Paragraph) and part.texts:
-                yield make_verbatim_unit(decoded.encode("".join(kept)))
-                yield part.make_unit(self.notes, decoded.encode)
-                kept = []
-            else:
-                kept.append(part if isinstance(part, str) else part.raw)
-        yield make_verbatim_unit(decoded.encode("".join(kept)))
+class AndroidDocument(XmlValueDocument):
+    elements = frozenset({"string", "plurals", "string-array"})
 
-    def read_parts(self, tokens: Iterator[MarkupToken]) -> Iterator[str | Paragraph]:
-        """Yields strings as paragraphs and everything else unchanged."""
-        for token in tokens:
-            if token.kind != "open" or strip_prefix(token.name) not in TEXT_ELEMENTS:
-                yield token.raw
-                continue
-            node = read_node(tokens, token)
-            if node.read("translatable") == "false":
-                yield node.raw
-            elif node.name == "string":
-                yield from read_resource(node)
-            else:
-                yield from read_items_of(node)
+    def read_element(self, node: XmlNode) -> Iterator[str | Paragraph]:
+        if node.read("translatable") == "false":
+            yield node.raw
+        elif node.name == "string":
+            yield from read_resource(node)
+        else:
+            yield from read_items_of(node)
 
 
 def read_items_of(node: XmlNode) -> Iterator[str | Paragraph]:

@@ -2,7 +2,7 @@ r"""Files of entries, by one mechanism: a pattern finds the values; the rest is 
 
 Each class at the end is a row of the table. Its `entry` matches a `value` and, if there is one, its `key`. A match
 without a value is kept (a comment, a section header); its key is that of the next value. `quote`, if the pattern has
-it, opens the value and selects one of the `syntaxes`.
+it, opens the value and selects one of the `syntaxes`; `unclosed` is a quote or comment that is never closed.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_
 from nmt_cli.documents.encodings import decode_document
 from nmt_cli.documents.marks.paragraph import Paragraph, make_units
 from nmt_cli.documents.marks.spelling import TextSyntax
-from nmt_cli.documents.strings.properties import find_encoding
-from nmt_cli.documents.strings.syntax import decode_units, is_text, read_string
+from nmt_cli.documents.strings.syntax import ESCAPED_LETTERS, decode_backslash, is_text, read_string
 from nmt_cli.documents.xml.scanner import ENTITY
 
 C_ESCAPES = r"(?:\\u[0-9a-fA-F]{4})+|\\U[0-9a-fA-F]{8}|\\x[0-9a-fA-F]{2}|\\\r?\n\s*|\\.|\r?\n[ \t]*"
-ESCAPED_CONTROLS = {"n": "\n", "N": "\n", "t": " ", "r": "", "f": " ", "b": ""}
+ENTRY_LETTERS = {**ESCAPED_LETTERS, "N": "\n", "b": ""}
 STRING_VALUE = (  # in double quotes, in which a backslash escapes, or in single ones, in which `%s` does
     r"(?:(?P<quote>\"(?:\"\")?)|(?P<literal>'(?:'')?))"
     r"(?P<value>(?(quote)(?:\\.|(?!(?P=quote))[^\\])*+|(?:%s(?!(?P=literal)).)*+))(?(quote)(?P=quote)|(?P=literal))"
@@ -33,11 +32,7 @@ def decode_escape(written: str) -> str:
     """Decodes a C-style escape, a doubled quote, a line break or a run of blanks."""
     if not written.startswith("\\"):
         return "\n" if "\n" in written else " " if written.isspace() else written[0]
-    if written[1] == "u" and len(written) > 2:
-        return decode_units(written)
-    if written[1] in "Ux" and len(written) > 2:
-        return chr(min(int(written[2:], 16), 0x10FFFF))
-    return "" if written[1:].isspace() else ESCAPED_CONTROLS.get(written[1], written[1])
+    return "" if written[1:].isspace() else decode_backslash(written, ENTRY_LETTERS)
 
 
 def decode_folded(written: str) -> str:
@@ -69,9 +64,11 @@ class EntryDocument(Document):
 
     entry: ClassVar[re.Pattern[str]]
     syntaxes: ClassVar[Mapping[str | None, TextSyntax]]  # by the quote that opens a value; None for any other
+    may_be_latin = True  # what is not UTF-8 is Latin-1
 
     def read_units(self) -> Iterator[TranslationUnit]:
-        decoded = decode_document(self.source, find_encoding)
+        decoded = decode_document(self.source, find_encoding if self.may_be_latin else lambda _: None)
+        self.encoding = decoded.encoding
         yield make_verbatim_unit(decoded.mark)
         yield from make_units(self.read_parts(decoded.text), self.notes, decoded.encode)
 
@@ -81,15 +78,30 @@ class EntryDocument(Document):
         for match in self.entry.finditer(text):
             groups = match.groupdict()
             key = (groups["key"] or key).strip("'\"")
+            if groups.get("unclosed"):
+                what = "string" if groups["unclosed"] == '"' else "comment"
+                self.source.refuse(text.count("\n", 0, match.start()) + 1, f"a {what} is never closed")
             if not groups["value"]:
                 continue
-            syntax = self.syntaxes.get(groups.get("quote")) or self.syntaxes[None]
-            paragraph = read_string(groups["value"], syntax)
-            if is_text("".join(item.text for item in paragraph.items) or groups["value"], key):
+            paragraph = read_string(groups["value"], self.choose_syntax(match))
+            if is_text(paragraph.text or groups["value"], key):
                 yield text[position : match.start("value")]
                 yield paragraph
                 position = match.end("value")
         yield text[position:]
+
+    def choose_syntax(self, entry: re.Match[str]) -> TextSyntax:
+        """Returns the syntax of the value of an entry."""
+        return self.syntaxes.get(entry.groupdict().get("quote")) or self.syntaxes[None]
+
+
+def find_encoding(data: bytes) -> str | None:
+    """Returns the encoding of a file that is not UTF-8: Latin-1."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return "latin-1"
+    return None
 
 
 DOUBLE_QUOTED = build_syntax(C_ESCAPES, {"\\": "\\\\", '"': '\\"', "\n": "\\n"})
@@ -176,3 +188,73 @@ class FluentDocument(EntryDocument):
         re.MULTILINE,
     )
     syntaxes: ClassVar = {None: build_syntax(r"[ \t]*(?:\r?\n[ \t]*)+", {"{": '{"{"}', "}": '{"}"}'}, lambda _: " ")}
+
+
+APPLE_COMMENT = r"/\*(?:[^*]|\*(?!/))*+\*/"  # no way back: many comments take no longer
+
+
+def decode_apple(written: str) -> str:
+    """Decodes an escape, of which octal codes are Latin-1, a line break or a run of blanks."""
+    if not written.startswith("\\"):
+        return "\n" if written.strip(" \t") else " "
+    if written[1:].isdigit() and len(written) == 4:
+        return chr(int(written[1:], 8) & 0xFF)
+    return decode_backslash(written.replace("\\U", "\\u"))
+
+
+class AppleStringsDocument(EntryDocument):
+    """Strings of an Apple app: `"key" = "value";`, in UTF-8, or in UTF-16 with a byte order mark."""
+
+    entry = re.compile(
+        rf"{APPLE_COMMENT}|//[^\r\n]*|=(?:\s|{APPLE_COMMENT}|//[^\r\n]*)*+\"(?P<value>(?:\\.|[^\"\\])*+)\""
+        rf"(?=(?:\s|{APPLE_COMMENT})*+;)|(?P<key>\"(?:\\.|[^\"\\])*+\"|[\w.-]+)|(?P<unclosed>\"|/\*)",
+        re.DOTALL,
+    )
+    escapes = r"(?:\\[uU][0-9a-fA-F]{4})+|\\[0-7]{3}|\\.|\r\n|[\r\n]"
+    spellings: ClassVar = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "", "\t": "\\t"}
+    syntaxes: ClassVar = {None: build_syntax(escapes, spellings, decode_apple)}
+    may_be_latin = False
+
+
+CONTINUATION = r"[ \t\f]*\\(?:\r\n|[\r\n])[ \t\f]*"
+PROPERTY_ESCAPES = rf"{CONTINUATION}|(?:\\u[0-9a-fA-F]{{4}})+|\\."
+PROPERTY_SPELLINGS = {"\\": "\\\\", "\n": "\\n", "\r": "", "\t": "\\t", "\f": ""}
+ARGUMENT = re.compile(r"\{\d")  # of `MessageFormat`, which doubles apostrophes
+
+
+def decode_property(written: str) -> str:
+    """Decodes an escape, a continued line, a run of blanks, or a quote of `MessageFormat`."""
+    if not written.startswith("\\"):
+        return "'" if written == "''" else " "
+    return "" if written[1] in "\r\n" else decode_backslash(written)
+
+
+def escape_non_ascii(text: str) -> str:
+    """Writes characters beyond ASCII as UTF-16 units: `\\u00e9`."""
+
+    def write_units(match: re.Match[str]) -> str:
+        data = match[0].encode("utf-16-be", "replace")
+        return "".join(f"\\u{data[index : index + 2].hex()}" for index in range(0, len(data), 2))
+
+    return re.sub(r"[^\x00-\x7f]+", write_units, text)
+
+
+PLAIN_PROPERTY = build_syntax(PROPERTY_ESCAPES, PROPERTY_SPELLINGS, decode_property)
+MESSAGE_PROPERTY = build_syntax(rf"''?|{PROPERTY_ESCAPES}", {**PROPERTY_SPELLINGS, "'": "''"}, decode_property)
+
+
+class PropertiesDocument(EntryDocument):
+    """Java properties; with escapes in a file of ASCII alone, which every version of Java reads, or in Latin-1."""
+
+    entry = re.compile(
+        r"[ \t\f]*[#!][^\r\n]*(?:\r\n|[\r\n]|\Z)|[ \t\f]*(?:\r\n|[\r\n]|\Z)"
+        r"|[ \t\f]*(?P<key>(?:\\(?:\r\n|.)|[^\s:=\\])*)(?:[ \t\f]*[:=])?[ \t\f]*"
+        r"(?P<value>(?:\\(?:\r\n|.)|[^\\\r\n])*)\\?(?:\r\n|[\r\n]|\Z)",
+        re.DOTALL,
+    )
+
+    def choose_syntax(self, entry: re.Match[str]) -> TextSyntax:
+        syntax = MESSAGE_PROPERTY if ARGUMENT.search(entry["value"]) else PLAIN_PROPERTY
+        if entry.string.isascii() or self.encoding == "latin-1":
+            return syntax._replace(escape=lambda text: escape_non_ascii(syntax.escape(text)))
+        return syntax

@@ -118,9 +118,8 @@ class JsonDocument(Document):
             yield written
             return
         paragraph = read_string(raw, self.syntax)
-        text = "".join(item.text for item in paragraph.items)
         key = level.key if level is not None else ""
-        yield from ('"', paragraph, '"') if is_text(text or raw, key) else (written,)
+        yield from ('"', paragraph, '"') if is_text(paragraph.text or raw, key) else (written,)
 
     def follow_sign(self, sign: str, levels: list[JsonLevel], text: str, position: int) -> None:
         """Opens and closes objects and arrays."""

@@ -8,7 +8,7 @@ is a separate paragraph. Must not know any format.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from nmt_cli.documents.marks.items import InlineItem, ItemKind, Wrapper
 from nmt_cli.documents.marks.paragraph import Paragraph
@@ -19,6 +19,7 @@ MESSAGE_WITH_FORMS = re.compile(r"\{\s*[\w.-]+\s*,\s*(?:plural|select|selectordi
 FORM = re.compile(r"([\w=<>-]+\s*)\{")
 MAXIMUM_NESTING = 20
 OWN_ENTITY = re.compile(r"&[A-Za-z][\w.-]*;")  # which nothing decodes
+ESCAPED_LETTERS = {"n": "\n", "t": " ", "r": "", "f": " "}  # what a letter after a backslash spells
 SPECIAL_KINDS: dict[str, ItemKind] = {"": "point", "\n": "break"}  # by what an escape spells
 # What is no text for people, although it has letters. A single word is one, unless its form says otherwise.
 IDENTIFIER = re.compile(
@@ -97,6 +98,15 @@ def find_closing_brace(text: str, start: int) -> int | None:
 def decode_units(written: str) -> str:
     r"""Decodes a run of escaped UTF-16 units (`\ud83d\ude00`); half a character becomes U+FFFD."""
     return bytes.fromhex(written.replace("\\u", "")).decode("utf-16-be", "replace")
+
+
+def decode_backslash(written: str, controls: Mapping[str, str] = ESCAPED_LETTERS) -> str:
+    r"""Decodes a backslash with what follows it: units (`\u00e9`), a code (`\xe9`, `\U0001f600`), or one character."""
+    if written[1] == "u" and len(written) > 2:
+        return decode_units(written)
+    if written[1] in "xU" and len(written) > 2:
+        return chr(min(int(written[2:], 16), 0x10FFFF))
+    return controls.get(written[1], written[1])
 
 
 def read_plain_items(raw: str, syntax: TextSyntax, wrappers: Sequence[Wrapper] = ()) -> Iterator[InlineItem]:

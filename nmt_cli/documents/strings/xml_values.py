@@ -1,4 +1,4 @@
-"""XML files with texts in elements of certain names: .NET resources and drawings (SVG).
+"""XML files with texts in elements of certain names: .NET resources and drawings (SVG); `android` has a third kind.
 
 Each class at the end is a row of the table. Everything outside its `elements` is kept byte for byte.
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,13 +17,12 @@ from nmt_cli.documents.encodings import decode_document
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import Paragraph
 from nmt_cli.documents.marks.spelling import TextSyntax, make_text
-from nmt_cli.documents.strings.syntax import decode_units, is_text, read_plain_items, read_string
+from nmt_cli.documents.strings.syntax import ESCAPED_LETTERS, decode_backslash, is_text, read_plain_items, read_string
 from nmt_cli.languages.codes import find_language_tag, is_same_language
 from nmt_cli.text.aligned import Edit
 
 if TYPE_CHECKING:
     from nmt_cli.documents.encodings import DecodedText
-    from nmt_cli.translation.result import Translation
 
 FOLD = r"[ \t]*\\?\r?\n[ \t]*"
 DOUBLE = re.compile(rf"{FOLD}|\\x[0-9a-fA-F]{{2}}|(?:\\u[0-9a-fA-F]{{4}})+|\\U[0-9a-fA-F]{{8}}|\\.|\t+|  +", re.DOTALL)
@@ -36,18 +35,14 @@ UNSAFE = re.compile(r"[-?:](?:\s|$)|[\[\]{},#&*!|>'\"%@`]|.*(?:: | #|:$)|\s|.*\s
 UNSAFE_INSIDE = re.compile(r".*[\[\]{},]", re.DOTALL)  # brackets
 TOP_KEY = re.compile(r"^[\"']?(?P<key>[^\s#\"'{}\[\]:%.-][^\s:]*?)[\"']?(?=:(?:\s|$))", re.MULTILINE)
 ANCHOR = re.compile(r"&\S+\s+")
+YAML_LETTERS = {**ESCAPED_LETTERS, "0": "", "_": "\u00a0", "N": "\u0085", "e": "", "a": "", "b": ""}
 YAML_CHARACTERS = 1 << 26  # characters: the parser needs many bytes for each
 
 
 def decode_double(written: str) -> str:
     if not written.startswith("\\") or written[1:].lstrip(" \t\r\n") == "":
         return fold_lines(written)
-    if written[1] == "u":
-        return decode_units(written)
-    if written[1] in "xU":
-        return chr(min(int(written[2:], 16), 0x10FFFF))
-    names = {"n": "\n", "t": " ", "r": "", "0": "", "_": "\u00a0", "N": "\u0085", "e": "", "a": "", "b": ""}
-    return names.get(written[1], written[1])
+    return decode_backslash(written, YAML_LETTERS)
 
 
 def decode_single(written: str) -> str:
@@ -130,17 +125,12 @@ class YamlDocument(Document):
             inner = read_string(raw[1:-1], syntax)
             whole = Paragraph([*first.items, *inner.items, *first.items], syntax.escape)
             return whole.make_unit(self.notes, decoded.encode)
-        return self.make_plain_unit(raw, decoded, inside_brackets=scalar.is_inside_brackets)
 
-    def make_plain_unit(self, raw: str, decoded: DecodedText, *, inside_brackets: bool) -> TranslationUnit:
-        paragraph = read_string(raw, SYNTAXES[""])
-
-        def write_plain(translations: Sequence[Translation]) -> str | bytes:
-            written = paragraph.write(iter(translations), self.notes)
-            is_plain = is_safe(written, inside_brackets=inside_brackets)
+        def encode_plain(written: str) -> str | bytes:
+            is_plain = is_safe(written, inside_brackets=scalar.is_inside_brackets)
             return decoded.encode(written if is_plain else f'"{escape_double(re.sub(FOLD, " ", written))}"')
 
-        return TranslationUnit(paragraph.texts, write_plain)
+        return read_string(raw, SYNTAXES[""]).make_unit(self.notes, encode_plain)
 
 
 def is_safe(text: str, *, inside_brackets: bool) -> bool:

@@ -1,4 +1,4 @@
-"""Files of entries: INI, TOML, PHP, DTD, resource scripts, calendars and Fluent."""
+"""Files of entries: INI, TOML, PHP, DTD, resource scripts, calendars, Fluent, and strings of Apple and Java."""
 
 from __future__ import annotations
 
@@ -96,7 +96,32 @@ mails = You have { $n ->
    *[other] { $n } mails
 } in { -brand }.
 """
-FILES = {"ini": INI, "toml": TOML, "php": PHP, "dtd": DTD, "rc": RC, "ics": ICS, "ftl": FTL}
+APPLE = """/* "not" = "this"; */
+"hello" = "Say \\"yes\\"";
+"two" = /* nor "this" */ // ; nor this
+  "A line\\nand another" /* = "or this" */ ;
+"id" = "soup";
+three = "caf\\U00e9";
+"""
+PROPERTIES = """# not = this
+hello = It's a café
+two: first, \\
+   and on\\nanother line
+  three  Words
+url = https://example.org
+many = {0} isn''t here
+"""
+FILES = {
+    "ini": INI,
+    "toml": TOML,
+    "php": PHP,
+    "dtd": DTD,
+    "rc": RC,
+    "ics": ICS,
+    "ftl": FTL,
+    "apple": APPLE,
+    "properties": PROPERTIES,
+}
 TEXTS = {
     "ini": ["Good morning.", 'He said "no".', "Then he left.", "two words", "a = b is true"],
     "toml": [
@@ -111,6 +136,8 @@ TEXTS = {
         *("Good morning, { $user }.", "Where is it?", "First line goes on and on.", "You have"),
         *("one mail", "{ $n } mails", "in { -brand }."),
     ],
+    "apple": ['Say "yes"', "A line", "and another", "café"],
+    "properties": ["It's a café", "first, and on", "another line", "Words", "{0} isn't here"],
 }
 
 
