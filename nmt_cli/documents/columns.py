@@ -93,7 +93,7 @@ def list_added_columns(source: DocumentSource, existing: Sequence[str]) -> list[
 
     Raises the errors of `name_new_column`.
     """
-    columns = [AddedColumn(name_new_column(source, existing), get_text)]
+    columns = [AddedColumn(name_new_column(source, existing), lambda translation: translation.text)]
     if source.config.qa_column is not None:
         names = [*existing, columns[0].name]
         columns.append(
@@ -108,10 +108,6 @@ def list_added_columns(source: DocumentSource, existing: Sequence[str]) -> list[
 
 def format_confidence(translation: Translation) -> str:
     return "" if translation.confidence is None else f"{translation.confidence:.4f}"
-
-
-def get_text(translation: Translation) -> str:
-    return translation.text
 
 
 def join_messages(translation: Translation) -> str:

@@ -7,11 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from nmt_cli.carrying.tags import BLOCK_TAGS
-from nmt_cli.documents.xml.scanner import (
-    Attribute,
-    MarkupToken,
-    read_attributes,
-)
+from nmt_cli.documents.xml.scanner import Attribute, MarkupToken, map_attributes
 from nmt_cli.text.characters import END_MARKS, PAUSES
 
 INLINE = frozenset(
@@ -96,7 +92,7 @@ def is_untranslated(token: MarkupToken) -> bool:
         return True
     if token.kind != "open" or token.name in VOID_TAGS or not any(sign in token.raw for sign in KEPT_SIGNS):
         return False
-    attributes = {attribute.name: attribute.value for attribute in read_attributes(token.raw)}
+    attributes = map_attributes(token.raw)
     is_hidden = (
         attributes.get("hidden", "until-found") != "until-found"
         or attributes.get("aria-hidden", "").lower() == "true"

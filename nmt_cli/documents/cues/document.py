@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from nmt_cli.documents.cues.turns import LONGEST_SENTENCE, Turn, find_turns
 from nmt_cli.documents.cues.wrapping import CUE_LINE_END, fit_lines
@@ -18,9 +17,6 @@ from nmt_cli.documents.marks.paragraph import Paragraph
 from nmt_cli.documents.marks.spelling import TextSyntax
 from nmt_cli.text.aligned import AlignedText
 from nmt_cli.translation.placement.traced_text import TextRange
-
-if TYPE_CHECKING:
-    from nmt_cli.translation.result import Translation
 
 CUT = "\ufdd1"  # stands where a cue ends and the next begins: no character, and in no file
 
@@ -59,9 +55,8 @@ class CueDocument(Document):
         items = [*first.items, *(item for turn in others for item in (cut, *turn.items))]
         paragraph = Paragraph(items, self.syntax.escape)
 
-        def write_unit(translations: Sequence[Translation]) -> str:
-            texts = paragraph.write(iter(translations), self.notes).split(CUT, len(others))
-            written = [fit_lines(turn.raw, text, self.line_end) for turn, text in zip(turns, texts, strict=True)]
-            return "".join(text + gap for text, gap in zip(written, [*between, ""], strict=True))
+        def divide(written: str) -> str:
+            rows = zip(turns, written.split(CUT, len(others)), [*between, ""], strict=True)
+            return "".join(fit_lines(turn.raw, text, self.line_end) + gap for turn, text, gap in rows)
 
-        return TranslationUnit(paragraph.texts, write_unit) if paragraph.texts else make_verbatim_unit(first.raw)
+        return paragraph.make_unit(self.notes, divide) if paragraph.texts else make_verbatim_unit(first.raw)

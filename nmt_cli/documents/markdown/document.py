@@ -11,18 +11,16 @@ Alternative texts of images and titles of links are kept, not translated.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nmt_cli.documents.document import Document, TranslationUnit, import_library, make_verbatim_unit
 from nmt_cli.documents.markdown.inline import NEED_TEXT, InlineReader, make_inline_parser
 from nmt_cli.documents.markdown.lines import LINE_END, finish_lines
 from nmt_cli.documents.marks.paragraph import Paragraph
-
-if TYPE_CHECKING:
-    from nmt_cli.translation.result import Translation
 
 MARKDOWN_MEBIBYTES = 12  # of which the parser makes about 1 GiB in memory
 # Unknown to the parser: a byte order mark, and front matter in TOML.
@@ -51,15 +49,10 @@ class MarkdownDocument(Document):
         position = 0
         for passage in self.find_passages(text):
             yield make_verbatim_unit(text[position : passage.start])
-            yield self.make_unit(passage.paragraph, text[passage.start : passage.end])
+            finish = partial(finish_lines, text[passage.start : passage.end])
+            yield passage.paragraph.make_unit(self.notes, finish)
             position = passage.end
         yield make_verbatim_unit(text[position:])
-
-    def make_unit(self, paragraph: Paragraph, raw: str) -> TranslationUnit:
-        def write_unit(translations: Sequence[Translation]) -> str:
-            return finish_lines(raw, paragraph.write(iter(translations), self.notes))
-
-        return TranslationUnit(paragraph.texts, write_unit)
 
     def find_passages(self, text: str) -> Iterator[Passage]:
         """Yields the passages of running text in document order; notes those that cannot be located."""

@@ -15,7 +15,7 @@ from nmt_cli.documents.html import HtmlDocument
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.office.archive import ArchiveDocument
 from nmt_cli.documents.office.parts import ParagraphReader
-from nmt_cli.documents.xml.scanner import read_attributes
+from nmt_cli.documents.xml.scanner import map_attributes
 from nmt_cli.documents.xml.tree import XmlNode, make_text_item, refuse_part
 from nmt_cli.languages.codes import find_language_tag
 
@@ -52,12 +52,12 @@ class EpubDocument(ArchiveDocument):
         if not self.has_part(CONTAINER):
             refuse_part(self.source.name, f"it is not EPUB: it has no {CONTAINER}", "check the file's name")
         root = ROOT_FILE.search(self.read_bytes(CONTAINER).decode("utf-8", "replace"))
-        self.package = read_values(root[0]).get("full-path", "") if root else ""
+        self.package = map_attributes(root[0]).get("full-path", "") if root else ""
         if not self.has_part(self.package):
             refuse_part(self.source.name, "its package document is missing", "check the file with an EPUB checker")
         folder = posixpath.dirname(self.package)
         for item in ITEM.findall(self.read_bytes(self.package).decode("utf-8", "replace")):
-            values = read_values(item)
+            values = map_attributes(item)
             path = posixpath.normpath(posixpath.join(folder, unquote(values.get("href", ""))))
             self.types[path] = values.get("media-type", "")
         self.check_encryption()
@@ -67,7 +67,7 @@ class EpubDocument(ArchiveDocument):
         if not self.has_part(ENCRYPTION):
             return
         for reference in CIPHER.findall(self.read_bytes(ENCRYPTION).decode("utf-8", "replace")):
-            if self.types.get(unquote(read_values(reference).get("uri", ""))) in (PAGE, CONTENTS):
+            if self.types.get(unquote(map_attributes(reference).get("uri", ""))) in (PAGE, CONTENTS):
                 refuse_part(self.source.name, "its text is encrypted (DRM)", "use a copy without it")
 
     def has_text(self, name: str) -> bool:
@@ -89,7 +89,3 @@ class EpubDocument(ArchiveDocument):
         text = b"".join(source.lines).decode("utf-8", "surrogateescape")
         text = DUBLIN_CORE_LANGUAGE.sub(lambda match: f"{match[1]}{tag or match[2]}", text, count=1)
         return source._replace(lines=[text.encode("utf-8", "surrogateescape")])
-
-
-def read_values(tag: str) -> dict[str, str]:
-    return {attribute.name: attribute.value for attribute in read_attributes(tag)}

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from nmt_cli.documents.document import DocumentSource, TranslationUnit
 from nmt_cli.documents.office.archive import ArchiveDocument
 from nmt_cli.documents.office.runs import RunReader
-from nmt_cli.documents.xml.scanner import read_attributes
+from nmt_cli.documents.xml.scanner import map_attributes
 from nmt_cli.documents.xml.tree import refuse_part
 
 CONTENT_TYPES = "[Content_Types].xml"
@@ -34,7 +34,7 @@ class OpenXmlDocument(ArchiveDocument):
             refuse_part(self.source.name, f"it is not {self.kind}: it has no {CONTENT_TYPES}", "check the file's name")
         text = self.read_bytes(CONTENT_TYPES).decode("utf-8", "replace")
         for override in OVERRIDE.findall(text):
-            values = {attribute.name: attribute.value for attribute in read_attributes(override)}
+            values = map_attributes(override)
             self.types[html.unescape(values.get("partname", "")).lstrip("/")] = values.get("contenttype", "")
         if not any(self.main in kind for kind in self.types.values()):
             refuse_part(self.source.name, f"it is not {self.kind}", "name its format with --format")

@@ -114,6 +114,11 @@ def read_attributes(tag: str) -> list[Attribute]:
     return attributes
 
 
+def map_attributes(tag: str) -> dict[str, str]:
+    """Returns the values of a tag's attributes by their lower-case names."""
+    return {attribute.name: attribute.value for attribute in read_attributes(tag)}
+
+
 def find_attribute(tag: str, name: str) -> Attribute | None:
     """Returns the first attribute of that name in a tag, or None."""
     return next((attribute for attribute in read_attributes(tag) if attribute.name == name), None)

@@ -18,7 +18,14 @@ from nmt_cli.documents.document import MAXIMUM_DEPTH, DocumentSource
 from nmt_cli.documents.encodings import DecodedText, decode_document
 from nmt_cli.documents.marks.items import InlineItem, Wrapper
 from nmt_cli.documents.marks.spelling import TextSyntax, read_spelled_text
-from nmt_cli.documents.xml.scanner import MARKUP_SYNTAX, MarkupToken, escape_markup, find_attribute, scan_markup
+from nmt_cli.documents.xml.scanner import (
+    MARKUP_SYNTAX,
+    MarkupToken,
+    escape_markup,
+    find_attribute,
+    read_attributes,
+    scan_markup,
+)
 from nmt_cli.errors import DataError
 
 DECLARED = re.compile(rb"<\?xml[^>]{1,200}?encoding\s*=\s*[\"']([A-Za-z0-9_.:-]{2,40})")
@@ -74,11 +81,8 @@ class XmlNode:
 
 def read_attribute(tag: str, name: str) -> str:
     """Returns the value of a tag's attribute, by its name without a prefix; empty if missing."""
-    from nmt_cli.documents.xml.scanner import read_attributes
-
-    lowered = name.lower()
-    values = [item.value for item in read_attributes(tag) if item.name.rpartition(":")[2] == lowered]
-    return values[0] if values else ""
+    values = (item.value for item in read_attributes(tag) if strip_prefix(item.name) == name.lower())
+    return next(values, "")
 
 
 def set_attribute(tag: str, name: str, value: str) -> str:
