@@ -53,13 +53,16 @@ class EvaluationOutput:
         if isinstance(result, EvaluationOutcome):
             self.print_scores(result.report)
             self.show_context(result.report, what=result.what, unseen=result.unseen)
-            self.write_sentences(report.make_sentence_rows(result.report), "their scores")
+            self.write_sentences(
+                report.tabulate_sentences({"": result.report}, list(result.report.scores)), "their scores"
+            )
             self.write_report(result)
         else:
             self.print_comparison(result)
             first = dataclasses.replace(result.reports[0], warnings=result.warnings)
             self.show_context(first, what=self.request.sentence_noun, unseen=False)
-            self.write_sentences(comparison.make_sentence_table(result), "the scores of every system")
+            reports = dict(zip(result.names, result.reports, strict=True))
+            self.write_sentences(report.tabulate_sentences(reports, result.metrics), "the scores of every system")
             self.write_comparison(result)
 
     def print_scores(self, scored: report.Report) -> None:

@@ -2,7 +2,7 @@
 
 1. `compare_systems` tests every pair of systems by every metric, and gives letters to those that do not differ.
 2. `list_disputed` finds the sentences on which the systems differ most.
-3. `make_comparison_json` and `make_sentence_table` are what is written of it; `comparison_table.py` has what is shown.
+3. `make_comparison_json` is what is written of it; `comparison_table.py` has what is shown.
 
 Must not know where the systems come from. Letters: M systems, N sentences.
 """
@@ -146,23 +146,6 @@ def list_letters(comparison: SystemComparison, metric: str, position: int) -> di
     """Returns a system's letters as an entry of its JSON object, if it has any."""
     letters = comparison.letters.get(metric)
     return {"letters": letters[position]} if letters else {}
-
-
-def make_sentence_table(comparison: SystemComparison) -> list[list[str]]:
-    """Returns a header and a row per sentence: its texts, and the hypothesis and scores of every system."""
-    first = comparison.reports[0].material
-    references = len(first.references[0])
-    header = ["number", *(["source"] if first.sources else [])]
-    header += [f"reference{index + 1}" if references > 1 else "reference" for index in range(references)]
-    header += [f"{kind}:{name}" for name in comparison.names for kind in ("hypothesis", *comparison.metrics)]
-    rows = [header]
-    for row in range(len(first.hypotheses)):
-        texts = [*([first.sources[row]] if first.sources else []), *first.references[row]]
-        for report in comparison.reports:
-            texts.append(report.material.hypotheses[row])
-            texts += [f"{report.scores[metric].sentence_values[row]:.4f}" for metric in comparison.metrics]
-        rows.append([str(row + 1), *(" ".join(text.split()) for text in texts)])
-    return rows
 
 
 @dataclass(frozen=True)

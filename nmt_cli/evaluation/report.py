@@ -3,7 +3,7 @@
 1. `translate_text` translates the sources and, if a metric needs it, scores the references with the model.
 2. `score_material` computes the metrics and their confidence intervals.
 3. `compare_report` tests the scores against those of another system.
-4. `format_report`, `make_report_json` and `make_sentence_rows` render the report.
+4. `format_report`, `make_report_json` and `tabulate_sentences` render the report.
 
 The model comes as a translator; must not know the paths of models or sentences.
 """
@@ -273,16 +273,21 @@ def describe_difference(score: Score, difference: float, system: str, other: str
     return f"{better} is {abs(difference):.2f} {score.name} better than {worse}"
 
 
-def make_sentence_rows(report: Report) -> list[list[str]]:
-    """Returns a header and a row per sentence, for a .tsv file: its number, its texts and the value of every score."""
-    material = report.material
-    several = len(material.references[0]) > 1
-    header = ["number", *(["source"] if material.sources else [])]
-    header += [f"reference{index + 1}" if several else "reference" for index in range(len(material.references[0]))]
-    header += ["hypothesis", *report.scores]
+def tabulate_sentences(reports: Mapping[str, Report], metrics: Sequence[str]) -> list[list[str]]:
+    """Returns a header and a row per sentence, for a .tsv file: its texts, and each system's hypothesis and scores.
+
+    The systems have names, which follow their columns' names; a single one may have an empty name.
+    """
+    first = next(iter(reports.values())).material
+    count = len(first.references[0])
+    header = ["number", *(["source"] if first.sources else [])]
+    header += [f"reference{index + 1}" if count > 1 else "reference" for index in range(count)]
+    header += [f"{kind}:{name}".rstrip(":") for name in reports for kind in ("hypothesis", *metrics)]
     rows = [header]
-    for row, hypothesis in enumerate(material.hypotheses):
-        texts = [*([material.sources[row]] if material.sources else []), *material.references[row], hypothesis]
-        values = [f"{score.sentence_values[row]:.4f}" for score in report.scores.values()]
-        rows.append([str(row + 1), *(" ".join(text.split()) for text in texts), *values])
+    for row, references in enumerate(first.references):
+        texts = [*([first.sources[row]] if first.sources else []), *references]
+        for report in reports.values():
+            texts.append(report.material.hypotheses[row])
+            texts += [f"{report.scores[metric].sentence_values[row]:.4f}" for metric in metrics]
+        rows.append([str(row + 1), *(" ".join(text.split()) for text in texts)])
     return rows

@@ -23,8 +23,6 @@ from nmt_cli.text.wrapping import format_count
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-    from nmt_cli.corpus.formats.inputs import CorpusFile
-
 SideRole = Literal["source", "hypothesis", "reference"]
 
 STDIN = Path("-")
@@ -165,12 +163,13 @@ def read_sgm(path: Path, lines: list[str], role: SideRole, column: str | None) -
 
 def read_wmt(path: Path, role: SideRole, column: str | None) -> SideText:
     """Reads the sources, the references of each translator or of one, or the hypotheses of a system."""
+    from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions  # of test sets alone
     from nmt_cli.corpus.formats.wmt import WmtReader, read_sides
 
     tag, attribute = {"source": ("src", ""), "reference": ("ref", "translator"), "hypothesis": ("hyp", "system")}[role]
     texts: dict[str, dict[str, str]] = {}
     language = ""
-    reader = WmtReader(make_input(path), make_options())
+    reader = WmtReader(CorpusFile(path), ReadOptions())
     for unit in reader.read_units():
         sides: Iterator[Element] = unit.element.iterfind(tag)
         for side in sides:
@@ -189,27 +188,16 @@ def read_wmt(path: Path, role: SideRole, column: str | None) -> SideText:
 
 def read_xliff(path: Path, role: SideRole) -> SideText:
     """Reads the sources of a file, or its translations."""
+    from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions  # of test sets alone
     from nmt_cli.corpus.formats.xliff import XliffReader
 
-    reader = XliffReader(make_input(path), make_options())
+    reader = XliffReader(CorpusFile(path), ReadOptions())
     rows = list(reader)
     source, target = reader.languages or ("", "")
     return SideText(
         [[row.source if role == "source" else row.target for row in rows]],
         language=source if role == "source" else target,
     )
-
-
-def make_input(path: Path) -> CorpusFile:
-    from nmt_cli.corpus.formats.inputs import CorpusFile
-
-    return CorpusFile(path)
-
-
-def make_options() -> Any:
-    from nmt_cli.corpus.formats.inputs import ReadOptions
-
-    return ReadOptions()
 
 
 def refuse_row(path: Path, number: int, problem: str, hint: str = "") -> NoReturn:

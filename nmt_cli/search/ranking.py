@@ -5,7 +5,7 @@ Source: Wu et al. (2016), equation 14. Letters: N rows, S source positions.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,28 +17,18 @@ from nmt_cli.search.config import SearchConfig
 MIN_ATTENTION = 1e-6
 
 
-class LengthDivisor(Protocol):
-    """lp: positive and non-decreasing in the number of tokens; `Ranking.bound_score` relies on that."""
-
-    def __call__(self, length: int | IntArray) -> FloatArray: ...
-
-
 class LengthPenalty(NamedTuple):
-    """((5 + length) / 6)^alpha, the length penalty of Wu et al."""
+    """lp: ((5 + length) / 6)^alpha (Wu et al.), or length^alpha; with alpha 1 a score is then the mean per token.
+
+    Positive and non-decreasing in the number of tokens; `Ranking.bound_score` relies on that.
+    """
 
     alpha: float
+    averages: bool = False
 
     def __call__(self, length: int | IntArray) -> FloatArray:
-        return np.asarray(((5.0 + np.asarray(length)) / 6.0) ** self.alpha)
-
-
-class AverageLength(NamedTuple):
-    """length^alpha; with alpha 1 a score is the mean log-probability per token."""
-
-    alpha: float
-
-    def __call__(self, length: int | IntArray) -> FloatArray:
-        return np.asarray(np.asarray(length, dtype=np.float64) ** self.alpha)
+        base = np.asarray(length, dtype=np.float64)
+        return np.asarray((base if self.averages else (5.0 + base) / 6.0) ** self.alpha)
 
 
 class CoveragePenalty(NamedTuple):
@@ -60,13 +50,12 @@ class CoveragePenalty(NamedTuple):
 class Ranking(NamedTuple):
     """Computes the score by which finished hypotheses are ranked."""
 
-    length: LengthDivisor
+    length: LengthPenalty
     coverage: CoveragePenalty
 
     @classmethod
     def from_config(cls, config: SearchConfig) -> Self:
-        average = config.length_normalisation == "average"
-        length: LengthDivisor = (AverageLength if average else LengthPenalty)(config.length_penalty)
+        length = LengthPenalty(config.length_penalty, averages=config.length_normalisation == "average")
         return cls(length, CoveragePenalty(config.coverage_penalty))
 
     def score(self, log_probability: FloatArray, length: int, coverage: FloatArray | float) -> FloatArray:

@@ -198,15 +198,9 @@ class GridSource:
         return replace(self, reader=reader)
 
 
-def find_square_side(regions: int) -> int | None:
-    """Returns the number of rows and columns of a square grid with `regions` regions, or None."""
-    side = math.isqrt(regions)
-    return side if side * side == regions else None
-
-
 def label_regions(regions: int) -> tuple[str, ...]:
     """Returns the row and column of each region of a square grid, from 1; for other grids, only its number."""
-    side = find_square_side(regions)
-    if side is None:
+    side = math.isqrt(regions)
+    if side * side != regions:
         return tuple(str(index + 1) for index in range(regions))
     return tuple(f"{index // side + 1},{index % side + 1}" for index in range(regions))

@@ -101,21 +101,6 @@ def style_axes(axes: Any, title: str) -> None:
     axes.spines["bottom"].set_color(FAINT)
 
 
-def add_inside_label(axes: Any, height: float, colour: str, name: str) -> None:
-    """Writes the name of a curve at the right of the axes, in its colour, at this share of their height."""
-    axes.text(
-        0.98,
-        height,
-        name,
-        transform=axes.transAxes,
-        ha="right",
-        color=colour,
-        fontsize=FONT_SIZE - 1,
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
-        parse_math=False,
-    )
-
-
 @contextmanager
 def silence_matplotlib() -> Iterator[None]:
     """Keeps matplotlib's messages off stderr: about glyphs (drawing returns them), font caches, missing directories."""

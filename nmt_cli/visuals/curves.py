@@ -19,7 +19,6 @@ from nmt_cli.visuals.canvas import (
     FONT_SIZE,
     INK,
     ORANGE,
-    add_inside_label,
     create_figure,
     render_svg,
     style_axes,
@@ -218,9 +217,11 @@ def label_epochs(axes: Any, epochs: Sequence[float]) -> None:
 
 
 def label_losses(axes: Any) -> None:
-    """Names the two curves in their colours: no legend box covers the data."""
-    for height, colour, name in ((0.92, BLUE, "training"), (0.81, ORANGE, "development (dashed)")):
-        add_inside_label(axes, height, colour, name)
+    """Names the two curves in their colours, at the right: no legend box covers the data."""
+    frame = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
+    style = {"transform": axes.transAxes, "ha": "right", "fontsize": FONT_SIZE - 1, "bbox": frame}
+    axes.text(0.98, 0.92, "training", color=BLUE, **style)
+    axes.text(0.98, 0.81, "development (dashed)", color=ORANGE, **style)
 
 
 def format_curves(histories: Histories, width: int = 80) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.visuals.canvas import FAINT, FONT_SIZE, INK, check_suffix, create_figure, write_figure
-from nmt_cli.visuals.heatmap import AxisLabels, check_shape, make_colour_map, round_up_weight
+from nmt_cli.visuals.heatmap import AxisLabels, add_colour_bar, check_shape, make_colour_map, round_up_weight
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,7 +63,7 @@ def build_sheet_figure(attention: FloatArray, labels: AxisLabels, title: tuple[s
             style_panel(axes, labels, size, is_left=head == 0, is_top=layer == 0)
             name = f"layer {layer + 1}, head {head + 1}"
             axes.set_xlabel(name, loc="left", fontsize=FONT_SIZE - 1, color=FAINT, labelpad=3)
-    add_scale(figure, mesh, total)
+    add_colour_bar(figure, mesh, total, longest=2.2)
     add_sheet_title(figure, title, total)
     return figure
 
@@ -85,16 +85,6 @@ def style_panel(axes: Any, labels: AxisLabels, size: float, *, is_left: bool, is
     for spine in axes.spines.values():
         spine.set_color(FAINT)
         spine.set_linewidth(0.5)
-
-
-def add_scale(figure: Figure, mesh: Any, total: tuple[float, float]) -> None:
-    """Adds the colour scale, shared by all panels, on the right."""
-    length = min(total[1], 2.2)
-    bar = figure.add_axes((1 + 0.3 / total[0], 1 - length / total[1], 0.13 / total[0], length / total[1]))
-    scale = figure.colorbar(mesh, cax=bar)
-    scale.outline.set_visible(False)
-    scale.set_label("attention weight", fontsize=FONT_SIZE - 1, color=FAINT, labelpad=8)
-    scale.ax.tick_params(length=0, pad=4, labelsize=FONT_SIZE - 2, labelcolor=FAINT)
 
 
 def add_sheet_title(figure: Figure, title: tuple[str, str], total: tuple[float, float]) -> None:

@@ -97,7 +97,7 @@ def build_heatmap_figure(attention: FloatArray, labels: AxisLabels, title: tuple
         rasterized=attention.size > CELLS_AS_VECTORS,
     )
     label_axes(figure, axes, labels, cell)
-    add_colour_bar(figure, mesh, width, height)
+    add_colour_bar(figure, mesh, (width, height), longest=2.6)
     add_title(figure, axes, title, width)
     return figure
 
@@ -142,11 +142,11 @@ def has_touching_labels(figure: Figure, axes: Axes, cell: float, gap: float) -> 
     return any((first + second) / 2 + gap > cell for first, second in pairwise(widths)) or max(widths) > 2 * cell
 
 
-def add_colour_bar(figure: Figure, mesh: Any, width: float, height: float) -> None:
+def add_colour_bar(figure: Figure, mesh: Any, size: tuple[float, float], longest: float) -> None:
     """Adds a slim scale right of the cells, downwards from their top: slanted labels are all above it. In inches."""
     from matplotlib.ticker import MaxNLocator
 
-    length = min(height, 2.6)
+    (width, height), length = size, min(size[1], longest)
     bar = figure.add_axes((1 + 0.3 / width, 1 - length / height, 0.13 / width, length / height))
     scale = figure.colorbar(mesh, cax=bar, ticks=MaxNLocator(5))
     scale.outline.set_visible(False)

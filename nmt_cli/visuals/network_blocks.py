@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import cast
 
 from nmt_cli.model.config import ModelConfig, RnnConfig, TransformerConfig
 from nmt_cli.model.vocabularies import Vocabularies
@@ -62,11 +63,10 @@ class NetworkDiagram:
 
 def describe_blocks(config: ModelConfig, vocabularies: Vocabularies, sizes: Mapping[str, int]) -> NetworkDiagram:
     """Returns the diagram of a network; `sizes` are the numbers of all its weights by name."""
-    diagram = describe_transformer(config, vocabularies) if isinstance(config, TransformerConfig) else None
-    if diagram is None and isinstance(config, RnnConfig):
-        diagram = describe_rnn(config, vocabularies)
-    if diagram is None:
-        diagram = NetworkDiagram((), ())
+    if isinstance(config, TransformerConfig):
+        diagram = describe_transformer(config, vocabularies)
+    else:
+        diagram = describe_rnn(cast(RnnConfig, config), vocabularies)
     return replace(diagram, blocks=count_weights(diagram.blocks, sizes))
 
 

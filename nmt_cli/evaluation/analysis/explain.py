@@ -1,6 +1,7 @@
 """Explains BLEU and ROUGE-L of one pair step by step, as a table. Must not know files or models.
 
-Every number is computed here from the tokens. The last line is the metric's own value: a test holds that they agree.
+The numbers are computed here from the tokens; only smoothed precisions are the metric's own, like the value in the last
+line: a test holds that they agree.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from nmt_cli.evaluation.metrics.bleu import compute_brevity_penalty, make_bleu
 from nmt_cli.evaluation.metrics.bleu_tokenizers import make_bleu_metric
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.evaluation.metrics.rouge import UnicodeTokenizer, compute_f_score
+from nmt_cli.evaluation.metrics.score import Score
 from nmt_cli.text.wrapping import format_count
 
 NGRAM_WIDTH = 44  # columns for an n-gram in the table
@@ -120,10 +122,10 @@ def explain_bleu(order: int, candidate: str, reference: str, config: ScoreConfig
     for match in orders:
         lines += [format_ngrams(match.n, ngram) for ngram in match.ngrams]
     lines += ["", "  precision = sum of clipped / number of n-grams of the candidate"]
-    precisions = smooth_precisions([(match.matches, match.total) for match in orders], config)
+    precisions = list_precisions(score, config)
     for match, precision in zip(orders, precisions, strict=True):
         plain = match.matches / match.total if match.total else 0.0
-        note = "" if precision == plain else f"   smoothed ({config.smooth}) to {precision:.4f}"
+        note = "" if math.isclose(precision, plain) else f"   smoothed ({config.smooth}) to {precision:.4f}"
         share = f"{match.matches / match.total:.4f}" if match.total else "no n-gram of this length"
         lines.append(f"  p{match.n} = {match.matches}/{match.total} = {share}{note}")
     factors = " x ".join(f"{precision:.4f}" for precision in precisions)
@@ -144,23 +146,10 @@ def format_ngrams(n: int, ngram: NGram) -> str:
     return f"  {n}  {text:<{NGRAM_WIDTH}}  {ngram.candidate:>9}  {ngram.reference:>9}  {ngram.clipped:>7}"
 
 
-def smooth_precisions(counts: Sequence[tuple[int, int]], config: ScoreConfig) -> list[float]:
-    """Smooths the precisions, 0-1, as sacreBLEU does: not at all if no n-gram of any length matches."""
-    smoothing, halvings, smoothed = config.smoothing, 1, []
-    if smoothing.method != "epsilon" and not any(matches for matches, _ in counts):
-        return [0.0] * len(counts)
-    for n, (matches, total) in enumerate(counts, start=1):
-        value = smoothing.value or 0.0
-        if smoothing.method == "add-k" and n > 1:
-            smoothed.append((matches + value) / (total + value))
-        elif matches or (not total and smoothing.method != "epsilon"):
-            smoothed.append(matches / total if total else 0.0)
-        elif smoothing.method == "exp":
-            halvings *= 2
-            smoothed.append(1 / (halvings * total))
-        else:
-            smoothed.append({"floor": value / max(1, total), "epsilon": value}.get(smoothing.method, 0.0))
-    return smoothed
+def list_precisions(score: Score, config: ScoreConfig) -> list[float]:
+    """Returns the smoothed precisions of a BLEU score, 0-1."""
+    least = config.smoothing.value or 0.0 if config.smoothing.method == "epsilon" else 0.0
+    return [precision / 100 or least for precision in score.details["precisions"]]
 
 
 def multiply_precisions(precisions: Sequence[float], penalty: float) -> float:

@@ -123,9 +123,14 @@ def compute_p_value(differences: FloatArray, observed: float) -> float:
 
 def bootstrap_difference(statistics: Statistics, other: Statistics, resamples: int, seed: int = SEED) -> float:
     """Returns the p-value by resampling the same sentences of both systems (Koehn 2004, as in Moses)."""
-    values = [system.combine(resample_sums(system.counts, resamples, seed)) for system in (statistics, other)]
-    differences = np.abs(values[0] - values[1])
-    return compute_p_value(differences - differences.mean(), abs(score_all(statistics) - score_all(other)))
+    values, others = (system.combine(resample_sums(system.counts, resamples, seed)) for system in (statistics, other))
+    return compute_bootstrap_p(values, others, score_all(statistics) - score_all(other))
+
+
+def compute_bootstrap_p(values: FloatArray, others: FloatArray, difference: float) -> float:
+    """Returns the p-value of the difference of two systems, given their scores (R,) on the same resampled sentences."""
+    differences = np.abs(values - others)
+    return compute_p_value(differences - differences.mean(), abs(difference))
 
 
 def randomise_difference(statistics: Statistics, other: Statistics, trials: int, seed: int = SEED) -> float:

@@ -14,10 +14,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from string import ascii_lowercase
 
-import numpy as np
-
-from nmt_cli.arrays.types import FloatArray
-from nmt_cli.evaluation.analysis.significance import SEED, compute_p_value, resample_sums
+from nmt_cli.evaluation.analysis.significance import SEED, compute_bootstrap_p, resample_sums
 from nmt_cli.evaluation.metrics.score import Score
 
 SIGNIFICANT = 0.05
@@ -51,18 +48,13 @@ def compare_pairs(scores: Sequence[Score], resamples: int) -> tuple[PairTest, ..
         return ()
     draws = max(resamples, RESAMPLES_PER_PAIR * len(pairs))
     values = [counts.combine(resample_sums(counts.counts, draws, SEED)) for counts in statistics]  # M of (R,)
-    p_values = [find_p_value(scores, values, pair) for pair in pairs]
-    return tuple(
-        PairTest(first, second, scores[first].value - scores[second].value, p, corrected)
-        for (first, second), p, corrected in zip(pairs, p_values, correct_by_holm(p_values), strict=True)
-    )
-
-
-def find_p_value(scores: Sequence[Score], values: Sequence[FloatArray], pair: SystemPair) -> float:
-    """Returns the p-value of the difference of a pair, as `significance.bootstrap_difference` does."""
-    first, second = pair
-    differences = np.abs(values[first] - values[second])
-    return compute_p_value(differences - differences.mean(), abs(scores[first].value - scores[second].value))
+    differences = [scores[first].value - scores[second].value for first, second in pairs]
+    p_values = [
+        compute_bootstrap_p(values[first], values[second], difference)
+        for (first, second), difference in zip(pairs, differences, strict=True)
+    ]
+    rows = zip(pairs, differences, p_values, correct_by_holm(p_values), strict=True)
+    return tuple(PairTest(*pair, difference, p, corrected) for pair, difference, p, corrected in rows)
 
 
 def correct_by_holm(p_values: Sequence[float]) -> list[float]:

@@ -30,45 +30,34 @@ def compute_bleu(
     hypotheses and references do not pair up.
     """
     smoothing = config.smoothing
-    if smoothing.method == "epsilon" and smoothing.value is not None:
-        return compute_with_epsilon(hypotheses, references, config, smoothing.value, order=order, name=name)
-    options = {
-        **list_shared_options(config, order),
-        "smooth_method": smoothing.method,
-        "smooth_value": smoothing.value,
+    epsilon = smoothing.value if smoothing.method == "epsilon" else None  # which sacreBLEU does not offer
+    options: dict[str, Any] = {
+        "max_ngram_order": order,
+        "force": True,  # no warning of tokenised text: `analysis.warnings` reports it
+        "lowercase": config.lowercase,
+        "smooth_method": smoothing.method if epsilon is None else "none",
+        "smooth_value": smoothing.value if epsilon is None else None,
     }
     corpus, sentence = make_bleu_metric(config, **options), make_bleu_metric(config, **options, effective_order=True)
+
+    def compute_value(row: list[float], metric: Any) -> float:
+        if epsilon is not None:
+            return 100 * combine_with_epsilon(row, epsilon, effective=metric.effective_order)
+        return cap_percent(metric._compute_score_from_stats(row).score)
+
+    def write_signature(signature: str) -> str:
+        return signature if epsilon is None else signature.replace("smooth:none", f"smooth:epsilon[{epsilon:g}]")
+
     score = score_with_sacrebleu(
         corpus,
         name,
         hypotheses,
         references,
-        corpus_value=lambda row: cap_percent(corpus._compute_score_from_stats(row).score),
-        sentence_value=lambda row: cap_percent(sentence._compute_score_from_stats(row).score),
+        corpus_value=partial(compute_value, metric=corpus),
+        sentence_value=partial(compute_value, metric=sentence),
+        signature=write_signature,
     )
     return add_details(score, corpus)
-
-
-def compute_with_epsilon(
-    hypotheses: Hypotheses, references: References, config: ScoreConfig, epsilon: float, *, order: int, name: str
-) -> Score:
-    """Computes BLEU with `epsilon` in place of a precision of 0, which sacreBLEU does not offer."""
-    unsmoothed = make_bleu_metric(config, **list_shared_options(config, order), smooth_method="none")
-    score = score_with_sacrebleu(
-        unsmoothed,
-        name,
-        hypotheses,
-        references,
-        corpus_value=lambda row: 100 * combine_with_epsilon(row, epsilon),
-        sentence_value=lambda row: 100 * combine_with_epsilon(row, epsilon, effective=True),
-        signature=lambda signature: signature.replace("smooth:none", f"smooth:epsilon[{epsilon:g}]"),
-    )
-    return add_details(score, unsmoothed)
-
-
-def list_shared_options(config: ScoreConfig, order: int) -> dict[str, Any]:
-    """Returns sacreBLEU's options that do not depend on the smoothing; `analysis.warnings` reports tokenised text."""
-    return {"max_ngram_order": order, "force": True, "lowercase": config.lowercase}
 
 
 def add_details(score: Score, metric: Any) -> Score:

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from nmt_cli.evaluation.comparison import SystemComparison, compare_systems, list_disputed, make_sentence_table
+from nmt_cli.evaluation.comparison import SystemComparison, compare_systems, list_disputed
 from nmt_cli.evaluation.comparison_table import MARK, describe_pairs, format_notes, format_table
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.material import Material
-from nmt_cli.evaluation.report import describe_difference, score_material
+from nmt_cli.evaluation.report import describe_difference, score_material, tabulate_sentences
 from nmt_cli.text.wrapping import count_columns
 
 REFERENCE = "the cat sat on the mat"
@@ -84,6 +84,8 @@ def test_scores_of_unlike_signatures_are_not_compared() -> None:
 
 
 def test_the_sentences_have_a_column_for_each_system_and_score() -> None:
-    header, first, *_ = make_sentence_table(make_comparison(one=30, two=3))
+    comparison = make_comparison(one=30, two=3)
+    reports = dict(zip(comparison.names, comparison.reports, strict=True))
+    header, first, *_ = tabulate_sentences(reports, comparison.metrics)
     assert header[:3] == ["number", "reference", "hypothesis:one"] and "chrf:two" in header
     assert len(first) == len(header)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.search.ranking import AverageLength, CoveragePenalty, LengthPenalty, Ranking
+from nmt_cli.search.ranking import CoveragePenalty, LengthPenalty, Ranking
 from support.properties import examples
 from support.tables import END, TableModel, every_ended_sequence, looked_at, sources
 
@@ -19,8 +19,8 @@ def test_the_length_penalty_is_that_of_wu_et_al() -> None:
 
 
 def test_the_average_divides_by_the_number_of_tokens() -> None:
-    assert float(AverageLength(1.0)(7)) == 7.0
-    assert float(AverageLength(0.5)(16)) == 4.0
+    assert float(LengthPenalty(1.0, averages=True)(7)) == 7.0
+    assert float(LengthPenalty(0.5, averages=True)(16)) == 4.0
 
 
 def test_coverage_is_that_of_wu_et_al() -> None:

@@ -8,10 +8,10 @@ from nmt_cli.errors import OptionError
 from nmt_cli.evaluation.analysis.explain import (
     explain_metrics,
     find_common_subsequence,
+    list_precisions,
     mark_common,
     match_ngrams,
     multiply_precisions,
-    smooth_precisions,
     tokenize_for_bleu,
 )
 from nmt_cli.evaluation.config import ScoreConfig
@@ -27,10 +27,14 @@ SMOOTHING = st.sampled_from(["exp", "none", "floor:0.1", "add-k:1", "add-k:0.5",
 def test_the_derivation_ends_at_the_score_itself(candidate: str, reference: str, order: int, smooth: str) -> None:
     config = ScoreConfig(smooth=smooth)
     tokens, other = tokenize_for_bleu(candidate, config), tokenize_for_bleu(reference, config)
-    orders = [match_ngrams(n, tokens, other) for n in range(1, order + 1)]
-    precisions = smooth_precisions([(matched.matches, matched.total) for matched in orders], config)
+    score = make_bleu(order)([candidate], [[reference]], config)
+    precisions = list_precisions(score, config)
     derived = multiply_precisions(precisions, compute_brevity_penalty(len(tokens), len(other)))
-    assert 100 * derived == pytest.approx(make_bleu(order)([candidate], [[reference]], config).value, abs=1e-9)
+    assert 100 * derived == pytest.approx(score.value, abs=1e-9)
+    for n, precision in enumerate(precisions, start=1):
+        matched = match_ngrams(n, tokens, other)
+        if smooth in ("exp", "none") and matched.matches:
+            assert precision == pytest.approx(matched.matches / matched.total)
 
 
 def test_a_repeated_ngram_counts_as_often_as_in_the_reference() -> None:
