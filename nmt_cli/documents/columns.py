@@ -63,22 +63,12 @@ def find_column_index(source: DocumentSource, first: Sequence[str]) -> int:
     return find_column(require_column(source), names, 0, source.name)
 
 
-def name_new_column(source: DocumentSource, existing: Sequence[str]) -> str:
-    """Returns the name of the added column.
-
-    Raises DataError if a column of that name exists, and OptionError for a name with a tab or a line end.
-    """
-    name = source.config.new_column or f"{source.config.column}_{source.target_language}"
-    return check_column_name(source, name, existing, "--new-column")
-
-
-def check_column_name(source: DocumentSource, name: str, existing: Sequence[str], option: str) -> str:
-    """Returns the name of a column requested by an option. Raises the errors of `name_new_column`."""
+def check_column_name(source: DocumentSource, name: str, existing: Sequence[str], option: str) -> None:
+    """Raises DataError if a column of that name exists, and OptionError for a name with a tab or a line end."""
     if re.search(r"[\t\r\n]", name):
         raise OptionError(f"{option} cannot be {name!r}", hint="use a name without tabs and line ends")
     if name in existing:
         raise DataError(f"{source.name}: the column {name!r} already exists", hint=f"choose another name with {option}")
-    return name
 
 
 class AddedColumn(NamedTuple):
@@ -91,18 +81,19 @@ class AddedColumn(NamedTuple):
 def list_added_columns(source: DocumentSource, existing: Sequence[str]) -> list[AddedColumn]:
     """Returns the columns to add: the translations, their failed checks, and their confidence.
 
-    Raises the errors of `name_new_column`.
+    Raises the errors of `check_column_name`.
     """
-    columns = [AddedColumn(name_new_column(source, existing), lambda translation: translation.text)]
-    if source.config.qa_column is not None:
-        names = [*existing, columns[0].name]
-        columns.append(
-            AddedColumn(check_column_name(source, source.config.qa_column, names, "--qa-column"), join_messages)
-        )
-    if source.config.confidence:
-        names = [*existing, *(added.name for added in columns)]
-        name = check_column_name(source, f"{columns[0].name}_confidence", names, "--new-column")
-        columns.append(AddedColumn(name, format_confidence))
+    config = source.config
+    name = config.new_column or f"{config.column}_{source.target_language}"
+    columns: list[AddedColumn] = []
+    for option, column, format_cells in (
+        ("--new-column", name, lambda translation: translation.text),
+        ("--qa-column", config.qa_column, join_messages),
+        ("--new-column", f"{name}_confidence" if config.confidence else None, format_confidence),
+    ):
+        if column is not None:
+            check_column_name(source, column, [*existing, *(added.name for added in columns)], option)
+            columns.append(AddedColumn(column, format_cells))
     return columns
 
 
