@@ -11,6 +11,8 @@ import pytest
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from support.browser import browser
+from support.learned import learn_toy
+from support.once import make_once
 
 
 @pytest.fixture(scope="module")
@@ -20,6 +22,12 @@ def place(corpus: PreparedCorpus, untrained_model: Path, tmp_path_factory: pytes
     copytree(corpus.directory, directory / "prepared")
     copytree(untrained_model, directory / "model")
     return directory
+
+
+@pytest.fixture(scope="session")
+def learned(run_directory: Path) -> Path:
+    """A directory in which the toy corpus is prepared and learned; tests leave `prepared/` and `model/` as they are."""
+    return make_once(run_directory / "main job", learn_toy)  # a blank in the path, as users have them
 
 
 @pytest.fixture(scope="module")

@@ -194,6 +194,28 @@ def on_a_terminal(place: Path, *arguments: str, typing: Sequence[bytes], prompt:
     return program.returncode, shown.decode(errors="replace").replace("\r", "").splitlines()
 
 
+def test_on_a_terminal_there_is_a_prompt_and_the_translation_stands_below(place: Path) -> None:
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "nmt_cli", "translate"]
+    with subprocess.Popen(command, cwd=place, stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True) as process:
+        os.close(theirs)
+        shown = b""
+        for awaited, answer in (("› ", b"bade giko.\n"), ("› ", b"\x04")):
+            while not shown.endswith(awaited.encode()):
+                shown += os.read(ours, 1000)
+            os.write(ours, answer)
+            shown += b"|"
+        with suppress(OSError):  # Linux tells the end of a terminal as an error
+            while more := os.read(ours, 1000):
+                shown += more
+    os.close(ours)
+    lines = shown.decode().replace("\r", "").split("\n")
+    assert process.returncode == 0
+    assert "One sentence per line; Ctrl-D ends." in lines[0]
+    assert lines[2].startswith("  ") and lines[2].strip()
+
+
 def test_what_is_typed_in_bytes_that_are_no_utf8_is_told_or_replaced(place: Path) -> None:
     code, shown = on_a_terminal(place, typing=[b"\xff\n"], prompt="› ")
     assert code == 65
