@@ -9,19 +9,14 @@ import pytest
 
 from support.commands import nmt, succeed
 from support.learned import EPOCHS, TRAIN
+from support.slow import sample
 
 
 def test_a_toy_language_is_learned_from_the_command_line(learned: Path) -> None:
     done = succeed("evaluate", "--metric", "bleu4", "--json", cwd=learned)
     score = json.loads(done.stdout)["scores"]["bleu4"]
     assert score["value"] > 90
-    assert "tok:13a" in score["signature"]
-
-
-def test_the_printed_score_has_its_signature(learned: Path) -> None:
-    lines = succeed("evaluate", "--metric", "bleu4", cwd=learned).stdout.splitlines()
-    assert len(lines) == 2 and "BP = " in lines[1] and "ref_len = " in lines[1]
-    assert lines[0].startswith("BLEU-4") and "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:" in lines[0]
+    assert "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:" in score["signature"]
 
 
 def test_accuracy_by_forced_decoding_is_what_training_measured(learned: Path) -> None:
@@ -34,7 +29,7 @@ def test_accuracy_by_forced_decoding_is_what_training_measured(learned: Path) ->
     assert told["scores"]["accuracy"]["value"] == pytest.approx(card["development"]["accuracy"], abs=0.1)
 
 
-@pytest.mark.parametrize("name", ["attention.png", "attention.svg"])
+@pytest.mark.parametrize("name", sample(["attention.png", "attention.svg"], 1))
 def test_a_picture_is_drawn(learned: Path, name: str) -> None:
     succeed("visualize", "bade giko lu.", "-o", name, cwd=learned)
     head = (learned / name).read_bytes()[:200]
