@@ -26,8 +26,7 @@ def compute_bleu(
     """Computes corpus BLEU of n-grams up to `order`; by default of detokenised, cased text, 13a tokens, exp smoothing.
 
     Sentence values use the effective order, as sacreBLEU recommends, so that a sentence shorter than `order` need not
-    score 0. The signature is sacreBLEU's, which does not contain the order: the name does. Raises DataError if
-    hypotheses and references do not pair up.
+    score 0. The signature is sacreBLEU's, which does not contain the order: the name does.
     """
     smoothing = config.smoothing
     epsilon = smoothing.value if smoothing.method == "epsilon" else None  # which sacreBLEU does not offer

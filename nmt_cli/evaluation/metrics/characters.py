@@ -17,10 +17,7 @@ from nmt_cli.text.normalise import normalise
 
 
 def compute_exact_match(hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score:
-    """Computes the percentage of hypotheses that equal one of their references (NFC, single blanks).
-
-    Raises DataError if hypotheses and references do not pair up.
-    """
+    """Computes the percentage of hypotheses that equal one of their references (NFC, single blanks)."""
     check_pairing(hypotheses, references)
     values = [
         100.0 * (hypothesis in alternatives)
@@ -32,10 +29,7 @@ def compute_exact_match(hypotheses: Hypotheses, references: References, config: 
 def compute_character_error_rate(
     hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /
 ) -> Score:
-    """Computes the edits (insert, delete, substitute) per character of the nearest reference, times 100.
-
-    Lower is better. Raises DataError if hypotheses and references do not pair up.
-    """
+    """Computes the edits (insert, delete, substitute) per character of the nearest reference, times 100."""
     check_pairing(hypotheses, references)
     pairs = [
         min(

@@ -15,7 +15,6 @@ def compute_chrf(
     """Computes chrF2, the F-score (beta 2) of character n-grams up to 6; with word n-grams up to 2, chrF2++.
 
     Needs no tokenisation, so it also suits scripts without spaces and languages of rich morphology.
-    Raises DataError if hypotheses and references do not pair up.
     """
     from sacrebleu.metrics.chrf import CHRF  # a tenth of a second that `nmt --help` must not pay
 

@@ -30,7 +30,6 @@ def compute_meteor(hypotheses: Hypotheses, references: References, config: Score
     """Computes the mean of METEOR (alpha 0.9, beta 3, gamma 0.5) over the sentences; the best reference counts.
 
     Words match exactly, then by Porter's stem, then by WordNet if NLTK finds its data: the signature says so.
-    Raises DataError if hypotheses and references do not pair up.
     """
     from nltk.translate.meteor_score import meteor_score  # half a second
 

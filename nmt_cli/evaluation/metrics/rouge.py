@@ -55,8 +55,7 @@ def compute_rouge(
     """Computes the mean over the sentences of ROUGE's F-score, each with its best reference.
 
     `kind` is rouge-score's name: rouge1, rouge2 (n-grams), rougeL (longest common subsequence), rougeLsum (the union
-    of the common subsequences of each pair of sentences of a text). Raises DataError if hypotheses and references do
-    not pair up.
+    of the common subsequences of each pair of sentences of a text).
     """
     from rouge_score.rouge_scorer import RougeScorer  # imports nltk: half a second
 

@@ -51,7 +51,7 @@ class Score:
 
 
 class MetricFunction(Protocol):
-    """A metric that needs only the sentences."""
+    """A metric that needs only the sentences. Raises DataError if hypotheses and references do not pair up."""
 
     def __call__(self, hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score: ...
 

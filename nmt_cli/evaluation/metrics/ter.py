@@ -8,10 +8,7 @@ from nmt_cli.evaluation.metrics.score import Hypotheses, References, Score
 
 
 def compute_ter(hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score:
-    """Computes the edits (insert, delete, substitute, shift a block) per reference word, times 100; lower is better.
-
-    Raises DataError if hypotheses and references do not pair up.
-    """
+    """Computes the edits (insert, delete, substitute, shift a block) per reference word, times 100; lower is better."""
     from sacrebleu.metrics.ter import TER  # a tenth of a second that `nmt --help` must not pay
 
     return score_with_sacrebleu(TER(), "TER", hypotheses, references, lower_is_better=True)
