@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -13,10 +14,13 @@ import pytest
 import nmt_cli as nmt
 from nmt_cli.runtime.installed_models import MODEL, name_package
 from nmt_cli.runtime.model_directory import CARD, WEIGHTS, read_card
+from nmt_cli.training import publish as publishing
 from nmt_cli.training.checkpoints.npz import read_arrays
+from nmt_cli.training.step import Trainer
 from support.commands import succeed
 from support.models import prepare_toy
 from support.scripts import PROJECT, load_script
+from support.training import export_once
 
 pytestmark = pytest.mark.network
 TINY = {"epochs": 1, "batch": 64, "units": 8, "embedding": 8, "attention": "none", "bidirectional": False}
@@ -28,14 +32,21 @@ def make() -> ModuleType:
     return load_script("data/models/make.py")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def quick_training(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Models learn nothing and have the graphs of the first of their kind."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Trainer, "update", lambda *request: (1.0, 1.0))
+        patch.setattr(publishing, "export", export_once(tmp_path_factory.mktemp("exported")))
+        yield
+
+
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with `prepared` and `model`, which has learned nothing and keeps its precision of 8 bits."""
     directory = tmp_path_factory.mktemp("packages")
     prepare_toy(directory, dev="20", test="20", source_language="eng", target_language="deu")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nmt_cli.training.step.Trainer.update", lambda *request: (1.0, 1.0))  # nothing is learned
-        nmt.train(data=directory / "prepared", model=directory / "model", **TINY)
+    nmt.train(data=directory / "prepared", model=directory / "model", **TINY)
     assert read_card(directory / "model").default_precision == "int8"
     return directory
 

@@ -22,6 +22,7 @@ def inception(tmp_path_factory: pytest.TempPathFactory) -> InceptionV3:
     return InceptionV3(path)
 
 
+@pytest.mark.slow
 def test_a_picture_is_64_regions_row_by_row_also_with_saved_weights(inception: InceptionV3, tmp_path: Path) -> None:
     noise = np.random.default_rng(1).integers(0, 256, (299, 299, 3), dtype=np.uint8)
     noise[150:] = 128  # below the middle there is nothing to see
@@ -39,6 +40,7 @@ def test_a_picture_is_64_regions_row_by_row_also_with_saved_weights(inception: I
     np.testing.assert_allclose(again.astype(float), upright.astype(float), atol=1e-3)
 
 
+@pytest.mark.slow
 def test_what_is_no_picture_and_what_are_no_weights_is_named(inception: InceptionV3, tmp_path: Path) -> None:
     (tmp_path / "text.png").write_text("no picture")
     with pytest.raises(DataError, match=r"text.png is not a picture"):

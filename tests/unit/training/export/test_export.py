@@ -17,13 +17,13 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.sources.images import pad_grids
 from nmt_cli.training.export.export import collect_garbage_often, export
 from nmt_cli.training.keras_engine import KerasEngine
-from support.models import KINDS, USUAL_KINDS, tiny_config
+from support.models import KINDS, tiny_config
 from support.slow import sample
 
 SOURCE = np.array([[5, 6, 7, 8, 3], [8, 3, 0, 0, 0], [9, 12, 3, 0, 0]])
 
 
-@pytest.fixture(scope="module", params=sample(KINDS, *USUAL_KINDS), ids=str)
+@pytest.fixture(scope="module", params=sample(KINDS, 3, 10, 17), ids=str)
 def engines(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[KerasEngine, OnnxEngine]:
     keras.utils.set_random_seed(5)
     network = Seq2Seq(tiny_config(**request.param), Vocabularies(source=24, target=20, joint=True))
