@@ -102,6 +102,7 @@ APPLE = """/* "not" = "this"; */
   "A line\\nand another" /* = "or this" */ ;
 "id" = "soup";
 three = "caf\\U00e9";
+"n" = "{count, plural, one {One file} other {# files}}";
 """
 PROPERTIES = """# not = this
 hello = It's a café
@@ -110,6 +111,7 @@ two: first, \\
   three  Words
 url = https://example.org
 many = {0} isn''t here
+n = {count, plural, one {One file} other {# files}}
 """
 FILES = {
     "ini": INI,
@@ -136,8 +138,8 @@ TEXTS = {
         *("Good morning, { $user }.", "Where is it?", "First line goes on and on.", "You have"),
         *("one mail", "{ $n } mails", "in { -brand }."),
     ],
-    "apple": ['Say "yes"', "A line", "and another", "café"],
-    "properties": ["It's a café", "first, and on", "another line", "Words", "{0} isn't here"],
+    "apple": ['Say "yes"', "A line", "and another", "café", "One file", "# files"],
+    "properties": ["It's a café", "first, and on", "another line", "Words", "{0} isn't here", "One file", "# files"],
 }
 
 
