@@ -1,6 +1,6 @@
 """Throws honest, odd and broken requests at `nmt translate --serve`, and counts what comes back.
 
-    python benchmarks/fuzz_server.py --model MODEL [--seconds 60] [--seed 1]
+    python tests/release/fuzz_server.py --model MODEL [--seconds 60] [--seed 1]
 
 An honest request has a number of its own, which alone may come back, as text or in the document that is downloaded. An
 odd one has values that no client sends, a broken one is cut, changed, doubled or sent in pieces through a bare socket.
@@ -24,6 +24,8 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 from urllib.parse import urlencode
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from bench import NMT, make_parser
 from serve import Server
