@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
-from nmt_cli.documents.encodings import DecodedText, decode_document
+from nmt_cli.documents.encodings import decode_document
 from nmt_cli.documents.html_elements import (
     CODE_TAGS,
     END_RULES,
@@ -65,10 +65,6 @@ class HtmlDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         decoded = decode_document(self.source, find_declared_encoding)
         yield make_verbatim_unit(decoded.mark)
-        yield from self.read_page(decoded)
-
-    def read_page(self, decoded: DecodedText) -> Iterator[TranslationUnit]:
-        """Yields the units of the page."""
         yield from make_units(FlowReader(self, decoded.text).read_parts(), self.notes, decoded.encode)
 
     def translate_tag(self, token: MarkupToken) -> tuple[str | Paragraph, ...]:

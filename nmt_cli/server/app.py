@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from nmt_cli.server import page
-from nmt_cli.server.calls import Handler, make_endpoint
+from nmt_cli.server.calls import Handler, make_endpoint, write_error
 from nmt_cli.server.security import Application, Guard, Rules
 from nmt_cli.server.service import Service
 from nmt_cli.server.shapes import deepl, libretranslate, opus_cat
@@ -71,7 +71,9 @@ def list_deepl_routes(service: Service) -> list[BaseRoute]:
     """Returns the routes of DeepL's interface."""
 
     def make_route(path: str, handler: Handler, methods: list[str]) -> Route:
-        return Route(path, make_endpoint(service, handler, error_writer=deepl.write_deepl_error), methods=methods)
+        return Route(
+            path, make_endpoint(service, handler, error_writer=partial(write_error, key="message")), methods=methods
+        )
 
     return [
         make_route("/v2/translate", deepl.translate, ["POST"]),

@@ -23,11 +23,6 @@ class TextLine(NamedTuple):
         return self.before + (translation if self.is_translated else self.core) + self.after
 
 
-def split_text(text: str) -> list[TextLine]:
-    """Returns the lines of a text, whose concatenation is the text."""
-    return [split_margins(line) for line in LINE.findall(text)]
-
-
 def split_margins(line: str) -> TextLine:
     """Separates a line from its surrounding blanks; a line without letters is not translated at all."""
     core = line.strip()
@@ -43,7 +38,7 @@ class SplitTexts(NamedTuple):
 
     @classmethod
     def from_texts(cls, texts: Sequence[str]) -> SplitTexts:
-        return cls(tuple(tuple(split_text(text)) for text in texts))
+        return cls(tuple(tuple(map(split_margins, LINE.findall(text))) for text in texts))
 
     @property
     def lines(self) -> list[str]:

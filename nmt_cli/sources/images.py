@@ -164,7 +164,7 @@ class GridSource:
     def make_rows(self, lines: Sequence[str], limit: int | None = None) -> list[SourceRow]:
         names = [line.strip() for line in lines]
         missing = [name for name in dict.fromkeys(names) if name and name not in self.stored]
-        grids = dict(zip(missing, self.read_grids(missing), strict=True)) if missing else {}
+        grids = dict(zip(missing, self.reader().read(list(map(Path, missing))), strict=True)) if missing else {}
         return [self.make_row(name, grids.get(name, self.stored.get(name)), limit) for name in names]
 
     def make_row(self, name: str, grid: FloatArray | None, limit: int | None) -> SourceRow:
@@ -178,9 +178,6 @@ class GridSource:
             )
         truncated = grid[:limit]
         return SourceRow(truncated, full_length=len(grid) if len(truncated) < len(grid) else None)
-
-    def read_grids(self, names: Sequence[str]) -> list[FloatArray]:
-        return self.reader().read([Path(name) for name in names])
 
     def make_batch(self, rows: Sequence[SourceRow]) -> SourceArray:
         return pad_grids([row.values for row in rows])

@@ -41,12 +41,13 @@ def select_nodes(beam: TracedBeam) -> list[int]:
         index
         for index, node in enumerate(beam.nodes)
         if node.depth <= last
-        and (node.fate == "kept" or node.best or index in rivals or (node.fate == "ended" and is_likely(node)))
+        and (
+            node.fate == "kept"
+            or node.best
+            or index in rivals
+            or (node.fate == "ended" and node.probability >= LIKELY_END)
+        )
     ]
-
-
-def is_likely(node: BeamNode) -> bool:
-    return node.probability >= LIKELY_END
 
 
 def list_children(beam: TracedBeam, nodes: Sequence[int]) -> dict[int, list[int]]:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from nmt_cli.text.aligned import AlignedText
@@ -119,8 +119,8 @@ class ParagraphSegment:
         """Yields the text of the segment, if translated, and the texts of the paragraphs inside its items."""
         if self.is_translated:
             yield self.text.strip()
-        for item in self.items:
-            yield from list_template_texts(item.template)
+        for part in chain.from_iterable(item.template for item in self.items):
+            yield from () if isinstance(part, str) else part.texts
 
     @cached_property
     def marked(self) -> list[int]:
@@ -133,9 +133,3 @@ class ParagraphSegment:
         ranges = list(pairwise(self.starts))
         items = ((self.items[index], ranges[index]) for index in self.marked)
         return [Mark(FORMS[item.kind], start, end, item.name, item.keeps_order) for item, (start, end) in items]
-
-
-def list_template_texts(template: Sequence[str | TranslatedPart]) -> Iterator[str]:
-    for part in template:
-        if not isinstance(part, str):
-            yield from part.texts

@@ -17,6 +17,7 @@ from nmt_cli.documents.encodings import decode_document
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import Paragraph
 from nmt_cli.documents.marks.spelling import TextSyntax, make_text
+from nmt_cli.documents.strings.json import escape_string
 from nmt_cli.documents.strings.syntax import ESCAPED_LETTERS, decode_backslash, is_text, read_plain_items, read_string
 from nmt_cli.languages.codes import find_language_tag, is_same_language
 from nmt_cli.text.aligned import Edit
@@ -45,22 +46,18 @@ def decode_double(written: str) -> str:
     return decode_backslash(written, YAML_LETTERS)
 
 
-def decode_single(written: str) -> str:
-    return "'" if written == "''" else fold_lines(written)
-
-
 def fold_lines(written: str) -> str:
     """Returns the text of a line break within a scalar, or of a run of blanks: a blank; empty after a backslash."""
     return "" if "\\" in written else " "
 
 
-def escape_double(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)[1:-1]
-
-
 SYNTAXES = {
-    '"': TextSyntax(DOUBLE, decode_double, escape_double),
-    "'": TextSyntax(SINGLE, decode_single, lambda text: text.replace("'", "''")),
+    '"': TextSyntax(DOUBLE, decode_double, escape_string),
+    "'": TextSyntax(
+        SINGLE,
+        lambda written: "'" if written == "''" else fold_lines(written),
+        lambda text: text.replace("'", "''"),
+    ),
     "": TextSyntax(FOLDED_BLANKS, fold_lines, str),
 }
 
@@ -128,7 +125,7 @@ class YamlDocument(Document):
 
         def encode_plain(written: str) -> str | bytes:
             is_plain = is_safe(written, inside_brackets=scalar.is_inside_brackets)
-            return decoded.encode(written if is_plain else f'"{escape_double(re.sub(FOLD, " ", written))}"')
+            return decoded.encode(written if is_plain else f'"{escape_string(re.sub(FOLD, " ", written))}"')
 
         return read_string(raw, SYNTAXES[""]).make_unit(self.notes, encode_plain)
 

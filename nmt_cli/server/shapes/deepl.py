@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from starlette.responses import Response
-
-from nmt_cli.server.calls import Call, write_error
-from nmt_cli.server.errors import RequestError
+from nmt_cli.server.calls import Call
 
 NO_LIMIT = 1_000_000_000_000
-
-
-def write_deepl_error(error: RequestError) -> Response:
-    return write_error(error, key="message")
 
 
 async def translate(call: Call) -> Any:
