@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from nmt_cli.translation.segmentation.line_reader import LineReader
     from nmt_cli.translation.translator import Translator
 
-LONGEST_LINKED = 4_000  # characters of a translation that the network reads
+LONGEST_LINKED = 4_000  # characters of a translation that the network reads,
+LONGEST_OF_NONE, LONGEST_PER_CHARACTER = 200, 10  # and of one of so many characters of a source
 
 
 class RecallingMemory(NamedTuple):
@@ -91,5 +92,9 @@ def make_certain(hypothesis: Hypothesis) -> Hypothesis:
 
 
 def is_readable(piece: Piece) -> bool:
-    """Whether the network can read a piece with its given translation: it has words and is not too long."""
-    return piece.recalled is not None and piece.masked.has_words and len(piece.recalled.text) <= LONGEST_LINKED
+    """Whether the network can read a piece with its given translation: it has words and is not too long.
+
+    A correction may be far longer than its text, and the network would read it for every text that has other numbers.
+    """
+    longest = min(LONGEST_LINKED, LONGEST_OF_NONE + LONGEST_PER_CHARACTER * len(piece.segment.text))
+    return piece.recalled is not None and piece.masked.has_words and len(piece.recalled.text) <= longest

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation import forced
 from nmt_cli.translation.config import CheckConfig
 from nmt_cli.translation.memory.lookup import TranslationMemory
 from nmt_cli.translation.memory.recall import RecallingMemory
@@ -42,6 +43,18 @@ def test_words_of_a_recalled_translation_are_linked_by_attention() -> None:
     hypothesis = translation.hypotheses[0]
     assert {target for _, target in find_links(translation, hypothesis)} == set(range(4))
     assert len(hypothesis.attentions[0]) > 2 and not any(hypothesis.token_log_probabilities)
+
+
+def test_the_network_reads_no_translation_far_longer_than_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    force = forced.force_translations
+    monkeypatch.setattr(forced, "force_translations", lambda *given: [read.extend(given[2]), force(*given)][1])
+    memory, long = TranslationMemory(), " ".join(["edab"] * 500)
+    memory.add("bade lu 3.", long)
+    memory.add("ti so 3.", "os it 3.")
+    translations = recall_lines(["bade lu 3.", "ti so 3."], memory)
+    assert [translation.text for translation in translations] == [long, "os it 3."]
+    assert read == ["os it 3."]
 
 
 def test_a_part_of_a_sentence_is_not_taken_from_the_memory() -> None:
