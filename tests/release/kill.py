@@ -1,10 +1,11 @@
 """Kills a real training with SIGKILL at random moments and resumes it, then compares it with one that was left alone.
 
-    python tests/release/kill.py [--kills 20] [--seed 1]
+    python tests/release/kill.py [--kills 20] [--seed 1] [--synthetic back]
 
 Trains a toy language through the command line, with a checkpoint after every update. Three of four kills come up to
 --pause seconds after the first new update, so in a step, a write, a validation or the export; the fourth on the way
-there. The weights of both models must be equal, bit for bit, and so must their histories but for speed and time.
+there. The weights of both models must be equal, bit for bit, and so must their histories but for speed and time. With
+--synthetic, a helper model and its translations are stages of the training.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,25 +35,26 @@ def prepare(folder: Path) -> None:
     generator = random.Random(1)
     sentences = {tuple(generator.choices(SYLLABLES, k=generator.randint(2, 6))) for _ in range(500)}
     pairs = [f"{' '.join(words)}\t{' '.join(word[::-1] for word in words)}" for words in sorted(sentences)]
-    corpus = folder / "toy.tsv"
+    corpus, text = folder / "toy.tsv", folder / "text.txt"
     corpus.write_text("\n".join(pairs), encoding="utf-8")
-    options = ("--data", str(folder / "prepared"), "--vocab-size", "300", "--quiet")
+    more = [" ".join(generator.choices(SYLLABLES, k=7))[::-1] for _ in range(200)]
+    text.write_text("\n".join(more), encoding="utf-8")
+    options = ("--data", str(folder / "prepared"), "--vocab-size", "300", "--quiet", "--monolingual-target", str(text))
     subprocess.run([*NMT, "prepare", str(corpus), *options], check=True)
 
 
-def make_command(folder: Path, model: str) -> list[str]:
-    return [*NMT, "train", "--data", str(folder / "prepared"), "--model", str(folder / model), *TRAIN]
+def make_command(folder: Path, model: str, options: Sequence[str]) -> list[str]:
+    return [*NMT, "train", "--data", str(folder / "prepared"), "--model", str(folder / model), *TRAIN, *options]
 
 
-def kill(folder: Path, pause: float, early: bool) -> str:
+def kill(folder: Path, options: Sequence[str], pause: float, early: bool) -> str:
     """Runs the training until it is further than it was, and `pause` seconds more; returns how far it is then.
 
     `early`: it does not get further, but is killed after four times the pause.
     """
-    state = folder / "killed" / "checkpoints" / "state.npz"
-    before = describe(state)
-    training = subprocess.Popen(make_command(folder, "killed"))
-    while not early and describe(state) == before and training.poll() is None:
+    before = describe(folder / "killed")
+    training = subprocess.Popen(make_command(folder, "killed", options))
+    while not early and describe(folder / "killed") == before and training.poll() is None:
         time.sleep(0.05)
     try:
         training.wait(timeout=4 * pause if early else pause)
@@ -59,16 +62,18 @@ def kill(folder: Path, pause: float, early: bool) -> str:
     except subprocess.TimeoutExpired:
         training.kill()
         training.wait()
-    return describe(state)
+    return describe(folder / "killed")
 
 
-def describe(state: Path) -> str:
-    """Returns how far the checkpoint is."""
-    if not state.exists():
-        return "epoch 1, 0 updates of it"
-    with np.load(state) as file:
-        progress = json.loads(str(file["facts"]))["progress"]
-    return f"epoch {progress['epoch']}, {progress['meter']['steps']} updates of it"
+def describe(model: Path) -> str:
+    """Returns how far the newest checkpoint of a model or of its stages is."""
+    try:
+        newest = max(model.rglob("state.npz"), key=lambda path: path.stat().st_mtime)
+        with np.load(newest) as file:
+            progress = json.loads(str(file["facts"]))["progress"]
+    except (FileNotFoundError, ValueError):  # there is none, or a stage ends and removes its own
+        return "no checkpoint"
+    return f"{newest.parents[1].name}: epoch {progress['epoch']}, {progress['meter']['steps']} updates of it"
 
 
 def find_differences(one: Path, other: Path) -> list[str]:
@@ -91,16 +96,18 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--pause", type=float, default=2.0)
+    parser.add_argument("--synthetic", choices=("none", "back", "diversify", "both", "distil"), default="none")
     options = parser.parse_args()
+    typed = ["--synthetic", options.synthetic]
     generator = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         prepare(folder)
-        subprocess.run(make_command(folder, "whole"), check=True)
+        subprocess.run(make_command(folder, "whole", typed), check=True)
         for number in range(1, options.kills + 1):
-            progress = kill(folder, generator.uniform(0, options.pause), early=number % 4 == 0)
+            progress = kill(folder, typed, generator.uniform(0, options.pause), early=number % 4 == 0)
             print(f"kill {number}: {progress}", flush=True)
-        subprocess.run(make_command(folder, "killed"), check=True)
+        subprocess.run(make_command(folder, "killed", typed), check=True)
         differences = find_differences(folder / "whole", folder / "killed")
     print(f"after {options.kills} kills: " + (", ".join(differences) or "equal weights and history"))
     sys.exit(bool(differences))
