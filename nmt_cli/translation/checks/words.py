@@ -45,7 +45,7 @@ def check_copy(source: str, target: str, context: CheckContext) -> FailedCheck |
 
 def check_repeats(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Looks for a word or phrase twice in a row, unlike the source."""
-    words = target.casefold().split()
+    words = [word.rstrip(END_MARKS) for word in target.casefold().split()]
     repeated = len(words) - len({*words})
     # A phrase of two words that stands twice in a row repeats two words; a single one stands beside itself.
     if not repeated or (repeated == 1 and not has_neighbours(words)) or not has_stutter(source, target):

@@ -71,7 +71,7 @@ class Line:
         position = 0
         for start in self.sentence_starts:
             if start >= position:  # else what precedes the words consists of several sentences: . . . Yes.
-                position = skip_before(self.text, self.spans, start, len(self.text))
+                position = skip_before(self.text, self.spans, start, len(self.text), self.language)
                 yield position
 
     def is_cut_by(self, frame: Frame) -> bool:

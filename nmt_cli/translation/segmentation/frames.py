@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from nmt_cli.carrying.numbers.dates import find_dates
 from nmt_cli.carrying.spans import Span, cut_spans, find_partners, list_overlapping
+from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import BRACKETS, COLONS, DASHES, ELLIPSES, FINAL_MARKS, QUOTES
 from nmt_cli.text.normalise import DROPPED
 from nmt_cli.text.words import has_letters
@@ -37,18 +39,19 @@ AFTER_CORE = (
     r"|\s?\[\d{1,3}\]|\s?\(\*\)"
     rf"|\s[^\w\s{UNPRINTED}{QUOTES}{FINAL_MARKS}]{{1,10}}"
 )
+LONGEST_DATE = 40  # characters
 WRAPPING = r"(\*{1,3}|_{1,2}|~{1,2}|={1,3})(?=\S)"
 
 
-def frame_segment(segment: Segment) -> list[Segment]:
+def frame_segment(segment: Segment, language: str = "") -> list[Segment]:
     """Splits a segment into up to three parts: the text before its words, the words, and the text after them."""
-    start, end = find_core(segment)
+    start, end = find_core(segment, language)
     if (start, end) == (0, len(segment.text)) or not has_letters(segment.text[start:end]):
         return [segment]
     return list(split_frame(segment, start, end))
 
 
-def find_core(segment: Segment) -> tuple[int, int]:
+def find_core(segment: Segment, language: str) -> tuple[int, int]:
     """Returns the range of a segment's words."""
     text, spans = segment.text, segment.spans
     partners = find_partners([span.pair for span in spans])
@@ -56,7 +59,7 @@ def find_core(segment: Segment) -> tuple[int, int]:
     while True:
         # 1. Widen the frame on both sides.  2. Give back what belongs to the words after all.
         new_start, new_end = skip_brackets(text, spans, start, end)
-        new_start = skip_before(text, spans, new_start, new_end)
+        new_start = skip_before(text, spans, new_start, new_end, language)
         new_end = skip_after(text, spans, new_start, new_end)
         new_start, new_end = narrow_frame(spans, partners, start, end, new_start, new_end)
         if (new_start, new_end) == (start, end):
@@ -64,7 +67,7 @@ def find_core(segment: Segment) -> tuple[int, int]:
         start, end = new_start, new_end
 
 
-def skip_before(text: str, spans: Sequence[Span], start: int, end: int) -> int:
+def skip_before(text: str, spans: Sequence[Span], start: int, end: int, language: str) -> int:
     """Returns the end of everything that may precede the words."""
     pattern = re.compile(BEFORE_CORE)
     while start < end:
@@ -73,10 +76,17 @@ def skip_before(text: str, spans: Sequence[Span], start: int, end: int) -> int:
             start = span.end
             continue
         match = pattern.match(text, start, end)
-        if match is None or crosses_span(match, spans):
+        if match is None or crosses_span(match, spans) or begins_with_date(text[start:], language):
             break
         start = match.end()
     return start
+
+
+def begins_with_date(text: str, language: str) -> bool:
+    """Whether a number with a full stop is a day, not the mark of an item: `5. Februar`."""
+    if not text[0].isdigit() or find_rules(language).ordinal_mark != ".":
+        return False
+    return any(date.start == 0 for date in find_dates(text[:LONGEST_DATE], language))
 
 
 def skip_after(text: str, spans: Sequence[Span], start: int, end: int) -> int:

@@ -129,7 +129,7 @@ class LineReader:
             return [segment for part in parts for segment in self.split_part(part, in_choice=in_choice)]
         spans = self.find_spans(text, in_choice=in_choice)
         segments = self.cut_text(text, spans, by_sentence=by_sentence)
-        return [part for segment in segments for part in split_off_frame(segment)]
+        return [part for segment in segments for part in split_off_frame(segment, self.context.languages[0])]
 
     def find_choice(self, text: str) -> Span | None:
         return next((span for span in find_spans(text, self.context, SYNTAX) if span.kind is SpanKind.CHOICE), None)
@@ -199,13 +199,13 @@ class PictureLines(LineReader):
         return make_name_piece(line)
 
 
-def split_off_frame(segment: Segment) -> list[Segment]:
+def split_off_frame(segment: Segment, language: str) -> list[Segment]:
     """Separates a segment from its frame, which becomes segments of its own."""
     if is_plain(segment):
         return [segment]
     from nmt_cli.translation.segmentation.frames import frame_segment  # which few lines need
 
-    return frame_segment(segment)
+    return frame_segment(segment, language)
 
 
 def is_plain_number(span: Span) -> bool:

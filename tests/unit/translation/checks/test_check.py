@@ -64,6 +64,7 @@ def test_a_true_translation_passes(source: str, target: str) -> None:
         ("He gave the old dog away.", "Er gab the old dog weg.", FailedCheck("copied", "not translated: the old dog")),
         ("She saw it there.", "Sie sah es es dort.", FailedCheck("repeats", "twice in a row: es")),
         ("She saw it there.", "Sie sah es dort und sah es dort.", None),
+        ("On page 17.", "Auf Seite 17 17.", FailedCheck("repeats", "twice in a row: 17")),
     ],
 )
 def test_each_check_says_what_is_wrong(source: str, target: str, check: FailedCheck | None) -> None:

@@ -12,9 +12,10 @@ from nmt_cli.carrying.numbers.notation import NumberNotation
 from nmt_cli.text.escapes import CONTROLS
 from nmt_cli.text.normalise import normalise
 from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.segmentation.frames import frame_segment
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.pieces import Piece
-from nmt_cli.translation.segmentation.segments import join_segments
+from nmt_cli.translation.segmentation.segments import Segment, join_segments
 from support.spans import lines_with_spans
 
 READER = LineReader(LineConfig(), carries=True)
@@ -201,3 +202,18 @@ def test_word_ranges_follow_the_words_of_the_line(before: str, after: str) -> No
     assert ranges[-1].stop == len(line.split())
     words = next(ranges[index] for index, piece in enumerate(pieces) if piece.is_translated)
     assert line.split()[words[-1]].startswith("rains")
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "core"),
+    [
+        ("5. Februar 2024", "deu", "5. Februar 2024"),
+        ("3. března", "ces", "3. března"),
+        ("5. Februar 2024", "eng", "Februar 2024"),
+        ("3. May I go?", "eng", "May I go?"),
+        ("5. Öffne die Tür", "deu", "Öffne die Tür"),
+    ],
+)
+def test_a_day_before_its_month_is_no_mark_of_an_item(text: str, language: str, core: str) -> None:
+    segments = frame_segment(Segment(text, (), blank_before=False, ends_sentence=True), language)
+    assert [segment.text for segment in segments if not segment.is_frame] == [core]
