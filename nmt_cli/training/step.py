@@ -5,7 +5,7 @@ Knows no epochs and no files. Letters: B sentences, T target positions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import keras
 import numpy as np
@@ -21,6 +21,8 @@ from nmt_cli.training.scheduled_sampling import sample_previous_tokens
 
 IDS = tf.TensorSpec((None, None), tf.int32)
 SCALAR = tf.TensorSpec((), tf.float32)
+
+ReplicaUpdate = Callable[[tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor], tf.Tensor]
 
 
 class Trainer:
@@ -41,9 +43,8 @@ class Trainer:
         self.optimizer.build(self.variables)
         self.strategy = tf.distribute.get_strategy()
         self.accumulated = [make_accumulator(variable) for variable in self.variables] if config.accumulate > 1 else []
-        signature = [make_source_spec(network), IDS, IDS, SCALAR]
-        self.compiled_step = tf.function(self.step, input_signature=signature, autograph=False)
-        self.compiled_accumulation = tf.function(self.accumulate, input_signature=signature, autograph=False)
+        self.compiled_step = self.compile(self.step)
+        self.compiled_accumulation = self.compile(self.accumulate)
 
     @property
     def state(self) -> list[keras.Variable]:
@@ -69,24 +70,20 @@ class Trainer:
         # 3. Add those of the last, clip the sum, and update the weights.
         return nats + float(self.compiled_step(*last, tokens)), tokens
 
+    def compile(self, update: ReplicaUpdate) -> tf.types.experimental.PolymorphicFunction:
+        """Returns `update`, compiled, for a batch whose rows all replicas share; it returns the nats of them all."""
+
+        def run_on_replicas(*batch: tf.Tensor) -> tf.Tensor:
+            return self.strategy.reduce(tf.distribute.ReduceOp.SUM, self.strategy.run(update, args=batch), axis=None)
+
+        signature = [make_source_spec(self.network), IDS, IDS, SCALAR]
+        return tf.function(run_on_replicas, input_signature=signature, autograph=False)
+
     def step(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
         """Updates the weights from the last batch of an update and all accumulated gradients; returns its nats.
 
         `tokens` counts the target tokens of all batches of the update.
         """
-        return self.sum_nats(self.strategy.run(self.step_on_replica, args=(source, previous, target, tokens)))
-
-    def accumulate(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
-        """Adds the gradients of a batch that is not the last of its update to those accumulated; returns its nats."""
-        return self.sum_nats(self.strategy.run(self.accumulate_on_replica, args=(source, previous, target, tokens)))
-
-    def sum_nats(self, nats: tf.Tensor) -> tf.Tensor:
-        """Returns the sum over all replicas."""
-        return self.strategy.reduce(tf.distribute.ReduceOp.SUM, nats, axis=None)
-
-    def step_on_replica(
-        self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor
-    ) -> tf.Tensor:
         gradients, nats = self.compute_gradients(source, previous, target, tokens)
         if self.accumulated:
             gradients = [new + old for new, old in zip(gradients, self.accumulated, strict=True)]
@@ -95,9 +92,8 @@ class Trainer:
             old.assign(tf.zeros_like(old))
         return nats
 
-    def accumulate_on_replica(
-        self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor
-    ) -> tf.Tensor:
+    def accumulate(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
+        """Adds the gradients of a batch that is not the last of its update to those accumulated; returns its nats."""
         gradients, nats = self.compute_gradients(source, previous, target, tokens)
         for old, new in zip(self.accumulated, gradients, strict=True):
             old.assign_add(new)
