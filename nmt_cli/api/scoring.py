@@ -62,7 +62,7 @@ class Evaluation:
             evaluation = self.compare(evaluation, text, rival)
         if note and any(name.startswith("bleu") for name in self.names):
             evaluation = evaluation.add_warnings(note)
-        languages = None if translator is None else (translator.card.source_language, translator.card.target_language)
+        languages = None if translator is None else translator.card.languages
         evaluation = evaluation.add_warnings(*texts.list_language_warnings(text.languages, languages))
         return self.add_warnings(evaluation, corpus, translator)
 

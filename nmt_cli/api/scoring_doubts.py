@@ -34,7 +34,7 @@ def list_doubts(
 
 def list_other_languages(model: Path | str, card: ModelCard, corpus: PreparedCorpus) -> list[str]:
     """Returns a message if the model's languages differ from the corpus's."""
-    ours, theirs = (card.source_language, card.target_language), (corpus.source_language, corpus.target_language)
+    ours, theirs = card.languages, corpus.languages
     if {"source", "target"} & {*ours, *theirs}:
         return []
     if all(is_same_language(code, other) for code, other in zip(ours, theirs, strict=True)):

@@ -197,8 +197,7 @@ def open_training(request: TrainRequest) -> TrainingRequest:
 def describe_request(request: TrainRequest, training: TrainingRequest, choice: str | None) -> RequestInfo:
     corpus = training.corpus
     assistant = None if training.role.is_chief else str(training.role)
-    languages = (corpus.source_language, corpus.target_language)
-    return RequestInfo(languages, request.data, request.model, choice, corpus.manifest.truncation, assistant)
+    return RequestInfo(corpus.languages, request.data, request.model, choice, corpus.manifest.truncation, assistant)
 
 
 def load_runs(request: TrainRequest, *, with_synthetic: bool) -> Callable[[TrainingRequest], TrainReport]:

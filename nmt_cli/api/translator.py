@@ -151,7 +151,7 @@ class LoadedTranslator:
         others = {name: value for name, value in options.items() if not hasattr(config, name)}
         made = self._make_options(others)
         if tm is not None:
-            made = made._replace(memory=open_memory(tm, (self.source_language, self.target_language)))
+            made = made._replace(memory=open_memory(tm, self.card.languages))
 
         def translate_block(block: Block) -> list[Translation]:
             return made.translate(self._translator, block.texts, first_line=block.first)
@@ -161,7 +161,7 @@ class LoadedTranslator:
             Path(source),
             Path(target),
             config,
-            (self.source_language, self.target_language),
+            self.card.languages,
             split_sentences=self._translator.reader.config.split_sentences,
             memory=made.memory,
             progress=progress or ignore_progress,
@@ -198,9 +198,9 @@ def load(
     reverse = None if check_with is None else find_model(Path(check_with))
     judge = None if rerank is None else find_model(Path(rerank))
     translator = open_translator(ModelRequest(directory, others_models, lines, precision, threads, reverse, judge))
-    languages = (translator.card.source_language, translator.card.target_language)
     companions = {"ensemble": others_models, "rerank": judge}
-    return LoadedTranslator(translator, directory, others, companions=companions, memory=open_memory(tm, languages))
+    memory = open_memory(tm, translator.card.languages)
+    return LoadedTranslator(translator, directory, others, companions=companions, memory=memory)
 
 
 def open_memory(tm: PathLike | Iterable[PathLike], languages: tuple[str, str]) -> TranslationMemory | None:

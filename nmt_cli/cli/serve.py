@@ -110,13 +110,12 @@ def open_memories(
     cards = {model: read_card(model) for model in models}
     memories: dict[Path, TranslationMemory] = {}
     if suggestions is not None:
-        languages = {model: (card.source_language, card.target_language) for model, card in cards.items()}
-        memories = {model: load_memory([], pair) for model, pair in languages.items()}
+        memories = {model: load_memory([], card.languages) for model, card in cards.items()}
     for file in files:
         refused: list[MemoryLanguageError] = []
         for model, card in cards.items():
             try:
-                memory = load_memory([file], (card.source_language, card.target_language))
+                memory = load_memory([file], card.languages)
             except MemoryLanguageError as error:
                 refused.append(error)
                 continue

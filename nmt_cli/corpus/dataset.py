@@ -62,6 +62,10 @@ class PreparedCorpus:
         return self.manifest.target_language
 
     @property
+    def languages(self) -> tuple[str, str]:
+        return self.source_language, self.target_language
+
+    @property
     def fingerprint(self) -> str:
         """The hexadecimal digest that identifies the data, whatever the name of the directory."""
         return self.manifest.fingerprint

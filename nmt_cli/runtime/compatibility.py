@@ -21,7 +21,7 @@ def require_same_sides(first: ModelDirectory, other: ModelDirectory) -> None:
 
 def require_reverse(model: ModelDirectory, other: ModelDirectory, option: str = "check-with") -> None:
     """Raises OptionError unless `other`, named by `option`, translates text back into the language `model` reads."""
-    languages = (model.card.source_language, model.card.target_language)
+    languages = model.card.languages
     others = (other.card.target_language, other.card.source_language)
     is_text = not (model.card.has_pictures or other.card.has_pictures)
     if not is_text or not are_same_languages(languages, others):

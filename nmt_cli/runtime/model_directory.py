@@ -76,6 +76,11 @@ class ModelCard(NamedTuple):
     scores: Entries = {}  # noqa: RUF012 - never changed; on the test sets of a package
 
     @property
+    def languages(self) -> tuple[str, str]:
+        """The codes of the source and the target language."""
+        return self.source_language, self.target_language
+
+    @property
     def side(self) -> SourceEntries:
         """The source side, which answers for its kind."""
         return read_entries(self.source)
@@ -186,7 +191,7 @@ def find_models(languages: tuple[str, str]) -> Iterator[str]:
             card = read_card(directory)
         except NmtError:
             continue
-        if (card.source_language, card.target_language) == languages:
+        if card.languages == languages:
             yield name
 
 

@@ -39,11 +39,6 @@ class ServedModel:
     last_used: float = 0.0  # by a monotonic clock
     memory: TranslationMemory | None = None  # of the translator, and of earlier ones
 
-    @property
-    def languages(self) -> tuple[str, str]:
-        """The source and the target language, as in the model's card."""
-        return self.card.source_language, self.card.target_language
-
     def find_near(self, text: str, most: int) -> list[str]:
         """Returns the translations of texts in the memory that are nearly the same, nearest first."""
         return [] if self.memory is None else self.memory.find_near(text, most)

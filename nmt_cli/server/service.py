@@ -101,7 +101,7 @@ class Service:
         from nmt_cli.api.documents import translate_fragment
 
         self.check_lines(sum(text.count("\n") + 1 for text in texts))
-        read = partial(translate_fragment, languages=model.languages, kept_tags=kept_tags)
+        read = partial(translate_fragment, languages=model.card.languages, kept_tags=kept_tags)
         reads = [partial(read, text=text) for text in texts]
         try:
             return await self.threads.read_fragments(model, reads)
@@ -143,7 +143,7 @@ class Service:
             report = await self.threads.read_document(
                 model,
                 lambda translate: translate_file(
-                    translate, upload, path, DocumentConfig(), model.languages, memory=memory
+                    translate, upload, path, DocumentConfig(), model.card.languages, memory=memory
                 ),
             )
         except NmtError as error:

@@ -45,7 +45,7 @@ class SuggestionFile:
         for model in models:
             path = self.find_path(model)
             if model.memory is not None and path.is_file() and path.stat().st_size:
-                model.memory.update(load_memory([path], model.languages))
+                model.memory.update(load_memory([path], model.card.languages))
 
     def append(self, model: ServedModel, source: str, target: str) -> None:
         """Appends a pair, or one pair per line if both texts have equally many; the memory learns them.

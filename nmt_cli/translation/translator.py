@@ -62,7 +62,7 @@ class Translator:
         Raises NotFoundError and DataError for a glossary that cannot be read.
         """
         self._card = card
-        self.languages = languages or ((card.source_language, card.target_language) if card else ("", ""))
+        self.languages = languages or (card.languages if card else ("", ""))
         same_language = self.languages[0] == self.languages[1] != ""
         self.sentences = SentenceSearch(BatchSearch(engine, source, target, threads), same_language)
         self.profile = profile
@@ -217,8 +217,7 @@ def make_rewriter(card: ModelCard, profile: CorpusProfile) -> Rewriter | None:
     if profile.source is None:
         return None
     lowercase = bool(card.tokenizer.get("lowercase", False))
-    languages = (card.source_language, card.target_language)
-    return Rewriter.from_model(ModelText(profile.source, profile.target, languages, lowercase))
+    return Rewriter.from_model(ModelText(profile.source, profile.target, card.languages, lowercase))
 
 
 def load_glossary(config: LineConfig) -> Glossary | None:

@@ -121,7 +121,7 @@ def learn_corrections(request: TrainRequest, path: Path, watcher: Watcher) -> Le
         raise OptionError(f"{old.directory}/ reads pictures, which have no corrections", hint="name a model of text")
     training = replace(request.training, init_from=str(old.directory), synthetic="none")
     find_parent(training)  # refuses a model without weights
-    corrections = read_corrections(path, (old.card.source_language, old.card.target_language))
+    corrections = read_corrections(path, old.card.languages)
     is_named = not request.model.exists()  # one of a package, which stays as it is
     target = request.model if is_named else old.directory
     lock = nullcontext() if is_named else lock_model(target, replace=True)

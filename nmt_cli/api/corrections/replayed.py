@@ -16,7 +16,7 @@ from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.corpus.sides import SentencePair
 from nmt_cli.errors import NotFoundError
 from nmt_cli.languages.codes import are_same_languages
-from nmt_cli.runtime.model_directory import SAMPLE, ModelCard, ModelDirectory, report_damage
+from nmt_cli.runtime.model_directory import SAMPLE, ModelDirectory, report_damage
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.translator import Translator
@@ -50,7 +50,8 @@ def find_old_pairs(model: ModelDirectory, data: Path, seed: int) -> OldPairs:
         return OldPairs(trained_on.read_pairs("train"), trained_on.read_pairs("dev"))
     if (model.directory / SAMPLE).is_file():
         return read_sample(model.directory / SAMPLE)
-    other = next((corpus for corpus in corpora if has_languages(corpus, model.card)), None)
+    languages = model.card.languages
+    other = next((corpus for corpus in corpora if are_same_languages(corpus.languages, languages)), None)
     if other is None:
         raise NotFoundError(
             f"{data}/ has nothing that {model.directory}/ could replay, so that it forgets nothing",
@@ -67,12 +68,6 @@ def list_corpora(data: Path) -> list[PreparedCorpus]:
     except NotFoundError:
         return []
     return [] if corpus.has_pictures else [corpus, reverse_corpus(corpus)]
-
-
-def has_languages(corpus: PreparedCorpus, card: ModelCard) -> bool:
-    return are_same_languages(
-        (corpus.source_language, corpus.target_language), (card.source_language, card.target_language)
-    )
 
 
 def translate_sources(model: Path, pairs: list[SentencePair]) -> list[SentencePair]:

@@ -273,7 +273,7 @@ def open_qa_report(checks: CheckConfig, what: str, card: ModelCard, thing: str) 
     from nmt_cli.visuals.qa_report import CheckTitle, QaReport
 
     titles = {check.name: CheckTitle(check.summary, f"{RULES_PAGE}{check.anchor}") for check in CHECKS}
-    return QaReport(titles, what, (card.source_language, card.target_language), thing)
+    return QaReport(titles, what, card.languages, thing)
 
 
 def count_faults(fault: Fault, count: int) -> str:

@@ -105,8 +105,7 @@ def open_memory(
         return None
     from nmt_cli.api.memory import load_memory  # readers of many formats, which few runs need
 
-    languages = (card.source_language, card.target_language)
-    memory = load_memory(names, languages, links_words=writer.layout != LayoutConfig())
+    memory = load_memory(names, card.languages, links_words=writer.layout != LayoutConfig())
     console.say_detail(f"{', '.join(names)}: {format_count(len(memory), 'text')} with a translation")
     return memory
 
@@ -138,9 +137,8 @@ def open_report(
     thing = "line" if all(document.format is TEXT for document in documents) else "text"
     what = ", ".join(str(path) for path in paths) or "standard input"
     qa, length = open_qa_report(request.checks, what, card, thing), request.search.max_length
-    languages = (card.source_language, card.target_language)
     cuts, path = SourceCuts(thing), request.checks.report
-    return TranslationReport(source_cuts=cuts, qa=qa, path=path, max_length=length, languages=languages)
+    return TranslationReport(source_cuts=cuts, qa=qa, path=path, max_length=length, languages=card.languages)
 
 
 def write_translations(

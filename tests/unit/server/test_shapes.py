@@ -176,7 +176,7 @@ def make_learning_client(path: Path, *directions: tuple[str, str]) -> Client:
     """A client of a server that keeps corrections in a file, and has recalled those that are there."""
     pool, _ = make_pool(*directions)
     for model in pool.models:
-        model.memory = TranslationMemory(model.languages[1])
+        model.memory = TranslationMemory(model.card.languages[1])
     suggestions = SuggestionFile(path, by_direction=len(pool.models) > 1)
     suggestions.recall(pool.models)
     return Client(Service(pool, suggestions=suggestions))
