@@ -24,13 +24,13 @@ def name_package(name: str) -> str:
 def find_model(path: Path) -> Path:
     """Returns a model's directory: `path` itself, or that of the installed model of this name.
 
-    An existing path comes first, including that of a package; a path that is neither is returned unchanged. Raises
-    NotFoundError, suggesting the intended name, for a file of a model directory or a packed one.
+    A directory with a model comes first, including that of a package; a path that is neither is returned unchanged.
+    Raises NotFoundError, suggesting the intended name, for a file of a model directory or a packed one.
     """
-    if path.exists():
-        return check_directory(path)
-    name = str(path)
-    return list_models().get(name, path) if Path(name).name == name else path
+    directory = check_directory(path) if path.exists() else path
+    if (directory / CARD).exists() or path.name != str(path):
+        return directory
+    return list_models().get(path.name, directory)
 
 
 def find_model_or_file(path: Path) -> Path:

@@ -33,7 +33,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.corpus.sides import SentencePair
 from nmt_cli.errors import OptionError
-from nmt_cli.files import hash_file, stage_directory, write_json
+from nmt_cli.files import hash_file, refuse_to_overwrite, stage_directory, write_json
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.runtime.model_directory import CARD, CHECKPOINTS, PREVIOUS, SAMPLE, ModelDirectory, read_card
@@ -122,8 +122,9 @@ def learn_corrections(request: TrainRequest, path: Path, watcher: Watcher) -> Le
     training = replace(request.training, init_from=str(old.directory), synthetic="none")
     find_parent(training)  # refuses a model without weights
     corrections = read_corrections(path, old.card.languages)
-    is_named = not request.model.exists()  # one of a package, which stays as it is
+    is_named = not old.directory.is_relative_to(request.model)  # one of a package, which stays as it is
     target = request.model if is_named else old.directory
+    refuse_to_overwrite(target, replace=not is_named)
     lock = nullcontext() if is_named else lock_model(target, replace=True)
     with lock, TemporaryDirectory(prefix="nmt.") as scratch:
         # 1. The corrections, and the old pairs beside them.

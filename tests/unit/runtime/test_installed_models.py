@@ -66,10 +66,14 @@ def test_the_folder_of_a_package_stands_for_its_model(site: Path, tmp_path: Path
     assert find_model(tmp_path / "models") == tmp_path / "models"
 
 
-def test_a_directory_of_that_name_comes_first(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    install_model(site, "xxx-yyy")
+def test_a_model_in_a_directory_of_that_name_comes_first(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = install_model(site, "xxx-yyy")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "xxx-yyy").mkdir()
+    assert find_model(Path("xxx-yyy")) == installed  # a training has begun there
+    (tmp_path / "xxx-yyy" / "model.json").write_text("{}")
     assert find_model(Path("xxx-yyy")) == Path("xxx-yyy")
     assert find_model(Path("other/xxx-yyy")) == Path("other/xxx-yyy")
 
