@@ -63,8 +63,7 @@ placeholder; what is *taken out* it never sees, and attention puts it back. The 
 
 ## Lost and found
 
-If the network loses one of these, the sentence is translated again with it protected; the translation with fewer
-faults is taken.
+If the network loses one of these, it is protected and the sentence translated again; fewer faults win.
 
 {lost}
 

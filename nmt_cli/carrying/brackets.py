@@ -1,7 +1,8 @@
 """Brackets, and slashes between two words, carried if the network lost one of them.
 
-A network that has rarely seen brackets drops them. They are then taken out of the sentence and, like tags, put around
-the words that attend to the words they enclosed. A slash needs the words on both sides to be adjacent.
+A network that has rarely seen brackets drops them, or what they enclose. They are then taken out of the sentence and,
+like tags, put around the words that attend to the words they enclosed. A slash needs the words on both sides to be
+adjacent.
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ PARTNERS = {"(": ")", "[": "]", "{": "}"}
 
 
 class BracketKind(LostKind):
-    """Paired brackets, except within a word such as `brother(s)`."""
+    """Paired brackets, except within words (`brother(s)`); without loss, the likelier translation wins."""
 
     def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
         return self.find_pairs(attempt.covered) if has_other_marks(self.signs, attempt) else []
+
+    def find_doubtful(self, attempt: Attempt) -> list[Span]:
+        return self.find_pairs(attempt.covered)
 
     def find_pairs(self, text: str) -> list[Span]:
         """Returns the opening and closing bracket of every pair."""

@@ -98,6 +98,10 @@ class LostKind(Kind, ABC):
     def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
         """Returns the spans to carry in a second search; empty if nothing was lost."""
 
+    def find_doubtful(self, attempt: Attempt) -> list[Span]:
+        """Returns the spans that may confuse the network, to carry in a second search if nothing was lost."""
+        return []
+
 
 def compile_guard(kinds: Sequence[Kind]) -> re.Pattern[str]:
     """Returns a pattern that matches in every text with a span of one of the kinds."""

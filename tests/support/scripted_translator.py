@@ -51,14 +51,14 @@ class ScriptedSearch(SentenceSearch):
 
 
 class ScriptedTranslator(Translator):
-    """A translator whose sentences are translated by a rule."""
+    """A translator whose sentences are translated by a rule; a longer sentence is `price` less likely per character."""
 
-    def __init__(self, rule: Callable[[str], str], *, carries: bool = True) -> None:
+    def __init__(self, rule: Callable[[str], str], *, carries: bool = True, price: float = 0.0) -> None:
         adversary = Adversary(SUBWORDS.vocabulary_size, 1)
         super().__init__(adversary, TextSource(SUBWORDS), SUBWORDS, carries=carries, languages=("eng", "deu"))
         self.sentences = ScriptedSearch(self.batch_search)
         self.sentences.translator = self
-        self.rule = rule
+        self.rule, self.price = rule, price
         self.given: list[str] = []
 
     def make_translation(self, line: str) -> Translation:
@@ -67,10 +67,9 @@ class ScriptedTranslator(Translator):
         tokens = (*SUBWORDS.encode(text), 3)
         attention = np.eye(len(tokens), len(source))
         pieces = tuple(SUBWORDS.spell_pieces(tokens))
-        zeros = (0.0,) * len(tokens)
-        return Translation(
-            line, source, (Hypothesis(text, tokens, pieces, 0.0, 0.0, zeros, (attention,), True),), frozenset()
-        )
+        zeros, score = (0.0,) * len(tokens), -self.price * len(line)
+        hypothesis = Hypothesis(text, tokens, pieces, score, score, zeros, (attention,), True)
+        return Translation(line, source, (hypothesis,), frozenset())
 
 
 def repair_line(translator: Translator, line: str, config: SearchConfig = GREEDY) -> Translation:

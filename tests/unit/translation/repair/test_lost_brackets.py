@@ -43,10 +43,18 @@ def test_lost_marks_stand_around_the_same_words_again(line: str) -> None:
     assert repairs == (Repair("brackets", "protected brackets"),)
 
 
-@pytest.mark.parametrize("line", ["we have cats.", "we have (they came) cats.", "we have cats/dogs.", ":-( we have."])
+@pytest.mark.parametrize("line", ["we have cats.", "we have cats/dogs.", ":-( we have."])
 def test_marks_that_are_there_are_left_to_the_network(line: str) -> None:
     _, read, repairs = translate_without_marks(line, loses="")
     assert len(read) == 1 and repairs == ()
+
+
+@pytest.mark.parametrize(("price", "verb"), [(0.1, "have"), (0.0, "miss"), (-0.1, "miss")])
+def test_where_no_bracket_is_lost_the_likelier_translation_is_taken(price: float, verb: str) -> None:
+    translator = ScriptedTranslator(lambda text: text.replace("have", "miss") if "(" in text else text, price=price)
+    translation = repair_line(translator, "we have (cats).")
+    assert (translation.text, translation.repairs) == (f"we {verb} (cats).", ())
+    assert translator.given == ["we have (cats).", "we have cats."]
 
 
 @pytest.mark.parametrize("line", ["we have dog(s).", "we have (cats.", "we have 1/2 dogs.", "we have cats) and dogs."])
