@@ -64,6 +64,7 @@ placeholder; what is *taken out* it never sees, and attention puts it back. The 
 ## Lost and found
 
 If the network loses one of these, it is protected and the sentence translated again; fewer faults win.
+Brackets and quotes are tried both ways; without faults, the likelier translation wins.
 
 {lost}
 

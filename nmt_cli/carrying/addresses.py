@@ -1,4 +1,4 @@
-"""Addresses of pages, mail and machines: `https://example.org`, `tom@example.org`, `www.example.org`."""
+"""Addresses of pages, mail and machines: `https://example.org`, `tom@example.org`."""
 
 from __future__ import annotations
 

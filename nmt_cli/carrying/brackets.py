@@ -17,7 +17,7 @@ PARTNERS = {"(": ")", "[": "]", "{": "}"}
 
 
 class BracketKind(LostKind):
-    """Paired brackets, except within words (`brother(s)`); without loss, the likelier translation wins."""
+    """Paired brackets, except within words: `brother(s)`."""
 
     def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
         return self.find_pairs(attempt.covered) if has_other_marks(self.signs, attempt) else []

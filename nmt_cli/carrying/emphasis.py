@@ -1,4 +1,4 @@
-"""Emphasis in plain text: pairs of marks around words in `*very*`, `_very_`, `**very**` and `~not~`.
+"""Emphasis in plain text: `*very*`, `_very_`, `**very**`, `~not~`.
 
 Like tags in HTML, they represent no word and enclose the same words in the translation. Knows only text.
 """

@@ -31,6 +31,7 @@ from nmt_cli.carrying.numbers.plain_numbers import CHOICE_NUMBERS, NUMBERS, SMAL
 from nmt_cli.carrying.numbers.roman import ROMAN_NUMBERS
 from nmt_cli.carrying.numbers.times import TIMES
 from nmt_cli.carrying.placeholders import PROGRAM_PLACEHOLDERS
+from nmt_cli.carrying.quotes import QUOTED
 from nmt_cli.carrying.references import REFERENCES
 from nmt_cli.carrying.spans import Span, SpanKind, cover_spans, join_touching, widen_to_brackets
 from nmt_cli.carrying.tags import TAGS
@@ -41,7 +42,13 @@ SYNTAX = (CHOICES, ELEMENTS, TAGS, EMOJI, TRADE_MARKS, ADDRESSES, PROGRAM_PLACEH
 DIGITS = (AMOUNTS, TIMES, IDENTIFIERS, NUMBERS)
 IN_ANY_TEXT = (*SYNTAX, *DIGITS)  # also in the pairs that a network learns from, whatever its language
 WORDS = (CHOICE_NUMBERS, TERMS, ROMAN_NUMBERS, EMPHASIS, NOTES, ACCELERATORS, FOREIGN_WORDS, NAMES)
-IF_LOST: tuple[LostKind, ...] = (DATES, SMALL_NUMBERS, BRACKET_PAIRS, SLASHES)  # `translation.repair.carry_lost`
+IF_LOST: tuple[LostKind, ...] = (
+    DATES,
+    SMALL_NUMBERS,
+    BRACKET_PAIRS,
+    SLASHES,
+    QUOTED,
+)  # `translation.repair.carry_lost`
 FAULTS_IF_LOST = frozenset(kind.fault for kind in IF_LOST)
 KINDS: tuple[Kind, ...] = (*IN_ANY_TEXT, *WORDS, *IF_LOST)
 KIND_OF_SPAN = {kind.name: kind for kind in reversed(KINDS)} | {

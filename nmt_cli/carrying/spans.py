@@ -48,6 +48,7 @@ class SpanKind(StrEnum):
     NAME = auto()  # a word that training never had
     RARE_NAME = auto()  # a name that training hardly had
     BRACKET = auto()
+    QUOTE = auto()
     SLASH = auto()  # between two words
     WRAP = auto()  # a placeholder beside words that it wraps: {0}here{1}
 
@@ -56,7 +57,7 @@ NUMERIC = frozenset({SpanKind.AMOUNT, SpanKind.TIME, SpanKind.IDENTIFIER, SpanKi
 PROGRAM_TOKENS = frozenset({SpanKind.PLACEHOLDER, SpanKind.CODE, SpanKind.IDENTIFIER, SpanKind.NUMBER})
 WORDLESS = frozenset(  # stand for no word
     {SpanKind.TAG, SpanKind.EMOJI, SpanKind.SIGN, SpanKind.REFERENCE, SpanKind.EMPHASIS, SpanKind.ACCELERATOR}
-    | {SpanKind.NOTE, SpanKind.BRACKET, SpanKind.SLASH, SpanKind.WRAP}
+    | {SpanKind.NOTE, SpanKind.BRACKET, SpanKind.QUOTE, SpanKind.SLASH, SpanKind.WRAP}
 )
 
 

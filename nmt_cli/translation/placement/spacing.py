@@ -127,7 +127,11 @@ def needs_left_blank(left: Unit, item: PlacedItem) -> bool:
 
 def is_closing_mark(span: Span) -> bool:
     """Whether a span is the second mark of a pair such as *very* or (so)."""
-    return span.kind in (SpanKind.EMPHASIS, SpanKind.BRACKET) and span.pair is not None and span.pair.closes
+    return (
+        span.kind in (SpanKind.EMPHASIS, SpanKind.BRACKET, SpanKind.QUOTE)
+        and span.pair is not None
+        and span.pair.closes
+    )
 
 
 def needs_right_blank(item: PlacedItem, right: Unit, blank: bool) -> bool:
