@@ -19,7 +19,7 @@ from typing import Any
 import typer
 
 from nmt_cli.carrying.kind import Kind
-from nmt_cli.carrying.kinds import IF_LOST, KINDS
+from nmt_cli.carrying.kinds import DOUBTFUL, IF_LOST, KINDS
 from nmt_cli.cli.app import NmtCommands, load_command
 from nmt_cli.cli.help import OptionHelp, describe_parameter
 from nmt_cli.cli.help_pages import PAGES
@@ -136,12 +136,13 @@ def mark_code(text: str) -> str:
 
 def render_rules() -> str:
     """Returns the page with a row, and an anchor to link to, for each rule of `nmt translate`."""
+    second = dict.fromkeys((*IF_LOST, *DOUBTFUL))
     forms: dict[ModuleType, dict[str, None]] = {}
     for kind in KINDS:
-        if kind not in IF_LOST:
+        if kind not in second:
             forms.setdefault(find_module(kind), {})["masked" if kind.form == "placeholder" else kind.form] = None
     spans = [(name_module(module), ", ".join(names), summarise(module)) for module, names in forms.items()]
-    lost = [(kind.name.value, summarise(kind)) for kind in IF_LOST]
+    lost = [(kind.name.value, summarise(kind)) for kind in second]
     rewrites = [(CAMEL_CASE.sub(" ", rewrite.__name__).lower(), summarise(rewrite)) for rewrite in REWRITES]
     stages = [(stage.run.__name__.replace("_", " "), summarise(stage.run)) for stage in STAGES]
     dividers = [(divider.name, summarise(divider.find)) for divider in DIVIDERS]

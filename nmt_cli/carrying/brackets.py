@@ -7,23 +7,25 @@ adjacent.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
-from nmt_cli.carrying.kind import Attempt, Context, LostKind
+from nmt_cli.carrying.kind import Attempt, Context, DoubtfulKind, LostKind
 from nmt_cli.carrying.spans import Pair, Span, SpanKind
 
+AROUND_WORD = r"[(\[{][^()\[\]{}]*[^\W\d_]"  # and not (!)
 PARTNERS = {"(": ")", "[": "]", "{": "}"}
 
 
-class BracketKind(LostKind):
+class BracketKind(LostKind, DoubtfulKind):
     """Paired brackets, except within words: `brother(s)`."""
 
     def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
         return self.find_pairs(attempt.covered) if has_other_marks(self.signs, attempt) else []
 
     def find_doubtful(self, attempt: Attempt) -> list[Span]:
-        return self.find_pairs(attempt.covered)
+        return self.find_pairs(attempt.covered) if re.search(AROUND_WORD, attempt.covered) else []
 
     def find_pairs(self, text: str) -> list[Span]:
         """Returns the opening and closing bracket of every pair."""

@@ -1,4 +1,4 @@
-"""Emoji, emoticons such as `:-)`, and trademark signs after a name: `™`, `®`."""
+"""Emoji, emoticons such as `:-)`, and signs after a word: `™`, `(!)`."""
 
 from __future__ import annotations
 
@@ -24,4 +24,10 @@ EMOJI = Kind(
     signs="<©®\u203c\u2049\u20e3\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff",
     cues=r"[:;=]['-]?[DPpOo3|/\\*()\[\]]|[xX]D|\^_?\^",
 )
-TRADE_MARKS = Kind(SpanKind.SIGN, form="taken out", patterns=(r"[®™℠](?!\ufe0f)",), signs="®™℠")
+WORD_SIGNS = Kind(
+    SpanKind.SIGN,
+    form="taken out",
+    patterns=(r"[®™℠](?!\ufe0f)|\([!?]{1,3}\)|\[sic\]",),
+    signs="®™℠",
+    cues=r"\([!?]|\[sic",
+)

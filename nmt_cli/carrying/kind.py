@@ -98,9 +98,13 @@ class LostKind(Kind, ABC):
     def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
         """Returns the spans to carry in a second search; empty if nothing was lost."""
 
+
+class DoubtfulKind(Kind, ABC):
+    """A kind that may mislead the network: it also reads the sentence without, and the likelier translation is kept."""
+
+    @abstractmethod
     def find_doubtful(self, attempt: Attempt) -> list[Span]:
-        """Returns the spans that may confuse the network, to carry in a second search if nothing was lost."""
-        return []
+        """Returns the spans to take out in a second reading."""
 
 
 def compile_guard(kinds: Sequence[Kind]) -> re.Pattern[str]:

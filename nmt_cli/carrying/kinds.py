@@ -17,11 +17,11 @@ from nmt_cli.carrying.brackets import BRACKET_PAIRS, SLASHES
 from nmt_cli.carrying.choices import CHOICES
 from nmt_cli.carrying.codes import CODES
 from nmt_cli.carrying.elements import ELEMENTS
-from nmt_cli.carrying.emoji import EMOJI, TRADE_MARKS
+from nmt_cli.carrying.emoji import EMOJI, WORD_SIGNS
 from nmt_cli.carrying.emphasis import EMPHASIS
 from nmt_cli.carrying.foreign import FOREIGN_WORDS
 from nmt_cli.carrying.glossary import TERMS
-from nmt_cli.carrying.kind import NO_CONTEXT, Context, Kind, LostKind, compile_guard
+from nmt_cli.carrying.kind import NO_CONTEXT, Context, DoubtfulKind, Kind, LostKind, compile_guard
 from nmt_cli.carrying.names import NAMES
 from nmt_cli.carrying.notes import NOTES
 from nmt_cli.carrying.numbers.amounts import AMOUNTS
@@ -31,26 +31,21 @@ from nmt_cli.carrying.numbers.plain_numbers import CHOICE_NUMBERS, NUMBERS, SMAL
 from nmt_cli.carrying.numbers.roman import ROMAN_NUMBERS
 from nmt_cli.carrying.numbers.times import TIMES
 from nmt_cli.carrying.placeholders import PROGRAM_PLACEHOLDERS
-from nmt_cli.carrying.quotes import QUOTED
+from nmt_cli.carrying.quotes import QUOTED_WORDS
 from nmt_cli.carrying.references import REFERENCES
 from nmt_cli.carrying.spans import Span, SpanKind, cover_spans, join_touching, widen_to_brackets
 from nmt_cli.carrying.tags import TAGS
 from nmt_cli.carrying.tokens import join_tokens
 from nmt_cli.carrying.wraps import take_wraps_out
 
-SYNTAX = (CHOICES, ELEMENTS, TAGS, EMOJI, TRADE_MARKS, ADDRESSES, PROGRAM_PLACEHOLDERS, REFERENCES, CODES)
+SYNTAX = (CHOICES, ELEMENTS, TAGS, EMOJI, WORD_SIGNS, ADDRESSES, PROGRAM_PLACEHOLDERS, REFERENCES, CODES)
 DIGITS = (AMOUNTS, TIMES, IDENTIFIERS, NUMBERS)
 IN_ANY_TEXT = (*SYNTAX, *DIGITS)  # also in the pairs that a network learns from, whatever its language
 WORDS = (CHOICE_NUMBERS, TERMS, ROMAN_NUMBERS, EMPHASIS, NOTES, ACCELERATORS, FOREIGN_WORDS, NAMES)
-IF_LOST: tuple[LostKind, ...] = (
-    DATES,
-    SMALL_NUMBERS,
-    BRACKET_PAIRS,
-    SLASHES,
-    QUOTED,
-)  # `translation.repair.carry_lost`
+IF_LOST: tuple[LostKind, ...] = (DATES, SMALL_NUMBERS, BRACKET_PAIRS, SLASHES)  # `translation.repair.carry_lost`
+DOUBTFUL: tuple[DoubtfulKind, ...] = (BRACKET_PAIRS, QUOTED_WORDS)  # `translation.repair.second_reading`
 FAULTS_IF_LOST = frozenset(kind.fault for kind in IF_LOST)
-KINDS: tuple[Kind, ...] = (*IN_ANY_TEXT, *WORDS, *IF_LOST)
+KINDS: tuple[Kind, ...] = (*IN_ANY_TEXT, *WORDS, *IF_LOST, QUOTED_WORDS)
 KIND_OF_SPAN = {kind.name: kind for kind in reversed(KINDS)} | {
     SpanKind.SYMBOL: REFERENCES,
     SpanKind.RARE_NAME: NAMES,

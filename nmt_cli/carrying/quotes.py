@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 
-from nmt_cli.carrying.kind import Attempt, Context, LostKind
+from nmt_cli.carrying.kind import Attempt, DoubtfulKind
 from nmt_cli.carrying.spans import Pair, Span, SpanKind
 from nmt_cli.text.characters import DOUBLE_QUOTES, END_MARKS, PAUSES, SINGLE_QUOTES
 
-DOUBLE = rf"(?<!\w)[{DOUBLE_QUOTES}](?=\S)[^{DOUBLE_QUOTES}]+(?<=\S)[{DOUBLE_QUOTES}](?!\w)"
-OPENING_SINGLE = rf"(?<![\w{SINGLE_QUOTES}])[{SINGLE_QUOTES.replace('’', '')}](?=\w)"  # no apostrophe: ’tis
-SINGLE = rf"{OPENING_SINGLE}[^{SINGLE_QUOTES}]+(?<=\S)[{SINGLE_QUOTES}](?!\w)"
+IN_DOUBLE_QUOTES = rf"(?<!\w)[{DOUBLE_QUOTES}](?=\S)[^{DOUBLE_QUOTES}]+(?<=\S)[{DOUBLE_QUOTES}](?!\w)"
+SINGLE_OPENING_QUOTE = rf"(?<![\w{SINGLE_QUOTES}])[{SINGLE_QUOTES.replace('’', '')}](?=\w)"  # no apostrophe: ’tis
+IN_SINGLE_QUOTES = rf"{SINGLE_OPENING_QUOTE}[^{SINGLE_QUOTES}]+(?<=\S)[{SINGLE_QUOTES}](?!\w)"
 SPEECH_ENDS = f"{END_MARKS}{PAUSES}"
 
 
-class QuoteKind(LostKind):
+class QuoteKind(DoubtfulKind):
     """Quotes around words: `the "new" car`."""
-
-    def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
-        return []  # a check tells of them: what they enclosed is often lost as well
 
     def find_doubtful(self, attempt: Attempt) -> list[Span]:
         """Returns the quotes around words, as the network writes them if it writes as many as it reads.
@@ -41,8 +38,12 @@ class QuoteKind(LostKind):
         return opening._replace(pair=Pair(name, closes=False)), closing._replace(pair=Pair(name, closes=True))
 
 
-QUOTED = QuoteKind(
-    SpanKind.QUOTE, form="taken out", patterns=(DOUBLE, SINGLE), signs=DOUBLE_QUOTES, cues=OPENING_SINGLE
+QUOTED_WORDS = QuoteKind(
+    SpanKind.QUOTE,
+    form="taken out",
+    patterns=(IN_DOUBLE_QUOTES, IN_SINGLE_QUOTES),
+    signs=DOUBLE_QUOTES,
+    cues=SINGLE_OPENING_QUOTE,
 )
 
 

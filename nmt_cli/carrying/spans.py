@@ -29,7 +29,7 @@ class SpanKind(StrEnum):
     ELEMENT = auto()  # an element whose content is not translated: <code>ls</code>
     TAG = auto()
     EMOJI = auto()
-    SIGN = auto()  # a mark of trade behind a name
+    SIGN = auto()  # behind a word: ™, (!)
     ADDRESS = auto()
     PLACEHOLDER = auto()  # of a program: {name}, %s
     REFERENCE = auto()  # &nbsp; which stands for a blank or a mark

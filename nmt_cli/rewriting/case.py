@@ -20,6 +20,7 @@ from nmt_cli.text.words import choose_word_pattern
 
 CASED_TRAINING = 0.8  # share of training texts that begin with a capital, if a line without capitals is casual
 RARE_WORD = 3  # occurrences at most; rare words show how a word that never occurred is likely to be written
+CAPITALS_SHARE = 0.005  # of a word's occurrences: NOT is a function rarely, US a country often
 LONG_WORD = 4  # letters of a word that stands with a capital in every heading
 # In ASCII: a capital within a word, a capital after a blank (but for I), a word that no heading would write so.
 INNER_CAPITAL = re.compile(r"[A-Za-z]['-]?[A-Z]")
@@ -95,7 +96,7 @@ class Case(Rewrite):
     def is_shouted(self, words: Sequence[CasedWord]) -> bool:
         """Whether a text in capitals would usually be written otherwise, being neither just an acronym nor unknown."""
         long_words = [word.text for word in words if len(word.text) > 1]
-        return any(self.is_known(word) and not self.is_known_form(word) for word in long_words)
+        return any(self.is_known(word) and not self.is_known_form(word, CAPITALS_SHARE) for word in long_words)
 
     def is_title(self, text: str, words: Sequence[CasedWord]) -> bool:
         """Whether words within a sentence have unusual capitals, as in a heading."""
@@ -107,10 +108,10 @@ class Case(Rewrite):
         return len(unusual) > 2 or bool(unseen) or (len(unusual) > 0 and text[-1] not in END_MARKS)
 
     def is_unusual(self, word: str) -> bool:
-        """Whether a word in capitals or mixed case is known, but never had this form in training."""
+        """Whether a word in capitals or mixed case is known, but hardly or never had this form in training."""
         if not any(map(str.isupper, re.sub(r"(?:^|[-'’]).", "", word))):
             return False
-        return is_slip(word) or (self.is_known(word) and not self.is_known_form(word))
+        return is_slip(word) or (self.is_known(word) and not self.is_known_form(word, CAPITALS_SHARE))
 
     def find_usual(self, word: str) -> str:
         """Returns a word in its usual case; unknown words in capitals follow rare words, other unknown words are
@@ -141,8 +142,10 @@ class Case(Rewrite):
     def is_known(self, word: str) -> bool:
         return self.profile.count_word(self.lower_word(word)) > 0
 
-    def is_known_form(self, word: str) -> bool:
-        return any(form == word for form, _ in self.profile.find_word(word).forms)
+    def is_known_form(self, word: str, share: float = 0.0) -> bool:
+        """Whether training had this form of a word, in at least a `share` of its occurrences."""
+        total, forms = self.profile.find_word(word)
+        return any(form == word and count >= share * total for form, count in forms)
 
     def lower_word(self, text: str) -> str:
         return lower_text(text, self.language)

@@ -11,7 +11,7 @@ from typing import Self
 
 from nmt_cli.languages.rules import LanguageRules, find_rules
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
-from nmt_cli.text.aligned import AlignedText
+from nmt_cli.text.aligned import AlignedText, Edit
 from nmt_cli.text.characters import (
     ANY_CLOSING,
     COLONS,
@@ -36,6 +36,7 @@ FINAL_KINDS = {  # the marks of a kind are exchanged freely between languages
     ":": PAUSES,
 }
 MARK_KINDS = {mark: kind for kind, marks in FINAL_KINDS.items() for mark in marks}
+RUN_OF_MARKS = re.compile(rf"[{QUESTION_MARKS}{EXCLAMATION_MARKS}]{{2,}}(?=[{re.escape(BEHIND_MARK)}]*$)")
 LAST_WORD = re.compile(r"(?<![^\s(])((?:\w{1,2}\.)+\w{1,2}|\w+)\.$")  # p.m., usw.
 FINAL_SET = frozenset(FINAL_MARKS)
 FINAL_OR_ELLIPSIS = frozenset(END_MARKS)
@@ -43,7 +44,7 @@ MOSTLY = 0.5  # share of the texts that lack a mark in the source, but not in th
 
 
 class FinalMarks(Rewrite):
-    """Removes the final mark of a translation whose source has none: "Settings" becomes no sentence.
+    """Removes the final mark of a translation whose source has none: "Settings" becomes no sentence. Reads `?!` as `?`.
 
     Where the source ends with a pause ("Dear Tom,"), the target's mark of that pause replaces it.
     """
@@ -62,7 +63,14 @@ class FinalMarks(Rewrite):
         return cls(find_rules(model.languages[1]), choose_pauses(model.target.character_counts))
 
     def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, str] | None:
-        """Returns the unchanged text and its last letter or digit, or a pause behind it; None if it is a sentence."""
+        """Returns the text and what it ends with: a letter or digit, a pause, or several marks, read as one of them.
+
+        Returns None for a sentence with a single mark.
+        """
+        run = RUN_OF_MARKS.search(text.text)
+        if run is not None:
+            mark = next((mark for mark in run[0] if mark in QUESTION_MARKS), run[0][0])
+            return text.replace([Edit(run.start(), run.end(), mark)]), run[0]
         end = next((end for end in range(len(text.text), 0, -1) if text.text[end - 1].isalnum()), 0)
         marks = [mark for mark in text.text[end:] if mark in MARK_KINDS]
         if not marks:
@@ -72,6 +80,8 @@ class FinalMarks(Rewrite):
     def write(self, translation: str, memo: str, written: Written) -> str:
         end = find_last_end(translation, written.spans)
         bare = translation[: end - 1].rstrip()
+        if len(memo) > 1 and translation[end - 1 : end] in FINAL_SET:
+            return bare + memo + translation[end:]
         if translation[end - 1 : end] not in FINAL_SET or not bare or bare[-1] in END_MARKS:
             return translation
         if self.owns_mark(translation[:end], memo):

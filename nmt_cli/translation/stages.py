@@ -122,15 +122,17 @@ def repair(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def carry_lost(tools: Tools, batch: TranslationBatch) -> None:
-    """Searches again where a date, a number, a bracket or a slash was lost, now protecting it."""
+    """Searches again where a date, number, bracket or slash was lost, protecting it, then without doubtful marks."""
     if not batch.repairs_faults:
         return
     from nmt_cli.translation.repair.carry_lost import repair_losses  # training needs none
+    from nmt_cli.translation.repair.second_reading import read_again
 
     def search_again(texts: Mapping[TextId, str]) -> PieceTranslations:
         return tools.sentences.repair(tools.sentences.search(texts, batch.config), batch.config, batch.repair)
 
     repair_losses(batch.pieces, batch.translations, tools.reader, search_again, tools.reader.if_lost)
+    read_again(batch.pieces, batch.translations, tools.reader, search_again)
 
 
 def place(tools: Tools, batch: TranslationBatch) -> None:

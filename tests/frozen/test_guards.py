@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.carrying.kind import Attempt, Context, Kind, LostKind
+from nmt_cli.carrying.kind import Attempt, Context, DoubtfulKind, Kind, LostKind
 from nmt_cli.carrying.kinds import KINDS, find_spans
 from nmt_cli.carrying.spans import Span
 from nmt_cli.rewriting.gender_forms import INNER_MARKS, find_gender_marks
@@ -47,6 +47,8 @@ def find(kind: Kind, text: str) -> list[Span]:
     """What a kind finds in a text, or of a text that was lost."""
     if isinstance(kind, LostKind):
         return kind.find_lost(Attempt(text, (), text, "", lambda span: True), CONTEXT)
+    if isinstance(kind, DoubtfulKind):
+        return kind.find_doubtful(Attempt(text, (), text, "", lambda span: True))
     return list(kind.find(text, CONTEXT))
 
 

@@ -1,15 +1,13 @@
 """Searches sentences again in which the network lost something it should have written, now carrying that.
 
 Dates, small numbers, brackets and slashes are left to the network, which usually writes them in its language's way
-(`IF_LOST` of `carrying.kinds`). The translation with fewer faults is kept; of two without faults, the likelier one, for
-brackets that are no loss themselves may cost the words they enclose. Knows no network.
+(`IF_LOST` of `carrying.kinds`). The translation with fewer faults is kept. Knows no network.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, pairwise
-from math import inf
 
 from nmt_cli.carrying.kind import Attempt, Context, LostKind, compile_guard
 from nmt_cli.carrying.spans import Span
@@ -33,39 +31,32 @@ def repair_losses(
     kinds: Sequence[LostKind],
 ) -> None:
     """Carries what the network lost; changes the pieces and translations that thereby have fewer faults."""
-    # 1. Find what each translation lost, or may have misread.
+    # 1. Find what each translation lost.
     guard = compile_guard(kinds)
     losses = {
         text_id: find_loss(pieces[text_id], translation, reader.context, kinds)
         for text_id, translation in translations.items()
         if guard.search(pieces[text_id].segment.text)
     }
-    tried = {
-        text_id: loss or find_doubts(pieces[text_id], translations[text_id], kinds) for text_id, loss in losses.items()
-    }
-    while tried := {text_id: spans for text_id, spans in tried.items() if spans}:
+    faults = {text_id: len(loss) for text_id, loss in losses.items()}
+    while losses := {text_id: loss for text_id, loss in losses.items() if loss}:
         # 2. Carry it, as far as there are placeholders; a piece that then has no words is kept.
-        carried = {text_id: carry_more(pieces[text_id], spans, reader) for text_id, spans in tried.items()}
+        carried = {text_id: carry_more(pieces[text_id], loss, reader) for text_id, loss in losses.items()}
         for text_id in [text_id for text_id, piece in carried.items() if not piece.is_translated]:
             pieces[text_id] = carried.pop(text_id)
-            del translations[text_id], tried[text_id]
+            del translations[text_id], losses[text_id]
         # 3. Search again, for all kinds together.
         searched = search({text_id: piece.text for text_id, piece in carried.items()}) if carried else {}
-        # 4. Keep the better translation, and all repairs; else try again without what stays lost.
+        # 4. Keep the translation with fewer faults, and all repairs; else try again without what stays lost.
         for text_id, piece in carried.items():
-            before, after = tried[text_id], find_loss(piece, searched[text_id], reader.context, kinds)
+            before, after = losses[text_id], find_loss(piece, searched[text_id], reader.context, kinds)
             helped = {kind: spans for kind, spans in before.items() if kind not in after}
-            tried[text_id] = helped if len(helped) < len(before) else {}
-            old, new = translations[text_id], searched[text_id]
-            if len(helped) == len(before) and order(after, new) > order(losses[text_id], old):
-                repairs = dict.fromkeys(Repair(kind.fault, kind.remedy) for kind in losses[text_id])
+            losses[text_id] = helped if len(helped) < len(before) else {}
+            if len(helped) == len(before) and len(after) < faults[text_id]:
+                earlier = (*translations[text_id].repairs, *searched[text_id].repairs)
+                repairs = dict.fromkeys(Repair(kind.fault, kind.remedy) for kind in before)
                 pieces[text_id] = piece
-                translations[text_id] = new._replace(repairs=(*old.repairs, *new.repairs, *repairs))
-
-
-def order(loss: Loss, translation: Translation) -> tuple[int, float]:
-    """Returns a value that is higher for a better translation: one that lost less, or else a likelier one."""
-    return -len(loss), translation.hypotheses[0].score if translation.hypotheses else -inf
+                translations[text_id] = searched[text_id]._replace(repairs=(*earlier, *repairs))
 
 
 def find_loss(piece: Piece, translation: Translation, context: Context, kinds: Sequence[LostKind]) -> Loss:
@@ -78,13 +69,6 @@ def find_loss(piece: Piece, translation: Translation, context: Context, kinds: S
         if new := [span for span in lost if not any(is_overlapping(span, other) for other in others)]:
             loss[kind] = new
     return loss
-
-
-def find_doubts(piece: Piece, translation: Translation, kinds: Sequence[LostKind]) -> Loss:
-    """Returns what may have confused the network in a piece of which it lost nothing."""
-    attempt = make_attempt(piece, translation)
-    doubts = {kind: kind.find_doubtful(attempt) for kind in kinds if kind.guard.search(piece.segment.text)}
-    return {kind: spans for kind, spans in doubts.items() if spans}
 
 
 def make_attempt(piece: Piece, translation: Translation) -> Attempt:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nmt_cli.carrying.glossary import TERMS
-from nmt_cli.carrying.kind import Context, LostKind
-from nmt_cli.carrying.kinds import IF_LOST, KINDS, SYNTAX, find_spans, write_spans
+from nmt_cli.carrying.kind import Context, DoubtfulKind, LostKind
+from nmt_cli.carrying.kinds import DOUBTFUL, IF_LOST, KINDS, SYNTAX, find_spans, write_spans
 from nmt_cli.carrying.masking import mask
 from nmt_cli.carrying.names import NameFinder
 from nmt_cli.carrying.numbers.notation import NumberNotation
@@ -45,6 +45,7 @@ class LineReader:
     """
 
     if_lost: tuple[LostKind, ...] = IF_LOST  # what is carried in a second search
+    doubtful: tuple[DoubtfulKind, ...] = DOUBTFUL  # what is taken out in a second reading
 
     def __init__(
         self,
@@ -189,7 +190,7 @@ class LineReader:
 class PictureLines(LineReader):
     """Reads lines that name pictures: each is one piece, whatever its name; nothing is carried or rewritten."""
 
-    if_lost = ()
+    if_lost = doubtful = ()
 
     def __init__(self, config: LineConfig, **options: Any) -> None:
         super().__init__(config, **options)

@@ -54,6 +54,7 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
         ("⟦3⟧ and ⟦12⟧", ["⟦3⟧"]),
         ("2½ l or ¾ l of H₂SO₄, not NaOH", ["2½", "¾", "H₂SO₄"]),
         ("Ruft® and Lex™ sing", ["®", "™"]),
+        ("a great (!) idea (?!) he say [sic]", ["(!)", "(?!)", "[sic]"]),
     ],
 )
 def test_where_a_span_begins_and_ends(text: str, spans: list[str]) -> None:

@@ -37,6 +37,25 @@ def test_a_mark_that_the_source_does_not_have_is_dropped(source: str, translatio
 
 
 @pytest.mark.parametrize(
+    ("source", "read", "translation", "written"),
+    [
+        ("Are you mad?!", "Are you mad?", "Bist du verrückt?", "Bist du verrückt?!"),
+        ("Stop!!!", "Stop!", "Halt!", "Halt!!!"),
+        ("Stop!!!", "Stop!", "Halt.", "Halt!!!"),
+        ("“Really!?”", "“Really?”", "„Wirklich?“", "„Wirklich!?“"),
+        ("本当？！", "本当？", "Wirklich?", "Wirklich？！"),
+        ("Stop!!", "Stop!", "Halt", "Halt"),
+    ],
+)
+def test_several_marks_are_read_as_one_and_written_again(
+    source: str, read: str, translation: str, written: str
+) -> None:
+    changed = change(FinalMarks(find_rules("de"), {}), source)
+    assert changed is not None and changed[0].text == read
+    assert write(source, translation) == written
+
+
+@pytest.mark.parametrize(
     ("source", "translation", "language"),
     [
         ("I am here.", "Ich bin hier.", "de"),

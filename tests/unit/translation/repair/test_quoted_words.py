@@ -6,16 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.carrying.kind import NO_CONTEXT, Attempt
-from nmt_cli.carrying.quotes import QUOTED
+from nmt_cli.carrying.kind import Attempt
+from nmt_cli.carrying.quotes import QUOTED_WORDS
 from support.scripted_translator import ScriptedTranslator, repair_line
 
 
 def find_marks(text: str, target: str = "", read: str | None = None) -> list[str]:
     """The quotes that are taken out of a text, with their places, as they are written."""
     attempt = Attempt(text, (), text if read is None else read, target, lambda span: True)
-    assert QUOTED.find_lost(attempt, NO_CONTEXT) == []
-    return [f"{span.start}{span.text}" for span in QUOTED.find_doubtful(attempt)]
+    return [f"{span.start}{span.text}" for span in QUOTED_WORDS.find_doubtful(attempt)]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +66,7 @@ def test_quotes_that_are_off_already_are_not_looked_for() -> None:
 
 @given(st.text("ab A.'\"“”„«»‘’", max_size=30))
 def test_quotes_come_in_pairs_around_letters(text: str) -> None:
-    spans = QUOTED.find_doubtful(Attempt(text, (), text, text, lambda span: True))
+    spans = QUOTED_WORDS.find_doubtful(Attempt(text, (), text, text, lambda span: True))
     assert [span.pair.closes for span in spans] == [False, True] * (len(spans) // 2)
     assert all(
         any(map(str.isalpha, text[start.end : end.start])) for start, end in zip(spans[::2], spans[1::2], strict=True)
