@@ -6,7 +6,7 @@ import html
 import random
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from nmt_cli.languages.number_words import spell_number
@@ -67,6 +67,17 @@ def capitalise(text: str) -> str:
     return " ".join(word[:1].upper() + word[1:] for word in text.split())
 
 
+def drop_marks(marks: str) -> Rewrite:
+    return lambda text: text.translate(str.maketrans("", "", marks))
+
+
+def shout_word(text: str, generator: random.Random) -> str:
+    """Returns a text with one of its words in capitals, which stands for emphasis."""
+    words = text.split(" ")
+    index = generator.randrange(len(words))
+    return " ".join([*words[:index], words[index].upper(), *words[index + 1 :]])
+
+
 CHANGES = (
     Row("lower case", lambda text, _: text.lower(), follows_clean=True),
     Row("no final mark", lambda text, _: text.rstrip(".!?"), compare=lambda text: text.rstrip(".!?")),
@@ -82,6 +93,10 @@ CHANGES = (
     Row("label", lambda text, _: f"Note: {text}", lambda text: text.partition(": ")[2]),
     Row("note reference", lambda text, _: f"{text}¹", lambda text: text.removesuffix("¹")),
     Row("entities", escape, lambda text: " ".join(html.unescape(text).split())),
+    Row("brackets within", lambda text, generator: wrap_word(text, "()", generator) or text, drop_marks("()")),
+    Row("quotes within", lambda text, generator: wrap_word(text, '""', generator) or text, drop_marks('"„“”')),
+    Row("capitals within", lambda text, generator: shout_word(text, generator), compare=str.lower),
+    Row("?! behind", lambda text, _: f"{text.rstrip('.!?')}?!", compare=lambda text: text.rstrip(".!?")),
 )
 ROWS = (
     *CHANGES,
@@ -105,7 +120,7 @@ WRAPPED = {  # what opens and closes
 WHOLE_WORD = re.compile(r"(?<!\S)[^\W\d_]+(?=[\s.,!?]|$)")
 
 
-def wrap_word(text: str, marks: tuple[str, str], generator: random.Random) -> str | None:
+def wrap_word(text: str, marks: Sequence[str], generator: random.Random) -> str | None:
     """Returns a text with one of its words between two marks; None without a word."""
     words = list(WHOLE_WORD.finditer(text))
     if not words:

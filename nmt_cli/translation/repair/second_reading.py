@@ -46,7 +46,7 @@ def without_doubtful(piece: Piece, translation: Translation, reader: LineReader)
     attempt, spans = make_attempt(piece, translation), list[Span]()
     for kind in reader.doubtful:
         covered = attempt._replace(spans=[*piece.segment.spans, *spans])
-        spans += kind.find_doubtful(covered) if kind.guard.search(attempt.text) else []
+        spans += kind.find_doubtful(covered) if kind.may_be_in(attempt.text, reader.context) else []
     return reader.with_spans(piece, [*piece.segment.spans, *spans]) if spans else piece
 
 
