@@ -122,7 +122,7 @@ def repair(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def carry_lost(tools: Tools, batch: TranslationBatch) -> None:
-    """Searches again where a date, number, bracket or slash was lost, protecting it, then without doubtful marks."""
+    """Searches again to protect lost dates, numbers and marks, then without doubtful ones."""
     if not batch.repairs_faults:
         return
     from nmt_cli.translation.repair.carry_lost import repair_losses  # training needs none

@@ -101,7 +101,7 @@ def test_single_words_in_capitals_are_put_back_by_themselves() -> None:
     assert fold("She DID see Rome, and the BBC.") == "She did see Rome, and the BBC."
 
 
-def test_a_word_that_training_hardly_has_in_capitals_is_read_in_its_usual_case() -> None:
+def test_a_word_hardly_ever_in_capitals_is_read_in_its_usual_case() -> None:
     """NOT is the name of a function in one sentence of 300, US that of a country in one of 100."""
     rare = ["I do not see us here."] * 299 + ["We say that NOT is a word."] + ["They live in the US, I think."] * 3
     case = caser(tuple(rare))
