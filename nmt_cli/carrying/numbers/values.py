@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from functools import cache, lru_cache
 from itertools import accumulate
 from typing import NamedTuple
@@ -79,6 +80,34 @@ class NumberSpellings(NamedTuple):
         return len(places)
 
 
+class NumberSet(NamedTuple):
+    """The numbers of a text, among which those of another are looked up."""
+
+    values: frozenset[Decimal]
+    parts: frozenset[int]
+    date_parts: frozenset[int]  # of numbers with more than two parts
+
+    @classmethod
+    def from_tokens(cls, tokens: Iterable[NumberToken]) -> NumberSet:
+        values, parts, date_parts = set[Decimal](), set[int](), set[int]()
+        for token in tokens:
+            values |= token.values
+            parts.update(token.groups)
+            date_parts.update(token.groups if len(token.groups) > 2 else ())
+        return cls(frozenset(values), frozenset(parts), frozenset(date_parts))
+
+    def contains(self, token: NumberToken) -> bool:
+        """Whether a number, or each of its parts as in a date, is among these, possibly at another scale."""
+        if not self.values.isdisjoint(token.values):
+            return True
+        if len(token.groups) > 1 and not self.date_parts and self.parts.issuperset(token.groups):
+            return True
+        if len(token.groups) == 1 and token.groups[0] in self.date_parts:
+            return True
+        values = filter(None, token.values)
+        return any(value * scale in self.values or value / scale in self.values for value in values for scale in SCALES)
+
+
 NO_DIFFERENCE = NumberDifference((), ())
 
 
@@ -94,25 +123,13 @@ def compare_numbers(source: str, target: str, source_language: str = "", target_
     before, after = NumberText.read(source, source_language), NumberText.read(target, target_language)
     in_source, in_target = before.numbers, after.numbers
     # 2. Drop those that both have.
-    missing = [token for token in in_source if not is_among(token, in_target)]
-    invented = [token for token in in_target if not is_among(token, in_source)]
+    target_set, source_set = NumberSet.from_tokens(in_target), NumberSet.from_tokens(in_source)
+    missing = [token for token in in_source if not target_set.contains(token)]
+    invented = [token for token in in_target if not source_set.contains(token)]
     if not (missing or invented):
         return NO_DIFFERENCE
     # 3. Drop those that the other text has in words, or in another notation of the time.
     return NumberDifference(drop_spelled_out(missing, before, after), drop_spelled_out(invented, after, before))
-
-
-def is_among(token: NumberToken, others: Sequence[NumberToken]) -> bool:
-    """Whether the number, or each of its parts as in a date, is among the others, possibly at another scale."""
-    if any(token.values & other.values for other in others):
-        return True
-    parts = {part for other in others for part in other.groups}
-    if len(token.groups) > 1 and parts.issuperset(token.groups) and not any(len(o.groups) > 2 for o in others):
-        return True
-    if len(token.groups) == 1 and any(len(o.groups) > 2 and token.groups[0] in o.groups for o in others):
-        return True
-    pairs = ((mine, its) for mine in token.values for other in others for its in other.values if mine and its)
-    return any(min(pair) * scale == max(pair) for pair in pairs for scale in SCALES)
 
 
 def drop_spelled_out(tokens: Iterable[NumberToken], side: NumberText, other: NumberText) -> tuple[str, ...]:
@@ -125,11 +142,12 @@ def drop_spelled_out(tokens: Iterable[NumberToken], side: NumberText, other: Num
     others = other.numbers
     digits = {number for token in others for number in other.list_decade(token)}
     digits |= {number for token in others if has_clock and len(token.groups) == 2 for number in token.groups}
+    dates = "\n".join(match[0] for match in DATE.finditer(side.text))
     unspoken = []
     for token in tokens:
         readings = side.list_readings(token, has_clock=has_clock)
         is_spoken = any(has_spelling(reading, words, other.language) for reading in readings)
-        is_month = token.groups[0] <= MONTHS and any(token.text in date[0] for date in DATE.finditer(side.text))
+        is_month = token.groups[0] <= MONTHS and token.text in dates
         is_time = has_minutes and is_spoken_time(token, words, other.language)
         if digits.isdisjoint(other.drop_bare_decade(readings, token)) and not (is_spoken or is_month or is_time):
             unspoken.append(token.text)
