@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from nmt_cli.carrying.kind import Attempt, Context, LostKind
 from nmt_cli.carrying.numbers.notation import NumericKind
-from nmt_cli.carrying.numbers.ordinals import find_ending
 from nmt_cli.carrying.numbers.patterns import (
     AFTER,
     BEFORE,
@@ -74,6 +73,8 @@ class SmallNumbers(LostKind, NumericKind):
 
     def read_number(self, number: re.Match[str], context: Context) -> Span:
         """Returns the span of a number, which following letters may make an ordinal or a decade."""
+        from nmt_cli.carrying.numbers.ordinals import find_ending  # which few texts need
+
         end, ending = find_ending(number.string, number.end(), number[0], context.languages)
         return self.make_span(number.start(), number[0] + ending)._replace(end=end)
 

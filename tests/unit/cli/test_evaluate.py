@@ -44,6 +44,7 @@ class Shouting:
         return SimpleNamespace(
             dataset_fingerprint=self.fingerprint,
             source={"type": "text"},
+            languages=("abc", self.language),
             source_language="abc",
             target_language=self.language,
             training=self.training,
@@ -74,6 +75,7 @@ def shouting(monkeypatch: pytest.MonkeyPatch) -> Shouting:
         read_references=lambda split: [ReferencedSource(pair.source, (pair.target,)) for pair in splits[split]],
         select_texts=list,
         fingerprint="f1",
+        languages=("abc", "eng"),
         source_language="abc",
         target_language="eng",
         splits=splits,

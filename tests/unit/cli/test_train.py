@@ -41,6 +41,7 @@ def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.Mon
 
 def make_corpus(pairs: int = 6_441) -> Any:
     return SimpleNamespace(
+        languages=("de", "en"),
         source_language="de",
         target_language="en",
         list_monolingual=list,
