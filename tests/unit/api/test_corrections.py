@@ -27,6 +27,8 @@ from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import train
 from support.models import prepare_toy, toy_pairs, write_pairs
 
+pytestmark = pytest.mark.network
+
 LANGUAGES = ("source", "target")
 PAIRS = toy_pairs(1_100)  # those from 900 on are not in the corpus
 
