@@ -52,7 +52,7 @@ $(VENV)/try-installed: requirements.lock pyproject.toml
 
 try: $(VENV)/try-installed
 	@printf 'Where is the station?\nReplace all\n' | tee /dev/stderr | $(NMT) translate --model eng-deu
-	@echo '<p>To insert a table, choose <b>Insert - Table</b>.</p>' | tee /dev/stderr | $(NMT) translate --model eng-deu --format html
+	@echo '<p>Press the <b>Enter</b> key to open the dialog.</p>' | tee /dev/stderr | $(NMT) translate --model eng-deu --format html
 	@echo
 	@echo 'That was: echo "Where is the station?" | nmt translate --model eng-deu, for a sentence, a label and a document'
 	@echo 'nmt is in $(BIN): source $(BIN)/activate'
