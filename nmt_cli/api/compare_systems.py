@@ -53,8 +53,8 @@ def name_systems(paths: Sequence[Path]) -> list[str]:
 def load_sources(evaluation: Evaluation, corpus: PreparedCorpus | None) -> texts.ParallelText:
     """Returns the sources, none where they are unknown, and the references on which all systems are scored."""
     text = evaluation.request.load_text(corpus)
-    known = text.lines if evaluation.request.hypothesis is None else evaluation.request.read_material(text).sources
-    return texts.ParallelText(tuple(known or ()), text.references)
+    sources = text.lines if evaluation.request.hypothesis is None else evaluation.request.read_material(text).sources
+    return texts.ParallelText(tuple(sources or ()), text.references)
 
 
 def score_system(

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from nmt_cli.carrying.kind import Attempt, Context, DoubtfulKind, LostKind
-from nmt_cli.carrying.spans import Pair, Span, SpanKind
+from nmt_cli.carrying.spans import Span, SpanKind
 
 AROUND_WORD = r"[(\[{][^()\[\]{}]*[^\W\d_]"  # and not (!)
 PARTNERS = {"(": ")", "[": "]", "{": "}"}
@@ -36,10 +36,8 @@ class BracketKind(LostKind, DoubtfulKind):
                 waiting.append((index, mark))
             elif waiting and PARTNERS[waiting[-1][1]] == mark:
                 start, opening = waiting.pop()
-                if start and text[start - 1].isalnum():
-                    continue
-                pairs.append(self.make_span(start, opening)._replace(pair=Pair(mark, closes=False)))
-                pairs.append(self.make_span(index, mark)._replace(pair=Pair(mark, closes=True)))
+                if not (start and text[start - 1].isalnum()):
+                    pairs += self.make_pair(start, opening, index, mark)
         return sorted(pairs)
 
 

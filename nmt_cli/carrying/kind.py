@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from nmt_cli.carrying.spans import Span, SpanKind, cover_spans
+from nmt_cli.carrying.spans import Pair, Span, SpanKind, cover_spans
 
 WordTest = Callable[[str], bool]  # whether training had a word
 
@@ -105,6 +105,11 @@ class DoubtfulKind(Kind, ABC):
     @abstractmethod
     def find_doubtful(self, attempt: Attempt) -> list[Span]:
         """Returns the spans to take out in a second reading."""
+
+    def make_pair(self, start: int, opening: str, end: int, closing: str) -> tuple[Span, Span]:
+        """Returns the spans of an opening and a closing mark of this kind."""
+        first, last = self.make_span(start, opening), self.make_span(end, closing)
+        return first._replace(pair=Pair(closing, closes=False)), last._replace(pair=Pair(closing, closes=True))
 
 
 def compile_guard(kinds: Sequence[Kind]) -> re.Pattern[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from nmt_cli.carrying.kind import Attempt, DoubtfulKind
-from nmt_cli.carrying.spans import Pair, Span, SpanKind
+from nmt_cli.carrying.spans import Span, SpanKind
 from nmt_cli.text.characters import DOUBLE_QUOTES, END_MARKS, PAUSES, SINGLE_QUOTES
 
 IN_DOUBLE_QUOTES = rf"(?<!\w)[{DOUBLE_QUOTES}](?=\S)[^{DOUBLE_QUOTES}]+(?<=\S)[{DOUBLE_QUOTES}](?!\w)"
@@ -33,9 +33,7 @@ class QuoteKind(DoubtfulKind):
 
     def read_marks(self, match: re.Match[str]) -> tuple[Span, Span]:
         """Returns both quotes of a match."""
-        opening, closing = self.make_span(match.start(), match[0][0]), self.make_span(match.end() - 1, match[0][-1])
-        name = closing.text
-        return opening._replace(pair=Pair(name, closes=False)), closing._replace(pair=Pair(name, closes=True))
+        return self.make_pair(match.start(), match[0][0], match.end() - 1, match[0][-1])
 
 
 QUOTED_WORDS = QuoteKind(

@@ -47,9 +47,14 @@ class Verdict(NamedTuple):
     development: Change
 
     @property
+    def lost(self) -> float:
+        """The BLEU by which the development set is translated worse."""
+        return self.development.before - self.development.after
+
+    @property
     def has_lost(self) -> bool:
-        """Whether the development set is translated worse by more than MOST_LOST."""
-        return self.development.before - self.development.after > MOST_LOST
+        """Whether that is more than MOST_LOST."""
+        return self.lost > MOST_LOST
 
     @property
     def objection(self) -> str | None:
@@ -57,8 +62,7 @@ class Verdict(NamedTuple):
         gained = self.corrections.after - self.corrections.before
         if gained <= 0:
             return f"it translates {format_count(self.corrections.sentences, 'held-back correction')} no better"
-        lost = self.development.before - self.development.after
-        return f"it loses {lost:.1f} BLEU on the development set" if self.has_lost else None
+        return f"it loses {self.lost:.1f} BLEU on the development set" if self.has_lost else None
 
     def to_mapping(self) -> dict[str, Any]:
         """Returns the verdict in the form of `--json`."""
