@@ -83,6 +83,11 @@ class SentenceSearch(NamedTuple):
         searched = self.batch_search.search(rows, config, text_ids, progress)
         return decode_results(texts, rows, searched, source, target)
 
+    def score(self, texts: Sequence[str], targets: Sequence[Sequence[int]]) -> list[tuple[float, ...]]:
+        """Returns the log-probabilities of the tokens of a translation of each text."""
+        rows = self.batch_search.source.make_rows(texts, None)
+        return [forced.log_probabilities for forced in self.batch_search.force(rows, targets)]
+
     @property
     def repairer(self) -> Repairer:
         """Searches faulty translations again."""

@@ -132,7 +132,7 @@ def carry_lost(tools: Tools, batch: TranslationBatch) -> None:
         return tools.sentences.repair(tools.sentences.search(texts, batch.config), batch.config, batch.repair)
 
     repair_losses(batch.pieces, batch.translations, tools.reader, search_again, tools.reader.if_lost)
-    read_again(batch.pieces, batch.translations, tools.reader, search_again)
+    read_again(batch.pieces, batch.translations, tools.reader, search_again, tools.sentences.score)
 
 
 def place(tools: Tools, batch: TranslationBatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 
 import numpy as np
 
@@ -48,6 +49,14 @@ class ScriptedSearch(SentenceSearch):
     ) -> list[Translation]:
         self.translator.given += lines
         return [self.translator.make_translation(line) for line in lines]
+
+    def score(self, texts: Sequence[str], targets: Sequence[Sequence[int]]) -> list[tuple[float, ...]]:
+        """A token is certain where the rule writes it, else impossible."""
+        written = [self.translator.make_translation(text).hypotheses[0].tokens for text in texts]
+        return [
+            tuple(0.0 if token in tokens else -inf for token in target)
+            for target, tokens in zip(targets, written, strict=True)
+        ]
 
 
 class ScriptedTranslator(Translator):

@@ -100,16 +100,20 @@ def attends_to_neighbours(text: str, offset: int, translation: Translation) -> b
 
     An article may precede the word attended to on the left.
     """
-    if not translation.hypotheses:
-        return True
+    left = len(text[:offset].split()) - 1
+    either = {(left, left + 1), (left - 1, left + 1)}
+    return not translation.hypotheses or not either.isdisjoint(pairwise(list_attended(translation)))
+
+
+def list_attended(translation: Translation) -> list[int]:
+    """Returns the source word that each word of the best hypothesis attends to most; the ends are no words."""
     best = translation.hypotheses[0]
     source_words = number_words(translation.source_pieces)
     words: dict[int, list[int]] = {}
-    for token, word in enumerate(number_words(best.pieces)):
+    for token, word in enumerate(number_words(best.pieces[: -1 if best.finished else None])):
         words.setdefault(word, []).append(token)
-    attended = [source_words[int(best.attention[tokens].mean(axis=0).argmax())] for tokens in words.values()]
-    left = len(text[:offset].split()) - 1
-    return not {(left, left + 1), (left - 1, left + 1)}.isdisjoint(pairwise(attended))
+    attention = best.attention[:, :-1]
+    return [source_words[int(attention[tokens].mean(axis=0).argmax())] for tokens in words.values()]
 
 
 def number_words(pieces: Sequence[str]) -> list[int]:

@@ -31,6 +31,14 @@ def test_the_likelier_translation_is_taken(line: str, price: float, is_taken_out
     assert translation.text == (line if is_taken_out else line.replace("e", "o"))
 
 
+@pytest.mark.parametrize(("without_quotes", "is_taken_out"), [("it is", False), ("zoom", True)])
+def test_a_reading_that_loses_the_quoted_word_is_not_taken(without_quotes: str, is_taken_out: bool) -> None:
+    """Words that nothing attends to count as lost if the translation is as likely without them."""
+    rules = {'it is "stop".': "it is due.", "it is stop.": without_quotes, "it is.": "it is."}
+    translator = ScriptedTranslator(rules.__getitem__, price=0.1)
+    assert (repair_line(translator, 'it is "stop".').text == "it is due.") != is_taken_out
+
+
 @pytest.mark.parametrize(
     ("text", "target", "marks"),
     [
