@@ -10,31 +10,46 @@ from itertools import islice
 from pathlib import Path
 from statistics import mean
 
+from nmt_cli.cores import count_cores
+from nmt_cli.runtime.onnx_engine import OnnxEngine
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.export.export import export
 from nmt_cli.training.loop import TrainingRun
+from nmt_cli.translation.translator import Translator
 
 TIMED_UPDATES = 8  # after a first update, in which TensorFlow compiles
 LARGEST_SHARE = 0.02  # of the whole time, that timing updates may take
+# After the export, the graphs translate the development set three times (`quantise_and_check`), and once more with a
+# beam, which takes four times as long (`fit_confidence`).
+GREEDY_TRANSLATIONS = 7
 
 
-def measure_costs(run: TrainingRun, deadline: Deadline) -> None:
-    """Sets the costs of `deadline`, and leaves the run in the state of its checkpoint.
+def measure_pace(run: TrainingRun, deadline: Deadline) -> None:
+    """Sets the cost of an update, and leaves the run in the state of its checkpoint.
 
     A new run writes a checkpoint for this. A copy of its state in memory would be simpler, but would occupy memory just
     when the export needs most of it.
     """
-    # 1. Time a few updates, then undo them.
     if run.updates == 0:
         run.write_checkpoint()
     deadline.update_seconds = measure_update(run, LARGEST_SHARE * deadline.seconds)
-    deadline.first_update_seconds = deadline.update_seconds
     run.checkpoints.load_state(run.trainer.state)
-    # 2. Time a validation, on a part of the development set.
-    deadline.validation_seconds = run.validator.estimate_seconds(run.trainer)
-    # 3. Time an export, into a directory that is then removed. Graphs in 8 bits take as long again.
+
+
+def measure_closing(run: TrainingRun, deadline: Deadline) -> None:
+    """Sets the costs of a validation and of what follows the last one."""
+    validator, keras = run.validator, run.validator.translator
+    # 1. Time a validation, on a part of the development set.
+    deadline.validation_seconds = validator.estimate_seconds(run.trainer)
     with tempfile.TemporaryDirectory() as folder:
-        deadline.export_seconds = 2 * measure_seconds(lambda: export(run.validator.network, Path(folder)))
+        # 2. Time an export, into a directory that is then removed.
+        deadline.export_seconds = measure_seconds(lambda: export(validator.network, Path(folder)))
+        # 3. Time the graphs, on the same part.
+        engine = OnnxEngine(Path(folder))
+        graphs = Translator(engine, keras.source, keras.target, carries=keras.carries, threads=count_cores())
+        share = validator.time_sample(graphs) / deadline.validation_seconds
+    averaged = 1 if run.trainer.config.average > 1 else 0  # averaged weights are validated once more
+    deadline.validations = 1 + averaged + GREEDY_TRANSLATIONS * share
 
 
 def measure_update(run: TrainingRun, limit: float) -> float:

@@ -46,10 +46,11 @@ class Deadline:
     seconds: float
     clock: Callable[[], float] = time.monotonic
     validation_seconds: float = 0.0  # that one validation takes
-    validations: int = 1  # after the last update
+    validations: float = 1.0  # after the last update, with all other translations of the development set
     export_seconds: float = 0.0  # that an export took when an update took `first_update_seconds`
-    first_update_seconds: float = 0.0
     update_seconds: float = 0.0  # that one update takes
+    first_update_seconds: float = 0.0  # that one took at first: the mean of RECENT_UPDATES
+    timed_updates: int = 0
     share: float = 0.0  # of the training that has passed, 0 to 1; never falls
     measured_share: float = 0.0  # that had passed when a validation was last measured
 
@@ -112,7 +113,11 @@ class Deadline:
 
     def finish_update(self) -> None:
         """Takes the time since `advance` as that of an update; `update_seconds` is a mean of the last ones."""
-        self.update_seconds += (self.clock() - self.advanced_at - self.update_seconds) / RECENT_UPDATES
+        self.timed_updates += 1
+        seconds, count = self.clock() - self.advanced_at, min(self.timed_updates, RECENT_UPDATES)
+        self.update_seconds += (seconds - self.update_seconds) / count
+        if self.timed_updates == RECENT_UPDATES:
+            self.first_update_seconds = self.update_seconds
 
     @property
     def updates_left(self) -> float:

@@ -82,20 +82,24 @@ class Validator:
         )
 
     def estimate_seconds(self, trainer: Trainer) -> float:
-        """Estimates the seconds of a validation by translating a part of the development set.
+        """Estimates the seconds of a validation."""
+        copy_weights(trainer, self.network)
+        self.sum_batch(self.batches[0])  # TensorFlow compiles
+        return self.time_sample(self.translator)
+
+    def time_sample(self, translator: Translator) -> float:
+        """Estimates the seconds in which a translator translates the development set, by a part of it.
 
         An untrained network never predicts the end of a sentence, so its output is limited to the mean number of steps
         that the references take in batches of similar length.
         """
-        copy_weights(trainer, self.network)
         spread = range(0, len(self.sources), max(1, len(self.sources) // TIMED_SENTENCES))
         sources = [self.sources[row] for row in spread][:TIMED_SENTENCES]
         tokens = sum(batch.target.size for batch in self.batches)  # with padding
         search = replace(GREEDY, max_length=max(1, round(tokens / len(self.sources))))
-        self.sum_batch(self.batches[0])  # TensorFlow compiles
-        self.translator.translate(sources[:1], search)
+        translator.translate(sources[:1], search)  # TensorFlow compiles
         started_at = time.monotonic()
-        self.translator.translate(sources, search)
+        translator.translate(sources, search)
         return (time.monotonic() - started_at) * len(self.sources) / len(sources)
 
     def sum_batch(self, batch: Batch) -> FloatArray:

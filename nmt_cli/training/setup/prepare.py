@@ -29,7 +29,7 @@ from nmt_cli.training.checkpoints.resume import (
 )
 from nmt_cli.training.checkpoints.saved_options import read_started_facts
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.cost_model import measure_costs
+from nmt_cli.training.cost_model import measure_closing, measure_pace
 from nmt_cli.training.data.augmentation import check_sampling
 from nmt_cli.training.data.batches import TrainingBatches, read_vocabularies
 from nmt_cli.training.data.replay import Replayed
@@ -52,8 +52,6 @@ from nmt_cli.training.transfer.finetune import (
 from nmt_cli.training.transfer.parent import start_from_parent
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import ParentInfo, RunInfo, Watcher
-
-INT8_CHECK_VALIDATIONS = 3  # `quantise_and_check` translates the development set so often, each time like a validation
 
 
 def prepare_run(request: TrainingRequest) -> TrainingRun:
@@ -88,11 +86,12 @@ def prepare_run(request: TrainingRequest) -> TrainingRun:
     run = build(identity)
     deadline = request.deadline or Deadline.from_option(config.time)
     if deadline is not None:
-        start_clock(run, deadline)
+        measure_pace(run, deadline)
         larger = choose_larger_size(network, identity.network, run.batches.epoch_rows.pairs, deadline.updates_left)
         if is_open and facts is None and larger != identity.network:
             run = build(replace(identity, network=larger))
-            start_clock(run, deadline)
+            measure_pace(run, deadline)
+        start_clock(run, deadline)
     run.cluster = cluster
     report_start(run, describe_devices(strategy, role), None if facts else request.choice, is_resumed=facts is not None)
     return run
@@ -206,14 +205,12 @@ def restore_parent(facts: dict[str, Any]) -> ParentInfo | None:
 
 
 def start_clock(run: TrainingRun, deadline: Deadline) -> None:
-    """Starts the clock of a run once its costs are measured; a resumed run continues where its checkpoint stopped it.
+    """Starts the clock of a run, measuring what closes it; a resumed run continues where its checkpoint stopped it.
 
     Raises TooShortError if the time is too short for a single update.
     """
     run.deadline = deadline
-    measure_costs(run, deadline)
-    averaged = 1 if run.trainer.config.average > 1 else 0  # averaged weights are validated once more
-    deadline.validations = 1 + INT8_CHECK_VALIDATIONS + averaged
+    measure_closing(run, deadline)
     if run.updates:
         deadline.start(elapsed=run.progress.elapsed + deadline.elapsed, share=run.progress.share)
     elif deadline.is_over:

@@ -59,6 +59,18 @@ def test_the_seconds_of_an_update_are_a_mean_of_the_last_ones() -> None:
     assert run.update_seconds == pytest.approx(0.2, rel=0.01)
 
 
+def test_a_machine_is_slower_than_in_the_first_updates() -> None:
+    clock = Clock()
+    run = deadline(clock, update_seconds=0.1)  # of a few short batches, while nothing else was computed
+    run.start()
+    for seconds, slowdown in ((0.2, 1.0), (0.4, 2.0)):
+        for _ in range(200):
+            run.advance()
+            clock.now += seconds
+            run.finish_update()
+        assert run.slowdown == pytest.approx(slowdown, rel=0.01)
+
+
 def test_it_is_over_when_no_update_fits_any_more() -> None:
     clock = Clock()
     run = deadline(clock, update_seconds=2.0)

@@ -69,14 +69,17 @@ class Machine(Watcher):
 
 @pytest.fixture(autouse=True)
 def calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
-    def set_costs(run: TrainingRun, deadline: Deadline) -> None:
+    def measure_pace(run: TrainingRun, deadline: Deadline) -> None:
         machine = deadline.clock
         assert isinstance(machine, Machine)
         machine.now += CALIBRATION
         deadline.update_seconds = machine.seconds
-        deadline.validation_seconds, deadline.export_seconds = VALIDATION, EXPORT
 
-    monkeypatch.setattr(setup, "measure_costs", set_costs)
+    def measure_closing(run: TrainingRun, deadline: Deadline) -> None:
+        deadline.validations, deadline.validation_seconds, deadline.export_seconds = 4, VALIDATION, EXPORT
+
+    monkeypatch.setattr(setup, "measure_pace", measure_pace)
+    monkeypatch.setattr(setup, "measure_closing", measure_closing)
     monkeypatch.setattr(Validator, "estimate_seconds", lambda validator, trainer: VALIDATION)
 
 
@@ -138,10 +141,10 @@ def test_the_model_is_there_in_time_and_annealed(
 def test_what_a_first_estimate_took_too_much_is_given_back(
     corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def set_costs(run: TrainingRun, deadline: Deadline) -> None:
-        deadline.update_seconds, deadline.validation_seconds, deadline.export_seconds = 9.0, 5 * VALIDATION, EXPORT
+    def measure_closing(run: TrainingRun, deadline: Deadline) -> None:
+        deadline.validations, deadline.validation_seconds, deadline.export_seconds = 4, 5 * VALIDATION, EXPORT
 
-    monkeypatch.setattr(setup, "measure_costs", set_costs)  # 205 of 300 seconds would be for the end
+    monkeypatch.setattr(setup, "measure_closing", measure_closing)  # 205 of 300 seconds would be for the end
     machine = Machine((0, 9.0))
     needed = measure_time(corpus, tmp_path / "model", machine)
     assert 300 - 9 - 0.1 * (4 * VALIDATION + EXPORT) <= needed <= 300
@@ -188,7 +191,7 @@ def test_too_little_memory_for_a_look_at_what_things_cost_is_told(
     def exhausted(run: TrainingRun, deadline: Deadline) -> None:
         raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor")
 
-    monkeypatch.setattr(setup, "measure_costs", exhausted)
+    monkeypatch.setattr(setup, "measure_pace", exhausted)
     with pytest.raises(TrainingError, match="memory"):
         measure_time(corpus, tmp_path / "model", Machine((0, 1.0)))
 
@@ -265,12 +268,14 @@ def test_a_real_calibration_leaves_the_run_as_it_was(corpus: PreparedCorpus, tmp
     import numpy as np
 
     from nmt_cli.training.checkpoints.resume import Identity
-    from nmt_cli.training.cost_model import measure_costs
+    from nmt_cli.training.cost_model import measure_closing, measure_pace
     from nmt_cli.training.setup.prepare import build_run
 
     run = build_run(corpus, tmp_path, Identity(corpus.fingerprint, SMALL, TIMED), None, Watcher())
     before, deadline = [variable.numpy() for variable in run.trainer.state], Deadline(300.0)
-    measure_costs(run, deadline)
+    measure_pace(run, deadline)
+    measure_closing(run, deadline)
+    assert deadline.validations > 1
     assert min(deadline.update_seconds, deadline.validation_seconds, deadline.export_seconds) > 0
     assert deadline.update_seconds < deadline.export_seconds
     for variable, array in zip(run.trainer.state, before, strict=True):
