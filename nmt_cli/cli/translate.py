@@ -55,7 +55,10 @@ def translate(
     server: ServeConfig,
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="FILE", help="Text with one sentence per line, or documents; default: standard input."),
+        typer.Argument(
+            metavar="FILE",
+            help="Text with one sentence per line, documents, or folders of these; default: standard input.",
+        ),
     ] = None,
     output: Annotated[str | None, declare_option("--output", OUTPUT_HELP, "Files", short="-o")] = None,
     force: Force = False,
@@ -109,6 +112,8 @@ def translate(
     if server.serve is not None:
         return serve_models(request, server, screen)
     report = run_translation(request, ScreenConsole(screen, can_prompt=request.is_for_lines and are_terminals()))
+    for line in report.files.describe():
+        screen.say(line)
     for remark in report.list_remarks():
         show_remark(screen, remark)
     report.require_faultless(strict=checks.strict)

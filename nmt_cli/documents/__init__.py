@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import Document, DocumentSource
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.formats import TEXT, FileFormat, require_use, select_format
@@ -59,6 +60,10 @@ DECLARING = frozenset("html xliff android resx svg docx odt pptx odp epub".split
 TABLES = ("tsv", "csv", "jsonl")
 UNMARKED = ("text", *TABLES, "po", "properties")  # no mark of theirs is placed by the words of a translation
 CATALOGUES = ("po", "xliff")  # have translations already
+HOLDERS = {  # of options: the formats that have them
+    **dict.fromkeys(("column", "new_column", "qa_column"), TABLES),
+    **dict.fromkeys(("retranslate", "fuzzy"), CATALOGUES),
+}
 
 
 def find_format(path: Path | None, requested: str | None, head: bytes = b"") -> FileFormat:
@@ -100,6 +105,14 @@ def open_document(
     encoding = None if config.encoding is None else check_encoding(config.encoding)
     source = source._replace(config=dataclasses.replace(config, encoding=encoding))
     return EncodedDocument(source, open_as_utf8, has_charset=name == CATALOGUE)
+
+
+def fit_options(name: str, config: DocumentConfig) -> DocumentConfig:
+    """Returns the settings without the options that the format `name` lacks, for one of many files."""
+    foreign = [option for option, formats in HOLDERS.items() if name not in formats]
+    foreign += ["encoding"] if name in DECLARING else []
+    defaults = DocumentConfig()
+    return dataclasses.replace(config, **{option: getattr(defaults, option) for option in foreign})
 
 
 def check_options(name: str, source: DocumentSource) -> None:

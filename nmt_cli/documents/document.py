@@ -36,6 +36,13 @@ MAXIMUM_DEPTH = 200  # of nested elements or values of a document
 StringOrBytes = TypeVar("StringOrBytes", str, bytes)
 
 
+class Location(NamedTuple):
+    """The place of a unit in a document with chapters: a book's, the pages of an e-book, the sheets of a workbook."""
+
+    chapter: str
+    name: str = ""  # of the unit, if it has one: a verse
+
+
 class TranslationUnit(NamedTuple):
     """A part of a document. `write` takes the translations of `texts`, in order, and returns its text with line ends.
 
@@ -45,6 +52,7 @@ class TranslationUnit(NamedTuple):
 
     texts: tuple[str, ...]
     write: Callable[[Sequence[Translation]], str | bytes]
+    location: Location | None = None
 
 
 class DocumentSource(NamedTuple):

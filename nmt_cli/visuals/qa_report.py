@@ -35,6 +35,7 @@ CHANGES: Mapping[str, Callable[[Translation], Iterable[str]]] = {
     "kept": lambda translation: translation.kept,
     "searched again": lambda translation: (repair.remedy for repair in translation.repairs if repair.remedy),
 }
+FILE_COLUMNS = {"carried": "words copied", "failed": "failed", "confidence": "confidence"}
 ENTRIES_SHOWN = 5_000  # of the page; a browser draws no more at ease
 
 
@@ -55,9 +56,10 @@ class QaEntry(NamedTuple):
     changes: Mapping[str, Sequence[str]]  # besides the search, by the names in CHANGES
     confidence: float | None = None  # the probability that the translation is good, if the model can tell
     origin: str = "network"  # or a translation memory
+    where: str = ""  # the file, chapter or verse, where there are several
 
     @classmethod
-    def from_translation(cls, number: int, translation: Translation) -> QaEntry:
+    def from_translation(cls, number: int, translation: Translation, where: str = "") -> QaEntry:
         """Returns the entry of a translation."""
         best = translation.hypotheses[0].text if translation.hypotheses else ""
         return cls(
@@ -68,6 +70,7 @@ class QaEntry(NamedTuple):
             list_changes(translation),
             translation.confidence,
             translation.origin,
+            where,
         )
 
 
@@ -92,12 +95,13 @@ class QaReport:
     confidence_sum: float = 0.0
     rated: int = 0  # texts with a confidence
     recalled: int = 0  # texts from a translation memory, as a whole
+    files: Sequence[Mapping[str, Any]] = ()  # the counts of each file and its chapters, where there are several
 
-    def add(self, translation: Translation) -> None:
+    def add(self, translation: Translation, where: str = "") -> None:
         """Counts one translation, and keeps it if it failed a check or was changed."""
         self.texts += 1
         self.recalled += translation.is_recalled
-        entry = QaEntry.from_translation(self.texts, translation)
+        entry = QaEntry.from_translation(self.texts, translation, where)
         if translation.checks:
             self.entries.append(entry)
         elif entry.changes:
@@ -138,6 +142,7 @@ def render_json(report: QaReport) -> str:
         "checks": report.counts,
         "rules": {kind: report.titles[kind].rule for kind in report.counts},
         "mean_confidence": report.confidence_sum / report.rated if report.rated else None,
+        **({"files": report.files} if report.files else {}),
         "entries": [map_entry(entry) for entry in report.entries],
         "changed": [map_entry(entry) for entry in report.changed],
         "least_sure": [map_entry(entry) for entry in report.least_sure],
@@ -147,9 +152,9 @@ def render_json(report: QaReport) -> str:
 
 def map_entry(entry: QaEntry) -> dict[str, Any]:
     values = entry._asdict()
-    origin = values.pop("origin")
+    origin, where = values.pop("origin"), values.pop("where")
     checks = [check._asdict() for check in entry.checks]
-    return {**values, "checks": checks, "from": origin}
+    return {**values, **({"where": where} if where else {}), "checks": checks, "from": origin}
 
 
 def render_page(report: QaReport) -> str:
@@ -158,6 +163,7 @@ def render_page(report: QaReport) -> str:
     body = [
         render_head(report),
         render_counts(report),
+        render_files(report),
         render_list("One by one", report.entries, report.thing),
         render_list("Changed", report.changed, report.thing, OF_CHANGED),
         render_list("Least sure", report.least_sure, report.thing, OF_UNSURE),
@@ -210,6 +216,27 @@ def render_counts(report: QaReport) -> str:
     return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
 
 
+def render_files(report: QaReport) -> str:
+    """Returns the table of files and their chapters; empty if there is one file without chapters."""
+    if not report.files:
+        return ""
+    parts = (part for file in report.files for part in (file, *file.get("chapters", ())))
+    head = "".join(f'<th scope="col" class="n">{title}</th>' for title in (f"{report.thing}s", *FILE_COLUMNS.values()))
+    rows = "".join(map(render_part, parts))
+    return f'<table><thead><tr><th scope="col">file</th>{head}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def render_part(part: Mapping[str, Any]) -> str:
+    """Returns the row of a file or chapter."""
+    name = f'<th scope="row">{escape(part["name"])}</th>'
+    if "error" in part:
+        return f'<tr>{name}<td colspan="4">{escape(part["error"]["message"])}</td></tr>'
+    confidence = "" if part["confidence"] is None else f"{part['confidence']:.2f}{' (low)' if part['is_low'] else ''}"
+    cells = [f"{part['texts']:,}", *(f"{part[name]:,}" for name in FILE_COLUMNS if name != "confidence"), confidence]
+    numbers = "".join(f'<td class="n">{cell}</td>' for cell in cells)
+    return f"<tr>{name}{numbers}</tr>"
+
+
 def render_list(title: str, entries: Sequence[QaEntry], thing: str, note: str = "") -> str:
     """Returns a list of texts below a title, with a note on what they have in common; empty without any."""
     if not entries:
@@ -230,8 +257,9 @@ def render_entry(entry: QaEntry, thing: str) -> str:
         f"<dt>{escape(kind)}</dt><dd>{escape(', '.join(texts))}</dd>" for kind, texts in entry.changes.items()
     )
     origin = f" <small>{MEMORY_NAMES[entry.origin]}</small>" if entry.origin in MEMORY_NAMES else ""
+    where = entry.where and f" <small>{escape(entry.where)}</small>"
     return (
-        f'<li{shown}><b>{escape(thing)} {entry.number:,}</b><span class="why">{why}</span>{origin}{sure}<dl>'
+        f'<li{shown}><b>{escape(thing)} {entry.number:,}</b>{where}<span class="why">{why}</span>{origin}{sure}<dl>'
         f'<dt>source</dt><dd dir="auto">{escape(entry.source)}</dd>'
         f'<dt>translation</dt><dd dir="auto">{escape(entry.translation) or "<i>empty</i>"}</dd>{changes}</dl></li>'
     )

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from nmt_cli.api.translating.console import Console
-from nmt_cli.documents import UNMARKED, find_format, open_document
+from nmt_cli.api.translating.input_folders import InputFile, read_head
+from nmt_cli.documents import UNMARKED, check_options, find_format, fit_options, open_document
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import NotFoundError, OptionError
 from nmt_cli.files import require_file
@@ -25,9 +26,9 @@ STREAM = Path("-")  # standard input or output
 
 
 def check_files(files: Sequence[Path], models: Sequence[Path]) -> list[Path]:
-    """Returns the files; empty for standard input. Raises NotFoundError, OptionError for files beside standard input.
+    """Returns the files and folders; empty for standard input.
 
-    `models` are the typed ones.
+    `models` are the typed ones. Raises NotFoundError, and OptionError for files beside standard input.
     """
     if STREAM in files and len(files) > 1:
         raise OptionError("- is standard input and cannot be combined with files", hint="give one or the other")
@@ -35,9 +36,9 @@ def check_files(files: Sequence[Path], models: Sequence[Path]) -> list[Path]:
 
 
 def require_input(path: Path, models: Sequence[Path]) -> Path:
-    """Returns `path` if it is a file. Raises NotFoundError, with a suggestion if it looks like a sentence."""
+    """Returns the path of a file or folder. Raises NotFoundError, with a suggestion if it looks like a sentence."""
     try:
-        return require_file(path)
+        return path if path.is_dir() else require_file(path)
     except NotFoundError as error:
         text = str(path)
         looks_like_text = " " in text.strip() or text.endswith(tuple(FINAL_MARKS)) or not (path.suffix or error.hint)
@@ -71,27 +72,38 @@ class DocumentOpener:
         self.is_bare = is_bare
         self.console = console
 
-    def open_files(self, paths: Sequence[Path], targets: Sequence[Path]) -> list[Document]:
+    def open_files(self, files: Sequence[InputFile], targets: Sequence[Path], *, is_apart: bool) -> list[Document]:
         """Opens the documents in the files, or in standard input, whose format may be implied by the output's name.
 
-        Raises DataError for formats that are not translated, and OptionError for options that a format lacks.
+        With `is_apart`, each file is opened when it is read. Raises DataError for formats that are not translated, and
+        OptionError for options that a format lacks.
         """
-        if not paths:
+        if not files:
             return [self.open_standard_input(targets[0] if targets else None)]
-        documents = [self.open_file(path) for path in paths]
+        if is_apart:
+            return [self.defer_file(file) for file in files]
+        documents = [self.open_as(*self.identify_file(file.path)) for file in files]
         forms = [document.format for document in documents if document.format is not TEXT]
-        if forms and len(documents) > max(1, len(targets)):
+        if forms and len(documents) > 1:
             raise OptionError(
                 f"several files, one of them {forms[0].name}, cannot be joined into one",
                 hint="write one for each: -o DIRECTORY/, or -o '{name}.{lang}{ext}'",
             )
         return documents
 
-    def open_file(self, path: Path) -> Document:
-        """Opens a file by its content and name; the first bytes of a pipe are inspected without loss."""
+    def defer_file(self, file: InputFile) -> Document:
+        """Returns a document that is opened when it is read; one of a folder ignores the options that it lacks."""
+        format, source = self.identify_file(file.path)
+        if file.is_found:
+            source = source._replace(config=fit_options(format.name, source.config))
+        self.require_bare(format)
+        check_options(format.name, source)
+        return DeferredDocument(source, format, self)
+
+    def identify_file(self, path: Path) -> tuple[FileFormat, DocumentSource]:
+        """Returns a file's format by its content and name; the first bytes of a pipe are inspected without loss."""
         if path.is_file():
-            with path.open("rb") as file:
-                head = file.read(HEAD)
+            head = read_head(path)
             source = self.template._replace(lines=read_file(path), name=str(path))
         else:
             stream = io.BufferedReader(io.FileIO(path), HEAD)
@@ -100,7 +112,7 @@ class DocumentOpener:
         format = find_format(path, self.template.config.format, head)
         if self.template.config.format is None and format not in (find_by_name(path), TEXT):
             self.console.say(f"{path} is read as {format.title} ({format.name}), by its content")
-        return self.open_as(format, source)
+        return format, source
 
     def open_standard_input(self, output: Path | None) -> Document:
         """Opens standard input, whose format is given by `--format`, the output's name, or its content."""
@@ -111,14 +123,32 @@ class DocumentOpener:
             return self.open_as(find_format(None, requested), source)
         return ArrivingDocument(source, self, stream, output)
 
-    def open_as(self, format: FileFormat, source: DocumentSource) -> Document:
+    def require_bare(self, format: FileFormat) -> None:
+        """Raises OptionError if more than the translation is to be written, but the format has no room for it."""
         if format is not TEXT and not self.is_bare:
             raise OptionError(f"--format {format.name} has room for one translation and nothing beside it")
+
+    def open_as(self, format: FileFormat, source: DocumentSource) -> Document:
+        self.require_bare(format)
         if source.memory is not None and format.name not in UNMARKED:
             source.memory.links_words = True
         document = open_document(format.name, source, self.write_line)
         document.format = format
         return document
+
+
+class DeferredDocument(Document):
+    """A file that is opened when it is read, so that of many files one at a time is held in memory."""
+
+    def __init__(self, source: DocumentSource, format: FileFormat, opener: DocumentOpener) -> None:
+        super().__init__(source)
+        self.format = format
+        self.opener = opener
+
+    def read_units(self) -> Iterator[TranslationUnit]:
+        document = self.opener.open_as(self.format, self.source)
+        document.notes = self.notes
+        yield from document.read_units()
 
 
 class ArrivingDocument(Document):

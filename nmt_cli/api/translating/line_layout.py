@@ -28,7 +28,9 @@ class LayoutConfig(Settings, panel="Output"):
         False, "Write a tab and the word alignment from attention (0-0 1-2: source-target) after each translation."
     )
     json: bool = setting(
-        False, "Write one JSON object per line: hypotheses, log-probabilities, alignments, repairs, checks."
+        False,
+        "Write one JSON object per line: hypotheses, log-probabilities, alignments, repairs, checks. Of documents and "
+        "folders with --output: one per file, with its counts and confidence.",
     )
 
     confidence: bool = False  # whether the confidence stands before each translation

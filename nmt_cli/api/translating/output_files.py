@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
-from nmt_cli.documents.document import Document, TranslationUnit
-from nmt_cli.errors import OptionError, OutputError
+from nmt_cli.api.translating.file_summary import FileSummaries
+from nmt_cli.documents.document import Document, Location, TranslationUnit
+from nmt_cli.errors import NmtError, OptionError, OutputError, convert_os_error
 from nmt_cli.files import stage_file
 from nmt_cli.text.escapes import protect_terminal
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
 
 BatchUnits = Callable[[Iterator[TranslationUnit]], Iterator[list[TranslationUnit]]]
 
@@ -25,11 +30,14 @@ def is_for_several(output: str | None) -> bool:
     return output is not None and ("{" in output or output.endswith(("/", os.sep)) or Path(output).is_dir())
 
 
-def name_outputs(output: str | None, paths: Sequence[Path], language: str, *, force: bool) -> list[Path]:
+def name_outputs(
+    output: str | None, paths: Sequence[Path], language: str, *, force: bool, relatives: Sequence[Path] = ()
+) -> list[Path]:
     """Returns the files to write: empty for standard output, one for all inputs, or one for each.
 
-    Raises OptionError for an output that is also an input, or for two equal outputs; OutputError for an existing file
-    among several, unless `force` is set.
+    `relatives` are the names of the inputs below a directory, by default their own. Raises OptionError for an output
+    that is also an input, or for two equal outputs; OutputError for an existing file among several, unless `force` is
+    set.
     """
     if output is None or output == STREAM:
         return []
@@ -40,7 +48,8 @@ def name_outputs(output: str | None, paths: Sequence[Path], language: str, *, fo
             f"-o {output} names a file for each input, and standard input has no name", hint="name a file"
         )
     else:
-        targets = [name_output(output, path, language) for path in paths]
+        relatives = relatives or [Path(path.name) for path in paths]
+        targets = [name_output(output, *names, language) for names in zip(paths, relatives, strict=True)]
     for target in targets:
         same = next((path for path in paths if target.exists() and path.samefile(target)), None)
         if same is not None:
@@ -52,10 +61,10 @@ def name_outputs(output: str | None, paths: Sequence[Path], language: str, *, fo
     return targets
 
 
-def name_output(output: str, path: Path, language: str) -> Path:
+def name_output(output: str, path: Path, relative: Path, language: str) -> Path:
     """Returns the file for one input; a pattern without a folder is placed beside the input."""
     if "{" not in output:
-        return Path(output) / path.name
+        return Path(output) / relative
     try:
         name = output.format_map({"name": path.stem, "lang": language, "ext": path.suffix})
     except (KeyError, ValueError, IndexError, AttributeError) as error:
@@ -65,15 +74,19 @@ def name_output(output: str, path: Path, language: str) -> Path:
 
 
 class OutputFiles(AbstractContextManager["OutputFiles"]):
-    """Writes files one after the other, renaming each when complete; without files, writes to a stream."""
+    """Writes files one after the other, renaming each when complete; without files, writes to a stream.
 
-    def __init__(self, targets: Sequence[Path], stream: IO[bytes]) -> None:
+    With `is_apart`, each input has a file of its own, and an input that fails costs only that.
+    """
+
+    def __init__(self, targets: Sequence[Path], stream: IO[bytes], *, is_apart: bool = False) -> None:
         self.targets = targets
         self.stack = ExitStack()
         self.stream = stream
+        self.is_apart = is_apart
 
     def __enter__(self) -> OutputFiles:
-        if len(self.targets) == 1:
+        if self.targets and not self.is_apart:
             self.start_file(self.targets[0])
         return self
 
@@ -91,15 +104,84 @@ class OutputFiles(AbstractContextManager["OutputFiles"]):
             self.stack = stack.pop_all()
 
     def write(self, data: bytes) -> None:
-        self.stream.write(data)
-        self.stream.flush()
+        if data:  # else the file may be complete
+            self.stream.write(data)
+            self.stream.flush()
 
-    def batch_files(self, documents: Iterable[Document], batch: BatchUnits) -> Iterator[list[TranslationUnit]]:
-        """Yields the batches of all documents, each document preceded by a batch that begins its file when written."""
+    def end_file(self, error: BaseException | None) -> None:
+        """Completes the file; after an error, the file is as before."""
+        stack, self.stack = self.stack, ExitStack()
+        if error is None:
+            stack.close()
+            return
+        with suppress(type(error)):
+            stack.__exit__(type(error), error, error.__traceback__)
+
+    def batch_files(
+        self, documents: Iterable[Document], batch: BatchUnits, summaries: FileSummaries
+    ) -> Iterator[list[TranslationUnit]]:
+        """Yields the batches of all documents, between one that begins the file of each and one that completes it."""
         for target, document in zip(self.targets, documents, strict=True):
-            yield [TranslationUnit((), lambda _, target=target: self.begin(target))]  # type: ignore[misc]
-            yield from batch(document.read_units())
+            file = FileUnits(self, target, document, summaries)
+            yield [TranslationUnit((), file.begin)]
+            yield from batch(file.read_units())
+            yield [TranslationUnit((), file.end)]
 
-    def begin(self, path: Path) -> str:
-        self.start_file(path)
+
+class FileUnits:
+    """The units of a document with an output of its own: if one fails, the file is not written."""
+
+    def __init__(self, outputs: OutputFiles, target: Path, document: Document, summaries: FileSummaries) -> None:
+        self.outputs = outputs
+        self.target = target
+        self.document = document
+        self.summaries = summaries
+        self.error: NmtError | None = None
+
+    def begin(self, _translations: Sequence[Translation]) -> str:
+        self.summary = self.summaries.begin_file(self.document.source.name)
+        self.outputs.start_file(self.target)
         return ""
+
+    def end(self, _translations: Sequence[Translation]) -> str:
+        self.summary.error = self.error
+        self.outputs.end_file(self.error)
+        return ""
+
+    def read_units(self) -> Iterator[TranslationUnit]:
+        """Yields the units until one cannot be read or written."""
+        with self.note_error():
+            for unit in track_locations(self.document.read_units(), self.summaries):
+                if self.error is not None:
+                    return
+                yield unit._replace(write=partial(self.write, unit))
+
+    def write(self, unit: TranslationUnit, translations: Sequence[Translation]) -> str | bytes:
+        """Writes a unit; nothing once one has failed."""
+        if self.error is None:
+            with self.note_error():
+                return unit.write(translations)
+        return b""
+
+    @contextmanager
+    def note_error(self) -> Iterator[None]:
+        """Records an error of the input in place of raising it."""
+        try:
+            yield
+        except OutputError:
+            raise
+        except NmtError as error:
+            self.error = self.error or error
+        except OSError as error:
+            self.error = self.error or convert_os_error(error)
+
+
+def track_locations(units: Iterable[TranslationUnit], summaries: FileSummaries) -> Iterator[TranslationUnit]:
+    """Yields the units; those with a place record it as they are written."""
+
+    def write(unit: TranslationUnit, location: Location, translations: Sequence[Translation]) -> str | bytes:
+        summaries.begin_location(location)
+        return unit.write(translations)
+
+    for unit in units:
+        yield unit if unit.location is None else unit._replace(write=partial(write, unit, unit.location))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from nmt_cli.api.translating.file_summary import FileSummaries
 from nmt_cli.documents.document import Document
 from nmt_cli.errors import CheckError, FailedLineError
 from nmt_cli.jobs.job import Executor
@@ -65,14 +66,16 @@ class TranslationReport:
     languages: tuple[str, str] = ("", "")  # codes of the source and the target
     notes: Counter[str] = field(default_factory=Counter)  # what documents could not do as they should
     replacements: int = 0  # of workers that died
+    files: FileSummaries = field(default_factory=FileSummaries)
 
     def add(self, translation: Translation) -> None:
         """Counts one translation."""
         self.texts += 1
+        self.files.add(translation)
         self.origins[translation.origin] += 1
         self.failed += bool(translation.checks)
         if self.qa is not None:
-            self.qa.add(translation)
+            self.qa.add(translation, self.files.where)
         self.first_error = self.first_error or translation.failure
         for check in translation.checks:
             self.failures[check.kind] += 1
@@ -202,10 +205,15 @@ class TranslationReport:
     def write_qa(self) -> None:
         """Writes the report of all texts that failed a check, if requested."""
         if self.qa is not None and self.path is not None:
+            self.qa.files = self.files.map_files() if self.files.has_parts else []
             self.qa.write(Path(self.path))
 
     def require_faultless(self, *, strict: bool) -> None:
-        """Raises FailedLineError if nmt failed on a text, CheckError if one failed a check and `strict` is set."""
+        """Raises DataError for a file that is not translated, FailedLineError if nmt failed on a text.
+
+        Raises CheckError if a text failed a check and `strict` is set.
+        """
+        self.files.require_complete()
         if self.failures["failed"]:
             texts = format_count(self.texts, self.source_cuts.thing)
             raise FailedLineError(

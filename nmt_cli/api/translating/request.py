@@ -11,6 +11,7 @@ from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.api.translating.line_layout import LayoutConfig
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.errors import OptionError
+from nmt_cli.formats import TEXT, find_by_name
 from nmt_cli.jobs.executor import ExecutorConfig
 from nmt_cli.jobs.job import Job
 from nmt_cli.search.config import SamplingConfig, SearchConfig
@@ -80,10 +81,19 @@ class TranslationRequest:
         form = self.document.format or ("text" if self.score else None)
         return replace(self.document, format=form, confidence=self.checks.confidence)
 
+    @property
+    def has_folder(self) -> bool:
+        return any(path.is_dir() for path in self.files)
+
+    @property
+    def has_json_summary(self) -> bool:
+        """Whether `--json` describes files with a form of their own, rather than each line of plain text."""
+        return self.layout.json and (self.has_folder or (self.output is not None and any(map(has_form, self.files))))
+
     def make_writer(self, *, is_prompt: bool) -> LineWriter:
         """Returns the formatter of translations as plain text, below a typed line or beside it."""
-        scores = self.layout.scores or self.score
-        layout = replace(self.layout, scores=scores, confidence=self.checks.confidence)
+        scores, is_json = self.layout.scores or self.score, self.layout.json and not self.has_json_summary
+        layout = replace(self.layout, scores=scores, confidence=self.checks.confidence, json=is_json)
         return LineWriter(layout, self.n_best, indent="  " if is_prompt else "")
 
     def make_job(self, memory: TranslationMemory | None) -> Job:
@@ -91,6 +101,11 @@ class TranslationRequest:
         search, checks = self.complete_search, self.checks
         opener = open_translator
         return Job(self.model_request, search, self.repair, checks, score=self.score, opener=opener, memory=memory)
+
+
+def has_form(path: Path) -> bool:
+    """Whether a file is a document by its name."""
+    return find_by_name(path) not in (None, TEXT)
 
 
 class LineWriter(NamedTuple):

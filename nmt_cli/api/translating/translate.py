@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 from nmt_cli.api.options.refusals import OF_MODEL, refuse_combinations
 from nmt_cli.api.startup import silence_ray
 from nmt_cli.api.translating.console import Console
+from nmt_cli.api.translating.file_summary import FileSummaries
 from nmt_cli.api.translating.input_files import DocumentOpener, check_files
+from nmt_cli.api.translating.input_folders import InputFile, list_files, require_folder_for_output
 from nmt_cli.api.translating.line_layout import LayoutConfig
-from nmt_cli.api.translating.output_files import OutputFiles, name_outputs
+from nmt_cli.api.translating.output_files import OutputFiles, name_outputs, track_locations
 from nmt_cli.api.translating.report import TranslationReport, open_qa_report
 from nmt_cli.api.translating.request import LineWriter, TranslationRequest
 from nmt_cli.documents import TABLES
@@ -34,6 +36,7 @@ from nmt_cli.visuals.report_path import SUFFIXES_OF_CHECKS, check_report_path
 
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
+    from nmt_cli.translation.config import CheckConfig
     from nmt_cli.translation.memory.lookup import TranslationMemory
 
 READ_AHEAD = 1024  # lines translated together: enough for batches of similar length, few enough to wait for
@@ -44,36 +47,59 @@ def run_translation(request: TranslationRequest, console: Console) -> Translatio
     from nmt_cli.runtime.model_directory import read_card  # SentencePiece, which `nmt --help` does not need
 
     # 1. Refuse what cannot work, before anything slow is loaded.
-    paths = check_paths(request)
+    inputs = find_inputs(request, console)
+    paths = [file.path for file in inputs]
     card = read_card(request.model)
-    targets = name_outputs(request.output, paths, card.target_language, force=request.force)
+    outputs = name_files(request, inputs, card, console)
     require_abilities(request, card)
     # 2. Open the input: documents, or a prompt; and earlier translations.
-    is_prompt = console.can_prompt and not (paths or targets)
-    writer, outputs = request.make_writer(is_prompt=is_prompt), OutputFiles(targets, console.output)
+    is_prompt = console.can_prompt and not (inputs or outputs.targets)
+    writer = request.make_writer(is_prompt=is_prompt)
     memory = open_memory(request, card, writer, console)
-    documents = open_documents(request, card, writer, memory, console).open_files(paths, targets)
-    require_room(request, documents)
+    opener = open_documents(request, card, writer, memory, console)
+    documents = opener.open_files(inputs, outputs.targets, is_apart=outputs.is_apart)
+    if not request.has_folder:
+        require_room(request, documents)
+    report, job = open_report(request, documents, card, are_apart=outputs.is_apart), request.make_job(memory)
     if is_prompt:
         batches = console.ask_for_lines(card, writer.write, request.document.errors)
     else:
-        batches = batch_documents(documents, paths, outputs, are_pairs=request.score)
+        batches = batch_documents(documents, paths, outputs, report.files, are_pairs=request.score)
     # 3. Translate batch by batch; write each as soon as it is there.
-    report, job = open_report(request, documents, paths, card), request.make_job(memory)
-    progress = console.show_progress(paths if targets else [])
+    progress = console.show_progress(paths if outputs.targets else [])
     with progress as advance, outputs, open_executor(job, silence_ray(request.processes)) as executor:
         write_translations(translate_units(batches, executor, report.add), outputs, advance, writer.rows)
     # 4. Collect what a person should look at.
     report.add_notes(documents, executor)
     report.write_qa()
+    if request.has_json_summary:
+        console.output.write(report.files.write_json())
     return report
 
 
-def check_paths(request: TranslationRequest) -> list[Path]:
-    """Returns the files. Raises NotFoundError or OptionError, also for a report in an unknown format."""
+def find_inputs(request: TranslationRequest, console: Console) -> list[InputFile]:
+    """Returns the files, those of folders too, and tells which of these are not translated; empty for standard input.
+
+    Raises NotFoundError or OptionError, also for a report in an unknown format.
+    """
     if request.checks.report is not None:
         check_report_path(Path(request.checks.report), SUFFIXES_OF_CHECKS)
-    return check_files(request.files, request.models if request.are_models_named else ())
+    inputs = check_files(request.files, request.models if request.are_models_named else ())
+    require_folder_for_output(inputs, request.output)
+    content = list_files(inputs, request.output, request.document)
+    if content.skipped:
+        console.say(content.describe_skipped())
+    return content.files
+
+
+def name_files(
+    request: TranslationRequest, inputs: Sequence[InputFile], card: ModelCard, console: Console
+) -> OutputFiles:
+    """Returns the output files, with a place for each input if they are several. Raises OptionError, OutputError."""
+    output = require_folder_for_output(request.files, request.output)
+    paths, relatives = [file.path for file in inputs], [file.relative for file in inputs]
+    targets = name_outputs(output, paths, card.target_language, force=request.force, relatives=relatives)
+    return OutputFiles(targets, console.output, is_apart=request.has_folder or len(targets) > 1)
 
 
 def require_abilities(request: TranslationRequest, card: ModelCard) -> None:
@@ -131,14 +157,27 @@ def open_documents(
 
 
 def open_report(
-    request: TranslationRequest, documents: Sequence[Document], paths: Sequence[Path], card: ModelCard
+    request: TranslationRequest, documents: Sequence[Document], card: ModelCard, *, are_apart: bool
 ) -> TranslationReport:
     """Returns an empty report, which counts lines if all documents are plain text, else texts."""
     thing = "line" if all(document.format is TEXT for document in documents) else "text"
-    what = ", ".join(str(path) for path in paths) or "standard input"
+    what = ", ".join(map(str, request.files)) or "standard input"
     qa, length = open_qa_report(request.checks, what, card, thing), request.search.max_length
     cuts, path = SourceCuts(thing), request.checks.report
-    return TranslationReport(source_cuts=cuts, qa=qa, path=path, max_length=length, languages=card.languages)
+    files = FileSummaries(thing, find_threshold(request.checks, card), are_apart)
+    return TranslationReport(
+        source_cuts=cuts, qa=qa, path=path, max_length=length, languages=card.languages, files=files
+    )
+
+
+def find_threshold(checks: CheckConfig, card: ModelCard) -> float | None:
+    """Returns the confidence below which a file or chapter needs a look; None for a model without confidence."""
+    if checks.min_confidence is not None:
+        return checks.min_confidence
+    from nmt_cli.translation.checks.confidence import find_confidence  # numpy, which `nmt --help` does not need
+
+    model = find_confidence(card)
+    return None if model is None else model.threshold
 
 
 def write_translations(
@@ -153,13 +192,19 @@ def write_translations(
 
 
 def batch_documents(
-    documents: Sequence[Document], paths: Sequence[Path], outputs: OutputFiles, *, are_pairs: bool
+    documents: Sequence[Document],
+    paths: Sequence[Path],
+    outputs: OutputFiles,
+    summaries: FileSummaries,
+    *,
+    are_pairs: bool,
 ) -> Iterator[list[TranslationUnit]]:
     """Yields the batches of all documents: separately if each has a file, otherwise together."""
-    if len(outputs.targets) > 1:
-        return outputs.batch_files(documents, partial(batch_units, paths=paths, are_pairs=are_pairs))
+    if outputs.is_apart:
+        return outputs.batch_files(documents, partial(batch_units, paths=paths, are_pairs=are_pairs), summaries)
+    summaries.begin_file(", ".join(document.source.name for document in documents))
     units = itertools.chain.from_iterable(document.read_units() for document in documents)
-    return batch_units(units, paths, are_pairs=are_pairs)
+    return batch_units(track_locations(units, summaries), paths, are_pairs=are_pairs)
 
 
 def batch_units(

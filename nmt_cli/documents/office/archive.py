@@ -18,7 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
+from nmt_cli.documents.document import Document, DocumentSource, Location, TranslationUnit
 from nmt_cli.documents.xml.tree import refuse_part
 
 if TYPE_CHECKING:
@@ -152,13 +152,16 @@ class ArchiveDocument(Document):
             self.notes += Counter({SIGNED: int(info.filename.startswith("_xmlsignatures/sig"))})
             if self.has_text(info.filename):
                 yield TranslationUnit((), partial(start_part, output, info))
-                yield from self.write_to(output, self.read_part(info.filename))
+                chapter = self.name_chapter(info.filename)
+                yield from self.write_to(output, self.read_part(info.filename), Location(chapter) if chapter else None)
                 yield TranslationUnit((), lambda _: output.end_part())
             else:
                 yield TranslationUnit((), partial(self.copy_part, output, info))
         yield TranslationUnit((), lambda _: output.finish())
 
-    def write_to(self, output: ArchiveWriter, units: Iterator[TranslationUnit]) -> Iterator[TranslationUnit]:
+    def write_to(
+        self, output: ArchiveWriter, units: Iterator[TranslationUnit], location: Location | None
+    ) -> Iterator[TranslationUnit]:
         """Yields the units of a part, which write into the archive."""
         for unit in units:
 
@@ -166,7 +169,7 @@ class ArchiveDocument(Document):
                 written = unit.write(translations)
                 return output.write(written if isinstance(written, bytes) else written.encode("utf-8"))
 
-            yield TranslationUnit(unit.texts, write_unit)
+            yield TranslationUnit(unit.texts, write_unit, unit.location or location)
 
     def copy_part(self, output: ArchiveWriter, info: ZipInfo, _translations: Sequence[Translation]) -> bytes:
         try:
@@ -200,6 +203,10 @@ class ArchiveDocument(Document):
     @abstractmethod
     def has_text(self, name: str) -> bool:
         """Whether a part is to be translated."""
+
+    def name_chapter(self, name: str) -> str:
+        """Returns the name of the chapter that a part is; empty if it is none."""
+        return ""
 
     @abstractmethod
     def read_part(self, name: str) -> Iterator[TranslationUnit]:

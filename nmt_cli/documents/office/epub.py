@@ -73,6 +73,9 @@ class EpubDocument(ArchiveDocument):
     def has_text(self, name: str) -> bool:
         return name == self.package or self.types.get(name) in (PAGE, CONTENTS)
 
+    def name_chapter(self, name: str) -> str:
+        return posixpath.basename(name) if self.types.get(name) == PAGE else ""
+
     def read_part(self, name: str) -> Iterator[TranslationUnit]:
         source = self.open_part(name)
         if name == self.package:

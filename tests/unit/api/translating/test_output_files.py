@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from nmt_cli.api.translating.file_summary import FileSummaries
 from nmt_cli.api.translating.output_files import OutputFiles, name_outputs
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
-from nmt_cli.errors import OptionError, OutputError
+from nmt_cli.errors import DataError, OptionError, OutputError
 
 
 class Lines(Document):
@@ -62,23 +64,67 @@ def test_nothing_is_overwritten_unasked_and_never_the_input(tmp_path: Path) -> N
         name_outputs("x/", [], "de", force=False)
 
 
+def open_lines(*files: Sequence[bytes | Exception]) -> list[Document]:
+    """Documents that yield these lines, or raise these errors."""
+    return [
+        Lines(DocumentSource(read(lines), name, DocumentConfig(), "de"))
+        for name, lines in zip("abc", files, strict=False)
+    ]
+
+
+def read(lines: Sequence[bytes | Exception]) -> Iterator[bytes]:
+    for line in lines:
+        if isinstance(line, Exception):
+            raise line
+        yield line
+
+
+def write_all(outputs: OutputFiles, documents: list[Document], summaries: FileSummaries) -> Iterator[bytes]:
+    """Writes the documents unit by unit, and yields what each wrote."""
+    for batch in outputs.batch_files(documents, lambda units: ([unit] for unit in units), summaries):
+        for unit in batch:
+            written = unit.write([])
+            outputs.write(written if isinstance(written, bytes) else written.encode())
+            yield written if isinstance(written, bytes) else written.encode()
+
+
+def read_folder(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
 def test_each_file_takes_its_name_when_it_is_complete(tmp_path: Path) -> None:
     targets = [tmp_path / "x" / name for name in "abc"]
-    documents = [
-        Lines(DocumentSource([b"%d %d\n" % (file, line) for line in range(3)], "x", DocumentConfig(), "de"))
-        for file in range(3)
-    ]
-    with pytest.raises(KeyboardInterrupt), OutputFiles(targets, io.BytesIO()) as outputs:
-        for batch in outputs.batch_files(documents, lambda units: ([unit] for unit in units)):
-            for unit in batch:
-                written = unit.write([])
-                outputs.write(written if isinstance(written, bytes) else written.encode())
-                if written == b"2 1\n":
-                    raise KeyboardInterrupt
-    assert {path.name: path.read_bytes() for path in (tmp_path / "x").iterdir()} == {
-        "a": b"0 0\n0 1\n0 2\n",
-        "b": b"1 0\n1 1\n1 2\n",
-    }
+    documents = open_lines(*([b"%d %d\n" % (file, line) for line in range(3)] for file in range(3)))
+    outputs = OutputFiles(targets, io.BytesIO(), is_apart=True)
+    with pytest.raises(KeyboardInterrupt), outputs:
+        for written in write_all(outputs, documents, FileSummaries()):
+            if written == b"2 1\n":
+                raise KeyboardInterrupt
+    assert read_folder(tmp_path / "x") == {"a": b"0 0\n0 1\n0 2\n", "b": b"1 0\n1 1\n1 2\n"}
+
+
+@pytest.mark.parametrize("error", [DataError("it is damaged"), PermissionError(errno.EACCES, "Permission denied", "b")])
+def test_a_file_that_fails_costs_itself_alone(tmp_path: Path, error: Exception) -> None:
+    (tmp_path / "b").write_bytes(b"before\n")
+    documents, summaries = open_lines([b"1\n"], [b"2\n", error], [b"3\n"]), FileSummaries()
+    with OutputFiles([tmp_path / name for name in "abc"], io.BytesIO(), is_apart=True) as outputs:
+        assert b"".join(write_all(outputs, documents, summaries)) == b"1\n2\n3\n"
+    assert read_folder(tmp_path) == {"a": b"1\n", "b": b"before\n", "c": b"3\n"}
+    assert [file.error is None for file in summaries.files] == [True, False, True]
+    with pytest.raises(DataError, match=r"1 of 3 files not translated: .*(damaged|permission denied)"):
+        summaries.require_complete()
+
+
+def test_a_unit_that_cannot_be_written_ends_its_file_alone(tmp_path: Path) -> None:
+    def refuse(_: object) -> str:
+        raise DataError("no such character")
+
+    documents, summaries = open_lines([b"1\n", b"2\n"], [b"3\n"]), FileSummaries()
+    units = [TranslationUnit((), refuse), *documents[0].read_units()]
+    documents[0].read_units = lambda: iter(units)  # type: ignore[method-assign]
+    with OutputFiles([tmp_path / name for name in "ab"], io.BytesIO(), is_apart=True) as outputs:
+        assert b"".join(write_all(outputs, documents, summaries)) == b"3\n"
+    assert read_folder(tmp_path) == {"b": b"3\n"}
 
 
 def test_a_file_that_cannot_be_begun_is_told_by_the_name_that_was_typed(tmp_path: Path) -> None:

@@ -1,0 +1,40 @@
+"""Folders in, folders out, through the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from support.archives import make_docx, unpack
+
+TRANSLATE = [sys.executable, "-m", "nmt_cli", "translate", "--beam-size", "1"]
+
+
+def test_a_folder_keeps_its_form_and_a_damaged_file_costs_itself_alone(place: Path, tmp_path: Path) -> None:
+    (tmp_path / "in/sub").mkdir(parents=True)
+    (tmp_path / "in/a.txt").write_text("bade giko.\n\nlu.\n")
+    (tmp_path / "in/sub/b.docx").write_bytes(make_docx("<w:p><w:r><w:t>bade giko.</w:t></w:r></w:p>"))
+    (tmp_path / "in/sub/c.docx").write_bytes(b"PK\3\4 damaged")
+    (tmp_path / "in/sub/d.png").write_bytes(b"\x89PNG\r\n")
+    report = tmp_path / "qa.json"
+    command = [*TRANSLATE, f"{tmp_path}/in", "-o", f"{tmp_path}/out", "--json", "--report", str(report)]
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True)
+    assert done.returncode == 65, done.stderr
+    assert sorted(str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.*")) == [
+        "a.txt",
+        "sub/b.docx",
+    ]
+    assert len((tmp_path / "out/a.txt").read_text().split("\n")) == 4
+    assert "word/media/image1.png" in unpack((tmp_path / "out/sub/b.docx").read_bytes())
+    files = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(Path(file["name"]).name, file["texts"], "error" in file) for file in files] == [
+        ("a.txt", 2, False),
+        ("b.docx", 1, False),
+        ("c.docx", 0, True),
+    ]
+    told = " ".join(done.stderr.split())
+    assert "1 of 4 files neither translated nor copied" in told and "d.png (a picture)" in told
+    assert "error: 1 of 3 files not translated" in told and "c.docx: it is not a zip archive" in told
+    assert json.loads(report.read_text())["files"] == files
