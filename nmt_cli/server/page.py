@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from nmt_cli.server.calls import Call
 from nmt_cli.server.errors import RequestError
+from nmt_cli.server.shapes import libretranslate
 from nmt_cli.server.texts import SplitTexts, TextLine
 from nmt_cli.visuals.words import label_attention
 
@@ -24,6 +25,7 @@ POLICY = (
 )
 HYPOTHESES = 5  # of a line that the page offers
 NEAR = 3  # translations of near texts that the page offers
+REVIEWED = 200  # texts of a document that the page lists
 END = "</s>"
 
 
@@ -59,6 +61,41 @@ async def translate(call: Call) -> Any:
     }
 
 
+async def translate_file(call: Call) -> Any:
+    """Translates a document; answers with its address, and with the texts to look at, most doubtful first."""
+    job, running = call.values.read_text("job"), call.service.progress
+    running[job] = 0
+
+    def count_texts(stage: str, done: int, total: int) -> None:
+        if job in running:  # a thread learns late that nobody waits any more
+            running[job] = done
+
+    try:
+        document = await libretranslate.translate_upload(call, count_texts)
+    finally:
+        running.pop(job, None)
+    flagged = sorted(document.report.flagged, key=lambda pair: (pair[1].confidence or 0.0, pair[0]))
+    return {
+        "translatedFileUrl": libretranslate.write_address(call, document),
+        "texts": document.report.texts,
+        "flaggedCount": len(flagged),
+        "flagged": [
+            {
+                "number": number,
+                "source": translation.source,
+                "text": translation.text,
+                "checks": [check.message for check in translation.checks],
+            }
+            for number, translation in flagged[:REVIEWED]
+        ],
+    }
+
+
+async def report_progress(call: Call) -> Any:
+    """Answers how many texts of a document are translated."""
+    return {"texts": call.service.progress.get(call.values.read_text("job"), 0)}
+
+
 def describe_line(line: TextLine, translation: Translation | None, near: Sequence[str]) -> dict[str, Any]:
     """Returns a line in the form that page.js reads; an untranslated line is its own text.
 
@@ -74,6 +111,9 @@ def describe_line(line: TextLine, translation: Translation | None, near: Sequenc
         "text": translation.text,
         "alternatives": [other for other in others if other != translation.text],
         "spans": list(dict.fromkeys(span.text for span in translation.placed)),
+        "terms": [span.text for span in translation.placed if span.is_term],
+        "isRecalled": translation.is_recalled,
+        "isTarget": any(check.kind == "language" for check in translation.checks),
         "checks": [check.message for check in translation.checks if check.kind != "confidence"],
         "confidence": None if translation.confidence is None else round(translation.confidence, 3),
         "isUnsure": any(check.kind == "confidence" for check in translation.checks),

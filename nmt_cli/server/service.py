@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.errors import FailedLineError, NmtError
 from nmt_cli.server.admission import Admission
 from nmt_cli.server.batching import Batcher
@@ -23,6 +24,7 @@ from nmt_cli.server.threads import ReadingThreads
 from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
+    from nmt_cli.api.documents import FileReport
     from nmt_cli.translation.result import Translation
 
 Log = Callable[[str], None]
@@ -40,6 +42,13 @@ class TranslatedTexts(NamedTuple):
     alternatives: list[list[str]]  # of each text, if they were asked for
 
 
+class TranslatedDocument(NamedTuple):
+    """A translated document, kept for a while."""
+
+    name: str  # under which it can be fetched
+    report: FileReport
+
+
 @dataclass
 class Service:
     """The models and the rules of this server."""
@@ -51,6 +60,7 @@ class Service:
     log: Log = ignore_line  # a line for each request
     report: Log = ignore_line  # a line for each failure of the server
     results: ResultStore = field(default_factory=ResultStore)
+    progress: dict[str, int] = field(default_factory=dict)  # texts done of each document that the page waits for
 
     def __post_init__(self) -> None:
         self.batcher = Batcher(self.pool, self.limits.waiting)
@@ -124,8 +134,15 @@ class Service:
                 raise RequestError(500, f"line {number} is not translated: {failure}")
         return translations
 
-    async def translate_document(self, upload: Path, name: str, source: str | None, target: str | None) -> str:
-        """Translates an uploaded document; returns the name under which it can be fetched for a while.
+    async def translate_document(
+        self,
+        upload: Path,
+        name: str,
+        source: str | None,
+        target: str | None,
+        progress: StageReporter = ignore_progress,
+    ) -> TranslatedDocument:
+        """Translates an uploaded document.
 
         The language "auto" is detected from the first texts of the document.
         """
@@ -143,7 +160,13 @@ class Service:
             report = await self.threads.read_document(
                 model,
                 lambda translate: translate_file(
-                    translate, upload, path, DocumentConfig(), model.card.languages, memory=memory
+                    translate,
+                    upload,
+                    path,
+                    DocumentConfig(),
+                    model.card.languages,
+                    memory=memory,
+                    progress=progress,
                 ),
             )
         except NmtError as error:
@@ -151,7 +174,7 @@ class Service:
         for number, translation in report.flagged:
             if translation.failure is not None:
                 self.report(f"text {number} of a document is not translated: {translation.failure}")
-        return result
+        return TranslatedDocument(result, report)
 
     def close(self) -> None:
         """Stops the workers, and deletes everything kept for clients."""

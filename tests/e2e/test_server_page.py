@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import pytest
@@ -17,13 +18,15 @@ from support.translations import louder
 
 
 def offer_two(text: str) -> Translation:
-    """The text in capitals, or the same twice; of a doubt it is not sure."""
+    """The text in capitals, or the same twice; of a doubt it is not sure, and German is German already."""
     translation = louder(text)
     first = translation.hypotheses[0]
     is_unsure = "doubt" in text
+    checks = [FailedCheck("confidence", "confidence 0.30 is below 0.4")] * is_unsure
+    checks += [FailedCheck("language", "German already")] * ("hallo" in text)
     return translation._replace(
         confidence=0.3 if is_unsure else None,
-        checks=(FailedCheck("confidence", "confidence 0.30 is below 0.4"),) if is_unsure else (),
+        checks=tuple(checks),
         hypotheses=(first, first._replace(text=f"{first.text} {first.text}")),
     )
 
@@ -102,17 +105,61 @@ def test_another_translation_is_chosen_by_keyboard(page: Any) -> None:
     wait_for_rows(page, "HELLO HELLO")
 
 
-def test_a_correction_is_kept(page: Any, corrections: Path) -> None:
+def read_when_complete(path: Path, lines: int) -> str:
+    """The text of a file once it has so many lines."""
+    for _ in range(100):
+        if path.exists() and (text := path.read_text(encoding="utf-8")).count("\n") >= lines:
+            return text
+        sleep(0.1)
+    raise AssertionError(f"{path} has fewer than {lines} lines")
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("GOOD\nHALLO\nYOU", "hello\tHALLO\n"),  # the changed line
+        ("GOOD HALLO YOU", "good hello you\tGOOD HALLO YOU\n"),  # all, once lines no longer match
+    ],
+)
+def test_corrected_lines_are_kept(page: Any, corrections: Path, written: str, kept: str) -> None:
+    write(page, "good\nhello\nyou")
+    wait_for_rows(page, "GOOD", "HELLO", "YOU")
+    find(page, "#correct").click()
+    page.execute_script("document.getElementById('target').textContent = arguments[0]", written)
+    find(page, "#correct").click()
+    assert read_when_complete(corrections, 1) == kept
+
+
+def test_the_languages_are_swapped(page: Any) -> None:
     write(page, "hello")
     wait_for_rows(page, "HELLO")
-    find(page, "#correct").click()
-    page.execute_script("document.getElementById('target').textContent = 'hallo'")
-    find(page, "#correct").click()
-    for _ in range(50):
-        if corrections.exists():
-            break
-        page.execute_async_script("setTimeout(arguments[0], 100)")
-    assert corrections.read_text(encoding="utf-8") == "hello\thallo\n"
+    find(page, "#swap").click()
+    wait_for_rows(page, "HELLO")
+    assert find(page, "#source").get_attribute("value") == "HELLO"
+    assert find(page, "#direction").get_attribute("value") == "de en"
+
+
+def test_a_text_in_the_target_language_offers_to_swap(page: Any) -> None:
+    write(page, "hallo")
+    assert find(page, "#status button").get_attribute("textContent") == "swap"
+    assert find(page, "#status").get_attribute("textContent") == "This looks like German: swap"
+    find(page, "#status button").click()
+    wait_for_rows(page, "HALLOGerman already")
+    assert find(page, "#direction").get_attribute("value") == "de en"
+
+
+def test_doubtful_texts_of_a_document_are_reviewed(page: Any, corrections: Path, tmp_path: Path) -> None:
+    subtitles = ["hello", "a doubt", "hallo"]
+    cues = [f"{n}\n00:00:0{n},000 --> 00:00:0{n},900\n{text}\n" for n, text in enumerate(subtitles, start=1)]
+    (tmp_path / "film.srt").write_text("\n".join(cues), encoding="utf-8")
+    find(page, "#direction option")
+    find(page, "#file").send_keys(str(tmp_path / "film.srt"))
+    find(page, "#review li")
+    assert find(page, "#review h2").text == "film.srt: 2 of 3 texts to look at"
+    assert [item.text for item in page.find_elements("css selector", "#review p")] == ["hallo", "a doubt"]
+    page.execute_script("document.querySelectorAll('#review textarea')[1].value = 'ein Zweifel'")
+    find(page, "#again").click()
+    assert read_when_complete(corrections, 1) == "a doubt\tein Zweifel\n"
 
 
 def test_a_document_comes_back_translated(page: Any, tmp_path: Path) -> None:

@@ -4,11 +4,12 @@
 const byId = (id) => document.getElementById(id);
 const [source, target, mirror, menu, status, direction, key] =
   ["source", "target", "mirror", "menu", "status", "direction", "key"].map(byId);
-const TYPING_PAUSE = 250; // milliseconds
+const [TYPING_PAUSE, LOOKING_PAUSE] = [250, 500]; // milliseconds
 let lines = []; // as the server describes them
 let waiting = null; // the timer of a pause in typing
 let running = null; // the request that is being answered
 let accepted = ""; // the translation before it was corrected
+let reviewed = null; // the document under review
 
 function make(tag, className, text) {
   const node = document.createElement(tag);
@@ -60,11 +61,37 @@ async function translate() {
     const answer = await askWith("page/translate", { q: source.value, ...languages() }, running.signal);
     show(answer.lines);
     say(`${((performance.now() - begun) / 1000).toFixed(2)} s`);
+    if (lines.some((line) => line.isTarget) && findReverse()) offerSwap();
   } catch (error) {
     if (error.name !== "AbortError") say(error.message, true);
   } finally {
     target.classList.remove("busy");
   }
+}
+
+// The other direction, if the server has it.
+function findReverse() {
+  const { source: from, target: to } = languages();
+  return [...direction.options].find((option) => option.value === `${to} ${from}`);
+}
+
+function chooseDirection() {
+  target.lang = languages().target;
+  byId("swap").hidden = !findReverse();
+}
+
+function swap(text) {
+  source.value = text;
+  direction.value = findReverse().value;
+  chooseDirection();
+  translateSoon();
+}
+
+function offerSwap() {
+  const button = make("button", "", "swap");
+  button.type = "button";
+  button.addEventListener("click", () => swap(source.value));
+  status.replaceChildren(`This looks like ${direction.selectedOptions[0].text.split(" → ")[1]}: `, button);
 }
 
 function show(described) {
@@ -83,6 +110,7 @@ function makeRow(line, number) {
     row.addEventListener("click", () => openMenu(row, number));
     row.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); openMenu(row, number); } });
   }
+  if (line.isRecalled) { row.classList.add("recalled"); row.title = "from the translation memory"; }
   row.append(line.before.replace(/[\r\n]/g, ""));
   if (line.segments) row.append(...makeWords(line, number));
   else row.append(line.text);
@@ -104,7 +132,7 @@ function makeWords(line, number) {
     const isSpan = (line.spans ?? []).some((span) => span && span.includes(text.trim()) && text.trim() && (index < 0 || span === text));
     if (index < 0 && !isSpan) return text;
     const node = make("span", isSpan ? "word span" : "word", text);
-    if (isSpan) node.title = "kept as it is";
+    if (isSpan) node.title = line.terms.includes(text) ? "from the glossary" : "kept as it is";
     if (index >= 0) {
       const probability = line.probabilities[index];
       if (!isSpan) node.title = `probability ${(100 * probability).toFixed(0)} %`;
@@ -197,9 +225,8 @@ async function correct() {
     byId("correct").textContent = "Send correction";
     return;
   }
-  const corrected = translation();
   try {
-    await askWith("suggest", { q: source.value, s: corrected, ...languages() });
+    await keepCorrections(source.value, accepted, translation());
     endCorrection();
     say("thank you: the correction was kept");
   } catch (error) {
@@ -207,20 +234,75 @@ async function correct() {
   }
 }
 
+// Keeps the lines that a person has changed; the whole text if lines were added or taken away.
+async function keepCorrections(text, before, after) {
+  const [sources, old, corrected] = [text, before, after].map((part) => part.split("\n"));
+  const isLineByLine = sources.length === corrected.length && old.length === corrected.length;
+  if (!isLineByLine) return askWith("suggest", { q: text, s: after, ...languages() });
+  for (const [index, line] of corrected.entries()) {
+    if (line !== old[index]) await askWith("suggest", { q: sources[index], s: line, ...languages() });
+  }
+}
+
 async function translateFile(file) {
   if (!file) return;
   const form = new FormData();
-  form.append("file", file);
-  for (const [name, value] of Object.entries(languages())) form.append(name, value);
+  const job = crypto.getRandomValues(new Uint32Array(4)).join("-");
+  for (const [name, value] of Object.entries({ file, job, ...languages() })) form.append(name, value);
   say(`translating ${file.name} …`);
+  const looking = setInterval(() => showProgress(file, job), LOOKING_PAUSE);
   try {
-    const answer = await ask("translate_file", { method: "POST", body: form });
+    const answer = await ask("page/translate_file", { method: "POST", body: form });
     const link = make("a", "", `${file.name}, translated`);
     link.href = new URL(answer.translatedFileUrl).pathname;
     link.download = file.name.replace(/(\.[^.]*)?$/, `.${languages().target}$1`);
+    clearInterval(looking);
     status.replaceChildren(link);
     status.classList.remove("error");
     link.click();
+    review(file, answer);
+  } catch (error) {
+    say(error.message, true);
+  } finally {
+    clearInterval(looking);
+  }
+}
+
+async function showProgress(file, job) {
+  const { texts } = await ask(`page/progress?job=${job}`).catch(() => ({}));
+  if (texts && !status.querySelector("a")) say(`translating ${file.name} … ${texts.toLocaleString("en")} texts`);
+}
+
+// The doubtful texts of a document, most doubtful first. What is corrected joins the memory, from which it is written.
+function review(file, { texts, flagged, flaggedCount }) {
+  reviewed = file;
+  byId("review").hidden = !flagged.length;
+  byId("again").hidden = byId("correct").hidden;
+  const more = flaggedCount > flagged.length ? `, of which ${flagged.length} are listed` : "";
+  byId("review").querySelector("h2").textContent =
+    `${file.name}: ${flaggedCount.toLocaleString("en")} of ${texts.toLocaleString("en")} texts to look at${more}`;
+  byId("review").querySelector("ol").replaceChildren(...flagged.map(makeReviewed));
+}
+
+function makeReviewed({ number, source: text, text: translated, checks }) {
+  const item = make("li");
+  item.value = number;
+  const field = make("textarea", "", translated);
+  field.rows = Math.ceil((translated.length + 1) / 80);
+  field.lang = languages().target;
+  field.dir = "auto";
+  field.setAttribute("aria-label", `Translation of text ${number}`);
+  item.append(make("p", "", text), field, ...checks.map((check) => make("span", "check", check)));
+  return item;
+}
+
+async function translateAgain() {
+  try {
+    for (const item of byId("review").querySelectorAll("li")) {
+      const field = item.querySelector("textarea");
+      await keepCorrections(item.querySelector("p").textContent, field.defaultValue, field.value);
+    }
+    await translateFile(reviewed);
   } catch (error) {
     say(error.message, true);
   }
@@ -239,13 +321,15 @@ async function begin() {
   byId("key-form").hidden = !settings.keyRequired;
   byId("correct").hidden = !settings.suggestions;
   byId("file").accept = settings.supportedFilesFormat.join(",");
-  target.lang = languages().target;
+  chooseDirection();
   if (source.value.trim()) translate();
 }
 
 source.addEventListener("input", translateSoon);
 source.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) translate(); });
-direction.addEventListener("change", () => { target.lang = languages().target; translate(); });
+direction.addEventListener("change", () => { chooseDirection(); translate(); });
+byId("swap").addEventListener("click", () => swap(translation()));
+byId("again").addEventListener("click", translateAgain);
 key.addEventListener("change", translate);
 byId("key-form").addEventListener("submit", (event) => { event.preventDefault(); translate(); });
 byId("shade").addEventListener("change", (event) => target.classList.toggle("shaded", event.target.checked));

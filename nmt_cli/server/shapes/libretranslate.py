@@ -13,9 +13,11 @@ from typing import Any
 from starlette.datastructures import UploadFile
 from starlette.responses import FileResponse, Response
 
+from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.formats import FORMATS
 from nmt_cli.server.calls import Call
 from nmt_cli.server.errors import RequestError, explain_missing
+from nmt_cli.server.service import TranslatedDocument
 from nmt_cli.server.shapes import custom
 
 
@@ -72,6 +74,15 @@ async def list_languages(call: Call) -> Any:
 
 async def translate_file(call: Call) -> Any:
     """Translates an uploaded document; answers with the address of the result."""
+    return {"translatedFileUrl": write_address(call, await translate_upload(call))}
+
+
+def write_address(call: Call, document: TranslatedDocument) -> str:
+    return str(call.request.url_for("download_file", name=document.name))
+
+
+async def translate_upload(call: Call, progress: StageReporter = ignore_progress) -> TranslatedDocument:
+    """Translates the document of a form. Raises RequestError for one that cannot be translated."""
     upload = call.values.find("file")
     if not isinstance(upload, UploadFile):
         raise explain_missing("file")
@@ -84,8 +95,7 @@ async def translate_file(call: Call) -> Any:
         with path.open("wb") as file:
             while block := await upload.read(1 << 20):
                 file.write(block)
-        result = await call.service.translate_document(path, name, source, target)
-    return {"translatedFileUrl": str(call.request.url_for("download_file", name=result))}
+        return await call.service.translate_document(path, name, source, target, progress)
 
 
 def list_suffixes() -> list[str]:

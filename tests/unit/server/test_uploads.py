@@ -15,8 +15,10 @@ from typing import NoReturn
 import pytest
 
 from nmt_cli.server.service import Service
+from nmt_cli.translation.result import Translation
 from support.archives import make_docx, pack, unpack
 from support.served import Client, make_pool
+from support.translations import louder
 
 PARAGRAPH = "<w:p><w:r><w:t>hello you</w:t></w:r></w:p>"
 DOCX = make_docx(PARAGRAPH)
@@ -96,6 +98,24 @@ def test_the_language_of_a_document_is_detected_from_its_texts(paragraph: str, s
     assert (answer.status_code, [*map(str, loaded)]) == (200, [f"{source}-deu"])
     broken = Client(service).post("/translate_file", files={"file": ("a.docx", data[:-60])}, data=values)
     assert broken.status_code == 400 and broken.json()["error"].startswith("a.docx")
+
+
+def test_the_page_can_ask_how_far_its_document_is() -> None:
+    seen = []
+
+    def look(text: str) -> Translation:
+        seen.append(dict(service.progress))
+        return louder(text)
+
+    service = Service(make_pool(rule=look)[0])
+    client = Client(service)
+    service.progress["3-4"] = 5
+    assert client.get("/page/progress", params={"job": "3-4"}).json() == {"texts": 5}
+    files = {"file": ("a.txt", b"hello\n" * 700)}
+    answer = client.post("/page/translate_file", files=files, data={**VALUES, "job": "1-2"}).json()
+    assert (answer["texts"], answer["flagged"]) == (700, [])
+    assert 0 < seen[-1]["1-2"] < 700 and "1-2" not in service.progress
+    assert client.get("/page/progress", params={"job": "1-2"}).json() == {"texts": 0}
 
 
 def test_a_full_disk_of_the_server_is_no_error_of_a_request() -> None:
