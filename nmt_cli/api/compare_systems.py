@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from operator import or_
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.api.evaluation_request import read_rival
-from nmt_cli.api.progress import count_stage
 from nmt_cli.api.scoring import Evaluation
 from nmt_cli.api.scoring_doubts import list_doubts
 from nmt_cli.errors import OptionError
 from nmt_cli.evaluation import report, texts
-from nmt_cli.evaluation.analysis.warnings import find_seen, warn_of_leak
+from nmt_cli.evaluation.analysis.warnings import find_learned, find_seen, warn_of_leak
 from nmt_cli.evaluation.comparison import SystemComparison, compare_systems
 from nmt_cli.evaluation.metrics.material import Material
 
@@ -22,61 +22,66 @@ if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
 
 
-def score_systems(evaluation: Evaluation, paths: Sequence[Path], models: Collection[Path]) -> SystemComparison:
-    """Scores every system and compares them, with all warnings.
+class System(NamedTuple):
+    """A model, or translations that are there already."""
 
-    The paths are directories of models, or files of translations; those in `models` are known to be models.
-    """
-    names = name_systems(paths)
-    corpus = evaluation.request.load_corpus()
+    path: Path
+    hypotheses: Sequence[str] | None  # None: the model translates
+    rerank: Path | None = None  # the model of the other direction that ranks its hypotheses
+
+
+def score_systems(evaluation: Evaluation) -> SystemComparison:
+    """Scores every system and compares them, with all warnings."""
+    request = evaluation.request
+    require_distinct(request.names)
+    corpus = request.load_corpus()
     text = load_sources(evaluation, corpus)
     note = evaluation.choose_tokenizer(corpus, None, text.references)
-    outputs = [None if path in models else read_rival(path, text) for path in paths]  # before anything is translated
-    reports = [score_system(evaluation, text, corpus, path, made) for path, made in zip(paths, outputs, strict=True)]
+    known = () if request.hypotheses else request.models  # as models
+    outputs = [None if path in known else read_rival(path, text) for path in request.systems]  # before translating
+    rerankers = [request.rerank] + [None] * len(outputs)
+    systems = list(map(System, request.systems, outputs, rerankers))
+    reports = [score_system(evaluation, text, corpus, system) for system in systems]
     evaluation.progress("comparing", 0, 0)
-    comparison = compare_systems(names, reports, evaluation.config)
+    comparison = compare_systems(request.names, reports, evaluation.config)
     pairs = corpus.read_pairs("train") if corpus is not None and text.lines else []
     seen = find_seen(text.lines, {pair.source for pair in pairs})
-    leak = warn_of_leak(seen, f"{evaluation.request.data}/")
-    warnings = (*filter(None, [note]), *leak, *comparison.warnings, *merge_warnings(names, reports))
+    for system in systems:
+        if system.hypotheses is None:
+            seen = list(map(or_, seen, find_learned(text.lines, system.path)))
+    leak = warn_of_leak(seen, f"{request.data}/")
+    warnings = (*filter(None, [note]), *leak, *comparison.warnings, *merge_warnings(request.names, reports))
     return dataclasses.replace(comparison, warnings=warnings)
 
 
-def name_systems(paths: Sequence[Path]) -> list[str]:
-    """Returns the paths as typed. Raises OptionError for a repeated one."""
-    name, times = Counter(map(str, paths)).most_common(1)[0]
+def require_distinct(names: Sequence[str]) -> None:
+    """Raises OptionError for a name that occurs twice."""
+    name, times = Counter(names).most_common(1)[0]
     if times > 1:
         raise OptionError(f"{name} is given twice", hint="give each system once")
-    return list(map(str, paths))
 
 
 def load_sources(evaluation: Evaluation, corpus: PreparedCorpus | None) -> texts.ParallelText:
     """Returns the sources, none where they are unknown, and the references on which all systems are scored."""
     text = evaluation.request.load_text(corpus)
     sources = text.lines if evaluation.request.hypothesis is None else evaluation.request.read_material(text).sources
-    return texts.ParallelText(tuple(sources or ()), text.references)
+    return dataclasses.replace(text, lines=tuple(sources or ()))
 
 
 def score_system(
-    evaluation: Evaluation,
-    text: texts.ParallelText,
-    corpus: PreparedCorpus | None,
-    path: Path,
-    hypotheses: Sequence[str] | None,
+    evaluation: Evaluation, text: texts.ParallelText, corpus: PreparedCorpus | None, system: System
 ) -> report.Report:
-    """Returns the report of one system, with doubts about its scores; a model (no `hypotheses`) translates first."""
-    if hypotheses is not None:
-        evaluation.progress(f"scoring {path}", 0, 0)
-        material = Material(hypotheses, text.references, text.lines or None)
+    """Returns the report of one system, with doubts about its scores."""
+    if system.hypotheses is not None:
+        evaluation.progress(f"scoring {system.path}", 0, 0)
+        material = Material(system.hypotheses, text.references, text.lines or None)
         made = report.score_material(evaluation.names, material, evaluation.config)
     else:
-        translator = evaluation.load_translator(path, corpus)
-        progress = count_stage(evaluation.progress, f"translating with {path}", len(text.lines))
-        made = report.score_translations(
-            evaluation.names, text, translator, evaluation.request.search, progress, evaluation.config
-        )
-        made = made.add_warnings(*list_doubts(evaluation.request, path, translator.card, corpus))
-    made = dataclasses.replace(made, system=str(path))
+        translator = evaluation.load_translator(system.path, corpus, system.rerank)
+        made = evaluation.translate(text, translator, f"translating with {system.path}")
+        card = translator.card
+        other_languages = texts.list_language_warnings(text.languages, card.languages)
+        made = made.add_warnings(*list_doubts(evaluation.request, system.path, card, corpus), *other_languages)
     if evaluation.request.is_profiled:
         pairs = corpus.read_pairs("train") if corpus is not None else []
         made = evaluation.add_profile(made, [pair.source for pair in pairs], corpus, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from nmt_cli.api.compare_systems import score_systems
 from nmt_cli.api.evaluation_request import EvaluationRequest
@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 EXPLAINED = ("bleu4", "rougeL")  # unless other metrics are named
 
 
+@overload
+@explain_os_errors
+def evaluate(*, against: None = None, **options: Any) -> Report: ...
+@overload
+@explain_os_errors
+def evaluate(*, against: PathLike | Iterable[PathLike], **options: Any) -> SystemComparison: ...
 @explain_os_errors
 def evaluate(
     *,
@@ -38,7 +44,7 @@ def evaluate(
     source: PathLike | None = None,
     reference: PathLike | Iterable[PathLike] | None = None,
     hypothesis: PathLike | None = None,
-    against: PathLike | None = None,
+    against: PathLike | Iterable[PathLike] | None = None,
     split: Literal["dev", "test"] | None = None,
     data: PathLike | None = None,
     model: PathLike = "model",
@@ -47,11 +53,12 @@ def evaluate(
     profile: bool = False,
     progress: StageReporter | None = None,
     **options: Any,
-) -> Report:
+) -> Report | SystemComparison:
     """Scores the model on a split of the prepared corpus `data`, or on files with one sentence per line.
 
-    `metric` is one or several; the report maps their names to `scores` and 95 % `intervals`. `options` are those of
-    `nmt evaluate`, such as `beam_size=1`. Raises NotFoundError, DataError or OptionError.
+    `metric` is one or several; the report maps their names to `scores` and 95 % `intervals`. With models or files of
+    translations `against`, a comparison has the `reports` of all systems and `tests` of their pairs. `options` are
+    those of `nmt evaluate`, such as `beam_size=1`. Raises NotFoundError, DataError or OptionError.
     """
     others = {"source": source, "reference": reference, "hypothesis": hypothesis, "rerank": rerank, "split": split}
     scores, search = build_settings("evaluate", options, ScoreConfig, SearchConfig, others=others)
@@ -71,15 +78,18 @@ def evaluate(
         rerank=None if rerank is None else find_model(Path(rerank)),
         is_profiled=profile,
     )
-    return cast(EvaluationOutcome, run_evaluation(request, progress or ignore_progress)).report  # of one system
+    result = run_evaluation(request, progress or ignore_progress)
+    return result.report if isinstance(result, EvaluationOutcome) else result
 
 
 def run_evaluation(request: EvaluationRequest, progress: StageReporter) -> EvaluationOutcome | SystemComparison:
     """Runs the requested evaluation, and keeps the scores of a model beside its card."""
     names = resolve_available_names(list(request.metrics) or [ALL], request.scores, request.available)
     evaluation = Evaluation(names, request, request.scores, progress)
-    if not request.is_single:
-        return score_systems(evaluation, request.systems, () if request.hypotheses else request.models)
+    if len(request.systems) > 1:
+        comparison = score_systems(evaluation)
+        keep_scores(comparison.reports[0], request)
+        return comparison
     outcome = evaluation.run()
     keep_scores(outcome.report, request)
     return outcome

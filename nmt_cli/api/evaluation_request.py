@@ -41,11 +41,12 @@ class EvaluationRequest:
     is_profiled: bool = False
 
     def __post_init__(self) -> None:
-        if [self.source, self.hypothesis, self.rival, *self.references].count(Path("-")) > 1:
+        if [*self.paths].count(Path("-")) > 1:
             raise OptionError("- is standard input, which can be read once", hint="give the others as files")
-        if self.rival and self.rival.is_dir() and self.hypothesis and not self.source:
+        rival = next((path for path in self.against if path.is_dir()), None)
+        if rival and self.hypothesis and not self.source:
             raise OptionError(
-                f"--against {self.rival}/ is a model, which needs the sentences to translate",
+                f"--against {rival}/ is a model, which needs the sentences to translate",
                 hint="name them with --source, or give --against a file of translations",
             )
 
@@ -60,19 +61,9 @@ class EvaluationRequest:
         return next(iter(self.hypotheses), None)
 
     @property
-    def rival(self) -> Path | None:
-        """The translations or the model to compare with, if only one is named."""
-        return next(iter(self.against), None)
-
-    @property
     def systems(self) -> tuple[Path, ...]:
         """The systems; those compared with come last."""
         return (*(self.hypotheses or self.models), *self.against)
-
-    @property
-    def is_single(self) -> bool:
-        """Whether one system is scored, possibly beside one other, rather than several in a table."""
-        return len(self.hypotheses or self.models) == 1 and len(self.against) <= 1
 
     @property
     def paths(self) -> list[Path]:
@@ -82,15 +73,16 @@ class EvaluationRequest:
     @property
     def available(self) -> Available:
         """The resources available to metrics for every system."""
-        are_models = self.is_single or all(path.is_dir() for path in self.against)
+        are_models = all(path.is_dir() for path in self.against)
         return Available(
             model=self.hypothesis is None and are_models, sources=self.hypothesis is None or self.source is not None
         )
 
     @property
-    def system(self) -> str:
-        """The name of the model where it is compared."""
-        return str(self.model) if self.rerank is None else f"{self.model} reranked by {self.rerank}"
+    def names(self) -> list[str]:
+        """The names of the systems, as typed."""
+        first, *others = map(str, self.systems)
+        return [first if self.rerank is None else f"{first} reranked by {self.rerank}", *others]
 
     @property
     def option_values(self) -> dict[str, Any]:
@@ -158,13 +150,13 @@ def name_input(path: Path | None) -> str:
     return "standard input" if path == texts.STDIN else str(path)
 
 
-def read_rival(path: Path | None, text: texts.ParallelText) -> list[str] | None:
-    """Reads the other hypotheses; None if there are none, or if a model will make them.
+def read_rival(path: Path, text: texts.ParallelText) -> list[str] | None:
+    """Reads the hypotheses of a system; None if a model will make them.
 
     Raises DataError if their number differs from that of the references.
     """
-    if path is None or path.is_dir():
-        if path is not None and not (path / CARD).is_file():
+    if path.is_dir():
+        if not (path / CARD).is_file():
             raise DataError(
                 f"{path}/ is not a model: it has no {CARD}", hint="--against takes a model or a file of lines"
             )

@@ -1,4 +1,4 @@
-"""The work of `nmt evaluate` on one system: translates, scores, compares with another, and doubts."""
+"""The work of `nmt evaluate` on one system: translates, scores, and doubts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt_cli.api.evaluation_request import EvaluationRequest, name_input, read_rival
+from nmt_cli.api.evaluation_request import EvaluationRequest, name_input
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.progress import StageReporter, count_stage
 from nmt_cli.api.scoring_doubts import list_doubts
@@ -29,7 +29,7 @@ SAMPLE = 200  # training sentences translated to measure memorisation
 
 @dataclass(frozen=True)
 class EvaluationOutcome:
-    """The scores of one system, possibly beside another's."""
+    """The scores of one system."""
 
     report: report.Report
     what: str  # what the sentences are called in print
@@ -38,7 +38,7 @@ class EvaluationOutcome:
 
 @dataclass
 class Evaluation:
-    """One evaluation: reads, translates, scores, compares, warns."""
+    """One evaluation: reads, translates, scores, warns."""
 
     names: Sequence[str]
     request: EvaluationRequest
@@ -48,7 +48,6 @@ class Evaluation:
     def run(self) -> EvaluationOutcome:
         corpus = self.request.load_corpus()
         text, translator = self.request.load_text(corpus), None
-        rival = read_rival(self.request.rival, text)  # before anything is translated
         if self.request.hypothesis is None:
             translator = self.load_translator(self.request.model, corpus, self.request.rerank)
         note = self.choose_tokenizer(corpus, translator, text.references)
@@ -57,9 +56,6 @@ class Evaluation:
         else:
             self.progress("scoring", 0, 0)
             evaluation = report.score_material(self.names, self.request.read_material(text), self.config)
-            evaluation = dataclasses.replace(evaluation, system=str(self.request.hypothesis))
-        if self.request.rival:
-            evaluation = self.compare(evaluation, text, rival)
         if note and any(name.startswith("bleu") for name in self.names):
             evaluation = evaluation.add_warnings(note)
         languages = None if translator is None else translator.card.languages
@@ -83,33 +79,9 @@ class Evaluation:
         translator = open_translator(ModelRequest(model, precision=self.request.precision, rerank=rerank))
         return translator if corpus is None else translator.with_stored_pictures(corpus.load_pictures())
 
-    def translate(self, text: texts.ParallelText, translator: Translator) -> report.Report:
-        progress = count_stage(self.progress, "translating", len(text.lines))
-        made = report.score_translations(self.names, text, translator, self.request.search, progress, self.config)
-        return dataclasses.replace(made, system=self.request.system)
-
-    def compare(
-        self, evaluation: report.Report, text: texts.ParallelText, rival: Sequence[str] | None
-    ) -> report.Report:
-        """Compares with the other hypotheses, or with the other model's translations of the sources."""
-        name = str(self.request.rival)
-        sources = evaluation.material.sources
-        warnings: list[str] = []
-        if rival is not None:
-            material = Material(rival, text.references, sources)
-        else:
-            corpus = self.request.load_corpus()
-            other = self.load_translator(Path(name), corpus)
-            lines = texts.ParallelText(tuple(sources or ()), text.references)
-            progress = count_stage(self.progress, f"translating with {name}", len(lines.lines))
-            made = report.translate_text(self.names, lines, other, self.request.search, progress)
-            material = made.material
-            warnings = [
-                *list_doubts(self.request, name, other.card, corpus),
-                *(f"{name}: {warning}" for warning in made.warnings),
-            ]
-        self.progress("comparing", 0, 0)
-        return report.compare_report(evaluation, name, material, self.config).add_warnings(*warnings)
+    def translate(self, text: texts.ParallelText, translator: Translator, stage: str = "translating") -> report.Report:
+        progress = count_stage(self.progress, stage, len(text.lines))
+        return report.score_translations(self.names, text, translator, self.request.search, progress, self.config)
 
     def add_warnings(
         self, evaluation: report.Report, corpus: PreparedCorpus | None, translator: Translator | None

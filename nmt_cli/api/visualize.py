@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any
 
-from nmt_cli.api.drawings.drawing import Drawing, DrawingRequest, Subject
+from nmt_cli.api.drawings.drawing import Drawing, DrawingConfig, DrawingRequest
 from nmt_cli.api.options.arguments import (
     PathLike,
     build_settings,
     explain_os_errors,
-    find_path,
     list_paths,
     list_texts,
 )
@@ -24,17 +23,6 @@ def visualize(
     sentences: str | Iterable[str] = (),
     *,
     output: PathLike | Iterable[PathLike] | None = None,
-    target: str | Iterable[str] | None = None,
-    pairs: PathLike | None = None,
-    gold: PathLike | None = None,
-    subwords: bool = False,
-    transpose: bool = False,
-    heads: bool = False,
-    beam: bool = False,
-    curves: bool = False,
-    corpus: bool = False,
-    network: bool = False,
-    nearest: int = 0,
     data: PathLike | Iterable[PathLike] = "prepared",
     model: PathLike | Iterable[PathLike] = "model",
     progress: StageReporter | None = None,
@@ -44,25 +32,21 @@ def visualize(
 
     Draws something else with `beam` (the search), `curves` (of learning), `corpus` (the prepared one), `network` (its
     layers) or `nearest` (the number of nearest training pairs). `curves` takes several models, `corpus` several of
-    `data`. `options` are those of `nmt visualize`, such as `beam_size=1`. Raises NotFoundError, DataError or
-    OptionError.
+    `data`. `options` are those of `nmt visualize`, such as `target="Wo?"` or `beam_size=1`. Raises NotFoundError,
+    DataError or OptionError.
     """
-    subjects = {"beam": beam, "curves": curves, "corpus": corpus, "network": network, "nearest": nearest > 0}
-    flags = {"subwords": subwords, "transpose": transpose, "heads": heads}
-    values: dict[str, Any] = {"sentences": tuple(list_texts(sentences)), "targets": tuple(list_texts(target)), **flags}
-    values |= {"outputs": tuple(list_paths(output)), "pairs": find_path(pairs), "gold": find_path(gold)}
-    others = {"sentences": values["sentences"] or None, "target": target, "pairs": pairs, "gold": gold}
-    others |= {"output": values["outputs"] or None, **flags, **subjects}
-    (search,) = build_settings("visualize", options, SearchConfig, others=others)
-    models, corpora = tuple(map(find_model, list_paths(model))), tuple(list_paths(data))
-    values |= {"subject": choose_subject(**subjects), "search": search, "nearest": nearest}
-    request = DrawingRequest(models=models, corpora=corpora, **values)
+    texts, outputs = tuple(list_texts(sentences)), tuple(list_paths(output))
+    others = {"sentences": texts or None, "output": outputs or None}
+    config, search = build_settings("visualize", options, DrawingConfig, SearchConfig, others=others)
+    request = DrawingRequest(
+        models=tuple(map(find_model, list_paths(model))),
+        corpora=tuple(list_paths(data)),
+        config=config,
+        search=search,
+        sentences=texts,
+        outputs=outputs,
+    )
     return draw(request, progress or ignore_progress)
-
-
-def choose_subject(**asked: bool) -> Subject:
-    """Returns the requested subject, by default attention."""
-    return cast(Subject, next((name for name, is_asked in asked.items() if is_asked), "attention"))
 
 
 def draw(request: DrawingRequest, progress: StageReporter) -> Drawing:
@@ -79,5 +63,5 @@ def draw(request: DrawingRequest, progress: StageReporter) -> Drawing:
         "nearest": list_nearest,
     }
     drawing = Drawing(progress)
-    draws[request.subject](request, drawing)
+    draws[request.config.subject](request, drawing)
     return drawing

@@ -92,7 +92,7 @@ METAVARS = {
     **dict.fromkeys(("source_language", "target_language"), "LANGUAGE"),
     **dict.fromkeys(("column", "new_column", "source_column", "target_column"), "COLUMN"),
     **dict.fromkeys(("dev", "test"), "SIZE"),
-    **dict.fromkeys(("glossary", "comet_model", "suggestions"), "FILE"),
+    **dict.fromkeys(("glossary", "comet_model", "gold", "pairs", "suggestions"), "FILE"),
     **dict.fromkeys(("serve",), "ADDRESS"),
     **dict.fromkeys(("allow_host",), "NAME"),
     **dict.fromkeys(("memory_limit",), "SIZE"),

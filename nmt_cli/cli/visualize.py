@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from nmt_cli.api.drawings.drawing import TERMINAL, DrawingRequest
+from nmt_cli.api.drawings.drawing import TERMINAL, DrawingConfig, DrawingRequest
 from nmt_cli.api.options.explicit import ExplicitOptions
-from nmt_cli.api.visualize import choose_subject, draw
+from nmt_cli.api.visualize import draw
 from nmt_cli.cli.parsing.options import DEFAULT_MODEL, CorporaOption, ModelsOption, declare_option, resolve_model
 from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cli.render import Screen, print_lines, show_stage_progress
 from nmt_cli.search.config import SearchConfig
 
-declare_picture = partial(declare_option, panel="Pictures")
 OPENED = {"attention": "attention.html"}  # what `--open` writes where no file is named; of other charts, an .svg
 
 
@@ -39,43 +38,12 @@ def visualize(
             short="-o",
         ),
     ] = None,
-    target: Annotated[
-        list[str] | None,
-        declare_picture("--target", "Show the attention of this translation; one per sentence."),
-    ] = None,
-    pairs: Annotated[
-        Path | None, declare_picture("--pairs", "Tab-separated file of sentences and their translations.")
-    ] = None,
-    gold: Annotated[
-        Path | None,
-        declare_picture("--gold", "Alignments by hand (0-0 1-2, one line per sentence) to score attention against."),
-    ] = None,
-    subwords: Annotated[bool, declare_picture("--subwords", "Show subwords instead of words.")] = False,
-    transpose: Annotated[
-        bool, declare_picture("--transpose", "Put the source across and the translation down.")
-    ] = False,
-    heads: Annotated[
-        bool,
-        declare_picture("--heads", "Draw every head of every layer of a Transformer, in one sheet; needs TensorFlow."),
-    ] = False,
-    beam: Annotated[bool, declare_picture("--beam", "Draw the beam search tree instead.")] = False,
-    curves: Annotated[bool, declare_picture("--curves", "Draw the learning curves of the model instead.")] = False,
-    corpus: Annotated[
-        bool, declare_picture("--corpus", "Draw lengths and frequencies of the prepared corpus instead.")
-    ] = False,
-    network: Annotated[
-        bool,
-        declare_picture("--network", "Draw the layers of the network, their widths and weights instead."),
-    ] = False,
-    nearest: Annotated[
-        int,
-        declare_picture("--nearest", "List this many nearest training pairs instead.", min=0, show_default=False),
-    ] = 0,
     open_files: Annotated[
         bool, declare_option("--open", "Show what was drawn in the browser, as a page.", "Files")
     ] = False,
     data: CorporaOption = None,
     model: ModelsOption = None,
+    config: DrawingConfig,
     search: SearchConfig,
 ) -> None:
     """Draw the attention of translations: source words down, target words across.
@@ -83,23 +51,15 @@ def visualize(
     Draws on the terminal, to a picture (.png, .svg) or to an interactive page (.html). --beam, --curves, --corpus,
     --network and --nearest show something else instead; --data without a sentence shows the corpus in that directory.
     """
-    subject = choose_subject(beam=beam, curves=curves, corpus=corpus, network=network, nearest=nearest > 0)
-    if subject == "attention" and not (sentences or target or pairs or gold) and "data" in explicit.typed:
-        subject = "corpus"
+    if config.subject == "attention" and not (sentences or config.target or config.pairs or config.gold):
+        config = replace(config, corpus="data" in explicit.typed)
     request = DrawingRequest(
-        subject=subject,
         models=tuple(model or [resolve_model(DEFAULT_MODEL)]),
         corpora=tuple(data or [Path("prepared")]),
+        config=config,
         search=search,
         sentences=tuple(sentences or ()),
-        outputs=choose_outputs(output or [], subject, open_files=open_files),
-        targets=tuple(target or ()),
-        pairs=pairs,
-        gold=gold,
-        subwords=subwords,
-        transpose=transpose,
-        heads=heads,
-        nearest=nearest,
+        outputs=choose_outputs(output or [], config.subject, open_files=open_files),
     )
     with show_stage_progress(screen) as progress:
         drawing = draw(request, progress)

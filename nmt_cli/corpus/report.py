@@ -10,14 +10,10 @@ from pathlib import Path
 from nmt_cli import files
 from nmt_cli.corpus.manifest import Finding, Manifest
 from nmt_cli.errors import OptionError
+from nmt_cli.pages.frame import render_document
 from nmt_cli.text.wrapping import format_count
 
-STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
-table { border-collapse: collapse; width: 100%; margin: 0.5rem 0 1.5rem; }
-td, th { text-align: left; vertical-align: top; padding: 0.3rem 0.6rem; border-bottom: 1px solid #ddd; }
-td.place { white-space: nowrap; color: #666; } h2 { margin-bottom: 0; } p { margin: 0.2rem 0; }
-"""
+STYLE = "table { margin: 0.5rem 0 1.5rem; } td.place { white-space: nowrap; color: var(--faint); }\n"
 
 
 def check_report_name(path: Path | None) -> None:
@@ -52,11 +48,10 @@ def format_json(findings: tuple[Finding, ...], manifest: Manifest | None) -> str
 
 def format_html(findings: tuple[Finding, ...], manifest: Manifest | None) -> str:
     """Returns the report as a self-contained page, without scripts or external resources."""
-    parts = ["<!doctype html>", '<html lang="en"><meta charset="utf-8">', "<title>Corpus report</title>"]
-    parts += [f"<style>{STYLE}</style>", "<h1>Corpus report</h1>", *format_summary(manifest)]
-    for finding in findings:
-        parts += format_finding(finding)
-    return "\n".join([*parts, "</html>", ""])
+    sections = (part for finding in findings for part in format_finding(finding))
+    return render_document(
+        "Corpus report", ["<h1>Corpus report</h1>", *format_summary(manifest), *sections], style=STYLE
+    )
 
 
 def format_summary(manifest: Manifest | None) -> list[str]:

@@ -80,7 +80,7 @@ def compare_systems(names: Sequence[str], reports: Sequence[Report], config: Sco
             unlike.append(scores[0].name)
             continue
         tests[metric] = compare_pairs(scores, config.resamples)
-        if tests[metric]:
+        if tests[metric] and tests[metric][0].corrected_p is not None:
             different = [(test.first, test.second) for test in tests[metric] if test.is_significant]
             letters[metric] = assign_letters(rank_systems(scores), different)
     warning = f"{' and '.join(unlike)} cannot be compared: the systems have different subwords"
@@ -133,6 +133,7 @@ def make_comparison_json(comparison: SystemComparison, scored: Mapping[str, Any]
                     "difference": test.difference,
                     "p": test.p,
                     "corrected_p": test.corrected_p,
+                    **({} if test.randomisation_p is None else {"randomisation_p": test.randomisation_p}),
                 }
                 for test in tests
             ]

@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from nmt_cli.evaluation.comparison import SystemComparison, merge_profiles
-from nmt_cli.evaluation.report import describe_difference, list_details
+from nmt_cli.evaluation.report import list_details
 from nmt_cli.text.wrapping import count_columns, format_count
 
 if TYPE_CHECKING:
     from nmt_cli.evaluation.analysis.profile import Group
+    from nmt_cli.evaluation.metrics.score import Score
 
 
 LETTERS = "same letter: no significant difference (paired bootstrap, p < 0.05, Holm's correction for {})"
@@ -78,10 +79,8 @@ def format_column(comparison: SystemComparison, metric: str) -> list[str]:
 def format_notes(comparison: SystemComparison) -> list[str]:
     """Returns the lines below the table: the meaning of the letters, differences in words, details and signatures."""
     lines = [""]
-    count = next((len(tests) for tests in comparison.tests.values() if tests), 0)
-    if count:
-        pairs = format_count(count, "pair")
-        lines.append(LETTERS.format(pairs))
+    for metric in list(comparison.letters)[:1]:
+        lines.append(LETTERS.format(format_count(len(comparison.tests[metric]), "pair")))
     if len(comparison.names) == 2:
         lines += [verdict for metric in comparison.tests for verdict in describe_pairs(comparison, metric)]
     for name, report in zip(comparison.names, comparison.reports, strict=True):
@@ -95,13 +94,20 @@ def format_notes(comparison: SystemComparison) -> list[str]:
 
 
 def describe_pairs(comparison: SystemComparison, metric: str) -> list[str]:
-    """States for each pair which system is better: "b is 0.90 BLEU better than a, p = 0.03"."""
+    """States for each pair which system is better: "b is 0.90 BLEU better than a, p = 0.0310 (paired bootstrap)"."""
     score, names = comparison.reports[0].scores[metric], comparison.names
     return [
-        f"{describe_difference(score, test.difference, names[test.first], names[test.second])}"
-        f", p = {test.corrected_p:.2g}"
+        f"{describe_difference(score, test.difference, names[test.first], names[test.second])}, {test.p_values}"
         for test in comparison.tests[metric]
     ]
+
+
+def describe_difference(score: Score, difference: float, system: str, other: str) -> str:
+    """States which of two systems is better; `difference` is the score of `system` minus that of `other`."""
+    if f"{abs(difference):.2f}" == "0.00":
+        return f"{system} and {other} have the same {score.name}"
+    better, worse = (system, other) if (difference > 0) != score.lower_is_better else (other, system)
+    return f"{better} is {abs(difference):.2f} {score.name} better than {worse}"
 
 
 def format_group(group: Group | None) -> str:

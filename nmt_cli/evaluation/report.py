@@ -1,9 +1,8 @@
-"""Evaluates a model, from sentences to scores with intervals, comparisons and warnings. Prints nothing.
+"""Evaluates a model, from sentences to scores with intervals and warnings. Prints nothing.
 
 1. `translate_text` translates the sources and, if a metric needs it, scores the references with the model.
 2. `score_material` computes the metrics and their confidence intervals.
-3. `compare_report` tests the scores against those of another system.
-4. `format_report`, `make_report_json` and `tabulate_sentences` render the report.
+3. `format_report`, `make_report_json` and `tabulate_sentences` render the report.
 
 The model comes as a translator; must not know the paths of models or sentences.
 """
@@ -29,7 +28,7 @@ from nmt_cli.translation.truncation import SourceCuts, describe_limits
 if TYPE_CHECKING:
     from nmt_cli.evaluation.analysis.profile import Profile
     from nmt_cli.evaluation.analysis.reliability import Reliability
-    from nmt_cli.evaluation.analysis.significance import Comparison, Interval
+    from nmt_cli.evaluation.analysis.significance import Interval
     from nmt_cli.translation.result import Translation
     from nmt_cli.translation.translator import Translator
 
@@ -47,9 +46,6 @@ class Report:
     warnings: tuple[str, ...]  # why the scores may mislead
     material: Material
     intervals: Mapping[str, Interval] = field(default_factory=dict)  # 95 %, by the metric's name
-    system: str = "this system"  # its name where it is compared
-    other_system: str = ""  # the name of the system that this one is compared with
-    comparisons: Mapping[str, Comparison] = field(default_factory=dict)  # by the metric's name
     profile: Profile | None = None
     reliability: Reliability | None = None  # of the confidence in each translation; None for a model that has none
 
@@ -171,23 +167,6 @@ def score_material(names: Sequence[str], material: Material, config: ScoreConfig
     )
 
 
-def compare_report(report: Report, other_system: str, material: Material, config: ScoreConfig = DEFAULT) -> Report:
-    """Returns the report with each score tested against another system's for the same sentences.
-
-    Per-token scores with different subwords are incomparable: a warning replaces them.
-    """
-    from nmt_cli.evaluation.analysis.significance import compare  # numpy, which `nmt --help` does not need
-
-    names = [name for name in report.scores if material.forced or name not in FORCED]
-    others = measure_all(names, material, config)
-    alike = [name for name in names if others[name].signature == report.scores[name].signature]
-    compared = {name: compare(report.scores[name], others[name], resamples=config.resamples) for name in alike}
-    comparisons = {name: comparison for name, comparison in compared.items() if comparison is not None}
-    unlike = " and ".join(name for name in names if name not in alike)
-    warnings = [f"{unlike} cannot be compared with {other_system}: it has different subwords"] if unlike else []
-    return dataclasses.replace(report, other_system=other_system, comparisons=comparisons).add_warnings(*warnings)
-
-
 def make_report_json(report: Report, scored: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the report as a JSON object; `scored` describes the sentences and the model that translated them."""
     return {
@@ -198,7 +177,6 @@ def make_report_json(report: Report, scored: Mapping[str, Any]) -> dict[str, Any
         "length_penalty": report.search.length_penalty if report.search else None,
         "decoding": report.search.summary if report.search else None,
         "scores": {name: make_score_json(report, name) for name in report.scores},
-        **({"against": report.other_system} if report.other_system else {}),
         **({"confidence": report.reliability.to_mapping()} if report.reliability else {}),
         **({"profile": dataclasses.asdict(report.profile)} if report.profile else {}),
         "warnings": list(report.warnings),
@@ -206,7 +184,7 @@ def make_report_json(report: Report, scored: Mapping[str, Any]) -> dict[str, Any
 
 
 def make_score_json(report: Report, name: str) -> dict[str, Any]:
-    score, interval, comparison = report.scores[name], report.intervals.get(name), report.comparisons.get(name)
+    score, interval = report.scores[name], report.intervals.get(name)
     return {
         "name": score.name,
         "value": score.value,
@@ -215,12 +193,11 @@ def make_score_json(report: Report, name: str) -> dict[str, Any]:
         "lower_is_better": score.lower_is_better,
         "interval95": [interval.low, interval.high] if interval else None,
         "signature": score.signature,
-        **({"against": dataclasses.asdict(comparison)} if comparison else {}),
     }
 
 
 def format_report(report: Report) -> list[str]:
-    """Returns an aligned line per score: name, value ± half the 95 % interval, signature; then the other system's.
+    """Returns an aligned line per score: name, value ± half the 95 % interval, signature.
 
     BLEU is followed by its precisions, for the greatest order only.
     """
@@ -236,8 +213,6 @@ def format_report(report: Report) -> list[str]:
         lines.append(f"{score.name:<{width}}  {score.value:6.2f}{spread}  {parts}{lower}{score.signature}")
         if name in details:
             lines.append(indent + details[name])
-        if name in report.comparisons:
-            lines += [indent + line for line in format_comparison(report, name)]
     if report.reliability is not None:
         from nmt_cli.evaluation.analysis.reliability import (
             format_reliability,  # numpy, which `nmt --help` does not need
@@ -255,22 +230,6 @@ def list_details(scores: Mapping[str, Score]) -> dict[str, str]:
         if score.detail_text and not any(other.startswith(precisions) for other in details.values()):
             details[name] = score.detail_text
     return details
-
-
-def format_comparison(report: Report, name: str) -> list[str]:
-    """Returns the other system's score, and says which of the two is better by how much."""
-    score, comparison = report.scores[name], report.comparisons[name]
-    spread = f" ± {comparison.interval.half_width:4.2f}" if comparison.interval else ""
-    verdict = describe_difference(score, comparison.difference, report.system, report.other_system)
-    return [f"{comparison.other:6.2f}{spread}  {report.other_system}", f"{verdict}, {comparison.p_values}"]
-
-
-def describe_difference(score: Score, difference: float, system: str, other: str) -> str:
-    """States which of two systems is better; `difference` is the score of `system` minus that of `other`."""
-    if f"{abs(difference):.2f}" == "0.00":
-        return f"{system} and {other} have the same {score.name}"
-    better, worse = (system, other) if (difference > 0) != score.lower_is_better else (other, system)
-    return f"{better} is {abs(difference):.2f} {score.name} better than {worse}"
 
 
 def tabulate_sentences(reports: Mapping[str, Report], metrics: Sequence[str]) -> list[list[str]]:

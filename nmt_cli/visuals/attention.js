@@ -31,7 +31,7 @@
   }
 
   // The colour of a share from 0 to 1, between the two nearest colours of a ramp.
-  function colour(ramp, share) {
+  function mix(ramp, share) {
     const place = Math.min(1, Math.max(0, share)) * (ramp.length - 1), first = Math.min(ramp.length - 2, Math.floor(place));
     const mixed = [1, 3, 5].map(start => {
       const [from, to] = [ramp[first], ramp[first + 1]].map(text => parseInt(text.slice(start, start + 2), 16));
@@ -43,14 +43,14 @@
   // Nothing is painted at 0, so that a marked word or line keeps the colour of the page.
   function shade(node, share) {
     node.style.setProperty("--w", share.toFixed(3));
-    node.style.setProperty("--shade", share > 0 ? colour(data.ramp, share) : "transparent");
-    node.style.setProperty("--shade-dark", share > 0 ? colour(data.darkRamp, share) : "transparent");
+    const colours = [data.ramp, data.darkRamp].map(ramp => mix(ramp, share));
+    node.style.setProperty("--shade", share > 0 ? `light-dark(${colours})` : "transparent");
     node.classList.toggle("strong", share > 0.5);
   }
 
   function gradient(node) {
-    node.style.setProperty("--ramp", `linear-gradient(90deg, ${data.ramp.join(", ")})`);
-    node.style.setProperty("--ramp-dark", `linear-gradient(90deg, ${data.darkRamp.join(", ")})`);
+    const colours = data.ramp.map((light, place) => `light-dark(${light}, ${data.darkRamp[place]})`);
+    node.style.setProperty("--ramp", `linear-gradient(90deg, ${colours})`);
     return node;
   }
 
@@ -213,8 +213,5 @@
     box.checked = state[name];
     box.addEventListener("change", () => { state[name] = box.checked; redraw(); });
   }
-  document.getElementById("theme").addEventListener("change", event => {
-    document.documentElement.setAttribute("data-theme", event.target.value);
-  });
   redraw();
 })();

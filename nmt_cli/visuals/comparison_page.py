@@ -16,7 +16,7 @@ from nmt_cli.evaluation.report import list_details
 from nmt_cli.files import write_text
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.visuals.curves import Histories, read_history, render_curves_svg
-from nmt_cli.visuals.page import embed_figure, escape_cell, format_code, list_facts, render_document, render_facts
+from nmt_cli.visuals.page import embed_figure, escape_cell, format_code, list_facts, render_facts, render_report
 
 
 def write_comparison(comparison: SystemComparison, path: Path, *, test_set: str, inputs: Mapping[str, Any]) -> None:
@@ -45,11 +45,11 @@ def render_comparison_html(comparison: SystemComparison, facts: Facts, histories
         render_tests(comparison),
         render_details(comparison),
         *([f"<h2>Learning curves</h2>{curves}"] if curves else []),
-        *(["<h2>Where each fails</h2>", '<p class="key">chrF, with the number of sentences</p>'] if sections else []),
+        *(["<h2>Where each fails</h2>", '<p class="faint">chrF, with the number of sentences</p>'] if sections else []),
         *(render_section(section.title, section.meaning, section.groups, comparison.names) for section in sections),
         render_disputed(list_disputed(comparison), comparison.names),
     ]
-    return render_document(f"Systems compared: {', '.join(comparison.names)}", body)
+    return render_report(f"Systems compared: {', '.join(comparison.names)}", body)
 
 
 def render_table(comparison: SystemComparison) -> str:
@@ -68,7 +68,7 @@ def render_table(comparison: SystemComparison) -> str:
         rows.append(f"<tr><th>{escape(name)}</th>{''.join(cells)}</tr>")
     table = f"<table class=systems><thead><tr><th></th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     pairs = next((len(tests) for tests in comparison.tests.values() if tests), 0)
-    key = f'<p class="key">{escape(LETTERS.format(format_count(pairs, "pair")))}</p>' if pairs else ""
+    key = f'<p class="faint">{escape(LETTERS.format(format_count(pairs, "pair")))}</p>' if pairs else ""
     return f"<div class=wide>{table}</div>{key}"
 
 

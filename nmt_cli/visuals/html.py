@@ -7,15 +7,13 @@ result of `words.label_attention`. Letters: L layers, H heads, T target labels, 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.files import write_text
+from nmt_cli.pages.frame import read_asset, render_document
 from nmt_cli.visuals.colours import DARK_RAMP, RAMP
 from nmt_cli.visuals.words import LabelledAttention
 
@@ -54,14 +52,11 @@ def render_page(sentences: Sequence[PageSentence], *, merge: bool = True, transp
         ],
     }
     title = f"Attention: {sentences[0].words.source_text}" if len(sentences) == 1 else "Attention"
-    parts = {
-        "TITLE": escape(title),
-        "STYLE": read_package_file("attention.css"),
-        "SCRIPT": read_package_file("attention.js"),
-        "DATA": encode_data(data),
-    }
-    # In one pass, so that no text which replaces a placeholder is searched for placeholders.
-    return re.sub(r"@([A-Z]+)@", lambda match: parts[match[1]], read_package_file("attention.html"))
+    style, script = (read_asset("nmt_cli.visuals", f"attention.{kind}") for kind in ("css", "js"))
+    encoded = f'<script type="application/json" id="data">{encode_data(data)}</script>'
+    return render_document(
+        title, [read_asset("nmt_cli.visuals", "attention.html"), encoded], style=style, script=script
+    )
 
 
 def describe_view(view: LabelledAttention) -> dict[str, Any]:
@@ -86,8 +81,3 @@ def encode_data(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     escapes = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
     return "".join(escapes.get(character, character) for character in text)
-
-
-def read_package_file(name: str) -> str:
-    """Returns the text of a file in the package's `visuals`."""
-    return resources.files("nmt_cli.visuals").joinpath(name).read_text(encoding="utf-8")

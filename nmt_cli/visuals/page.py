@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.evaluation.report import describe_difference
 from nmt_cli.files import write_text
+from nmt_cli.pages.frame import read_asset, render_document
 from nmt_cli.visuals.canvas import BLUE, FAINT, GRID, INK, ORANGE
 from nmt_cli.visuals.reliability import render_reliability, tabulate_reliability
 
@@ -63,7 +62,7 @@ def render_html(report: Report, test_set: str, inputs: Mapping[str, Any], curves
         *([f"<h2>Learning curves</h2>{embed_figure(curves)}"] if curves else []),
         *([render_worst(profile)] if profile else []),
     ]
-    return render_document(f"Translation scores: {test_set}", body)
+    return render_report(f"Translation scores: {test_set}", body)
 
 
 def render_facts(facts: Sequence[tuple[str, str]], warnings: Sequence[str]) -> list[str]:
@@ -72,22 +71,9 @@ def render_facts(facts: Sequence[tuple[str, str]], warnings: Sequence[str]) -> l
     return [f"<dl>{entries}</dl>", *(f'<p class="warning">{escape(warning)}</p>' for warning in warnings)]
 
 
-def render_document(title: str, body: Sequence[str]) -> str:
-    """Returns a page, light or dark as set in the reader's system or on the page, without any script."""
-    style = resources.files("nmt_cli.visuals").joinpath("report.css").read_text(encoding="utf-8")
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n{THEMES}\n"
-        + "\n".join(body)
-        + "\n</body>\n</html>\n"
-    )
-
-
-THEMES = (
-    '<label class=theme>colours <select><option value="">as the system</option>'
-    '<option value="light">light</option><option value="dark">dark</option></select></label>'
-)
+def render_report(title: str, body: Sequence[str]) -> str:
+    """Returns a report as a page without any script."""
+    return render_document(title, body, style=read_asset("nmt_cli.visuals", "report.css"))
 
 
 def embed_figure(svg: str) -> str:
@@ -98,14 +84,14 @@ def embed_figure(svg: str) -> str:
 
 
 FIGURE_COLOURS = {"#ffffff": "paper", INK: "ink", FAINT: "faint", GRID: "line", BLUE: "blue", ORANGE: "orange"}
-KEY = '<p class="key">Bars show chrF, 0 to 100, next to the number of sentences, BLEU and chrF of each group.</p>'
+KEY = '<p class="faint">Bars show chrF, 0 to 100, next to the number of sentences, BLEU and chrF of each group.</p>'
 
 
 def render_scores(report: Report) -> str:
-    """Returns the table of scores; a comparison with a rival follows in a row of its own."""
+    """Returns the table of scores."""
     rows = []
     for name, score in report.scores.items():
-        interval, comparison = report.intervals.get(name), report.comparisons.get(name)
+        interval = report.intervals.get(name)
         spread = f"± {interval.half_width:.2f}" if interval else ""
         better = "lower is better" if score.lower_is_better else ""
         parts = " ".join(f"{part} {value:.2f}" for part, value in score.parts.items())
@@ -113,10 +99,6 @@ def render_scores(report: Report) -> str:
             f"<tr><th>{escape(score.name)}</th><td class=n>{score.value:.2f}</td><td class=n>{spread}</td>"
             f"<td>{escape(parts or better)}</td><td class=signature>{escape(score.signature)}</td></tr>"
         )
-        if comparison is not None:
-            verdict = describe_difference(score, comparison.difference, report.system, report.other_system)
-            difference = f"{report.other_system}: {comparison.other:.2f}; {verdict}, {comparison.p_values}"
-            rows.append(f"<tr class=against><th></th><td colspan=4>{escape(difference)}</td></tr>")
     head = "<tr><th>metric</th><th>score</th><th>95 %</th><th></th><th>signature</th></tr>"
     return f"<table class=scores><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
 
@@ -167,14 +149,10 @@ def render_markdown(
     lines += ["", *(f"> **Note:** {escape_cell(warning)}\n" for warning in report.warnings)]
     lines += ["| metric | score | 95 % | signature |", "|---|---:|---:|---|"]
     for name, score in report.scores.items():
-        interval, comparison = report.intervals.get(name), report.comparisons.get(name)
+        interval = report.intervals.get(name)
         spread = f"± {interval.half_width:.2f}" if interval else ""
         lower = " (lower is better)" if score.lower_is_better else ""
         lines.append(f"| {score.name}{lower} | {score.value:.2f} | {spread} | {format_code(score.signature)} |")
-        if comparison is not None:
-            verdict = describe_difference(score, comparison.difference, report.system, report.other_system)
-            difference = escape_cell(f"{verdict}, {comparison.p_values}")
-            lines.append(f"| against {escape_cell(report.other_system)} | {comparison.other:.2f} | | {difference} |")
     if report.reliability is not None:
         lines += ["", "## Confidence", "", *tabulate_reliability(report.reliability)]
     if report.profile is not None:

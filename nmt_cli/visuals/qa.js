@@ -1,5 +1,5 @@
 "use strict";
-// Shows the entries of the checks that are ticked, and the colours that are chosen. All text is in the page already.
+// Shows the entries of the checks that are ticked. All text is in the page already.
 const boxes = [...document.querySelectorAll("input[data-kind]")];
 const entries = [...document.querySelectorAll("li[data-kinds]")];
 function show() {
@@ -7,7 +7,3 @@ function show() {
   for (const entry of entries) entry.hidden = !entry.dataset.kinds.split("|").some(kind => kinds.has(kind));
 }
 for (const box of boxes) { box.disabled = false; box.addEventListener("change", show); }
-document.getElementById("theme").addEventListener("change", event => {
-  if (event.target.value) document.documentElement.dataset.theme = event.target.value;
-  else delete document.documentElement.dataset.theme;
-});

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.files import write_text
+from nmt_cli.pages.frame import read_asset, render_document
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.visuals.html import read_package_file
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import CheckKind, FailedCheck, Translation
@@ -159,7 +159,6 @@ def map_entry(entry: QaEntry) -> dict[str, Any]:
 
 def render_page(report: QaReport) -> str:
     """Returns the page: the counts of each check, and all texts that failed one."""
-    title = f"Checks: {report.what}"
     body = [
         render_head(report),
         render_counts(report),
@@ -168,16 +167,8 @@ def render_page(report: QaReport) -> str:
         render_list("Changed", report.changed, report.thing, OF_CHANGED),
         render_list("Least sure", report.least_sure, report.thing, OF_UNSURE),
     ]
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-        "script-src 'unsafe-inline'; img-src data:\">\n"
-        f'<title>{escape(title)}</title>\n<link rel="icon" href="data:,">\n'
-        f"<style>\n{read_package_file('qa.css')}</style>\n</head>\n<body>\n"
-        + "\n".join(body)
-        + f"\n<script>\n{read_package_file('qa.js')}</script>\n</body>\n</html>\n"
-    )
+    style, script = (read_asset("nmt_cli.visuals", f"qa.{kind}") for kind in ("css", "js"))
+    return render_document(f"Checks: {report.what}", body, style=style, script=script)
 
 
 def render_head(report: QaReport) -> str:
@@ -191,8 +182,6 @@ def render_head(report: QaReport) -> str:
         f" {format_count(report.recalled, 'comes', 'come')} from the translation memory." if report.recalled else ""
     )
     return (
-        '<label class="controls">colours <select id="theme"><option value="">as the system</option>'
-        '<option value="light">light</option><option value="dark">dark</option></select></label>'
         f"<h1>What to look at in {escape(report.what)}</h1>"
         f'<p class="faint">{source} to {target}. Of {things}, {failed}.{recalled}{sure}</p>'
     )

@@ -35,7 +35,7 @@ def render_reliability(reliability: Reliability) -> str:
         f"<tr><th>{escape(name)}</th><td class=n>{value}</td></tr>" for name, value in list_rows(reliability)
     )
     return (
-        f"<h2>Confidence</h2><p class=key>{escape(describe_good(reliability))}</p>"
+        f"<h2>Confidence</h2><p class=faint>{escape(describe_good(reliability))}</p>"
         f"<figure class=pair>{calibration}{coverage}</figure><table class=reliability><tbody>{rows}</tbody></table>"
     )
 

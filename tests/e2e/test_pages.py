@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ import numpy as np
 import pytest
 
 from nmt_cli.evaluation.analysis.profile import build_profile
+from nmt_cli.evaluation.comparison import compare_systems
 from nmt_cli.evaluation.metrics.material import Material
-from nmt_cli.evaluation.report import compare_report, score_material
+from nmt_cli.evaluation.report import score_material
+from nmt_cli.visuals.comparison_page import write_comparison
 from nmt_cli.visuals.html import PageSentence, write_page
 from nmt_cli.visuals.page import write_report
 from nmt_cli.visuals.words import LabelledAttention
@@ -154,17 +157,24 @@ def test_sixty_words_fit_and_no_label_is_cut(chromium: Any, tmp_path: Path) -> N
     assert chromium.execute_script("return document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_report_loads_without_an_error_and_shows_markup_as_text(chromium: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("compared", [False, True])
+def test_a_report_loads_without_an_error_and_shows_markup_as_text(
+    chromium: Any, tmp_path: Path, compared: bool
+) -> None:
     material = Material([SCRIPT, "b c"] * 60, [["a", "x"], ["b c", "y"]] * 60, [SCRIPT, "5 b"] * 60)
-    report = score_material(["bleu", "chrf", "ter", "rougeL"], material)
-    report = compare_report(report, "<b>other</b>", Material(["q", "b c"] * 60, material.references))
-    report = report.add_warnings("<i>careful</i>")
-    report = type(report)(**{**vars(report), "profile": build_profile(material)})
-    write_report(report, tmp_path / "r.html", test_set="sentences of <x>", inputs={"source": "<y>"}, model=None)
+    metrics, facts = ["bleu", "chrf", "ter", "rougeL"], {"test_set": "sentences of <x>", "inputs": {"source": "<y>"}}
+    report = replace(score_material(metrics, material).add_warnings("<i>careful</i>"), profile=build_profile(material))
+    other = score_material(metrics, Material(["a", "b c"] * 60, material.references, material.sources))
+    if compared:
+        comparison = compare_systems(["ours", "<b>other</b>"], [report, other])
+        write_comparison(replace(comparison, warnings=report.warnings), tmp_path / "r.html", **facts)
+    else:
+        write_report(report, tmp_path / "r.html", model=None, **facts)
     visit(chromium, tmp_path / "r.html")
     assert chromium.get_log("browser") == []
     text = find(chromium, "body")[0].text
-    assert SCRIPT in text and "<b>other</b>" in text and "<i>careful</i>" in text
-    assert "paired bootstrap" in text and "The 20 worst sentences" in text
-    assert not find(chromium, "script, b, i")
+    assert SCRIPT in text and "<i>careful</i>" in text
+    shown = ("<b>other</b>", "paired bootstrap") if compared else ("sentences of <x>", "The 20 worst sentences")
+    assert all(part in text for part in shown)
+    assert not find(chromium, "script, b" if compared else "script, b, i")  # of intervals
     assert colours(chromium.get_screenshot_as_png()) > 10

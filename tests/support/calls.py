@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import sys
+import cProfile
 from collections.abc import Callable
-from types import FrameType
 
 
 def count_calls(function: Callable[[], object]) -> int:
-    """Counts the calls, of Python and C, that a function makes."""
-    count = 0
-
-    def observe(frame: FrameType, event: str, argument: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    sys.setprofile(observe)
-    try:
-        function()
-    finally:
-        sys.setprofile(None)
-    return count
+    """Counts the calls, of Python and C, that a function makes. The counter is written in C, and so hardly slows it."""
+    profile = cProfile.Profile()
+    profile.runcall(function)
+    return sum(entry.callcount for entry in profile.getstats())

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from nmt_cli.api.drawings.drawing import TERMINAL, Drawing, DrawingRequest
+from nmt_cli.api.drawings.drawing import TERMINAL, Drawing, DrawingConfig
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.visuals.heatmap import draw_heatmap, format_heatmap
 from nmt_cli.visuals.words import LabelledAttention, label_attention
@@ -22,7 +22,7 @@ PAGES = (".html",)
 class AttentionView(NamedTuple):
     """The translations whose attention is drawn, each with its measures and, optionally, the weights of every head."""
 
-    request: DrawingRequest
+    config: DrawingConfig
     translations: Sequence[Translation]
     measures: Sequence[str]
     heads: Sequence[FloatArray | None]
@@ -44,12 +44,12 @@ class AttentionView(NamedTuple):
         for index, (translation, measure) in enumerate(zip(self.translations, self.measures, strict=True)):
             if index:
                 drawing.show("")
-            matrix = label_attention(translation, merge=not self.request.subwords)
+            matrix = label_attention(translation, merge=not self.config.subwords)
             lines = self.format_matrix(matrix, width)
             drawing.show("\n".join([matrix.source_text, matrix.target_text, "", *lines, measure]))
 
     def format_matrix(self, matrix: LabelledAttention, width: int) -> list[str]:
-        if self.request.transpose:
+        if self.config.transpose:
             return format_heatmap(matrix.attention.T, matrix.target, matrix.source, width, ("translation", "source"))
         return format_heatmap(matrix.attention, matrix.source, matrix.target, width)
 
@@ -57,7 +57,7 @@ class AttentionView(NamedTuple):
         """Draws one picture per sentence; with several sentences the file names are numbered."""
         for number, (translation, weights) in enumerate(zip(self.translations, self.heads, strict=True), start=1):
             path = output if len(self.translations) == 1 else output.with_stem(f"{output.stem}-{number}")
-            matrix = label_attention(translation, merge=not self.request.subwords, heads=weights)
+            matrix = label_attention(translation, merge=not self.config.subwords, heads=weights)
             missing = draw_over_picture(matrix, path) if self.are_pictures else self.draw_matrix(matrix, path)
             drawing.add_file(path, describe_file(path, translation))
             drawing.warn_of_glyphs(missing)
@@ -65,11 +65,11 @@ class AttentionView(NamedTuple):
     def draw_matrix(self, matrix: LabelledAttention, path: Path) -> str:
         """Draws the attention of one translation; returns the characters that no font has."""
         labels, array, names = (matrix.source, matrix.target), matrix.attention, ("source", "translation")
-        if self.request.transpose:
+        if self.config.transpose:
             labels, names = (matrix.target, matrix.source), ("translation", "source")
             array = matrix.attention.swapaxes(-1, -2)
         title = (matrix.source_text, matrix.target_text)
-        if self.request.heads:
+        if self.config.heads:
             from nmt_cli.visuals.head_sheet import draw_head_sheet
 
             return draw_head_sheet(array, *labels, path, title=title, names=names)
@@ -84,7 +84,7 @@ class AttentionView(NamedTuple):
                 words, pieces = (label_attention(translation, merge=merge, heads=weights) for merge in (True, False))
                 yield PageSentence(words, pieces, measure)
 
-        write_page(list(label_all()), output, merge=not self.request.subwords, transpose=self.request.transpose)
+        write_page(list(label_all()), output, merge=not self.config.subwords, transpose=self.config.transpose)
 
     def describe_page(self, output: Path) -> str:
         """Returns the line that reports a page."""

@@ -37,13 +37,15 @@ def draw_attention(request: DrawingRequest, drawing: Drawing) -> None:
     translations = translate_sentences(request, translator)
     warn_of_translations(translations, request.search.max_length, drawing)
     are_pictures = not translator.reads_text
-    heads = measure_all_heads(translator, translations, request.model) if request.heads else [None] * len(translations)
+    heads: Sequence[FloatArray | None] = [None] * len(translations)
+    if request.config.heads:
+        heads = measure_all_heads(translator, translations, request.model)
     measures = [describe_attention(translation, are_pictures) for translation in translations]
-    view = AttentionView(request, translations, measures, heads, are_pictures)
+    view = AttentionView(request.config, translations, measures, heads, are_pictures)
     for output in request.outputs:
         view.draw(output, drawing)
-    if request.gold is not None:
-        drawing.show(score_alignment(translations, request.gold))
+    if request.config.gold is not None:
+        drawing.show(score_alignment(translations, Path(request.config.gold)))
 
 
 def complete_request(request: DrawingRequest) -> DrawingRequest:
@@ -51,7 +53,9 @@ def complete_request(request: DrawingRequest) -> DrawingRequest:
 
     Raises OptionError for anything that cannot be drawn, before anything is loaded.
     """
-    sentences, targets = (request.sentences, request.targets) if request.pairs is None else read_pairs(request.pairs)
+    sentences, targets = request.sentences, request.config.target
+    if request.config.pairs is not None:
+        sentences, targets = read_pairs(Path(request.config.pairs))
     sentences = tuple(" ".join(sentence.split("\n")) for sentence in sentences)
     if not sentences or not all(sentence.strip() for sentence in sentences):
         raise OptionError("the sentence is empty", hint='write it in quotes: nmt visualize "where is the station?"')
@@ -65,14 +69,15 @@ def complete_request(request: DrawingRequest) -> DrawingRequest:
     for output in request.outputs:
         if output != TERMINAL:
             check_suffix(output, (*SUFFIXES, *PAGES))
-    usual = () if request.gold is not None else (TERMINAL,)
-    return replace(request, sentences=sentences, targets=targets, outputs=request.outputs or usual)
+    usual = () if request.config.gold is not None else (TERMINAL,)
+    config = replace(request.config, target=targets)
+    return replace(request, sentences=sentences, config=config, outputs=request.outputs or usual)
 
 
 def open_attentive(request: DrawingRequest) -> Translator:
     """Opens the model. Raises OptionError for one without attention."""
     # As in `nmt translate`, the network reads a line sentence by sentence; but a given target translates all of it.
-    reading = WHOLE_LINES if request.heads else LineConfig(split_sentences=not request.targets)
+    reading = WHOLE_LINES if request.config.heads else LineConfig(split_sentences=not request.config.target)
     translator = open_translator(ModelRequest(request.model, lines=reading))
     if translator.card.network.get("attention") == "none":
         raise OptionError(
@@ -130,11 +135,11 @@ def measure_all_heads(
 
 def translate_sentences(request: DrawingRequest, translator: Translator) -> list[Translation]:
     """Returns the best translations, or the given ones under the model."""
-    if request.targets:
+    if request.config.target:
         from nmt_cli.translation.forced import force_translations
 
         limit = request.search.max_source_length
-        translations = force_translations(translator, request.sentences, request.targets, limit=limit)
+        translations = force_translations(translator, request.sentences, request.config.target, limit=limit)
     else:
         translations = translator.translate(list(request.sentences), replace(request.search, n_best=1))
     for translation in translations:

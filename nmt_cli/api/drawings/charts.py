@@ -147,7 +147,7 @@ def list_nearest(request: DrawingRequest, drawing: Drawing) -> None:
     pairs = corpus.read_pairs("train")
     progress = count_stage(drawing.progress, "encoding the training sentences, once", len(pairs))
     index = open_index(translator, corpus, find_cache() / "nearest", progress)
-    rankings = index.find_nearest(encode_lines(translator, sentences), pairs, request.nearest)
+    rankings = index.find_nearest(encode_lines(translator, sentences), pairs, request.config.nearest)
     for sentence, ranking in zip(sentences, rankings, strict=True):
         drawing.show(replace_controls(sentence))
         for match in ranking:

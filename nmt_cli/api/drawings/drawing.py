@@ -1,37 +1,52 @@
-"""A request to draw, and its result: lines for a terminal, files, and remarks. Prints nothing."""
+"""A request to draw, its options, and its result: lines for a terminal, files, and remarks. Prints nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.settings import Settings, setting
 
 TERMINAL = Path("-")  # the output that is text, for a terminal
-Subject = Literal["attention", "beam", "curves", "corpus", "network", "nearest"]
+SUBJECTS = ("beam", "curves", "corpus", "network", "nearest")  # the options that draw something else than attention
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawingConfig(Settings, panel="Pictures"):
+    """What is drawn, and how."""
+
+    target: tuple[str, ...] = setting((), "Show the attention of this translation; one per sentence.")
+    pairs: str | None = setting(None, "Tab-separated file of sentences and their translations.")
+    gold: str | None = setting(None, "Alignments by hand (0-0 1-2, one line per sentence) to score attention against.")
+    subwords: bool = setting(False, "Show subwords instead of words.")
+    transpose: bool = setting(False, "Put the source across and the translation down.")
+    heads: bool = setting(False, "Draw every head of every layer of a Transformer, in one sheet; needs TensorFlow.")
+    beam: bool = setting(False, "Draw the beam search tree instead.")
+    curves: bool = setting(False, "Draw the learning curves of the model instead.")
+    corpus: bool = setting(False, "Draw lengths and frequencies of the prepared corpus instead.")
+    network: bool = setting(False, "Draw the layers of the network, their widths and weights instead.")
+    nearest: int = setting(0, "List this many nearest training pairs instead.", low=0)
+
+    @property
+    def subject(self) -> str:
+        """The first of SUBJECTS that is requested, by default attention."""
+        return next((name for name in SUBJECTS if getattr(self, name)), "attention")
 
 
 @dataclass(frozen=True, kw_only=True)
 class DrawingRequest:
     """What to draw, of which model or corpus, and where."""
 
-    subject: Subject
     models: tuple[Path, ...]  # one; several for their curves
     corpora: tuple[Path, ...]  # one; several for their charts
+    config: DrawingConfig
     search: SearchConfig
     sentences: tuple[str, ...] = ()
     outputs: tuple[Path, ...] = ()  # none, or TERMINAL: as text
-    targets: tuple[str, ...] = ()  # the translations whose attention is drawn; none: the model translates
-    pairs: Path | None = None  # sentences and targets as a file
-    gold: Path | None = None
-    subwords: bool = False
-    transpose: bool = False
-    heads: bool = False  # whether every head of a Transformer is drawn
-    nearest: int = 5  # pairs per sentence
 
     @property
     def model(self) -> Path:

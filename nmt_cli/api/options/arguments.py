@@ -11,7 +11,7 @@ from functools import wraps
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, get_origin
 
 from nmt_cli.api.options.combinations import collect_values, list_names
 from nmt_cli.api.options.explicit import ExplicitOptions, Fallback, leave_open
@@ -106,9 +106,13 @@ def build_settings(
 
 
 def select_options(options: Mapping[str, Any], kind: type[Settings]) -> dict[str, Any]:
-    """Returns the options that `kind` has, in the form of its fields: paths as text, lists as tuples."""
-    names = list_names(kind)
-    return {name: convert_value(value) for name, value in options.items() if name in names}
+    """Returns the options that `kind` has, as its fields: paths as text, lists and texts of a list as tuples."""
+    several = {name for name, type in kind.resolve_field_types().items() if get_origin(type) is tuple}
+    return {
+        name: convert_value(list_texts(value) if name in several and isinstance(value, str) else value)
+        for name, value in options.items()
+        if name in list_names(kind)
+    }
 
 
 def convert_value(value: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nmt_cli.api.drawings.drawing import TERMINAL
+from nmt_cli.api.drawings.drawing import SUBJECTS, TERMINAL, DrawingConfig
 from nmt_cli.api.options.combinations import Refusal, SettingValues, exclude, list_names, require
 from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.api.serve_config import ServeConfig
@@ -194,7 +194,7 @@ EVALUATE = (
         "add it",
     ),
 )
-OF_ATTENTION = {"target", "pairs", "gold", "subwords", "transpose", "heads"}
+OF_ATTENTION = list_names(DrawingConfig) - {*SUBJECTS}
 NOT_DRAWN = {  # what is meaningless where something other than attention is drawn
     "beam": OF_ATTENTION | {"curves", "corpus", "network", "nearest"},
     "curves": OF_ATTENTION | OF_SEARCH | {"sentences", "corpus", "network", "nearest"},
@@ -217,7 +217,7 @@ VISUALIZE = (
     ),
     Refusal(
         OF_SEARCH,
-        lambda v: not any(v[name] for name in ("sentences", "target", "pairs", *NOT_DRAWN)),
+        lambda v: not any(v[name] for name in ("sentences", "target", "pairs", *SUBJECTS)),
         "needs a sentence to translate",
         'nmt visualize "where is the station?"',
     ),

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from nmt_cli.arrays.types import FloatArray
-from nmt_cli.evaluation.metrics.score import Score, Statistics
+from nmt_cli.evaluation.metrics.score import Statistics
 
 SEED = 12345  # sacreBLEU's
 TRIALS = 10_000  # of the randomisation test, as in sacreBLEU
@@ -35,26 +35,6 @@ class Interval:
     def half_width(self) -> float:
         """The number after ±."""
         return (self.high - self.low) / 2
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The score of a system compared with that of another on the same sentences.
-
-    The p-values are the probabilities of a difference at least as large if the two systems were equally good.
-    """
-
-    other: float
-    difference: float  # this score minus the other
-    bootstrap_p: float | None  # None if it cannot be estimated: without resamples, or from one sentence
-    randomisation_p: float
-    interval: Interval | None = None  # of the other score
-
-    @property
-    def p_values(self) -> str:
-        """The p-values as printed."""
-        bootstrap = "" if self.bootstrap_p is None else f"p = {self.bootstrap_p:.4f} (paired bootstrap), "
-        return f"{bootstrap}p = {self.randomisation_p:.4f} (approximate randomisation)"
 
 
 def bootstrap_interval(statistics: Statistics, resamples: int, seed: int = SEED) -> Interval | None:
@@ -91,20 +71,6 @@ def draw_in_chunks(
         yield draw(generator, min(size, resamples - first))
 
 
-def compare(score: Score, other: Score, *, resamples: int, trials: int = TRIALS, seed: int = SEED) -> Comparison | None:
-    """Tests `score` against `other`, the same metric for the same sentences, in both ways; None without counts."""
-    if score.statistics is None or other.statistics is None:
-        return None
-    interval = bootstrap_interval(other.statistics, resamples, seed)  # if it is not defined, the test is not either
-    return Comparison(
-        other=other.value,
-        difference=score.value - other.value,
-        bootstrap_p=bootstrap_difference(score.statistics, other.statistics, resamples, seed) if interval else None,
-        randomisation_p=randomise_difference(score.statistics, other.statistics, trials, seed),
-        interval=interval,
-    )
-
-
 def score_all(statistics: Statistics) -> float:
     """Returns the score of all sentences."""
     return statistics.score_sentences(range(len(statistics.counts)))
@@ -121,19 +87,13 @@ def compute_p_value(differences: FloatArray, observed: float) -> float:
     return (int((differences >= observed - ROUNDING).sum()) + 1) / (len(differences) + 1)
 
 
-def bootstrap_difference(statistics: Statistics, other: Statistics, resamples: int, seed: int = SEED) -> float:
-    """Returns the p-value by resampling the same sentences of both systems (Koehn 2004, as in Moses)."""
-    values, others = (system.combine(resample_sums(system.counts, resamples, seed)) for system in (statistics, other))
-    return compute_bootstrap_p(values, others, score_all(statistics) - score_all(other))
-
-
 def compute_bootstrap_p(values: FloatArray, others: FloatArray, difference: float) -> float:
     """Returns the p-value of the difference of two systems, given their scores (R,) on the same resampled sentences."""
     differences = np.abs(values - others)
     return compute_p_value(differences - differences.mean(), abs(difference))
 
 
-def randomise_difference(statistics: Statistics, other: Statistics, trials: int, seed: int = SEED) -> float:
+def randomise_difference(statistics: Statistics, other: Statistics, trials: int = TRIALS, seed: int = SEED) -> float:
     """Returns the p-value by swapping the two systems' sentences at random (Riezler and Maxwell 2005)."""
     pooled = statistics.counts + other.counts
 

@@ -14,7 +14,12 @@ from dataclasses import dataclass
 from itertools import combinations
 from string import ascii_lowercase
 
-from nmt_cli.evaluation.analysis.significance import SEED, compute_bootstrap_p, resample_sums
+from nmt_cli.evaluation.analysis.significance import (
+    SEED,
+    compute_bootstrap_p,
+    randomise_difference,
+    resample_sums,
+)
 from nmt_cli.evaluation.metrics.score import Score
 
 SIGNIFICANT = 0.05
@@ -24,37 +29,53 @@ SystemPair = tuple[int, int]
 
 @dataclass(frozen=True)
 class PairTest:
-    """The test of two systems, given by position."""
+    """The test of two systems, given by position.
+
+    The p-values are the probabilities of a difference at least as large if the two systems were equally good.
+    """
 
     first: int
     second: int
     difference: float  # score of the first minus that of the second
-    p: float
-    corrected_p: float  # for the number of pairs
+    p: float | None  # by paired bootstrap; None if it cannot be estimated: without resamples, or from one sentence
+    corrected_p: float | None  # for the number of pairs
+    randomisation_p: float | None  # of two systems alone: among several, it would have to be corrected too
 
     @property
     def is_significant(self) -> bool:
-        return self.corrected_p < SIGNIFICANT
+        return self.corrected_p is not None and self.corrected_p < SIGNIFICANT
+
+    @property
+    def p_values(self) -> str:
+        """The p-values as printed."""
+        values = {"paired bootstrap": self.corrected_p, "approximate randomisation": self.randomisation_p}
+        return ", ".join(f"p = {value:.4f} ({name})" for name, value in values.items() if value is not None)
 
 
 def compare_pairs(scores: Sequence[Score], resamples: int) -> tuple[PairTest, ...]:
-    """Tests every pair of M systems, each given by the same metric for the same sentences.
+    """Tests every pair of M systems, each given by the same metric for the same sentences; two systems in both ways.
 
-    Returns nothing for fewer than two resamples or sentences, and for a metric without counts.
+    Returns nothing for a metric without counts.
     """
     pairs = list(combinations(range(len(scores)), 2))
     statistics = [score.statistics for score in scores if score.statistics is not None]
-    if resamples < 2 or len(statistics) < max(2, len(scores)) or len(statistics[0].counts) < 2:
+    if len(statistics) < max(2, len(scores)):
         return ()
-    draws = max(resamples, RESAMPLES_PER_PAIR * len(pairs))
-    values = [counts.combine(resample_sums(counts.counts, draws, SEED)) for counts in statistics]  # M of (R,)
     differences = [scores[first].value - scores[second].value for first, second in pairs]
-    p_values = [
-        compute_bootstrap_p(values[first], values[second], difference)
-        for (first, second), difference in zip(pairs, differences, strict=True)
-    ]
-    rows = zip(pairs, differences, p_values, correct_by_holm(p_values), strict=True)
-    return tuple(PairTest(*pair, difference, p, corrected) for pair, difference, p, corrected in rows)
+    p_values: list[float | None] = [None] * len(pairs)
+    corrected, randomised = p_values, None
+    if len(pairs) == 1:
+        randomised = randomise_difference(statistics[0], statistics[1])
+    if resamples > 1 and len(statistics[0].counts) > 1:
+        draws = max(resamples, RESAMPLES_PER_PAIR * len(pairs))
+        values = [counts.combine(resample_sums(counts.counts, draws, SEED)) for counts in statistics]  # M of (R,)
+        resampled = [
+            compute_bootstrap_p(values[first], values[second], difference)
+            for (first, second), difference in zip(pairs, differences, strict=True)
+        ]
+        p_values, corrected = [*resampled], [*correct_by_holm(resampled)]
+    rows = zip(pairs, differences, p_values, corrected, strict=True)
+    return tuple(PairTest(*pair, difference, p, by_holm, randomised) for pair, difference, p, by_holm in rows)
 
 
 def correct_by_holm(p_values: Sequence[float]) -> list[float]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from nmt_cli.api.drawings.drawing import DrawingConfig
 from nmt_cli.api.evaluate import evaluate
 from nmt_cli.api.options.arguments import list_paths, list_texts, select_options
 from nmt_cli.api.prepare import prepare
@@ -25,6 +26,13 @@ def test_a_string_is_a_list_of_one() -> None:
 
 def test_a_path_is_taken_where_an_option_is_text() -> None:
     assert select_options({"glossary": Path("terms.tsv"), "beam_size": 3}, LineConfig) == {"glossary": "terms.tsv"}
+
+
+def test_a_text_is_one_of_those_that_an_option_takes() -> None:
+    assert select_options({"target": "Wo?", "pairs": Path("p.tsv")}, DrawingConfig) == {
+        "target": ("Wo?",),
+        "pairs": "p.tsv",
+    }
 
 
 def test_every_function_names_the_option_that_was_meant(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from nmt_cli.evaluation.comparison import SystemComparison, compare_systems, list_disputed
-from nmt_cli.evaluation.comparison_table import MARK, describe_pairs, format_notes, format_table
+from nmt_cli.evaluation.comparison_table import MARK, describe_difference, describe_pairs, format_notes, format_table
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.material import Material
-from nmt_cli.evaluation.report import describe_difference, score_material, tabulate_sentences
+from nmt_cli.evaluation.report import score_material, tabulate_sentences
 from nmt_cli.text.wrapping import count_columns
 
 REFERENCE = "the cat sat on the mat"

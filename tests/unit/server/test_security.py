@@ -1,15 +1,10 @@
-"""Attacks: foreign names and pages, paths, headers, large and slow bodies, names of files."""
+"""Attacks: foreign names and pages, paths, headers, malformed values, texts in logs."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
-import os
-import socket
-import time
 import tracemalloc
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,13 +12,11 @@ import pytest
 from nmt_cli.server.admission import Admission
 from nmt_cli.server.errors import RequestError
 from nmt_cli.server.keys import Key
-from nmt_cli.server.limits import Limits
-from nmt_cli.server.results import ResultStore
 from nmt_cli.server.run import log_without_texts
 from nmt_cli.server.service import Service
 from nmt_cli.server.suggestions import SuggestionFile
 from nmt_cli.translation.result import Translation
-from support.served import Client, connect, make_pool, read_all, serve_on_port, wait_until
+from support.served import Client, connect, make_pool, read_all, serve_on_port
 from support.translations import louder
 
 VALUES = {"q": "hello", "source": "en", "target": "de"}
@@ -83,44 +76,6 @@ def test_no_path_leads_to_a_file(path: str) -> None:
     assert Client().get(path).status_code == 404
 
 
-def test_a_text_of_a_form_may_be_as_large_as_a_request() -> None:
-    text = "1" * 1_900_000  # the library's own limit is 1 MB
-    values = {**VALUES, "q": text}
-    client = Client()
-    assert client.post("/translate", data=values).json()["translatedText"] == text
-    parts = {name: (None, value) for name, value in values.items()}
-    assert client.post("/translate", files=parts).json()["translatedText"] == text
-
-
-def test_a_large_body_is_refused_whether_it_says_so_or_not() -> None:
-    client = Client(Service(make_pool()[0], Limits(body=100)))
-    assert client.post("/translate", json={**VALUES, "q": "a" * 200}).status_code == 413
-
-    async def send_parts() -> int:
-        async def parts() -> object:  # type: ignore[misc]
-            for _ in range(50):
-                yield b"aaaaaaaaaa"
-
-        response = await client.send("POST", "/translate", content=parts())
-        return response.status_code
-
-    assert asyncio.run(send_parts()) == 413
-
-
-def test_too_many_lines_and_too_many_waiting_lines_have_their_status() -> None:
-    client = Client(Service(make_pool()[0], Limits(lines=3)))
-    assert client.post("/translate", json={**VALUES, "q": ["a"] * 4}).status_code == 413
-    assert client.post("/translate", json={**VALUES, "q": ["<p>a</p>"] * 4, "format": "html"}).status_code == 413
-    assert client.post("/detect", json={"q": ["a"] * 4}).status_code == 413
-    busy = Client(Service(make_pool()[0], Limits(waiting=3))).post("/translate", json={**VALUES, "q": ["a"] * 4})
-    assert (busy.status_code, busy.headers["retry-after"]) == (503, "2")
-
-
-def test_a_text_that_takes_too_long_is_given_up() -> None:
-    client = Client(Service(make_pool(seconds_per_line=0.5)[0], Limits(seconds=0.05)))
-    assert client.post("/translate", json=VALUES).status_code == 503
-
-
 @pytest.mark.parametrize("body", [b"{", b"[[[", b'"text"', b"null", b"[" * 100_000, b"\xff\xfe"])
 def test_a_body_that_is_no_request_is_an_error_of_the_client(body: bytes) -> None:
     assert Client().post("/translate", content=body, headers={"Content-Type": "application/json"}).status_code == 400
@@ -130,74 +85,6 @@ def test_a_multipart_body_that_is_cut_is_an_error_of_the_client() -> None:
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
     for body in (b"--x\r\nContent-Disposition: form-data; name=", b"nothing", b""):
         assert Client().post("/translate_file", content=body, headers=headers).status_code == 400
-
-
-def test_names_of_uploads_become_harmless() -> None:
-    store = ResultStore()
-    for name in ("../../etc/passwd", "..\\..\\boot.ini", "a\x00b.txt", ".bashrc", "x" * 300 + ".txt", "", 'a";b.txt'):
-        result = store.make_name(name)
-        assert store.find_path(result).parent == store.folder
-        store.find_path(result).write_text("")
-        assert store.find(result) is not None, result
-    assert store.find("../" + store.make_name("a.txt")) is None
-    store.close()
-
-
-def test_results_are_deleted_whether_anybody_asks_for_one_or_not() -> None:
-    service = Service(make_pool()[0], results=ResultStore(seconds=0.1))
-    with serve_on_port(service):
-        path = service.results.find_path(service.results.make_name("a.txt"))
-        path.write_text("")
-        for _ in range(50):
-            time.sleep(0.05)
-            if not path.exists():
-                break
-        assert path.parent.is_dir()
-        assert not path.exists()
-
-
-def test_results_expire_and_end_with_the_server() -> None:
-    store = ResultStore(seconds=0.05)
-    name = store.make_name("a.txt")
-    store.find_path(name).write_text("")
-    assert store.find(name)
-    time.sleep(0.1)
-    assert store.find(name) is None
-    folder = store.folder
-    assert folder.stat().st_mode & 0o077 == 0
-    store.close()
-    assert not folder.exists()
-
-
-def write_result(store: ResultStore, name: str, *, age: float = 0.0, size: int = 1) -> Path:
-    path = store.find_path(store.make_name(name))
-    path.write_bytes(bytes(size))
-    os.utime(path, (time.time() - age,) * 2)
-    return path
-
-
-def test_results_are_bounded_together_and_the_oldest_goes_first() -> None:
-    store = ResultStore(most_bytes=100)
-    old, young = write_result(store, "old.txt", age=20, size=60), write_result(store, "young.txt", age=10, size=60)
-    assert store.find(old.name) is None and store.find(young.name) == young
-    small = write_result(store, "small.txt", size=40)
-    assert store.find(small.name) == small and store.find(young.name) == young
-    store.close()
-
-
-def test_results_may_be_renamed_while_others_are_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
-    store = ResultStore()
-    gone, here = write_result(store, "gone.txt"), write_result(store, "here.txt")
-    names = [gone, here, store.find_path(f".{here.name}.123.partial")]
-    old = write_result(store, "old.txt", age=1_000)
-    unfinished = store.find_path(f".{here.name}.77.partial")  # of a document that takes longer than results are kept
-    unfinished.write_text("")
-    os.utime(unfinished, (0, 0))
-    gone.unlink()
-    monkeypatch.setattr(Path, "iterdir", lambda folder: iter([*names, old, unfinished]))
-    assert store.find(here.name) == here
-    assert unfinished.exists() and not old.exists()
-    store.close()
 
 
 def test_nothing_of_a_text_is_logged() -> None:
@@ -298,50 +185,6 @@ def test_an_origin_that_is_none_is_a_foreign_one(origin: str) -> None:
     assert answer.status_code == 200
     assert "access-control-allow-origin" not in answer.headers
     assert client.post("/suggest", json=VALUES, headers=headers).status_code == 403
-
-
-def test_a_client_that_sends_slowly_is_cut_off() -> None:
-    service = Service(make_pool()[0], Limits(head_seconds=0.3, body_seconds=0.3))
-    with serve_on_port(service) as (url, _):
-        with connect(url) as silent, connect(url) as slow_head, connect(url) as slow_body:
-            slow_head.sendall(b"GET /health HTTP/1.1\r\nHost: local")
-            slow_body.sendall(b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
-            begun = time.monotonic()
-            assert read_all(silent) == b""
-            assert read_all(slow_head) == b""
-            slow_body.settimeout(5)
-            assert b" 408 " in slow_body.recv(65536)
-            assert time.monotonic() - begun < 5
-
-
-def test_a_client_that_does_not_read_is_cut_off_and_never_delays_the_end() -> None:
-    """Several answers are asked for at once, so that they fill the buffers of the system."""
-    service = Service(make_pool()[0], Limits(answer_seconds=0.3))
-    body = b'{"source": "en", "target": "de", "q": "%s"}' % (b"1" * 1_900_000)
-    head = b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body)
-    with serve_on_port(service) as (url, server), socket.socket() as connection:
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        host, _, port = url.removeprefix("http://").partition(":")
-        connection.connect((host, int(port)))
-        connection.settimeout(5)
-        with suppress(OSError):
-            for _ in range(20):
-                connection.sendall(head + body)
-        assert wait_until(lambda: not server.server_state.connections)
-
-
-def test_a_client_that_reads_slowly_gets_all_of_its_answer() -> None:
-    service = Service(make_pool()[0], Limits(answer_seconds=0.5))
-    body = b'{"source": "en", "target": "de", "q": "%s"}' % (b"1" * 1_900_000)
-    head = b"POST /translate HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body)
-    with serve_on_port(service) as (url, _), connect(url) as connection:
-        connection.sendall(head + body)
-        size = 0
-        for _ in range(10):
-            size += len(connection.recv(20_000))
-            time.sleep(0.1)
-        size += len(read_all(connection))
-    assert size > 1_900_000
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_the_page_is_whole_escaped_and_loads_nothing() -> None:
     assert "with other numbers · docs/rules.md#check-numbers" in page
     assert "too &lt;short&gt;; number 7 missing" in page and "a &amp; b.txt" in page
     assert "default-src 'none'" in page and not re.search(r'(?:src|href)="(?!data:)', page)
-    assert "prefers-color-scheme: dark" in page
+    assert "light-dark(" in page
 
 
 def test_a_page_without_a_failure_says_so() -> None:

@@ -14,12 +14,8 @@ from sacrebleu.metrics.ter import TER
 from sacrebleu.significance import PairedTest
 
 from nmt_cli.evaluation.analysis import significance
-from nmt_cli.evaluation.analysis.significance import (
-    bootstrap_difference,
-    bootstrap_interval,
-    compare,
-    randomise_difference,
-)
+from nmt_cli.evaluation.analysis.significance import bootstrap_interval, randomise_difference
+from nmt_cli.evaluation.analysis.system_tests import compare_pairs
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.registry import METRICS
 from support.corpora import toy_pairs
@@ -68,7 +64,8 @@ def test_intervals_and_p_values_are_sacrebleu_s(name: str, metric: object) -> No
     assert ours.statistics and other.statistics
     interval = bootstrap_interval(ours.statistics, 200)
     assert interval is not None and interval.half_width == pytest.approx(expected["bs"].ci, abs=1e-4)
-    assert bootstrap_difference(ours.statistics, other.statistics, 200) == pytest.approx(expected["bs"].p_value)
+    (test,) = compare_pairs([ours, other], resamples=200)
+    assert test.p == pytest.approx(expected["bs"].p_value)
     randomised = randomise_difference(ours.statistics, other.statistics, 300)
     if name == "ter":  # few whole edits make ties, which sacreBLEU does not count, and Riezler and Maxwell do
         assert randomised > expected["ar"].p_value
@@ -78,10 +75,11 @@ def test_intervals_and_p_values_are_sacrebleu_s(name: str, metric: object) -> No
 
 def test_a_system_equals_itself_and_a_great_difference_is_no_chance() -> None:
     score = METRICS["rougeL"](HYPOTHESES, PAIRED)
-    itself = compare(score, score, resamples=100, trials=100)
-    assert itself is not None and (itself.difference, itself.bootstrap_p) == (0, 1)
-    perfect = compare(METRICS["rougeL"](REFERENCES, PAIRED), METRICS["rougeL"](["x"] * 60, PAIRED), resamples=100)
-    assert perfect is not None and perfect.randomisation_p < 0.001 and perfect.difference == pytest.approx(100)
+    (itself,) = compare_pairs([score, score], resamples=100)
+    assert (itself.difference, itself.p, itself.randomisation_p) == (0, 1, 1)
+    perfect = [METRICS["rougeL"](REFERENCES, PAIRED), METRICS["rougeL"](["x"] * 60, PAIRED)]
+    (test,) = compare_pairs(perfect, resamples=100)
+    assert test.randomisation_p < 0.001 and test.difference == pytest.approx(100)
 
 
 def test_trials_are_sacrebleu_s_also_where_memory_makes_parts_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,9 +92,10 @@ def test_trials_are_sacrebleu_s_also_where_memory_makes_parts_of_them(monkeypatc
 
 
 def test_a_single_sentence_has_no_interval_and_no_bootstrap() -> None:
-    comparison = compare(METRICS["bleu"](["a"], [["a"]]), METRICS["bleu"](["b"], [["a"]]), resamples=1000)
-    assert comparison is not None and (comparison.interval, comparison.bootstrap_p) == (None, None)
-    assert comparison.randomisation_p == 1
+    scores = [METRICS["bleu"](["a"], [["a"]]), METRICS["bleu"](["b"], [["a"]])]
+    assert scores[0].statistics and bootstrap_interval(scores[0].statistics, 1000) is None
+    (test,) = compare_pairs(scores, resamples=1000)
+    assert (test.p, test.corrected_p, test.randomisation_p, test.is_significant) == (None, None, 1, False)
 
 
 def test_systems_that_differ_in_one_sentence_are_not_told_apart() -> None:
@@ -106,5 +105,5 @@ def test_systems_that_differ_in_one_sentence_are_not_told_apart() -> None:
     metric = METRICS["exact"]
     for wrong, expected in ((1, 1.0), (2, 0.5), (3, 0.25)):
         other = ["something else"] * wrong + right[wrong:]
-        comparison = compare(metric(right, references), metric(other, references), resamples=0)
-        assert comparison is not None and comparison.randomisation_p == pytest.approx(expected, abs=0.02)
+        (test,) = compare_pairs([metric(right, references), metric(other, references)], resamples=0)
+        assert test.randomisation_p == pytest.approx(expected, abs=0.02)

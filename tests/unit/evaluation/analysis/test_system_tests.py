@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.evaluation.analysis.significance import bootstrap_difference
 from nmt_cli.evaluation.analysis.system_tests import assign_letters, compare_pairs, correct_by_holm
 from nmt_cli.evaluation.metrics.score import Score, average_scores
 
@@ -56,8 +55,8 @@ def test_every_pair_is_tested_as_two_systems_alone_are() -> None:
     scores = [make_score(list(base + shift + generator.normal(0, 5, 50))) for shift in (0, 0.2, 9)]
     tests = compare_pairs(scores, resamples=1000)
     assert [(test.first, test.second) for test in tests] == [(0, 1), (0, 2), (1, 2)]
-    assert scores[0].statistics is not None and scores[2].statistics is not None
-    assert tests[1].p == bootstrap_difference(scores[0].statistics, scores[2].statistics, 1000)
+    (alone,) = compare_pairs([scores[0], scores[2]], resamples=1000)
+    assert tests[1].p == alone.p and tests[1].randomisation_p is None and alone.randomisation_p is not None
     assert [test.is_significant for test in tests] == [False, True, True]
     assert tests[1].difference == pytest.approx(scores[0].value - scores[2].value)
 
@@ -67,6 +66,9 @@ def test_so_many_samples_are_drawn_that_even_many_systems_can_differ() -> None:
     assert all(test.is_significant for test in compare_pairs(scores, resamples=100))
 
 
-def test_without_resamples_or_with_one_sentence_nothing_is_tested() -> None:
-    assert compare_pairs([make_score([1.0, 2.0]), make_score([3.0, 4.0])], resamples=0) == ()
-    assert compare_pairs([make_score([1.0]), make_score([3.0])], resamples=1000) == ()
+def test_without_resamples_or_with_one_sentence_there_is_no_bootstrap() -> None:
+    for values, resamples in (([1.0, 2.0], 0), ([1.0], 1000)):
+        for test in compare_pairs([make_score(values), make_score([3.0, 4.0][: len(values)])] * 2, resamples):
+            assert (test.p, test.corrected_p, test.p_values, test.is_significant) == (None, None, "", False)
+        (alone,) = compare_pairs([make_score(values), make_score([3.0, 4.0][: len(values)])], resamples)
+        assert alone.p is None and alone.p_values.endswith("(approximate randomisation)")

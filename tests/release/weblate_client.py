@@ -3,7 +3,7 @@
     pip download --no-deps weblate && unzip weblate-*.whl 'weblate/*.py' -d WEBLATE
     pip install django requests python-dateutil siphashc rapidfuzz      # in an environment of its own
     nmt translate --serve 5000
-    python benchmarks/peers/weblate_client.py WEBLATE http://127.0.0.1:5000
+    python tests/release/weblate_client.py WEBLATE http://127.0.0.1:5000
 
 All of Weblate needs a database and libraries in C. Here its classes for LibreTranslate and DeepL run as they are, with
 their base class, cache and requests; what they take from elsewhere (languages, forms, and where the placeholders of a

@@ -1,0 +1,13 @@
+"""What the tests of several commands share."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.shouting import Shouting, use_shouting
+
+
+@pytest.fixture
+def shouting(monkeypatch: pytest.MonkeyPatch) -> Shouting:
+    """The translator that `Translator.load` gives; a test split of 100 sentences, of which half are right."""
+    return use_shouting(monkeypatch)

@@ -1,0 +1,51 @@
+"""Signals while a command runs: the first asks, the second ends."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+import typer
+
+from nmt_cli.cli.stopping import Stop, catch_stop_signals
+
+
+def test_the_first_signal_asks_and_the_second_ends() -> None:
+    stop = Stop()
+    assert not stop()
+    stop.request_stop(signal.SIGTERM, None)
+    assert stop() and stop.signal == signal.SIGTERM
+    with pytest.raises(KeyboardInterrupt):
+        stop.request_stop(signal.SIGINT, None)
+
+
+def test_signals_are_given_back_after_training() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with catch_stop_signals() as stop:
+        signal.raise_signal(signal.SIGINT)
+        assert stop()
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_training_ended_before_its_first_update_exits_as_the_signal_says() -> None:
+    with pytest.raises(typer.Exit) as caught, catch_stop_signals():
+        signal.raise_signal(signal.SIGTERM)
+        raise KeyboardInterrupt
+    assert caught.value.exit_code == 128 + signal.SIGTERM
+    with pytest.raises(KeyboardInterrupt), catch_stop_signals():
+        signal.raise_signal(signal.SIGINT)
+        raise KeyboardInterrupt
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no SIGHUP")
+def test_a_closed_terminal_stops_training_as_sigterm_does() -> None:
+    with catch_stop_signals() as stop:
+        signal.raise_signal(signal.SIGHUP)
+        assert stop() and stop.signal == signal.SIGHUP
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as under `nohup`
+    try:
+        with catch_stop_signals() as stop:
+            signal.raise_signal(signal.SIGHUP)
+            assert not stop()
+    finally:
+        signal.signal(signal.SIGHUP, before)
