@@ -5,7 +5,8 @@ Reads; translates and scores nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,9 @@ class EvaluationRequest:
     precision: str | None = None  # of the weights of every model: float or int8; None: as its card says
     rerank: Path | None = None  # the model of the other direction that ranks hypotheses
     is_profiled: bool = False
+    settings_from: Mapping[str, str] = field(
+        default_factory=dict
+    )  # the variables and files of options that nobody typed
 
     def __post_init__(self) -> None:
         if [*self.paths].count(Path("-")) > 1:
@@ -86,7 +90,12 @@ class EvaluationRequest:
 
     @property
     def option_values(self) -> dict[str, Any]:
-        """The inputs by option, for `--json`."""
+        """The inputs by option, and where options that nobody typed come from, for `--json`."""
+        return self.input_values | ({"settings_from": dict(self.settings_from)} if self.settings_from else {})
+
+    @property
+    def input_values(self) -> dict[str, Any]:
+        """The inputs by option."""
         references = [str(path) for path in self.references]
         source = {"source": str(self.source)} if self.source else {}
         precision = {"precision": self.precision} if self.precision else {}

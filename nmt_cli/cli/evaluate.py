@@ -103,6 +103,7 @@ def evaluate(
         precision=precision,
         rerank=None if rerank is None else resolve_model(rerank),
         is_profiled=profile or write_to is not None,
+        settings_from=explicit.settings_from,
     )
     output = EvaluationOutput(screen, request, write_to, sentences, as_json=as_json, profile=profile)
     output.require_files()

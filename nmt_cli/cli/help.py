@@ -41,7 +41,7 @@ class OptionHelp(NamedTuple):
     heading: str
     flags: str  # as they are typed, with the name of the value
     text: str
-    notes: str  # environment variable and default
+    notes: str  # the default
 
 
 def measure_width() -> int:
@@ -88,12 +88,11 @@ def describe_parameter(parameter: Any, context: Any) -> OptionHelp:
         name = str(parameter.metavar or parameter.name.upper()).strip("[].")
         return OptionHelp(name, "Arguments", name, parameter.help or "", "")
     text, default = split_default(respell_settings(parameter.help or "", context.command.params))
-    notes = [f"env: {parameter.envvar}"] if parameter.envvar else []
     default = default or format_default(parameter, context)
-    notes += [f"default: {default}"] if default else []
     text = ENDINGS.get(parameter.name, text)
     heading = parameter.rich_help_panel or "Output"
-    return OptionHelp(name_option(parameter), heading, format_flags(parameter), text, "; ".join(notes))
+    note = f"default: {default}" if default else ""
+    return OptionHelp(name_option(parameter), heading, format_flags(parameter), text, note)
 
 
 def split_default(text: str) -> tuple[str, str]:
@@ -222,7 +221,7 @@ def format_rows(heading: str, rows: Iterable[tuple[str, str]], width: int) -> li
 
 def format_ending(name: str, width: int, *, in_full: bool) -> list[str]:
     """Returns the last lines, which say where to find more."""
-    more = f"Further settings, which --set and --config take, and every option in full: nmt {name} --help-all"
+    more = f"Further settings (--set, nmt.toml, NMT_SEED=7) and every option in full: nmt {name} --help-all"
     lines = [] if in_full else wrap_text(more, width)
     return [*lines, *([link_documentation(f"docs/{name}.md")] if name in PAGES else [])]
 

@@ -92,7 +92,8 @@ METAVARS = {
     **dict.fromkeys(("source_language", "target_language"), "LANGUAGE"),
     **dict.fromkeys(("column", "new_column", "source_column", "target_column"), "COLUMN"),
     **dict.fromkeys(("dev", "test"), "SIZE"),
-    **dict.fromkeys(("glossary", "comet_model", "gold", "pairs", "suggestions"), "FILE"),
+    **dict.fromkeys(("glossary", "comet_model", "gold", "pairs", "suggestions", "tm", "api_keys", "bleu_spm"), "FILE"),
+    **dict.fromkeys(("monolingual_source", "monolingual_target"), "FILE"),
     **dict.fromkeys(("serve",), "ADDRESS"),
     **dict.fromkeys(("allow_host",), "NAME"),
     **dict.fromkeys(("memory_limit",), "SIZE"),
@@ -111,4 +112,5 @@ METAVARS = {
     "length_penalty": "ALPHA",
     "coverage_penalty": "BETA",
 }
+PATHS = {"FILE", "DIR", "MODEL", "FILE_OR_MODEL"}
 VALUES = {"int": "N", "float": "NUMBER", "str": "TEXT", "Path": "FILE"}

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.api.prepare import PrepareRequest, run_preparation
 from nmt_cli.cli.parsing.options import AsJson, DataOption, Force, declare_option
 from nmt_cli.cli.parsing.signature import with_settings
@@ -20,6 +21,7 @@ from nmt_cli.corpus.config import PrepareConfig
 @with_settings
 def prepare(
     screen: Screen,
+    explicit: ExplicitOptions,
     config: PrepareConfig,
     corpus: Annotated[
         list[str] | None,
@@ -59,4 +61,4 @@ def prepare(
         outcome = run_preparation(request, progress)
     show_prepared_corpus(screen, outcome.report, outcome.advice)
     if as_json:
-        typer.echo(json.dumps(outcome.to_mapping(), ensure_ascii=False))
+        typer.echo(json.dumps(outcome.to_mapping() | explicit.origin_entry, ensure_ascii=False))

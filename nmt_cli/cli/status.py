@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.api.kept_scores import read_scores
+from nmt_cli.cli.parsing.ambient import NearbyFile, find_file, name_variable
 from nmt_cli.errors import NmtError
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.wrapping import format_count
@@ -34,6 +35,7 @@ class Status(NamedTuple):
     corpus_files: tuple[Path, ...]  # that may hold sentence pairs
     named_models: tuple[str, ...]  # installed ones
     problems: tuple[str, ...] = ()
+    settings: str | None = None  # the configuration file of this directory, or of one above
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> Status:
@@ -42,9 +44,14 @@ class Status(NamedTuple):
         from nmt_cli.runtime.installed_models import CARD, find_model, list_models
         from nmt_cli.runtime.model_directory import CHECKPOINTS, read_card
 
-        data, model = Path(environment.get("NMT_DATA") or "prepared"), Path(environment.get("NMT_MODEL") or "model")
-        manifest, card, problems = None, None, []
+        manifest, card, nearby, problems = None, None, None, []
+        data, model = Path("prepared"), Path("model")
         try:
+            nearby = find_file()
+            data, model = (
+                choose_place("data", data, environment, nearby),
+                choose_place("model", model, environment, nearby),
+            )
             manifest = Manifest.read(data) if (data / MANIFEST_NAME).is_file() else None
             model = find_model(model)
             card = read_card(model) if (model / CARD).is_file() else None
@@ -52,8 +59,24 @@ class Status(NamedTuple):
             problems.append(f"{error.message} ({error.hint})" if error.hint else error.message)
         has_checkpoint = any(path.suffix == ".npz" for path in (model / CHECKPOINTS).glob("*"))
         return cls(
-            data, model, manifest, card, has_checkpoint, tuple(find_corpora()), tuple(list_models()), tuple(problems)
+            data=data,
+            model=model,
+            manifest=manifest,
+            card=card,
+            has_checkpoint=has_checkpoint,
+            corpus_files=tuple(find_corpora()),
+            named_models=tuple(list_models()),
+            problems=tuple(problems),
+            settings=nearby.name if nearby is not None else None,
         )
+
+
+def choose_place(name: str, default: Path, environment: Mapping[str, str], nearby: NearbyFile | None) -> Path:
+    """Returns the directory that the environment names, or else the top level of a configuration file."""
+    variable, filed = environment.get(str(name_variable(name))), nearby.values.get(name) if nearby is not None else None
+    if variable or nearby is None or not isinstance(filed, str):
+        return Path(variable or default)
+    return Path(nearby.resolve(filed))
 
 
 def find_corpora() -> Iterator[Path]:
@@ -71,6 +94,7 @@ def describe_status(environment: Mapping[str, str] | None = None) -> list[str]:
         f"corpus   {describe_corpus(status)}",
         f"model    {describe_model(status)}",
         *describe_scores(status),
+        *([f"settings {status.settings}"] if status.settings is not None else []),
         *(f"  ! {problem}" for problem in status.problems),
         *(f"{'next' if number == 0 else '':9}{command}" for number, command in enumerate(list_next(status))),
         "",

@@ -88,7 +88,7 @@ def train(
             outcome = run_training(request, shown, loading)
     shown.show_outcome(outcome, request, was_stopped=bool(stop.signal))
     if as_json and outcome is not None:
-        typer.echo(json.dumps(outcome.to_mapping(model), ensure_ascii=False))
+        typer.echo(json.dumps(outcome.to_mapping(model) | explicit.origin_entry, ensure_ascii=False))
     if stop.signal:
         raise typer.Exit(128 + stop.signal)
 

@@ -45,8 +45,14 @@ def list_facts(report: Report, test_set: str, inputs: Mapping[str, Any]) -> list
     if report.search is not None:
         facts.append(("decoding", f"{report.search.summary}, free-running"))
     for name, value in inputs.items():
-        facts.append((name, ", ".join(value) if isinstance(value, list) else str(value)))
+        facts.append((name.replace("_", " "), describe_input(value)))
     return facts
+
+
+def describe_input(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{part} ({origin})" for part, origin in value.items())
+    return ", ".join(value) if isinstance(value, list) else str(value)
 
 
 def render_html(report: Report, test_set: str, inputs: Mapping[str, Any], curves: str) -> str:

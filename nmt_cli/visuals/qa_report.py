@@ -88,6 +88,7 @@ class QaReport:
     what: str  # where the texts come from
     languages: tuple[str, str]
     thing: str = "line"  # what a text is called
+    settings_from: Mapping[str, str] = field(default_factory=dict)  # the variables and files of options, if any
     texts: int = 0
     entries: list[QaEntry] = field(default_factory=list)
     changed: list[QaEntry] = field(default_factory=list)  # that failed no check
@@ -136,6 +137,7 @@ def render_json(report: QaReport) -> str:
         "input": report.what,
         "source_language": report.languages[0],
         "target_language": report.languages[1],
+        **({"settings_from": dict(report.settings_from)} if report.settings_from else {}),
         "texts": report.texts,
         "failed": len(report.entries),
         "from_memory": report.recalled,
@@ -181,9 +183,11 @@ def render_head(report: QaReport) -> str:
     recalled = (
         f" {format_count(report.recalled, 'comes', 'come')} from the translation memory." if report.recalled else ""
     )
+    origins = ", ".join(f"{name} ({origin})" for name, origin in report.settings_from.items())
+    settings = f" Not typed: {escape(origins)}." if origins else ""
     return (
         f"<h1>What to look at in {escape(report.what)}</h1>"
-        f'<p class="faint">{source} to {target}. Of {things}, {failed}.{recalled}{sure}</p>'
+        f'<p class="faint">{source} to {target}. Of {things}, {failed}.{recalled}{sure}{settings}</p>'
     )
 
 

@@ -246,3 +246,30 @@ def refuse_combinations(command: str, explicit: ExplicitOptions, values: Mapping
         option = explicit.find_first(row.settings, beside=row.beside)
         if option is not None and row.when(settings):
             raise OptionError(f"{option} {row.why.format_map(settings)}", hint=row.hint.format_map(settings))
+
+
+def find_set_aside(
+    command: str, explicit: ExplicitOptions, values: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> frozenset[str]:
+    """Returns the ambient options of a command that cannot be combined with others, whose values are their `defaults`.
+
+    Nobody asked for them in this call: instead of refusing it, they are left out.
+    """
+    settings, aside = SettingValues(values), frozenset[str]()
+    for row in REFUSALS.get(command, ()) if explicit.ambient else ():
+        if row.when(settings):
+            names = choose_aside(row, explicit, settings, defaults) - aside
+            aside |= names
+            settings.update((name, defaults.get(name)) for name in names)
+    return aside
+
+
+def choose_aside(
+    row: Refusal, explicit: ExplicitOptions, settings: SettingValues, defaults: Mapping[str, Any]
+) -> frozenset[str]:
+    """Returns the ambient options that a row refuses, or, where it refuses a typed one, those that are the reason."""
+    refused = frozenset(row.settings) - explicit.idle
+    if not refused & explicit.typed.keys():
+        return explicit.ambient & refused
+    reasons = {name: SettingValues({**settings, name: defaults.get(name)}) for name in explicit.ambient}
+    return frozenset(name for name, without in reasons.items() if not row.when(without))

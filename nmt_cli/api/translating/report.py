@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -272,7 +272,9 @@ def shorten_list(words: Sequence[str]) -> str:
     return ", ".join(words[:WORDS_SHOWN]) + (" ..." if len(words) > WORDS_SHOWN else "")
 
 
-def open_qa_report(checks: CheckConfig, what: str, card: ModelCard, thing: str) -> QaReport | None:
+def open_qa_report(
+    checks: CheckConfig, what: str, card: ModelCard, thing: str, settings_from: Mapping[str, str]
+) -> QaReport | None:
     """Returns an empty report of texts that fail a check; None unless requested. `what` names the input."""
     if checks.report is None:
         return None
@@ -281,7 +283,7 @@ def open_qa_report(checks: CheckConfig, what: str, card: ModelCard, thing: str) 
     from nmt_cli.visuals.qa_report import CheckTitle, QaReport
 
     titles = {check.name: CheckTitle(check.summary, f"{RULES_PAGE}{check.anchor}") for check in CHECKS}
-    return QaReport(titles, what, card.languages, thing)
+    return QaReport(titles, what, card.languages, thing, settings_from)
 
 
 def count_faults(fault: Fault, count: int) -> str:

@@ -162,7 +162,8 @@ def open_report(
     """Returns an empty report, which counts lines if all documents are plain text, else texts."""
     thing = "line" if all(document.format is TEXT for document in documents) else "text"
     what = ", ".join(map(str, request.files)) or "standard input"
-    qa, length = open_qa_report(request.checks, what, card, thing), request.search.max_length
+    qa = open_qa_report(request.checks, what, card, thing, request.explicit.settings_from)
+    length = request.search.max_length
     cuts, path = SourceCuts(thing), request.checks.report
     files = FileSummaries(thing, find_threshold(request.checks, card), are_apart)
     return TranslationReport(

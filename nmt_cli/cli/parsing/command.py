@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from nmt_cli.api.options.command_options import OPTIONS
+from nmt_cli.cli.parsing.ambient import name_variable
 from nmt_cli.cli.parsing.assignments import parse_command_line
 from nmt_cli.cli.parsing.fast_start import LightParameters, convert_lightly
 from nmt_cli.cli.parsing.spelling import is_setting, name_option, respell_settings
@@ -19,6 +20,7 @@ from nmt_cli.errors import NmtError
 # Other names of values, by the option: those by which textbooks and other toolkits call them.
 SYNONYMS = {"attention": {"bahdanau": "additive", "luong": "general"}}
 ALWAYS = {"help", "help-all"}  # options of every command
+TYPED_ONLY = {*ALWAYS, "set"}  # that no environment variable sets
 
 
 class PanelledCommand(LightParameters, TyperCommand):
@@ -38,8 +40,10 @@ class PanelledCommand(LightParameters, TyperCommand):
         formatter.write(format_command_help(self, ctx, in_full=False))
 
     def prepare_parameter(self, parameter: Any) -> None:
-        """Records whether a parameter is a setting, and how its values are converted."""
+        """Records whether a parameter is a setting, its environment variable, and how its values are converted."""
         options = OPTIONS.get(self.name or "")
+        if parameter.param_type_name == "option" and name_option(parameter) not in TYPED_ONLY:
+            parameter.envvar = name_variable(name_option(parameter))
         if options is not None and parameter.param_type_name == "option":
             parameter.is_setting = name_option(parameter) not in options.names | ALWAYS
         if is_setting(parameter):

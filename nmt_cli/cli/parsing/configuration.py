@@ -1,25 +1,30 @@
-"""`--config`: a file whose values become the defaults of a command, so that typed options win.
+"""A file of settings, of `--config` or found, whose values become the defaults of a command, so that typed ones win.
 
 Keys are the names of settings, with `-` or `_`. A table named for a command applies only to that command and takes
-precedence over the top level.
+precedence over the top level. A file that is found serves all commands: each takes what it has of the top level.
 """
 
 from __future__ import annotations
 
+import os
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from nmt_cli.errors import DataError, OptionError
+from nmt_cli.api.options.command_options import OPTIONS
+from nmt_cli.cli.parsing.ambient import NearbyFile, find_file, load_toml, refuse_unknown_variables
+from nmt_cli.errors import OptionError
 from nmt_cli.files import require_file
 from nmt_cli.settings import has_type, reject_unknown
 
 # What the types of settings are called in errors about a file.
 IN_FILES = {str: "text", Path: "a path", int: "a whole number", float: "a number", bool: "true or false"}
 NEVER = {"config", "set", "help", "help-all"}  # that a file or `--set` may not set
+CONFIGURED_BY = "nmt.configured-by"  # the file of the defaults, in the `meta` of a context
 
 
 def map_settings(command: Any) -> dict[str, Any]:
@@ -30,42 +35,99 @@ def map_settings(command: Any) -> dict[str, Any]:
 
 
 def read_configuration(context: typer.Context, path: Path | None) -> Path | None:
-    """Makes the values of the file the defaults of this command. Raises OptionError for unknown names."""
+    """Makes the values of the file, or else of one that is found, the defaults of this command.
+
+    Raises OptionError for unknown names, also of environment variables.
+    """
+    if context.resilient_parsing:  # for a completion
+        return path
+    refuse_unknown_variables(os.environ, partial(is_known, context), list_known(context))
+    nearby = find_file() if path is None else None
     if path is not None:
-        tables, shared = split_tables(load_toml(path), list_sibling_commands(context))
-        table = tables.get(str(context.info_name), {})
-        defaults: dict[str, Any] = {}
-        for values, where in ((shared, str(path)), (table, f"{path}, [{context.info_name}]")):
-            defaults |= convert_values(context, values, where=where)
-        context.default_map = defaults
+        set_defaults(context, load_toml(require_file(path)), str(path))
+    elif nearby is not None:
+        tables, shared = split_tables(nearby.values, list_sibling_commands(context))
+        useful = {
+            name: value for name, value in shared.items() if is_own(context, name) or find_owner(context, name) is None
+        }
+        set_defaults(context, tables | useful, nearby.name, nearby)
     return path
 
 
-def convert_values(context: typer.Context, values: Mapping[str, Any], *, where: str) -> dict[str, Any]:
-    """Returns the values of a table by parameter name. Raises OptionError for settings that the command lacks."""
+def set_defaults(context: typer.Context, values: dict[str, Any], name: str, nearby: NearbyFile | None = None) -> None:
+    """Makes the values of a file the defaults of this command, and records the name of the file."""
+    tables, shared = split_tables(values, list_sibling_commands(context))
+    table = tables.get(str(context.info_name), {})
+    defaults: dict[str, Any] = {}
+    for group, where in ((shared, name), (table, f"{name}, [{context.info_name}]")):
+        defaults |= convert_values(context, group, where=where, nearby=nearby)
+    context.default_map, context.meta[CONFIGURED_BY] = defaults, name
+
+
+def convert_values(
+    context: typer.Context, values: Mapping[str, Any], *, where: str, nearby: NearbyFile | None
+) -> dict[str, Any]:
+    """Returns the values of a table by parameter name; paths of a `nearby` file as they are from here.
+
+    Raises OptionError for settings that the command lacks.
+    """
     tables = [key for key, value in values.items() if isinstance(value, dict)]
     reject_unknown(tables, list_sibling_commands(context), where=where, noun="command")
     converted: dict[str, Any] = {}
+    known = [] if nearby is None else list_known(context)
     for name, value in values.items():
-        parameter = find_setting(context, name, where=where, hint="put it under [{}]")
-        converted[str(parameter.name)] = convert_value(parameter.type_descriptor.annotation, name, value, where)
+        parameter = find_setting(context, name, where=where, hint="put it under [{}]", known=known)
+        value = convert_value(parameter.type_descriptor.annotation, name, value, where)
+        converted[str(parameter.name)] = value if nearby is None else resolve_paths(parameter, value, nearby)
     return converted
 
 
-def find_setting(context: typer.Context, name: str, *, where: str, hint: str) -> Any:
-    """Returns the parameter of this name.
+def resolve_paths(parameter: Any, value: Any, nearby: NearbyFile) -> Any:
+    """Returns the value of a parameter, with paths beside the file as they are from the current directory."""
+    from nmt_cli.cli.help_pages import METAVARS, PATHS  # only a nearby file needs to know
+
+    is_path = parameter.type_descriptor.annotation in (Path, list[Path]) or METAVARS.get(parameter.name) in PATHS
+    if not is_path:
+        return value
+    return [nearby.resolve(part) for part in value] if isinstance(value, list) else nearby.resolve(value)
+
+
+def is_own(context: typer.Context, name: str) -> bool:
+    return name in map_settings(context.command)
+
+
+def is_known(context: typer.Context, name: str) -> bool:
+    """Whether a setting is one of any command, or the file of settings itself."""
+    return is_own(context, name) or name == "config" or find_owner(context, name) is not None
+
+
+def list_known(context: typer.Context) -> list[str]:
+    """Returns the settings of this command and the options of all others, without importing these."""
+    return sorted({*map_settings(context.command), *(name for options in OPTIONS.values() for name in options.names)})
+
+
+def find_owner(context: typer.Context, name: str) -> str | None:
+    """Returns the first command that has a setting, or None."""
+    siblings = list_sibling_commands(context)
+    owners = [command for command in siblings if command in OPTIONS and name in OPTIONS[command].names]
+    if owners or context.parent is None:
+        return next(iter(owners), None)
+    group: Any = context.parent.command
+    has_it = (command for command in siblings if name in map_settings(group.get_command(context.parent, command)))
+    return next(has_it, None)
+
+
+def find_setting(context: typer.Context, name: str, *, where: str, hint: str, known: Sequence[str] = ()) -> Any:
+    """Returns the parameter of this name; `known` are further names that may be meant.
 
     Raises OptionError for a name that the command lacks; if another command has it, with `hint` about that one.
     """
     settings = map_settings(context.command)
-    group: Any = context.parent.command if context.parent is not None and name not in settings else None
-    for command in list_sibling_commands(context) if group is not None else ():
-        if name in map_settings(group.get_command(context.parent, command)):
-            raise OptionError(
-                f"{where}: {name} is a setting of nmt {command}, not of nmt {context.info_name}",
-                hint=hint.format(command),
-            )
-    reject_unknown([name], sorted(settings), where=where, noun="setting")
+    owner = find_owner(context, name) if name not in settings else None
+    if owner is not None:
+        message = f"{where}: {name} is a setting of nmt {owner}, not of nmt {context.info_name}"
+        raise OptionError(message, hint=hint.format(owner))
+    reject_unknown([name], known or sorted(settings), where=where, noun="setting")
     return settings[name]
 
 
@@ -103,13 +165,3 @@ def list_sibling_commands(context: typer.Context) -> list[str]:
     parent = context.parent
     names = getattr(parent.command, "list_commands", None) if parent else None
     return list(names(parent)) if names else []
-
-
-def load_toml(path: Path) -> dict[str, Any]:
-    """Returns the top-level table of a TOML file. Raises NotFoundError and DataError."""
-    import tomllib  # only `--config` needs it
-
-    try:
-        return tomllib.loads(require_file(path).read_text(encoding="utf-8-sig"))  # Windows puts a mark before it
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} is not valid TOML: {error}") from error

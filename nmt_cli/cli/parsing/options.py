@@ -12,8 +12,8 @@ from nmt_cli.cli.parsing.completion import complete_corpora, complete_models, co
 from nmt_cli.cli.parsing.configuration import read_configuration
 
 DEFAULT_MODEL = Path("model")
-OF_DATA: dict[str, Any] = {"envvar": "NMT_DATA", "autocompletion": complete_corpora}
-OF_MODEL: dict[str, Any] = {"envvar": "NMT_MODEL", "autocompletion": complete_models}
+OF_DATA: dict[str, Any] = {"autocompletion": complete_corpora}
+OF_MODEL: dict[str, Any] = {"autocompletion": complete_models}
 
 
 def declare_option(flag: str, help: str, panel: str, *, short: str | None = None, **more: Any) -> Any:
@@ -61,7 +61,7 @@ Configuration = Annotated[
     declare_option(
         "--config",
         "TOML file with settings of the same names, at the top level or in a table named for the command; typed "
-        "options take precedence.",
+        "options and environment variables take precedence.  [default: the nearest nmt.toml or pyproject.toml]",
         "Files",
         is_eager=True,
         callback=read_configuration,

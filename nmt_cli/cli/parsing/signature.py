@@ -8,14 +8,15 @@ import inspect
 import typing
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from nmt_cli.api.options.combinations import collect_values
 from nmt_cli.api.options.explicit import ExplicitOptions, Fallback, is_off, leave_open
-from nmt_cli.api.options.refusals import refuse_combinations
+from nmt_cli.api.options.refusals import find_set_aside, refuse_combinations
 from nmt_cli.cli.parsing.completion import COMPLETIONS
+from nmt_cli.cli.parsing.configuration import CONFIGURED_BY
 from nmt_cli.cli.parsing.options import Assignments, Configuration, FullHelp, Quiet, Verbose
 from nmt_cli.cli.parsing.spelling import respell_settings, spell_option
 from nmt_cli.cli.render import Screen
@@ -37,7 +38,7 @@ def with_settings(command: Callable[..., None], fallback: Fallback = leave_open)
 
     The command itself is called with the settings objects, built (and thus checked) from those options. A parameter
     annotated with `ExplicitOptions` receives the explicitly set options, one annotated with `Screen` where to print;
-    then a typed option overrules one in the file of `--config` that contradicts it. If neither sets an option,
+    then a typed option overrules one of the environment or of a file that contradicts it. If none sets an option,
     `fallback` may; otherwise it has its default.
     """
     signature = inspect.signature(command, eval_str=True)
@@ -48,17 +49,10 @@ def with_settings(command: Callable[..., None], fallback: Fallback = leave_open)
         context, common = values.pop(CONTEXT), {name: values.pop(name) for name in COMMON}
         spell = functools.partial(respell_settings, parameters=context.command.params)
         screen = Screen(quiet=common["quiet"], verbose=common["verbose"], spell=spell)
-        explicit = find_explicit(context, common["configuration"])
-        groups = {name: kind for name, kind in kinds.items() if is_settings(kind)}
-        overruled = {name for kind in groups.values() for name in explicit.find_overruled(kind)}
-        explicit = explicit.drop(overruled)
-        with explicit.name_file():
-            settings = assemble_settings(groups, values, overruled, fallback(values, explicit))
-            others = {name: value for name, value in values.items() if name in kinds}
-            refuse_combinations(str(context.info_name), explicit, collect_values(settings.values(), others))
-            values |= settings
-            provided = {ExplicitOptions: explicit, Screen: screen}
-            command(**{name: provided[kind] if kind in PROVIDED else values[name] for name, kind in kinds.items()})
+        parsed = combine_settings(context, kinds, values, find_explicit(context, common["configuration"]), fallback)
+        show_origins(screen, parsed.explicit, parsed.aside)
+        provided = {ExplicitOptions: parsed.explicit, Screen: screen}
+        command(**{name: provided[kind] if kind in PROVIDED else parsed.values[name] for name, kind in kinds.items()})
 
     parameters = [make_parameter(CONTEXT, typer.Context)]
     for parameter in signature.parameters.values():
@@ -72,17 +66,67 @@ def with_settings(command: Callable[..., None], fallback: Fallback = leave_open)
     return call_command
 
 
+class ParsedOptions(NamedTuple):
+    """The values of a command's parameters, with its settings built; `aside` are options that were left out."""
+
+    values: dict[str, Any]
+    explicit: ExplicitOptions
+    aside: dict[str, str]
+
+
+def combine_settings(
+    context: typer.Context,
+    kinds: Mapping[str, Any],
+    values: Mapping[str, Any],
+    explicit: ExplicitOptions,
+    fallback: Fallback,
+) -> ParsedOptions:
+    """Builds the settings from the values of options. Raises OptionError for those that cannot be combined."""
+    groups = {name: kind for name, kind in kinds.items() if is_settings(kind)}
+    overruled = {name for kind in groups.values() for name in explicit.find_overruled(kind)}
+    every, command, values = explicit, str(context.info_name), dict(values)
+    explicit = every.drop(overruled)
+    with every.name_origin():
+        settings = assemble_settings(groups, values, overruled, fallback(values, explicit))
+        others = {name: value for name, value in values.items() if name in kinds}
+        defaults = {str(parameter.name): parameter.default for parameter in context.command.params}
+        aside = find_set_aside(command, explicit, collect_values(settings.values(), others), defaults)
+        if aside:
+            explicit, overruled = explicit.drop(aside), overruled | aside
+            values |= {name: defaults[name] for name in aside}
+            settings = assemble_settings(groups, values, overruled, fallback(values, explicit))
+            others |= {name: values[name] for name in aside & others.keys()}
+        refuse_combinations(command, explicit, collect_values(settings.values(), others))
+    return ParsedOptions(values | settings, explicit, {name: every.origins[name] for name in aside})
+
+
 def find_explicit(context: typer.Context, file: Path | None) -> ExplicitOptions:
-    """Returns which options were typed, and which are in the `file` of `--config`."""
-    names: dict[str, dict[str, str]] = {"COMMANDLINE": {}, "DEFAULT_MAP": {}}
+    """Returns which options were typed, and which the environment and the `file` of `--config` or a found one set."""
+    typed, filed, origins = dict[str, str](), dict[str, str](), dict[str, str]()
     idle = set()
     for parameter in context.command.params:
         name, value = str(parameter.name), context.params.get(str(parameter.name))
         source = context.get_parameter_source(name)
-        if source is not None and source.name in names:
-            names[source.name][name] = spell_option(parameter, value)
-            idle |= {name} if is_off(value) and not parameter.default else set()
-    return ExplicitOptions(names["COMMANDLINE"], names["DEFAULT_MAP"], file, frozenset(idle))
+        if source is None or source.name == "DEFAULT":
+            continue
+        if source.name == "COMMANDLINE":
+            typed[name] = spell_option(parameter, value)
+        else:
+            filed[name] = spell_option(parameter, value)
+            origins[name] = str(parameter.envvar if source.name == "ENVIRONMENT" else context.meta[CONFIGURED_BY])
+        idle |= {name} if is_off(value) and not parameter.default else set()
+    config = file if "configuration" in typed else None
+    return ExplicitOptions(typed, filed, config, frozenset(idle), origins)
+
+
+def show_origins(screen: Screen, explicit: ExplicitOptions, aside: Mapping[str, str]) -> None:
+    """Says with --verbose where the options that nobody typed come from, and which of them are left out."""
+    for origin in dict.fromkeys(explicit.origins.values()):
+        names = [option for name, option in explicit.filed.items() if explicit.origins[name] == origin]
+        if names:
+            screen.say_detail(f"{origin}: {', '.join(names)}")
+    for name, origin in aside.items():
+        screen.say_detail(f"{origin}: {name.replace('_', '-')} does not apply to this call, and is left out")
 
 
 def assemble_settings(

@@ -9,6 +9,7 @@ from typing import Any, get_args
 from typer import BadParameter
 from typer.exceptions import TyperException
 
+from nmt_cli.cli.parsing.configuration import CONFIGURED_BY
 from nmt_cli.cli.parsing.spelling import spell_option
 from nmt_cli.errors import find_nearest
 
@@ -35,13 +36,23 @@ def explain_usage(problem: TyperException) -> tuple[str, str]:
     see = f"see `{context.command_path if context else 'nmt'} --help`"
     message, name = problem.format_message(), getattr(problem, "option_name", None)
     if isinstance(problem, BadParameter) and hasattr(problem, "value") and problem.param is not None:
-        return explain_value(problem.param, problem.value, see)
+        message, hint = explain_value(problem.param, problem.value, see)
+        origin = name_origin(context, problem.param)
+        return f"{origin}: {message.removeprefix('--set ')}" if origin else message, hint
     if name is not None and "requires an argument" in message:
         return f"{name} needs a value", see
     if name is not None and "No such option" in message:
         nearest = " or ".join(sorted(getattr(problem, "possibilities", None) or ()))
         return f"there is no option {name}", f"did you mean {nearest}? {see}" if nearest else see
     return message.replace("Value error, ", ""), see  # pydantic adds it
+
+
+def name_origin(context: Any, parameter: Any) -> str:
+    """Returns the variable or the file of a value that was not typed; empty for one that was."""
+    source = context.get_parameter_source(parameter.name) if context is not None else None
+    if source is None or source.name not in ("ENVIRONMENT", "DEFAULT_MAP"):
+        return ""
+    return str(parameter.envvar if source.name == "ENVIRONMENT" else context.meta[CONFIGURED_BY])
 
 
 def explain_value(parameter: Any, value: Any, see: str) -> tuple[str, str]:
