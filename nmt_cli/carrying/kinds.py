@@ -83,6 +83,12 @@ def group_patterns(kinds: tuple[Kind, ...]) -> tuple[PatternGroup, ...]:
     return tuple(PatternGroup(tuple(group)) for _, group in groupby(described, key=lambda kind: kind in DIGITS))
 
 
+@cache
+def select_word_kinds(kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
+    """Returns the kinds that are searched for one by one, with a context."""
+    return tuple(kind for kind in kinds if kind in WORDS)
+
+
 def find_spans(text: str, context: Context = NO_CONTEXT, kinds: tuple[Kind, ...] = IN_ANY_TEXT) -> list[Span]:
     """Returns the protected spans of a line, in order, without overlaps; no two masked spans touch."""
     spans: list[Span] = []
@@ -90,8 +96,8 @@ def find_spans(text: str, context: Context = NO_CONTEXT, kinds: tuple[Kind, ...]
         spans = sorted([*spans, *group.find(cover_spans(text, spans))])
     if spans and ("(" in text or "[" in text):
         spans = [widen_to_brackets(span, text) for span in spans]
-    for kind in kinds:
-        if kind in WORDS and kind.may_be_in(text, context):
+    for kind in select_word_kinds(kinds):
+        if kind.may_be_in(text, context):
             spans = sorted([*spans, *kind.find(cover_spans(text, spans), context)])
     spans = join_touching(spans) if len(spans) > 1 else spans
     if not spans or context.is_word is None:

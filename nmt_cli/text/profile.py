@@ -68,6 +68,7 @@ class WordCounts:
         self.least_count = least_count
         self.find = lru_cache(COUNTS_REMEMBERED)(self.look_up)
         self.familiar: set[str] = set()  # parts of texts between blanks whose words all occur
+        self.totals: dict[str, int] = {}  # the counts of words as `TextProfile.count_word` returns them
         self.searches = 0  # before the table was split
 
     def __len__(self) -> int:
@@ -140,8 +141,18 @@ class TextProfile(NamedTuple):
     def count_word(self, word: str) -> int:
         """Counts a word in any case; a word with apostrophes or hyphens counts as its rarest part.
 
-        In scripts without spaces, a word counts as its rarest character.
+        In scripts without spaces, a word counts as its rarest character. Fast for words that were counted before.
         """
+        totals = self.words.totals
+        total = totals.get(word)
+        if total is None:
+            if len(totals) >= COUNTS_REMEMBERED:
+                totals.clear()
+            total = totals[word] = self.add_forms(word)
+        return total
+
+    def add_forms(self, word: str) -> int:
+        """Returns the count of a word, or of the rarest part of one that does not occur whole."""
         total = self.find_word(word).total
         if total or not word:
             return total

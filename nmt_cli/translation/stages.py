@@ -139,9 +139,10 @@ def place(tools: Tools, batch: TranslationBatch) -> None:
     """Puts the spans back, and links the words of recalled pieces."""
     if batch.memory is not None:
         batch.translations |= batch.memory.link_pieces(tools, batch.pieces)
+    tokenizers = tools.tokenizers
     for text_id, piece in batch.pieces.items():
         prefix = batch.config.prefix if text_id.piece == 0 else ""
-        batch.parts[text_id] = restore_piece(piece, batch.translations.get(text_id), tools.tokenizers, prefix)
+        batch.parts[text_id] = restore_piece(piece, batch.translations.get(text_id), tokenizers, prefix)
 
 
 def write_back(tools: Tools, batch: TranslationBatch) -> None:
@@ -153,11 +154,11 @@ def write_back(tools: Tools, batch: TranslationBatch) -> None:
 
 def join(tools: Tools, batch: TranslationBatch) -> None:
     """Joins the pieces of each line, and undoes the rewrites of the line."""
-    is_sampled = batch.config.sampling.sample
+    is_sampled, tokenizers = batch.config.sampling.sample, tools.tokenizers
     for index, line in enumerate(batch.lines):
         pieces = [batch.pieces[text_id] for text_id in batch.list_ids(index)]
         parts = [batch.parts[text_id] for text_id in batch.list_ids(index)]
-        joined = join_parts(line, pieces, parts, tools.tokenizers, sampled=is_sampled)
+        joined = join_parts(line, pieces, parts, tokenizers, sampled=is_sampled)
         joined = joined if is_sampled else select_distinct(joined, batch.n_best)
         joined = joined if batch.memory is None else joined._replace(origin=find_origin(pieces))
         rewritten = batch.rewritten_lines[index]

@@ -17,6 +17,7 @@ from nmt_cli.translation.result import FailedCheck
 if TYPE_CHECKING:
     from nmt_cli.text.profile import TextProfile
 
+RAISED = frozenset(RAISED_DIGITS)
 EDGES = END_MARKS + PAUSES + QUOTES  # what may stand around a word
 COPIED_WORDS = 3  # ordinary words in a row that two languages seldom share
 COPIED_PAIRS = 4  # pairs of characters, where a script has no blanks
@@ -116,6 +117,8 @@ def list_words(text: str) -> list[str]:
     bare = lower.strip(EDGES)
     if bare.isascii() and bare.isalpha():
         return [bare]  # fast for most parts of a text
-    unraised = (word.rstrip(RAISED_DIGITS) for word in choose_word_pattern(lower).findall(lower))
-    words = [word for word in unraised if word[:1].isalpha()]
+    words: list[str] = choose_word_pattern(lower).findall(lower)
+    if not RAISED.isdisjoint(lower):
+        words = [word.rstrip(RAISED_DIGITS) for word in words]
+    words = [word for word in words if word[:1].isalpha()]
     return [piece for word in words for piece in split_unspaced(word)] if find_unspaced(lower) else words
