@@ -71,6 +71,7 @@ class PrepareOutcome:
             "source_language": manifest.source_language,
             "target_language": manifest.target_language,
             "counts": asdict(manifest.counts),
+            "tags": manifest.tags,
             "source": asdict(manifest.source),
             "target": asdict(manifest.target),
             "notes": list(self.report.notes),

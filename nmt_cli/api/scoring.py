@@ -138,7 +138,9 @@ class Evaluation:
         sentences = corpus.read_references("train")
         sample = sentences[:: max(1, len(sentences) // SAMPLE)][:SAMPLE]
         text = texts.ParallelText(
-            tuple(sentence.source for sentence in sample), tuple(sentence.references for sentence in sample)
+            tuple(sentence.source for sentence in sample),
+            tuple(sentence.references for sentence in sample),
+            tags=tuple(sentence.tags for sentence in sample),
         )
         progress = count_stage(self.progress, "translating training sentences", len(sample))
         return report.translate_text((), text, translator, self.request.search, progress).material

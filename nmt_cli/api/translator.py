@@ -15,6 +15,7 @@ from nmt_cli.api.options.arguments import (
     check_texts,
     explain_os_errors,
     list_paths,
+    list_texts,
     select_options,
 )
 from nmt_cli.api.progress import StageReporter, count_stage, ignore_progress
@@ -23,18 +24,20 @@ from nmt_cli.jobs.job import SearchOptions
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.stream import batch_blocks
-from nmt_cli.translation.config import CheckConfig, LineConfig, MemoryConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.config import CheckConfig, LineConfig, MemoryConfig, ModelRequest, RepairConfig, TagConfig
 
 if TYPE_CHECKING:
     from nmt_cli.api.documents import FileReport
     from nmt_cli.jobs.job import Block
     from nmt_cli.runtime.model_directory import ModelCard
+    from nmt_cli.text.tags import TagSet
     from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.result import Translation
     from nmt_cli.translation.translator import Translator
 
 READ_AHEAD = 512  # lines of a stream that are translated together
-OF_SEARCH = (SearchConfig, SamplingConfig, RepairConfig, CheckConfig)
+OF_SEARCH = (SearchConfig, SamplingConfig, RepairConfig, CheckConfig, TagConfig)
+TAG = "tag"  # an option that may be given as one text or several
 PREFIX = "prefix"  # an option of the command that is no field with a help text
 
 
@@ -57,7 +60,7 @@ class LoadedTranslator:
         """`companions` are the other models by option."""
         self._translator = translator
         self._companions = companions
-        self._options = dict(options)
+        self._options = list_tags(options)
         self._memory = memory
         self.model = model
         self._make_options({})  # what is wrong is said when it is given
@@ -90,12 +93,13 @@ class LoadedTranslator:
 
     def _make_options(self, options: Mapping[str, Any], n_best: int = 1) -> SearchOptions:
         """Returns the settings of a search; `options` overrule those given to `nmt.load`."""
-        made = make_search_options(options, self._options, n_best=n_best, companions=self._companions)
+        made = make_search_options(list_tags(options), self._options, n_best=n_best, companions=self._companions)
         if made.checks is not None and made.checks.needs_confidence:
             from nmt_cli.translation.checks.confidence import load_confidence  # which few calls need
 
             load_confidence(self.card)
-        return made._replace(memory=self._memory)
+        tags = choose_tags({**self._options, **list_tags(options)}, self.card, self.model)
+        return made._replace(search=dataclasses.replace(made.search, tags=tags), memory=self._memory)
 
     @overload
     def translate(self, texts: str, **options: Any) -> str: ...
@@ -150,8 +154,9 @@ class LoadedTranslator:
         config = DocumentConfig.from_options(**select_options(options, DocumentConfig))
         others = {name: value for name, value in options.items() if not hasattr(config, name)}
         made = self._make_options(others)
+        languages = self.card.follow_tags(made.search.tags).languages
         if tm is not None:
-            made = made._replace(memory=open_memory(tm, self.card.languages))
+            made = made._replace(memory=open_memory(tm, languages))
 
         def translate_block(block: Block) -> list[Translation]:
             return made.translate(self._translator, block.texts, first_line=block.first)
@@ -161,7 +166,7 @@ class LoadedTranslator:
             Path(source),
             Path(target),
             config,
-            self.card.languages,
+            languages,
             split_sentences=self._translator.reader.config.split_sentences,
             memory=made.memory,
             progress=progress or ignore_progress,
@@ -190,6 +195,7 @@ def load(
     from nmt_cli.runtime.installed_models import find_model
 
     check_count("threads", threads)
+    options = list_tags(options)
     values = {name: value for name, value in options.items() if name != PREFIX}
     lines, *_ = build_settings("translate", values, LineConfig, *OF_SEARCH, where="load")  # before the model is loaded
     others = {name: value for name, value in options.items() if not hasattr(lines, name)}
@@ -199,7 +205,8 @@ def load(
     judge = None if rerank is None else find_model(Path(rerank))
     translator = open_translator(ModelRequest(directory, others_models, lines, precision, threads, reverse, judge))
     companions = {"ensemble": others_models, "rerank": judge}
-    memory = open_memory(tm, translator.card.languages)
+    tags = choose_tags(others, translator.card, directory)
+    memory = open_memory(tm, translator.card.follow_tags(tags).languages)
     return LoadedTranslator(translator, directory, others, companions=companions, memory=memory)
 
 
@@ -230,5 +237,18 @@ def make_search_options(
         {name: value for name, value in group.items() if name != PREFIX} for group in (options, earlier)
     )
     others = {"n_best": n_best, **companions}
-    search, sampling, repair, checks = build_settings("translate", options, *OF_SEARCH, others=others, earlier=earlier)
+    settings = build_settings("translate", options, *OF_SEARCH, others=others, earlier=earlier)
+    search, sampling, repair, checks, _ = settings
     return SearchOptions(dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling), repair, checks)
+
+
+def list_tags(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns options in which a single tag is a list of one."""
+    return {name: tuple(list_texts(value)) if name == TAG else value for name, value in options.items()}
+
+
+def choose_tags(options: Mapping[str, Any], card: ModelCard, model: Path) -> TagSet:
+    """Returns the tags of a model that options ask for. Raises OptionError for one that it does not know."""
+    from nmt_cli.translation.known_tags import find_tags  # SentencePiece, which `import nmt_cli` does not need
+
+    return find_tags(TagConfig.from_options(**select_options(options, TagConfig)).names, card, model)

@@ -69,8 +69,22 @@ class Ragged:
     def truncate(self, limit: int) -> Self:
         """Returns the sequences with at most their first `limit` ids."""
         positions = np.arange(len(self.ids)) - np.repeat(self.offsets[:-1], self.lengths)  # (T,) within the sequence
-        ends = np.cumsum(np.minimum(self.lengths, limit))
-        return type(self)(self.ids[positions < limit], np.concatenate([[0], ends]))
+        return self.keep(positions < limit)
+
+    def keep(self, is_kept: NDArray[np.bool_]) -> Self:
+        """Returns the sequences with only those of all ids that `is_kept` (T,) selects."""
+        ends = np.concatenate([[0], np.cumsum(is_kept)])
+        return type(self)(self.ids[is_kept], ends[self.offsets])
+
+    def insert_before(self, prefixes: Ragged) -> Self:
+        """Returns each sequence preceded by that of `prefixes` with the same number."""
+        lengths = self.lengths + prefixes.lengths
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        positions = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)  # (T,) within the sequence
+        is_prefix = positions < np.repeat(prefixes.lengths, lengths)
+        ids = np.empty(offsets[-1], self.ids.dtype)
+        ids[is_prefix], ids[~is_prefix] = prefixes.ids, self.ids
+        return type(self)(ids, offsets)
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:

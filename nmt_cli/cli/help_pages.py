@@ -89,8 +89,8 @@ PAGES = {
 # How the value of an option is called; others have the name of their type (VALUES).
 METAVARS = {
     **dict.fromkeys(("data", "model", "image_weights", "init_from", "replay", "tensorboard"), "DIR"),
-    **dict.fromkeys(("source_language", "target_language"), "LANGUAGE"),
-    **dict.fromkeys(("column", "new_column", "source_column", "target_column"), "COLUMN"),
+    **dict.fromkeys(("source_language", "target_language", "to"), "LANGUAGE"),
+    **dict.fromkeys(("column", "new_column", "source_column", "target_column", "tag_column"), "COLUMN"),
     **dict.fromkeys(("dev", "test"), "SIZE"),
     **dict.fromkeys(("glossary", "comet_model", "gold", "pairs", "suggestions", "tm", "api_keys", "bleu_spm"), "FILE"),
     **dict.fromkeys(("monolingual_source", "monolingual_target"), "FILE"),
@@ -106,6 +106,7 @@ METAVARS = {
     "keep": "CHECK",
     "metric": "METRIC",
     "ray": "ADDRESS",
+    "tag": "TAG",
     "smooth": "METHOD",
     "time": "TIME",
     "tokenizer_from": "MODEL",

@@ -28,7 +28,8 @@ def prepare(
         typer.Argument(
             metavar="[CORPUS]...",
             help="Files of sentence pairs: TSV, CSV, JSON Lines, TMX, PO or XLIFF, also compressed; - for standard "
-            "input; corpus.tsv=2 gives a file the weight 2, corpus.tsv=train keeps it out of dev and test.",
+            "input; corpus.tsv=2 gives a file the weight 2, corpus.tsv=train keeps it out of dev and test, "
+            "corpus.tsv=ui tags its pairs.",
             show_default=False,
         ),
     ] = None,

@@ -88,6 +88,9 @@ def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
         screen.say(f"           {repetitions}, by weight")
     groups = format_count(leak.groups, "group")
     screen.say_detail(f"           {groups} of connected pairs, the largest of {leak.largest_group:,}")
+    for tag, counts_of_tag in manifest.tags.items():
+        numbers = "   ".join(f"{split} {number:,}" for split, number in counts_of_tag.items())
+        screen.say(f"  tag      {tag:<10} {numbers}")
     for line in manifest.source.list_headlines():
         screen.say(f"  {line}")
     screen.say(f"  subwords {manifest.source.describe_subwords(manifest.target, manifest.tokenizer.kind)}")

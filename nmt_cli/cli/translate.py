@@ -29,7 +29,7 @@ from nmt_cli.cli.terminal import ScreenConsole, are_terminals
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.jobs.executor import ExecutorConfig
 from nmt_cli.search.config import SamplingConfig, SearchConfig
-from nmt_cli.translation.config import CheckConfig, LineConfig, MemoryConfig, RepairConfig
+from nmt_cli.translation.config import CheckConfig, LineConfig, MemoryConfig, RepairConfig, TagConfig
 
 OUTPUT_HELP = "File to write; of several files a directory, or a pattern such as '{name}.{lang}{ext}'."
 ENSEMBLE_HELP = "Another model with the same subwords, to average probabilities with; may be repeated."
@@ -48,6 +48,7 @@ def translate(
     repair: RepairConfig,
     checks: CheckConfig,
     text: LineConfig,
+    tags: TagConfig,
     memories: MemoryConfig,
     layout: LayoutConfig,
     document: DocumentConfig,
@@ -93,6 +94,7 @@ def translate(
         repair=repair,
         checks=checks,
         lines=text,
+        tags=tags,
         memories=memories,
         layout=layout,
         document=document,

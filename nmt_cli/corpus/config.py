@@ -28,10 +28,14 @@ class PrepareConfig(Settings):
     """How text becomes a prepared corpus: which pairs are kept, how they are split, and which subwords are learned."""
 
     source_language: str | None = setting(
-        None, "Language of the first column [from the file name, like eng-deu.tsv].", panel="Data"
+        None,
+        "Language of the first column, or one for each file: deu,nld [from the file name, like eng-deu.tsv].",
+        panel="Data",
     )
     target_language: str | None = setting(
-        None, "Language of the second column [from the file name, like eng-deu.tsv].", panel="Data"
+        None,
+        "Language of the second column, or one for each file: deu,nld [from the file name, like eng-deu.tsv].",
+        panel="Data",
     )
     reverse: bool = setting(
         False, "Swap the sides: the second column is the source. The splits stay the same.", panel="Data"
@@ -98,6 +102,11 @@ class PrepareConfig(Settings):
         "and each file goes by the first that it has.",
         panel="Splits",
     )
+    tag_column: str | None = setting(
+        None,
+        "Column of tags, such as ui, formal or to:nld, which the model learns to obey.",
+        panel="Data",
+    )
     near_duplicates: bool = setting(False, "Also keep near-duplicate sentences within one split.", panel="Splits")
     seed: int = setting(
         1,
@@ -136,6 +145,16 @@ class PrepareConfig(Settings):
     )
 
     @property
+    def source_languages(self) -> tuple[str, ...]:
+        """The languages of the first column: none, one, or one for each file."""
+        return split_languages(self.source_language)
+
+    @property
+    def target_languages(self) -> tuple[str, ...]:
+        """The languages of the second column, likewise."""
+        return split_languages(self.target_language)
+
+    @property
     def text_sides(self) -> tuple[Literal["source", "target"], ...]:
         """The sides that hold text."""
         return ("source", "target") if self.source_type == "text" else ("target",)
@@ -143,3 +162,8 @@ class PrepareConfig(Settings):
     @property
     def tokenizer_settings(self) -> TokenizerSettings:
         return TokenizerSettings(kind=self.tokenizer, lowercase=self.lowercase)
+
+
+def split_languages(names: str | None) -> tuple[str, ...]:
+    """Returns the languages that an option names, separated by commas."""
+    return tuple(name.strip() for name in (names or "").split(",") if name.strip())

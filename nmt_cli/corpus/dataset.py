@@ -16,10 +16,12 @@ from nmt_cli.arrays.types import FloatArray
 from nmt_cli.corpus.manifest import SPLITS, Manifest, describe_damage
 from nmt_cli.corpus.pairs import Side
 from nmt_cli.corpus.sides import ReferencedSource, SentencePair, SubwordStatistics
+from nmt_cli.corpus.tag_rows import read_tag_sets
 from nmt_cli.sources.images import IMAGE_WEIGHTS, GridSource
 from nmt_cli.sources.rows import SourceRows
 from nmt_cli.sources.source import Source, TextSource, measure_length_factor
 from nmt_cli.text.profile import PROFILE_NAME
+from nmt_cli.text.tags import TagSet, parse_tag_list
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
@@ -151,7 +153,7 @@ class PreparedCorpus:
 
     def read_references(self, split: str) -> list[ReferencedSource]:
         """Returns the sources to translate, each once, with all its references."""
-        return self.manifest.source.group_references(self.read_pairs(split))
+        return self.manifest.source.group_references(self.read_pairs(split), self.read_tags(split))
 
     def read_pairs(self, split: str) -> list[SentencePair]:
         """Returns the sentence pairs of "train", "dev" or "test", in the order of `load_encoded`."""
@@ -186,6 +188,20 @@ class PreparedCorpus:
                 return [line.rstrip("\n") for line in lines]
         except (OSError, UnicodeDecodeError) as error:
             raise describe_damage(path, "cannot be read") from error
+
+    def read_monolingual_tags(self, side: Side) -> list[TagSet]:
+        """Returns the tags of each sentence of `read_monolingual`."""
+        text = self.manifest.monolingual.get(side)
+        if text is None or not text.tags:
+            return [()] * (0 if text is None else text.kept)
+        return [parse_tag_list(run.tags) for run in text.tags for _ in range(run.count)]
+
+    def read_tags(self, split: str) -> list[TagSet]:
+        """Returns the tags of each pair of "train", "dev" or "test", which precede its source."""
+        encoded = self.load_encoded(split)
+        if not self.manifest.tags:
+            return [()] * len(encoded.target)
+        return read_tag_sets(encoded.source.require_sentences("pictures have no tags"), self.source_tokenizer)
 
     def load_encoded(self, split: str) -> EncodedSplit:
         """Returns the ids of "train", "dev" or "test", mapped into memory."""

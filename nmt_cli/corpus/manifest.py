@@ -86,6 +86,15 @@ class MonolingualText:
     kept: Count
     dropped: dict[str, Count]  # by reason
     inputs: dict[str, FileRecord]
+    tags: tuple[TaggedRun, ...] = ()  # of all sentences in order, if any has a tag
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaggedRun:
+    """Successive sentences that have the same tags, separated by blanks."""
+
+    tags: str
+    count: Count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +127,7 @@ class Manifest:
     outputs: dict[FileName, FileRecord]
     tools: dict[str, str]
     monolingual: dict[str, MonolingualText] = dataclasses.field(default_factory=dict)  # by side
+    tags: dict[str, dict[str, Count]] = dataclasses.field(default_factory=dict)  # pairs by tag and split
 
     @property
     def has_joint_vocabulary(self) -> bool:

@@ -22,6 +22,7 @@ from nmt_cli.corpus.manifest import FileRecord, Manifest
 from nmt_cli.files import stage_directory
 from nmt_cli.text.normalise import hash_text, make_sentence_key
 from nmt_cli.text.profile import PROFILE_NAME
+from nmt_cli.text.tags import TagSet
 from nmt_cli.text.tokenizer import Tokenizer
 
 ORIGINAL = "mixed_with"  # the entry of the options that holds the fingerprint of the corpus without synthetic pairs
@@ -34,6 +35,7 @@ class SyntheticPair(NamedTuple):
     source: str
     target: str
     is_tagged: bool
+    tags: TagSet = ()  # of the pair, which follow
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,8 @@ def write_split(
     encoded = corpus.load_encoded(split)
     masked = [mask_pair(pair.source, pair.target) for pair in synthetic]
     sources = corpus.source_tokenizer.encode_all([source for source, _ in masked])
-    sources = [[START, *ids] if pair.is_tagged else ids for ids, pair in zip(sources, synthetic, strict=True)]
+    marks = [[START] * pair.is_tagged + corpus.source_tokenizer.list_tag_ids(pair.tags) for pair in synthetic]
+    sources = [[*mark, *ids] for mark, ids in zip(marks, sources, strict=True)]
     targets = corpus.target_tokenizer.encode_all([target for _, target in masked])
     real = encoded.source.require_sentences("synthetic pairs need text")
     append_rows(real, repeats, sources, corpus.source_tokenizer).save(directory / f"{split}.source")

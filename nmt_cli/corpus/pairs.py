@@ -12,6 +12,10 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from nmt_cli.arrays.types import IntArray
+from nmt_cli.corpus.tag_rows import number_languages
+from nmt_cli.text.tags import TagSet
+
 BoolArray = NDArray[np.bool_]
 Side = Literal["source", "target"]
 Role = Literal["train", "dev", "test"]
@@ -79,6 +83,7 @@ class PairFacts:
     line_numbers: NDArray[np.int64]  # (N,) the line of its file on which the pair begins
     input_numbers: NDArray[np.uint16]  # (N,) the number of the input
     group_keys: NDArray[np.uint64]  # (N,) equal for equal values of the group column; 0 for none
+    tags: NDArray[np.uint16]  # (N,) the number of the pair's tags in `Pairs.tag_sets`
 
     @classmethod
     def join(cls, parts: Sequence[PairFacts]) -> Self:
@@ -94,6 +99,8 @@ class Pairs:
     input_roles: list[Role]
     input_weights: list[float]
     input_training_only: list[bool] = field(default_factory=list)  # empty: none is for training only
+    input_tags: list[TagSet] = field(default_factory=list)  # empty: none has tags
+    tag_sets: list[TagSet] = field(default_factory=lambda: [()])  # distinct ones, the empty one first
     source: Texts = field(default_factory=Texts)
     target: Texts = field(default_factory=Texts)
     more_columns: int = 0
@@ -113,6 +120,18 @@ class Pairs:
 
     def __len__(self) -> int:
         return len(self.source)
+
+    def number_tags(self, tags: TagSet) -> int:
+        """Returns the number of these tags in `tag_sets`, to which new ones are added."""
+        if tags not in self.tag_sets:
+            self.tag_sets.append(tags)
+        return self.tag_sets.index(tags)
+
+    @property
+    def language_numbers(self) -> IntArray:
+        """(N,) numbers that are equal for pairs whose tags name the same languages."""
+        numbers: IntArray = number_languages(self.tag_sets)[self.facts.tags]
+        return numbers
 
     @property
     def is_kept(self) -> BoolArray:

@@ -29,6 +29,7 @@ from nmt_cli.corpus.steps.run_checks import refuse_findings, run_checks
 from nmt_cli.corpus.steps.sources import FINDERS
 from nmt_cli.corpus.steps.split_sizes import check_sizes
 from nmt_cli.corpus.steps.subwords import choose_separation
+from nmt_cli.corpus.steps.tagging import refuse_unpaired_tags, tag_inputs
 from nmt_cli.errors import NmtError, OptionError, OutputError
 from nmt_cli.sources.source import PictureReader
 
@@ -74,6 +75,8 @@ def prepare(
     # 4. Read text without translations, and audit it against the held-out sentences.
     read = partial(read_monolingual, config=config, report_progress=report_progress, processes=processes)
     monolingual = [drop_held_out(read(*item), pairs, division.splits) for item in more_text.items()]
+    for text in monolingual:
+        refuse_unpaired_tags(text.pairs.tag_sets, pairs)
     # 5. Learn the subwords from train, encode all splits, and write everything, the manifest last.
     notes = inputs.notes + [note for texts in more_text.values() for note in texts.notes]
     languages = choose_languages(inputs, config, pairs, notes)
@@ -169,7 +172,8 @@ def group_inputs_by_role(
     """Returns the inputs of the corpus ("train"), and the files named by `--dev` and `--test`."""
     if isinstance(source, Path):
         source = CorpusFile(source)
-    inputs: dict[Role, list[CorpusFile]] = {"train": [source] if isinstance(source, CorpusFile) else list(source)}
+    files = [source] if isinstance(source, CorpusFile) else list(source)
+    inputs: dict[Role, list[CorpusFile]] = {"train": tag_inputs(files, config)}
     if config.dev is not None and not is_size(config.dev):
         inputs["dev"] = [parse_input(config.dev)]
     if config.test is not None and not is_size(config.test):

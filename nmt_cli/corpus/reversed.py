@@ -13,8 +13,10 @@ from nmt_cli.arrays.special_ids import UNKNOWN
 from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus
 from nmt_cli.corpus.pairs import Side
 from nmt_cli.corpus.sides import SentencePair
+from nmt_cli.corpus.tag_rows import drop_tag_ids, prepend_tag_sets, read_tag_sets
 from nmt_cli.sources.rows import Sentences
 from nmt_cli.text.profiling.building import build_profile
+from nmt_cli.text.tags import TagSet, reverse_tags
 from nmt_cli.text.tokenizer import Tokenizer
 
 
@@ -66,6 +68,10 @@ class ReversedCorpus(PreparedCorpus):
     def read_monolingual(self, side: Side) -> list[str]:
         return super().read_monolingual("target" if side == "source" else "source")
 
+    def read_monolingual_tags(self, side: Side) -> list[TagSet]:
+        tags = super().read_monolingual_tags("target" if side == "source" else "source")
+        return list(map(reverse_tags, tags))
+
     def load_encoded(self, split: str) -> EncodedSplit:
         if split not in self.encoded:
             self.encoded[split] = self.swap_sides(split)
@@ -74,8 +80,12 @@ class ReversedCorpus(PreparedCorpus):
     def swap_sides(self, split: str) -> EncodedSplit:
         """Returns both sides of a split, swapped."""
         encoded = super().load_encoded(split)
-        target = encoded.source.require_sentences("networks write text")
+        target: Ragged = encoded.source.require_sentences("networks write text")
         source = self.encode_anew(encoded.target) if len(super().tokenizer_files) > 1 else encoded.target
+        if self.manifest.tags:
+            tags = [reverse_tags(row) for row in read_tag_sets(target, self.target_tokenizer)]
+            source = prepend_tag_sets(source, tags, self.source_tokenizer)
+        target = drop_tag_ids(target, self.target_tokenizer)
         return EncodedSplit(Sentences(source.ids, source.offsets), Ragged(target.ids, target.offsets))
 
     def encode_anew(self, ids: Ragged) -> Ragged:

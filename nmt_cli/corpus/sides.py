@@ -16,6 +16,7 @@ from nmt_cli.records import Count, FileName, Range, Share
 from nmt_cli.sources.images import Grids
 from nmt_cli.sources.rows import Sentences, SourceRows
 from nmt_cli.sources.source import Source
+from nmt_cli.text.tags import TagSet
 from nmt_cli.text.wrapping import format_count
 
 JOINT_NAME = "joint.spm"  # the subwords of both languages, the target's first; `target.spm`, if any, has only these
@@ -35,6 +36,7 @@ class ReferencedSource:
 
     source: str
     references: tuple[str, ...]
+    tags: TagSet = ()
 
 
 class OpenCorpus(Protocol):
@@ -79,9 +81,9 @@ class SubwordStatistics:
         """Returns those of the sources, as they are named in the pairs, that are text: all."""
         return sources
 
-    def group_references(self, pairs: Iterable[SentencePair]) -> list[ReferencedSource]:
-        """Returns the sources to translate, each with its references."""
-        return [ReferencedSource(pair.source, (pair.target,)) for pair in pairs]
+    def group_references(self, pairs: Iterable[SentencePair], tags: Iterable[TagSet]) -> list[ReferencedSource]:
+        """Returns the sources to translate, each with its references and tags."""
+        return [ReferencedSource(pair.source, (pair.target,), row) for pair, row in zip(pairs, tags, strict=True)]
 
     def describe(self, side: str) -> tuple[str, str]:
         """Returns the heading and the text of this side's row in a report."""
@@ -143,7 +145,7 @@ class PictureStatistics:
         """Returns no text, since the sources are names of files."""
         return ()
 
-    def group_references(self, pairs: Iterable[SentencePair]) -> list[ReferencedSource]:
+    def group_references(self, pairs: Iterable[SentencePair], tags: Iterable[TagSet]) -> list[ReferencedSource]:
         """Returns each picture once, with all its captions.
 
         Metrics need equally many references for every source, so a picture with fewer captions than the others repeats

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from nmt_cli.evaluation.analysis.tag_scores import TagScores, score_by_tag
 from nmt_cli.evaluation.analysis.warnings import list_warnings
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
 from nmt_cli.evaluation.metrics.material import Material
@@ -22,6 +23,7 @@ from nmt_cli.evaluation.metrics.score import Score
 from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.wrapping import format_count
+from nmt_cli.translation.by_tags import translate_tagged
 from nmt_cli.translation.config import CheckConfig
 from nmt_cli.translation.truncation import SourceCuts, describe_limits
 
@@ -48,6 +50,7 @@ class Report:
     intervals: Mapping[str, Interval] = field(default_factory=dict)  # 95 %, by the metric's name
     profile: Profile | None = None
     reliability: Reliability | None = None  # of the confidence in each translation; None for a model that has none
+    by_tag: TagScores | None = None  # None if no line has a tag
 
     def add_warnings(self, *lines: str) -> Report:
         """Returns the report with these warnings before its own."""
@@ -88,16 +91,16 @@ def translate_text(
     one_best = dataclasses.replace(search, n_best=1)
     is_rated = translator.confidence is not None and not search.sampling.sample
     checks = CheckConfig() if is_rated else None
-    translations = translator.translate(text.lines, one_best, progress, checks=checks)
+    translations = translate_tagged(translator, text.lines, text.tags, one_best, progress, checks=checks)
     forced = None
     if FORCED & set(names):
         from nmt_cli.translation.forced import force_lines  # numpy, which `nmt --help` does not need
 
         first = [alternatives[0] for alternatives in text.references]
-        forced = force_lines(translator, text.lines, first, limit=search.max_source_length)
+        forced = force_lines(translator, text.lines, first, limit=search.max_source_length, tags=text.tags)
     hypotheses = [translation.text for translation in translations]
     subwords = translator.target.fingerprint if forced else ""
-    material = Material(hypotheses, text.references, text.lines, forced, subwords)
+    material = Material(hypotheses, text.references, text.lines, forced, subwords, text.tags)
     return TranslatedText(
         material,
         one_best,
@@ -129,6 +132,7 @@ def score_translations(
     translated = translate_text(names, text, translator, search, progress)
     report = score_material(names, translated.material, config)
     report = dataclasses.replace(report, search=translated.search).add_warnings(*translated.warnings)
+    report = dataclasses.replace(report, by_tag=score_by_tag(names, translated.material, config))
     return add_reliability(report, translated, config) if translated.confidences else report
 
 
@@ -179,6 +183,7 @@ def make_report_json(report: Report, scored: Mapping[str, Any]) -> dict[str, Any
         "scores": {name: make_score_json(report, name) for name in report.scores},
         **({"confidence": report.reliability.to_mapping()} if report.reliability else {}),
         **({"profile": dataclasses.asdict(report.profile)} if report.profile else {}),
+        **({"tags": report.by_tag.to_mapping()} if report.by_tag else {}),
         "warnings": list(report.warnings),
     }
 
@@ -219,7 +224,7 @@ def format_report(report: Report) -> list[str]:
         )
 
         lines += format_reliability(report.reliability)
-    return lines
+    return lines if report.by_tag is None else [*lines, *report.by_tag.format_lines()]
 
 
 def list_details(scores: Mapping[str, Score]) -> dict[str, str]:

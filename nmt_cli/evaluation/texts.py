@@ -18,6 +18,7 @@ from nmt_cli.formats import require_use
 from nmt_cli.languages.codes import is_same_language
 from nmt_cli.text.sniffing import HEAD, recognise_format
 from nmt_cli.text.stream import decode_lines
+from nmt_cli.text.tags import TagSet
 from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class ParallelText:
     lines: tuple[str, ...]
     references: tuple[tuple[str, ...], ...]  # one tuple per line, all of the same length
     languages: tuple[DeclaredLanguage, ...] = ()  # of those files that declare one
+    tags: tuple[TagSet, ...] = ()  # of each line; empty if no line has any
 
 
 def read_sentences(path: Path) -> list[str]:
@@ -116,5 +118,7 @@ def read_split(corpus: PreparedCorpus, split: str) -> ParallelText:
             hint=f"prepare the corpus with a {split} split, or give files with --source and --reference",
         )
     return ParallelText(
-        tuple(sentence.source for sentence in sentences), tuple(sentence.references for sentence in sentences)
+        tuple(sentence.source for sentence in sentences),
+        tuple(sentence.references for sentence in sentences),
+        tags=tuple(sentence.tags for sentence in sentences) if corpus.manifest.tags else (),
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from nmt_cli.errors import DataError
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.text.tags import TagSet
 from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ class SearchOptions(NamedTuple):
 class Job:
     """A request for a model, and the task: search for translations, or score given ones.
 
-    With `score`, only `search.max_source_length` is used. `opener` is a top-level function, so that it can be pickled.
+    With `score`, only `max_source_length` and the tags of the search are used. `opener` is a top-level function, so
+    that it can be pickled.
     """
 
     request: ModelRequest
@@ -95,12 +97,12 @@ class Job:
 
     def score_block(self, translator: Translator, block: Block) -> list[Translation]:
         """Scores the given translations by the model, and checks them like its own."""
-        scored = score_pairs(translator, block, self.search.max_source_length)
+        scored = score_pairs(translator, block, self.search.max_source_length, self.search.tags)
         return translator.check_translations(scored) if self.checks is not None and self.checks.check else scored
 
 
-def score_pairs(translator: Translator, block: Block, limit: int | None = None) -> list[Translation]:
-    """Scores the given translation of each line (a source, a tab, its translation) by the model.
+def score_pairs(translator: Translator, block: Block, limit: int | None = None, tags: TagSet = ()) -> list[Translation]:
+    """Scores the given translation of each line (a source, a tab, its translation) by the model, behind `tags`.
 
     Sources are truncated to `limit` tokens. Raises DataError for a line that is not a pair.
     """
@@ -108,7 +110,7 @@ def score_pairs(translator: Translator, block: Block, limit: int | None = None) 
 
     pairs = [split_pair(line, number) for number, line in enumerate(block.texts, start=block.first + 1)]
     targets = [target for _, target in pairs]
-    forced = force_translations(translator, [source for source, _ in pairs], targets, limit=limit)
+    forced = force_translations(translator, [source for source, _ in pairs], targets, limit=limit, tags=tags)
     return [restore_text(translation, target) for translation, target in zip(forced, targets, strict=True)]
 
 

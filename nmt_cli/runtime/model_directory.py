@@ -22,6 +22,7 @@ from nmt_cli.runtime.installed_models import explain_missing_model, list_models
 from nmt_cli.sources.entries import SourceEntries, read_entries
 from nmt_cli.sources.source import Source
 from nmt_cli.text.profile import PROFILE_NAME, CorpusProfile
+from nmt_cli.text.tags import TagSet, replace_languages
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerSettings
 from nmt_cli.text.wrapping import format_count
 
@@ -74,11 +75,17 @@ class ModelCard(NamedTuple):
     confidence: Entries = {}  # noqa: RUF012 - never changed; `translation.confidence`, or why there is none
     parent: Entries = {}  # noqa: RUF012 - never changed; the model that training started from, if any
     scores: Entries = {}  # noqa: RUF012 - never changed; on the test sets of a package
+    tags: dict[str, Count] = {}  # noqa: RUF012 - never changed; training pairs by tag
 
     @property
     def languages(self) -> tuple[str, str]:
         """The codes of the source and the target language."""
         return self.source_language, self.target_language
+
+    def follow_tags(self, tags: TagSet) -> ModelCard:
+        """Returns the card as it is for the languages that tags name."""
+        source, target = replace_languages(self.languages, tags)
+        return self._replace(source_language=source, target_language=target)
 
     @property
     def side(self) -> SourceEntries:

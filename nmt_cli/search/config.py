@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nmt_cli.settings import Settings, setting
+from nmt_cli.text.tags import Tag
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +70,7 @@ class SearchConfig(Settings, panel="Decoding"):
     length_factor: float | None = 3.0
     n_best: int = 1  # hypotheses returned for each sentence, at most the beam size
     prefix: str = ""  # text with which every translation begins
+    tags: tuple[Tag, ...] = ()  # in front of every source
     scored: bool = True  # whether scores are needed; without them greedy search is faster, and its scores are NaN
     limit_placeholders: bool = False  # whether each placeholder may be written only as often as the source has it
     sampling: SamplingConfig = dataclasses.field(default_factory=SamplingConfig)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -17,6 +18,7 @@ from nmt_cli.arrays.padding import pad_rows
 from nmt_cli.arrays.special_ids import END
 from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
 from nmt_cli.text.normalise import normalise
+from nmt_cli.text.tags import TagSet
 from nmt_cli.text.tokenizer import Tokenizer
 
 MIN_LENGTH_FACTOR = 1.5  # target tokens per source token that search always allows
@@ -30,6 +32,7 @@ class SourceRow:
     values: SourceArray  # (S,) ids that end with END, or (S, D) features
     is_blank: bool = False  # there is nothing to translate
     full_length: int | None = None  # positions of the whole line, if it was truncated
+    tags: int = 0  # the first positions, which are no part of the line
 
     def __len__(self) -> int:
         return len(self.values)
@@ -81,10 +84,11 @@ class Source(Protocol):
         """Returns the model card's entries about this side."""
         ...
 
-    def make_rows(self, lines: Sequence[str], limit: int | None = None) -> list[SourceRow]:
-        """Returns a row for each line.
+    def make_rows(self, lines: Sequence[str], limit: int | None = None, tags: Sequence[TagSet] = ()) -> list[SourceRow]:
+        """Returns a row for each line, behind its `tags`; none are given for pictures.
 
-        `limit`, by default the side's own, is the maximum number of positions without END; longer lines are truncated.
+        `limit`, by default the side's own, is the maximum number of positions without tags and END; longer lines are
+        truncated.
         """
         ...
 
@@ -93,7 +97,7 @@ class Source(Protocol):
         ...
 
     def label_positions(self, row: SourceRow) -> tuple[str, ...]:
-        """Returns a name for each of the S positions."""
+        """Returns a name for each of the S positions, without those of tags."""
         ...
 
     def find_unseen(self, line: str) -> frozenset[str]:
@@ -130,22 +134,24 @@ class TextSource:
     def to_mapping(self) -> dict[str, Any]:
         return {"type": "text", "limit": self.limit, "length_factor": self.length_factor}
 
-    def make_rows(self, lines: Sequence[str], limit: int | None = None) -> list[SourceRow]:
+    def make_rows(self, lines: Sequence[str], limit: int | None = None, tags: Sequence[TagSet] = ()) -> list[SourceRow]:
         texts = [normalise(line) for line in lines]
-        encoded = self.tokenizer.encode_all(texts)
-        return [self.make_row(text, ids, limit or self.limit) for text, ids in zip(texts, encoded, strict=True)]
+        rows = zip(texts, self.tokenizer.encode_all(texts), tags or repeat((), len(texts)), strict=True)
+        return [self.make_row(text, ids, limit or self.limit, own_tags) for text, ids, own_tags in rows]
 
-    def make_row(self, text: str, ids: list[int], limit: int | None) -> SourceRow:
-        """Returns the row of a normalised text with these ids, truncated to `limit` of them."""
+    def make_row(self, text: str, ids: list[int], limit: int | None, tags: TagSet) -> SourceRow:
+        """Returns the row of a normalised text with these ids, truncated to `limit` of them, behind its tags."""
+        tag_ids = self.tokenizer.list_tag_ids(tags)
         truncated = ids if limit is None else ids[:limit]
-        values = np.array([*truncated, END], dtype=np.int32)
-        return SourceRow(values, is_blank=not text, full_length=len(ids) if len(truncated) < len(ids) else None)
+        values = np.array([*tag_ids, *truncated, END], dtype=np.int32)
+        full_length = len(ids) if len(truncated) < len(ids) else None
+        return SourceRow(values, is_blank=not text, full_length=full_length, tags=len(tag_ids))
 
     def make_batch(self, rows: Sequence[SourceRow]) -> SourceArray:
         return pad_rows([row.values for row in rows])
 
     def label_positions(self, row: SourceRow) -> tuple[str, ...]:
-        return tuple(self.tokenizer.spell_pieces(row.values.tolist()))
+        return tuple(self.tokenizer.spell_pieces(row.values[row.tags :].tolist()))
 
     def find_unseen(self, line: str) -> frozenset[str]:
         return frozenset(self.tokenizer.find_unseen(normalise(line)))

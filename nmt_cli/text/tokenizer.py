@@ -25,6 +25,7 @@ from nmt_cli.text.words import choose_word_pattern
 
 if TYPE_CHECKING:
     from nmt_cli.text.subword_sampling import PieceTable
+    from nmt_cli.text.tags import Tag
 
 FEWEST_FOR_THREADS = 64  # sentences; with fewer, SentencePiece takes longer to start its threads than to work
 
@@ -77,12 +78,22 @@ class Tokenizer:
         return len(self.placeholder_ids) == len(PLACEHOLDERS)
 
     @cached_property
+    def tag_ids(self) -> dict[str, int]:
+        """The ids of the tags in the vocabulary by their pieces: control pieces, which no text is encoded as."""
+        ids = [i for i in range(SPECIALS, self.vocabulary_size) if self._processor.is_control(i)]
+        return {str(self._processor.id_to_piece(i)): i for i in ids}
+
+    def list_tag_ids(self, tags: Iterable[Tag]) -> list[int]:
+        """Returns the ids of tags. Raises KeyError for one that the vocabulary lacks."""
+        return [self.tag_ids[tag.piece] for tag in tags]
+
+    @cached_property
     def characters(self) -> frozenset[str]:
         """The characters that occur in pieces of the vocabulary."""
         are_bytes = self._processor.is_byte(list(range(self.vocabulary_size)))
         pieces = self._processor.id_to_piece(list(range(self.vocabulary_size)))
         known = list(zip(pieces, are_bytes, strict=True))[SPECIALS:]
-        texts = (text for text, is_byte in known if not is_byte and text not in PLACEHOLDERS)
+        texts = (text for text, is_byte in known if not (is_byte or text in PLACEHOLDERS or text in self.tag_ids))
         return frozenset("".join(texts)) - {BLANK} | {" "}
 
     def encode(self, text: str) -> list[int]:
@@ -146,8 +157,9 @@ class Tokenizer:
 
     def decode_with_unknown(self, ids: Sequence[int], unknown: Sequence[str]) -> str:
         """Decodes as `decode` does, writing the texts `unknown`, from `list_surfaces`, for unknown ids."""
-        replacements = iter(unknown)
-        pieces = [next(replacements) if i == UNKNOWN else self._piece_texts[i] for i in drop_special_ids(ids)]
+        replacements, silent = iter(unknown), self.tag_ids.values()
+        shown = [i for i in drop_special_ids(ids) if i not in silent]
+        pieces = [next(replacements) if i == UNKNOWN else self._piece_texts[i] for i in shown]
         return self._finish_text("".join(pieces).replace(BLANK, " "))
 
     def _finish_text(self, text: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import sentencepiece
+from sentencepiece import sentencepiece_model_pb2 as proto
 
 from nmt_cli.arrays.special_ids import END, PAD, START, UNKNOWN
 from nmt_cli.errors import DataError, OptionError
@@ -132,6 +133,19 @@ def run_trainer(surfaces: Sequence[str], kind: TokenizerKind, size: int, coverag
     except RuntimeError as error:
         raise explain_failure(error, size) from error
     return model.getvalue()
+
+
+def add_control_pieces(model: bytes, pieces: Sequence[str]) -> bytes:
+    """Returns a SentencePiece model with those of the `pieces` that it lacks appended; no text is encoded as them."""
+    changed = proto.ModelProto.FromString(model)
+    known = {piece.piece for piece in changed.pieces}
+    missing = [piece for piece in pieces if piece not in known]
+    if not missing:
+        return model
+    for piece in missing:
+        changed.pieces.add(piece=piece, score=0.0, type=proto.ModelProto.SentencePiece.CONTROL)
+    changed.trainer_spec.vocab_size = len(changed.pieces)
+    return bytes(changed.SerializeToString(deterministic=True))
 
 
 def run_interruptibly(work: Callable[[], object]) -> None:

@@ -19,6 +19,7 @@ from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.chrf import compute_chrf
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.wrapping import format_count
+from nmt_cli.translation.by_tags import translate_tagged
 from nmt_cli.translation.checks.confidence import (
     FEATURES,
     GOOD_CHRF,
@@ -47,8 +48,8 @@ def fit_confidence(directory: Path, corpus: PreparedCorpus) -> dict[str, Any]:
         return {"refused": f"the development set has {size}; {FEWEST_SENTENCES} are needed"}
     # 1. Translate the development set as `nmt translate` does.
     translator = Translator.load(ModelRequest(directory)).with_stored_pictures(corpus.load_pictures())
-    sources = [sentence.source for sentence in sentences]
-    translations = translator.translate(sources, SEARCH, repair=RepairConfig(), checks=CheckConfig())
+    sources, tags = [sentence.source for sentence in sentences], [sentence.tags for sentence in sentences]
+    translations = translate_tagged(translator, sources, tags, SEARCH, repair=RepairConfig(), checks=CheckConfig())
     # 2. Score each sentence.  3. Fit.
     scoring = ScoreConfig(lowercase=corpus.target_tokenizer.settings.lowercase)
     references = [sentence.references for sentence in sentences]

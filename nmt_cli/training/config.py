@@ -80,6 +80,16 @@ class TrainConfig(Settings, panel="Optimisation"):
         low=0,
         high=0.9,
     )
+    tag_dropout: float = setting(
+        0.1, "Share of the tags of a corpus left out, so that none is needed.", panel="Regularisation", low=0, high=1
+    )
+    sampling_temperature: float = setting(
+        3.0,
+        "In a corpus of several languages, each has the share of its pairs to the power of one over this, so that a "
+        "small one is not drowned; 1 keeps the shares.",
+        low=1,
+        high=100,
+    )
     swap_words: float = setting(
         0.0,
         "Share of sentence pairs in which a rarer word replaces another, with its translation in the target.",

@@ -20,10 +20,12 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.metrics.bleu import compute_bleu
 from nmt_cli.runtime.model_directory import FLOAT, INT8, name_graphs
 from nmt_cli.runtime.onnx_engine import OnnxEngine, optimise
+from nmt_cli.text.tags import TagSet
 from nmt_cli.training.export.embedding_tables import look_up_embeddings
 from nmt_cli.training.export.graph import Graph
 from nmt_cli.training.export.quantise import RANGES, RangeRecorder, add_range_output, quantise_model
 from nmt_cli.training.validation import GREEDY, Validator
+from nmt_cli.translation.by_tags import translate_tagged
 from nmt_cli.translation.translator import Translator
 
 TOLERATED_COST = 0.2  # BLEU that int8 may lose and still be the default
@@ -61,14 +63,15 @@ def quantise_and_check(corpus: PreparedCorpus, directory: Path, validator: Valid
     `validator` has the development set from the start of training, and knows whether the network has learned to copy
     placeholders.
     """
-    sources, carries = validator.sources, validator.translator.carries
-    quantise(corpus, directory, sources[:CALIBRATION_SENTENCES], carries=carries)
+    sources, tags, carries = validator.sources, validator.tags, validator.translator.carries
+    some = slice(CALIBRATION_SENTENCES)
+    quantise(corpus, directory, sources[some], carries=carries, tags=tags[some])
     for name in (*name_graphs(FLOAT), *name_graphs(INT8)):
         optimise(directory / name)
     scores = {}
     for precision in (FLOAT, INT8):
         engine = OnnxEngine(directory, precision=precision)
-        hypotheses = translate_dev(corpus, engine, sources, carries=carries)
+        hypotheses = translate_dev(corpus, engine, sources, tags, carries=carries)
         scores[precision] = compute_bleu(hypotheses, validator.references, validator.scoring)
     files = [file for name in name_graphs(INT8) for file in directory.glob(f"{name}*")]
     size = sum(file.stat().st_size for file in files)
@@ -76,9 +79,15 @@ def quantise_and_check(corpus: PreparedCorpus, directory: Path, validator: Valid
 
 
 def quantise(
-    corpus: PreparedCorpus, directory: Path, sources: Sequence[str], *, carries: bool, look_up: bool = True
+    corpus: PreparedCorpus,
+    directory: Path,
+    sources: Sequence[str],
+    *,
+    carries: bool,
+    look_up: bool = True,
+    tags: Sequence[TagSet] = (),
 ) -> None:
-    """Writes the graphs in 8 bits, measuring the ranges of their values by translating `sources`.
+    """Writes the graphs in 8 bits, measuring the ranges of their values by translating `sources`, behind their `tags`.
 
     Without `look_up`, products with embeddings are computed: less than half the size, and up to a tenth slower.
     """
@@ -95,13 +104,15 @@ def quantise(
         sessions = (engine.encoder, engine.decoder)
         recorders = [RangeRecorder(session, model) for session, model in zip(sessions, models, strict=True)]
         engine.encoder, engine.decoder = recorders
-        translate_dev(corpus, engine, sources, carries=carries)
+        translate_dev(corpus, engine, sources, tags, carries=carries)
     # 3. Quantise with them.
     for name, model, ranges in zip(name_graphs(INT8), models, recorders, strict=True):
         save(quantise_model(model, ranges.map_ranges()), directory / name)
 
 
-def translate_dev(corpus: PreparedCorpus, engine: OnnxEngine, sources: Sequence[str], *, carries: bool) -> list[str]:
+def translate_dev(
+    corpus: PreparedCorpus, engine: OnnxEngine, sources: Sequence[str], tags: Sequence[TagSet], *, carries: bool
+) -> list[str]:
     """Returns the greedy translations of `sources`."""
     translator = Translator(engine, corpus.source, corpus.target_tokenizer, carries=carries, threads=count_cores())
-    return [translation.text for translation in translator.translate(sources, GREEDY)]
+    return [translation.text for translation in translate_tagged(translator, sources, tags, GREEDY)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -71,7 +72,13 @@ def make_card(run: TrainingRun, corpus: PreparedCorpus, choice: WeightChoice, in
         checksums={},
         source=corpus.source.to_mapping(),
         parent={} if run.parent is None else run.parent.to_mapping(),
+        tags=count_trained_tags(corpus),
     )
+
+
+def count_trained_tags(corpus: PreparedCorpus) -> dict[str, int]:
+    """Returns the number of training pairs by tag, most frequent tags first."""
+    return dict(Counter(str(tag) for tags in corpus.read_tags("train") for tag in tags).most_common())
 
 
 def add_reading(directory: Path, corpus: PreparedCorpus, profile: str) -> None:

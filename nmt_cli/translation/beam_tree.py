@@ -28,7 +28,9 @@ def trace_beam(translator: Translator, line: str, config: SearchConfig) -> Trace
     """
     pieces = translator.reader.split_line(line)
     piece = next((piece for piece in pieces if piece.is_translated), make_plain_piece(normalise(line)))
-    (row,) = translator.source.make_rows([piece.text], config.max_source_length)
+    (row,) = translator.source.make_rows(
+        [piece.text], config.max_source_length, [translator.complete_tags(config.tags)]
+    )
     best, nodes = translator.batch_search.trace(row, config)
     labels = replace_placeholders(translator.target.spell_pieces([node.token for node in nodes]), piece)
     text = translator.target.decode(list(best.tokens))

@@ -75,6 +75,23 @@ class LineConfig(Settings, panel="Text"):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TagConfig(Settings, panel="Text"):
+    """What a model is told besides the text, of that which it was trained to obey."""
+
+    to: str | None = setting(None, "Language to translate to, if the model has several [the first it was trained for].")
+    tag: tuple[str, ...] = setting((), "Tag that the model knows, such as ui; may be repeated.")
+    formality: Literal["formal", "informal"] | None = setting(
+        None, "How to address people: formal (Sie, vous, usted) or informal (du, tu), if the model knows both."
+    )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The tags as they are typed."""
+        to = () if self.to is None else (f"to:{self.to}",)
+        return (*to, *self.tag, *filter(None, (self.formality,)))
+
+
+@dataclass(frozen=True, kw_only=True)
 class MemoryConfig(Settings, panel="Text"):
     """The use of earlier translations."""
 

@@ -21,7 +21,7 @@ def decode_results(
     """Returns one translation per text, with the hypotheses of its row."""
     written = iter(target.decode_all([result.tokens for hypotheses in results for result in hypotheses]))
     return [
-        make_translation(text, row, [make_hypothesis(h, next(written), len(row), target) for h in hypotheses], source)
+        make_translation(text, row, [make_hypothesis(h, next(written), row, target) for h in hypotheses], source)
         for text, row, hypotheses in zip(texts, rows, results, strict=True)
     ]
 
@@ -37,12 +37,12 @@ def make_translation(text: str, row: SourceRow, hypotheses: Sequence[Hypothesis]
         hypotheses=tuple(hypotheses),
         unseen=source.find_unseen(text),
         source_cut_from=row.full_length,
-        source_read=len(row) - (labels[-1] == SENTENCE_END),
+        source_read=len(labels) - (labels[-1] == SENTENCE_END),
     )
 
 
-def make_hypothesis(result: SearchResult, text: str, source_length: int, target: Tokenizer) -> Hypothesis:
-    """Returns a hypothesis with its pieces; its attention is trimmed to the length of the source."""
+def make_hypothesis(result: SearchResult, text: str, row: SourceRow, target: Tokenizer) -> Hypothesis:
+    """Returns a hypothesis with its pieces; its attention is trimmed to the source, without its tags."""
     return Hypothesis(
         text=text,
         tokens=result.tokens,
@@ -50,6 +50,6 @@ def make_hypothesis(result: SearchResult, text: str, source_length: int, target:
         log_probability=result.log_probability,
         score=result.score,
         token_log_probabilities=result.token_log_probabilities,
-        attentions=(result.attention[:, :source_length],),
+        attentions=(result.attention[:, row.tags : len(row)],),
         finished=result.finished,
     )

@@ -14,6 +14,7 @@ from nmt_cli.sources.source import SourceRow
 from nmt_cli.text.aligned import AlignedText
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import UNKNOWN_PIECE
+from nmt_cli.text.tags import TagSet
 from nmt_cli.text.tokenizer import TokenizerPair
 from nmt_cli.translation.decoding import decode_results
 from nmt_cli.translation.placement.joining import join_parts, restore_piece
@@ -26,23 +27,34 @@ from nmt_cli.translation.translator import Translator
 
 
 def force_lines(
-    translator: Translator, sources: Sequence[str], targets: Sequence[str], *, limit: int | None = None
+    translator: Translator,
+    sources: Sequence[str],
+    targets: Sequence[str],
+    *,
+    limit: int | None = None,
+    tags: Sequence[TagSet] = (),
 ) -> list[ForcedTarget]:
-    """Scores each of `targets` as the translation of its line of `sources`.
+    """Scores each of `targets` as the translation of its line of `sources`, behind its `tags`.
 
     Attention is trimmed to the length of each source. Unknown text counts as the model's unknown token. `limit` is the
     maximum number of source tokens, by default as in training.
     """
     pairs = [match_whole(translator, source, target) for source, target in zip(sources, targets, strict=True)]
-    return translator.batch_search.force(*encode_pairs(translator, pairs, limit))
+    return translator.batch_search.force(*encode_pairs(translator, pairs, limit, tags or [()] * len(pairs)))
 
 
 def force_translations(
-    translator: Translator, sources: Sequence[str], targets: Sequence[str], *, limit: int | None = None
+    translator: Translator,
+    sources: Sequence[str],
+    targets: Sequence[str],
+    *,
+    limit: int | None = None,
+    tags: TagSet = (),
 ) -> list[Translation]:
     """Returns given targets in the form of the model's own translations, with probabilities and attention.
 
-    A pair is read as translation reads its source, piece by piece; if its target does not fit the pieces, as a whole.
+    All sources have these `tags`. A pair is read as translation reads its source, piece by piece; if its target does
+    not fit the pieces, as a whole.
     """
     # 1. Split the sources, and match the targets with their pieces.
     matches = [
@@ -51,7 +63,7 @@ def force_translations(
     ]
     # 2. Score the pieces that are translated.
     pairs = [pair for match in matches for pair in match if pair.target is not None]
-    rows, ids = encode_pairs(translator, pairs, limit)
+    rows, ids = encode_pairs(translator, pairs, limit, [tags] * len(pairs))
     results = [[make_result(forced)] for forced in translator.batch_search.force(rows, ids)]
     texts = [piece.text for piece, _ in pairs]
     parts = iter(decode_results(texts, rows, results, translator.source, translator.target))
@@ -87,13 +99,14 @@ def make_piece(side: MaskedSide) -> Piece:
 
 
 def encode_pairs(
-    translator: Translator, pairs: Sequence[MatchedPiece], limit: int | None
+    translator: Translator, pairs: Sequence[MatchedPiece], limit: int | None, tags: Sequence[TagSet]
 ) -> tuple[list[SourceRow], list[list[int]]]:
     """Returns the rows of the pieces, and the ids of their targets, which end with END.
 
     A target in capitals stands for one in usual case, where its source does.
     """
-    rows = translator.source.make_rows([piece.text for piece, _ in pairs], limit)
+    complete = [translator.complete_tags(row) for row in tags]
+    rows = translator.source.make_rows([piece.text for piece, _ in pairs], limit, complete)
     targets = [
         lower_target(target.masked.text, translator)
         if piece.rewritten and piece.rewritten.is_in_capitals

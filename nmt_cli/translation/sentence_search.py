@@ -79,7 +79,7 @@ class SentenceSearch(NamedTuple):
         """Translates texts that the network reads unchanged; `text_ids` are for sampling."""
         source, target = self.batch_search.source, self.batch_search.target
         text_ids = text_ids or [TextId(number, 0) for number in range(len(texts))]
-        rows = source.make_rows(texts, config.max_source_length)
+        rows = source.make_rows(texts, config.max_source_length, [config.tags] * len(texts))
         searched = self.batch_search.search(rows, config, text_ids, progress)
         return decode_results(texts, rows, searched, source, target)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.ensemble import Ensemble
 from nmt_cli.search.step_model import StepModel
 from nmt_cli.sources.source import Source
+from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags, replace_languages
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerPair
 from nmt_cli.translation.batch_search import BatchSearch, CountReporter
 from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig, widen_for_distinct
@@ -62,21 +63,28 @@ class Translator:
         Raises NotFoundError and DataError for a glossary that cannot be read.
         """
         self._card = card
-        self.languages = languages or (card.languages if card else ("", ""))
-        same_language = self.languages[0] == self.languages[1] != ""
-        self.sentences = SentenceSearch(BatchSearch(engine, source, target, threads), same_language)
+        self.sentences = SentenceSearch(BatchSearch(engine, source, target, threads))
         self.profile = profile
         self.read_back: Callable[[Sequence[Translation]], Sequence[Translation]] = lambda translations: translations
         self.carries = carries and all(side is not None and side.has_placeholders for side in (source.subwords, target))
         lines = lines or LineConfig()
-        self.reader: LineReader = (LineReader if self.reads_text else PictureLines)(
+        self._make_reader = partial(
+            LineReader if self.reads_text else PictureLines,
             lines,
             carries=self.carries,
             glossary=load_glossary(lines),
             rewriter=rewriter,
-            notation=NumberNotation.from_profile(profile, self.languages[1]),
-            languages=self.languages,
         )
+        self.set_languages(languages or (card.languages if card else ("", "")))
+
+    def set_languages(self, languages: tuple[str, str]) -> None:
+        """Reads and writes these languages, whose rules apply to all that is not left to the network."""
+        self.languages = languages
+        notation = NumberNotation.from_profile(self.profile, languages[1])
+        self.reader: LineReader = self._make_reader(notation=notation, languages=languages)
+        self.sentences = self.sentences._replace(same_language=languages[0] == languages[1] != "")
+        self.in_other_languages: dict[tuple[str, str], Translator] = {}
+        self.__dict__.pop("check_context", None)  # which names the languages
 
     @classmethod
     def load(cls, request: ModelRequest) -> Translator:
@@ -161,8 +169,26 @@ class Translator:
     def with_sentences(self, sentences: SentenceSearch) -> Translator:
         """Returns a translator that searches in another way."""
         other = copy(self)
-        other.sentences = sentences
+        other.sentences, other.in_other_languages = sentences, {}
         return other
+
+    def complete_tags(self, tags: TagSet) -> TagSet:
+        """Returns tags with that of the model's first target language, if it has one and no language is named."""
+        if self._card is None or not self._card.tags:
+            return tags
+        usual = Tag(TagPurpose.TARGET, self._card.target_language)
+        return merge_tags([usual] if str(usual) in self._card.tags else [], tags)
+
+    def follow_tags(self, tags: TagSet) -> Translator:
+        """Returns the translator of the languages that tags name: this one, unless they name others."""
+        languages = replace_languages(self.languages, tags)
+        if languages == self.languages:
+            return self
+        if languages not in self.in_other_languages:
+            other = copy(self)
+            other.set_languages(languages)
+            self.in_other_languages[languages] = other
+        return self.in_other_languages[languages]
 
     def translate(
         self,
@@ -179,13 +205,15 @@ class Translator:
 
         Without `repair`, translations stay as search found them; without `checks`, none is checked. `first_line` is the
         number of the first of `lines`, from which the random numbers of samples follow. Text known to `memory` is not
-        searched.
+        searched. The network reads the tags of `config` before each sentence.
         """
         n_best, config = config.n_best, widen_for_distinct(config)
-        config = replace(config, scored=config.scored or checks is not None)
+        tags = self.complete_tags(config.tags)
+        config = replace(config, scored=config.scored or checks is not None, tags=tags)
         batch = TranslationBatch(lines, config, n_best, repair, checks, first_line, memory, progress)
+        tools = self.follow_tags(tags)
         for stage in STAGES:
-            stage.run(self, batch)
+            stage.run(tools, batch)
         return batch.result
 
     def check_translations(self, translations: Sequence[Translation], *, repaired: bool = False) -> list[Translation]:

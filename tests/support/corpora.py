@@ -6,12 +6,14 @@ from pathlib import Path
 
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.formats.inputs import CorpusFile
 from nmt_cli.corpus.formats.reader import Row
 from nmt_cli.corpus.manifest import Finding
 from nmt_cli.corpus.pairs import Pairs
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.corpus.steps.examine import Chunk, add_chunk, examine
 from nmt_cli.corpus.steps.run_checks import run_checks
+from nmt_cli.text.tags import parse_tag_list
 
 NOUNS = {"dog": "Hund", "cat": "Kater", "house": "Hof", "tree": "Baum", "ship": "Kahn"}
 VERBS = {"sees": "sieht", "takes": "nimmt", "loves": "liebt", "finds": "findet"}
@@ -35,6 +37,20 @@ def prepare_pairs(directory: Path, pairs: list[tuple[str, str]], **options: obje
     """Prepares English-German pairs with the options of `PrepareConfig`. Returns the corpus in `directory`/prepared."""
     table = write_tsv(directory / "en-de.tsv", pairs)
     prepare(table, directory / "prepared", PrepareConfig(**options))  # type: ignore[arg-type]
+    return PreparedCorpus.load(directory / "prepared")
+
+
+def prepare_tagged(directory: Path, **options: object) -> PreparedCorpus:
+    """Prepares English with German (300 pairs) and with Dutch (200 of the interface), 100 sentences of which are both.
+
+    Returns the corpus in `directory`/prepared; the options are those of `PrepareConfig`.
+    """
+    german, dutch = toy_pairs(300), [(source, target.replace("Der", "De")) for source, target in toy_pairs(400)[200:]]
+    files = [
+        CorpusFile(write_tsv(directory / "en-de.tsv", german), tags=parse_tag_list("to:de")),
+        CorpusFile(write_tsv(directory / "en-nl.tsv", dutch), tags=parse_tag_list("to:nl ui")),
+    ]
+    prepare(files, directory / "prepared", PrepareConfig(**options))  # type: ignore[arg-type]
     return PreparedCorpus.load(directory / "prepared")
 
 

@@ -121,6 +121,7 @@ def export_untrained(corpus: PreparedCorpus, directory: Path, *, precision: str 
             versions={},
             checksums={},
             source={"type": "text"},
+            tags={tag: counts["train"] for tag, counts in corpus.manifest.tags.items()},
         )
         write_card(staged, card)
     return directory

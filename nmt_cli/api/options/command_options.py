@@ -28,7 +28,7 @@ OPTIONS: Mapping[str, CommandOptions] = {
         ),
         others=(
             *("source-type", "monolingual-target"),
-            *("format", "encoding", "source-column", "target-column", "group-column"),
+            *("format", "encoding", "source-column", "target-column", "group-column", "tag-column"),
             "strict",
             *("tokenizer", "lowercase", "tokenizer-from"),
             "json",
@@ -53,6 +53,7 @@ OPTIONS: Mapping[str, CommandOptions] = {
             *("beam-size", "serve", "force", "config", "set", "quiet", "verbose"),
         ),
         others=(
+            *("to", "tag", "formality"),
             *("ensemble", "rerank", "encoding", "protect", "split-sentences", "tm", "repair"),
             *("check", "check-with", "report", "strict", "confidence", "min-confidence"),
             *("length-penalty", "max-length", "max-source-length", "sample"),

@@ -19,7 +19,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.evaluation.config import SUBWORD_TOKENIZERS
 from nmt_cli.jobs.executor import ExecutorConfig
 from nmt_cli.search.config import SamplingConfig, SearchConfig
-from nmt_cli.translation.config import LineConfig, MemoryConfig, RepairConfig
+from nmt_cli.translation.config import LineConfig, MemoryConfig, RepairConfig, TagConfig
 
 
 def reads_pictures(values: SettingValues) -> bool:
@@ -50,6 +50,7 @@ PREPARE = (
     Refusal({"reverse"}, reads_pictures, "would make pictures the target", FOR_TEXT),
     Refusal({"monolingual_source", "monolingual_target"}, reads_pictures, "is for sources that are text", FOR_TEXT),
     Refusal({"near_duplicates"}, reads_pictures, "compares texts", FOR_TEXT),
+    Refusal({"tag_column"}, reads_pictures, "is for sources that are text", FOR_TEXT),
     Refusal({"max_source_length"}, reads_pictures, "counts the subwords of texts", FOR_TEXT),
     Refusal({"max_length", "max_ratio"}, reads_pictures, "belongs to a check that does not run on captions", FOR_TEXT),
     Refusal({"keep"}, lambda v: reads_pictures(v) and "empty" in v.keep, "empty: a caption needs a picture", FOR_TEXT),
@@ -93,7 +94,7 @@ SEARCHED = {
 }
 NOT_SERVED = {
     *("files", "output", "force", "n_best", "prefix", "score", "strict", "report", "check_with"),
-    *list_names(LayoutConfig, DocumentConfig, ExecutorConfig),
+    *list_names(LayoutConfig, DocumentConfig, ExecutorConfig, TagConfig),
 }
 TRANSLATE = (
     require(list_names(ServeConfig) - {"serve"}, "serve", "add --serve 5000, or leave it out"),

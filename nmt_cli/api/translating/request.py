@@ -16,7 +16,8 @@ from nmt_cli.jobs.executor import ExecutorConfig
 from nmt_cli.jobs.job import Job
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.text.normalise import normalise
-from nmt_cli.translation.config import CheckConfig, LineConfig, MemoryConfig, ModelRequest, RepairConfig
+from nmt_cli.text.tags import TagSet
+from nmt_cli.translation.config import CheckConfig, LineConfig, MemoryConfig, ModelRequest, RepairConfig, TagConfig
 
 if TYPE_CHECKING:
     from nmt_cli.translation.memory.lookup import TranslationMemory
@@ -34,6 +35,7 @@ class TranslationRequest:
     checks: CheckConfig
     lines: LineConfig
     memories: MemoryConfig
+    tags: TagConfig
     layout: LayoutConfig
     document: DocumentConfig
     processes: ExecutorConfig
@@ -96,9 +98,9 @@ class TranslationRequest:
         layout = replace(self.layout, scores=scores, confidence=self.checks.confidence, json=is_json)
         return LineWriter(layout, self.n_best, indent="  " if is_prompt else "")
 
-    def make_job(self, memory: TranslationMemory | None) -> Job:
-        """Returns everything a process needs to translate."""
-        search, checks = self.complete_search, self.checks
+    def make_job(self, memory: TranslationMemory | None, tags: TagSet = ()) -> Job:
+        """Returns everything a process needs to translate, with `tags` before each source."""
+        search, checks = replace(self.complete_search, tags=tags), self.checks
         opener = open_translator
         return Job(self.model_request, search, self.repair, checks, score=self.score, opener=opener, memory=memory)
 

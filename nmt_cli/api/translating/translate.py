@@ -45,11 +45,14 @@ READ_AHEAD = 1024  # lines translated together: enough for batches of similar le
 def run_translation(request: TranslationRequest, console: Console) -> TranslationReport:
     """Translates files or console input, to files or to the console."""
     from nmt_cli.runtime.model_directory import read_card  # SentencePiece, which `nmt --help` does not need
+    from nmt_cli.translation.known_tags import find_tags
 
     # 1. Refuse what cannot work, before anything slow is loaded.
     inputs = find_inputs(request, console)
     paths = [file.path for file in inputs]
     card = read_card(request.model)
+    tags = find_tags(request.tags.names, card, request.model)
+    card = card.follow_tags(tags)
     outputs = name_files(request, inputs, card, console)
     require_abilities(request, card)
     # 2. Open the input: documents, or a prompt; and earlier translations.
@@ -60,7 +63,7 @@ def run_translation(request: TranslationRequest, console: Console) -> Translatio
     documents = opener.open_files(inputs, outputs.targets, is_apart=outputs.is_apart)
     if not request.has_folder:
         require_room(request, documents)
-    report, job = open_report(request, documents, card, are_apart=outputs.is_apart), request.make_job(memory)
+    report, job = open_report(request, documents, card, are_apart=outputs.is_apart), request.make_job(memory, tags)
     if is_prompt:
         batches = console.ask_for_lines(card, writer.write, request.document.errors)
     else:

@@ -55,7 +55,9 @@ class CheckResult:
 
 
 class CorpusCheck(Check):
-    """Compares pairs with all others."""
+    """Compares pairs with all others, where tags name several languages with those of the same ones."""
+
+    crosses_languages: ClassVar[bool] = False  # whether pairs of other languages count, too
 
     @abstractmethod
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:

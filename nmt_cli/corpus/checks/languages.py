@@ -101,10 +101,11 @@ class LanguageCheck(CorpusCheck):
     """The base of the three checks, which share the evidence about the same pairs."""
 
     def share_evidence(self, pairs: Pairs, candidates: BoolArray) -> tuple[Evidence, Evidence] | None:
-        """Returns the evidence about `pairs`, gathered by the first check."""
-        if "languages" not in pairs.shared_results:
-            pairs.shared_results["languages"] = gather_evidence(pairs, candidates)
-        evidence: tuple[Evidence, Evidence] | None = pairs.shared_results["languages"]
+        """Returns the evidence about `pairs` of the candidates' languages, gathered by the first check."""
+        name = f"languages {pairs.language_numbers[candidates.argmax()]}"
+        if name not in pairs.shared_results:
+            pairs.shared_results[name] = gather_evidence(pairs, candidates)
+        evidence: tuple[Evidence, Evidence] | None = pairs.shared_results[name]
         return evidence
 
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:

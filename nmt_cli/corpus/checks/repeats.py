@@ -20,6 +20,7 @@ class HeldOut(CorpusCheck):
     problem = "a sentence of the given dev or test data"
     can_be_kept = False
     covers_every_role = True
+    crosses_languages = True
 
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
         """Finds training pairs that share a sentence with dev or test data from files, and dev pairs with test data."""

@@ -35,6 +35,7 @@ class Shift:
 class Shifted(CorpusCheck):
     name = "shifted"
     problem = "lines shifted: source and target do not belong together"
+    crosses_languages = True  # each input is a group of its own
 
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
         facts, is_shifted, notes = pairs.facts, np.zeros(len(pairs), dtype=np.bool_), []

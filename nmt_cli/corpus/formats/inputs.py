@@ -6,16 +6,18 @@ Knows no format. Standard library only.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nmt_cli.errors import OptionError
 from nmt_cli.files import require_file
 from nmt_cli.formats import BY_NAME
+from nmt_cli.text.tags import TAG_FORM, TagSet, merge_tags, parse_typed_tag
 
 STDIN = Path("-")
-# `=2`, `=train` or both: `=2=train`
-INPUT_SUFFIX = re.compile(r"(?P<name>.+?)(?:=(?P<weight>\d+(?:\.\d+)?|\.\d+))?(?P<train>=train)?")
+WEIGHT, TRAIN = r"\d+(?:\.\d+)?|\.\d+", "train"
+# Any of `=2`, `=train` and tags: `=2=train`, `=ui`, `=to:nld=ui`.
+INPUT_SUFFIX = re.compile(rf"(?P<name>.+?)(?P<suffixes>(?:=(?:{WEIGHT}|{TAG_FORM.pattern}))*)")
 MAXIMUM_WEIGHT = 1_000
 
 
@@ -30,6 +32,7 @@ class CorpusFile:
     target: Path | None = None
     weight: float = 1.0
     training_only: bool = False  # no pair of it is drawn for dev or test
+    tags: TagSet = ()  # of each of its pairs
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -54,28 +57,35 @@ class ReadOptions:
     source_column: str | None = None
     target_column: str | None = None
     group_columns: tuple[str, ...] = ()  # the first that a file has says what its pairs belong to, such as a page
+    tag_column: str | None = None  # holds the tags of each pair
     source_language: str | None = None
     target_language: str | None = None
     one_side: bool = False  # text of one language is read: a table may have a single column
     finds_text: bool = True  # columns of text are found by a look at their content, which names of pictures are not
 
+    @property
+    def other_columns(self) -> tuple[str, ...]:
+        """The columns that are named and hold no text."""
+        return (*self.group_columns, *filter(None, (self.tag_column,)))
+
 
 def parse_input(text: str) -> CorpusFile:
-    """Parses `corpus.tsv`, `corpus.tsv=2` (with a weight), `corpus.tsv=train` (for training only), or `-`.
+    """Parses `corpus.tsv`, or `-`, with a weight (`=2`), `=train` (for training only) and tags (`=ui`), if any.
 
     `train.en,train.de` are parallel files. A file whose name is the whole text takes precedence. Raises OptionError for
-    a weight out of range.
+    a weight out of range, and for two tags of one kind.
     """
     match = None if Path(text).exists() else INPUT_SUFFIX.fullmatch(text)
-    name, weight, training_only = text, 1.0, False
-    if match is not None:
-        name, weight, training_only = match["name"], float(match["weight"] or 1), match["train"] is not None
+    name, suffixes = (text, []) if match is None else (match["name"], match["suffixes"].split("=")[1:])
+    weights = [float(suffix) for suffix in suffixes if re.fullmatch(WEIGHT, suffix)]
+    tags = [suffix for suffix in suffixes if suffix != TRAIN and not re.fullmatch(WEIGHT, suffix)]
+    weight = weights[-1] if weights else 1.0
     if not 0 < weight <= MAXIMUM_WEIGHT:
         raise OptionError(f"{text}: a weight is greater than 0 and at most {MAXIMUM_WEIGHT:,}")
     first, comma, second = name.partition(",")
-    if comma and not Path(name).exists() and second:
-        return CorpusFile(Path(first), Path(second), weight, training_only)
-    return CorpusFile(Path(name), None, weight, training_only)
+    file = CorpusFile(Path(name), None, weight, TRAIN in suffixes, merge_tags(map(parse_typed_tag, tags)))
+    are_two = bool(comma and not Path(name).exists() and second)
+    return replace(file, path=Path(first), target=Path(second)) if are_two else file
 
 
 def require_input(file: CorpusFile) -> None:

@@ -37,7 +37,8 @@ class JsonLinesReader(Reader):
             value = self.parse_line(line, text)
             source = self.find_text(line, value, options.source_column, source_keys, 0)
             target = self.find_text(line, value, options.target_column, target_keys, 1)
-            yield Row(line, source, target, group=self.find_group(value))
+            tags = self.read_tags(line, self.find_tags(value))
+            yield Row(line, source, target, group=self.find_group(value), tags=tags)
 
     def find_group(self, value: Any) -> str:
         """Returns the value of the group column: the first of `--group-column` that is a key; empty for none."""
@@ -47,6 +48,14 @@ class JsonLinesReader(Reader):
         columns = [column for column in self.options.group_columns if column in value]
         self.group_columns = (*self.group_columns, *(column for column in columns if column not in self.group_columns))
         return next((str(value[column]) for column in columns if value[column] is not None), "")
+
+    def find_tags(self, value: Any) -> str:
+        """Returns the value of the column of tags; empty without one."""
+        column = self.options.tag_column
+        if column is None or not isinstance(value, dict) or column not in value:
+            return ""
+        self.has_tag_column, tags = True, value[column]
+        return " ".join(map(str, tags)) if isinstance(tags, list) else str(tags or "")
 
     def parse_line(self, line: int, text: str) -> Any:
         """Returns the value of a line. Raises DataError, naming the line, if it is not JSON."""

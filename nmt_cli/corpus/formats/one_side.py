@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from nmt_cli.corpus.formats import READERS, recognise_input
 from nmt_cli.corpus.formats.input_stream import InputStream
-from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions, list_books
+from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions, list_books, parse_input
 from nmt_cli.corpus.formats.reader import Reader, Row
 from nmt_cli.formats import BY_NAME, TEXT, require_use
 from nmt_cli.text.sniffing import decode_head
@@ -32,9 +31,12 @@ class PlainTextReader(Reader):
 
 
 def list_text_files(names: Sequence[str]) -> list[CorpusFile]:
-    """Returns the files of text of one language; a folder with a Bible in USFM is expanded to its books."""
-    paths = [Path(name) for name in names]
-    return [CorpusFile(file) for path in paths for file in list_books(path) or [path]]
+    """Returns the files of text of one language; a folder with a Bible in USFM is expanded to its books.
+
+    As of pairs, tags may follow a name: `more.nld=to:nld`.
+    """
+    inputs = [parse_input(name) for name in names]
+    return [replace(text, path=file) for text in inputs for file in list_books(text.path) or [text.path]]
 
 
 def open_text_reader(file: CorpusFile, options: ReadOptions) -> Reader:

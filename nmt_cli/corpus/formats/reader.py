@@ -11,8 +11,9 @@ from typing import ClassVar, NamedTuple, NoReturn
 
 from nmt_cli.corpus.formats.input_stream import InputStream
 from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile, ReadOptions
-from nmt_cli.errors import DataError
+from nmt_cli.errors import DataError, OptionError
 from nmt_cli.text.columns import find_column
+from nmt_cli.text.tags import TagSet, parse_tag_list
 
 OTHER_ENCODING = "if letters are wrong, name its encoding: --encoding cp1250"
 MAXIMUM_EMPTY = 100_000  # lines one after the other, of which each would be kept as a pair that was dropped
@@ -27,6 +28,7 @@ class Row(NamedTuple):
     has_more_columns: bool = False
     is_unfinished: bool = False  # marked in its file as fuzzy, new or untranslated
     group: str = ""  # the value of the group column, such as a page; pairs of one value stay in one split
+    tags: TagSet = ()  # from the column of tags
 
 
 class Reader(ABC):
@@ -43,6 +45,7 @@ class Reader(ABC):
         self.notes: list[str] = []  # what a person should know about how the file was read
         self.headings: Sequence[str] = ()  # the names of its columns
         self.group_columns: Sequence[str] = ()  # those of `--group-column` that it has
+        self.has_tag_column = False
         self.streams = streams or [InputStream(path, options.encoding) for path in file.files]
         for stream in self.streams:
             stream.guesses_encoding = self.guesses_encoding
@@ -88,16 +91,23 @@ class Reader(ABC):
         """Raises DataError with the file and the line; by default the hint describes the expected content."""
         raise DataError(f"{self.file.name}, line {line}: {problem}", hint=hint or f"it should contain {self.expects}")
 
+    def read_tags(self, line: int, cell: str) -> TagSet:
+        """Returns the tags in a cell. Raises DataError, naming the line, for what is no tag."""
+        try:
+            return parse_tag_list(cell)
+        except OptionError as error:
+            self.refuse(line, f"--tag-column: {error.message}", error.hint or "")
+
     def refuse_missing_column(self, line: int, columns: int, needed: int) -> NoReturn:
         """Raises DataError for a line whose `columns` columns do not include the column `needed`, from 1."""
         self.refuse(line, f"{columns} column{'' if columns == 1 else 's'}, but column {needed} is needed")
 
 
-def find_group_columns(options: ReadOptions, header: Sequence[str], width: int) -> dict[str, int]:
-    """Returns the 0-based columns of those of `--group-column` that a table has, in the order of the option."""
+def find_known_columns(columns: Sequence[str], header: Sequence[str], width: int) -> dict[str, int]:
+    """Returns the 0-based places of those of the named or numbered columns that a table has, in their order."""
     names = [name.strip() for name in header]
     numbers = list(map(str, range(1, width + 1)))
-    places = {column: names if column in names else numbers for column in options.group_columns}
+    places = {column: names if column in names else numbers for column in columns}
     return {column: known.index(column) for column, known in places.items() if column in known}
 
 

@@ -43,9 +43,10 @@ class TableReader(Reader):
             elif awaits_header:
                 awaits_header = False
             else:
-                group = cells[layout.group].strip() if layout.group is not None and layout.group < len(cells) else ""
+                group, tags = (read_cell(cells, column) for column in (layout.group, layout.tags))
                 has_more = may_be_more and len(cells) > max(2, len(layout.headings))
-                yield Row(line, cells[layout.source], cells[layout.target], has_more, group=group)
+                texts = cells[layout.source], cells[layout.target]
+                yield Row(line, *texts, has_more, group=group, tags=self.read_tags(line, tags))
 
     @property
     def has_chosen_columns(self) -> bool:
@@ -60,12 +61,18 @@ class TableReader(Reader):
         languages = [code for code in (options.source_language, options.target_language, *by_name) if code]
         layout = find_layout(records, options, self.file.name, languages)
         self.languages, self.headings, self.group_columns = layout.languages, layout.headings, tuple(layout.groups)
+        self.has_tag_column = layout.tags is not None
         if layout.note:
             self.add_note(layout.note)
         return layout
 
     def refuse_short_row(self, line: int, columns: int, needed: int) -> None:
         self.refuse_missing_column(line, columns, needed)
+
+
+def read_cell(cells: Sequence[str], column: int | None) -> str:
+    """Returns the content of a cell; empty without a `column`, and in a row that ends before it."""
+    return cells[column].strip() if column is not None and column < len(cells) else ""
 
 
 def take_sample(records: Iterator[TableRecord]) -> list[TableRecord]:

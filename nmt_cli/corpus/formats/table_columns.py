@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from nmt_cli.corpus.formats.inputs import ReadOptions
-from nmt_cli.corpus.formats.reader import find_columns, find_group_columns
+from nmt_cli.corpus.formats.reader import find_columns, find_known_columns
 from nmt_cli.errors import DataError
 from nmt_cli.languages.codes import (
     find_code,
@@ -64,6 +64,7 @@ class Layout:
     note: str = ""  # what a person should know of the choice
     headings: tuple[str, ...] = ()
     groups: dict[str, int] = field(default_factory=dict)  # the columns of `--group-column`
+    tags: int | None = None  # the column of `--tag-column`
 
     @property
     def group(self) -> int | None:
@@ -81,7 +82,7 @@ def find_layout(records: Records, options: ReadOptions, where: str, languages: S
     by_name = is_name(options.source_column) or is_name(options.target_column)
     width = Counter(map(len, filled)).most_common(1)[0][0] if filled else 0
     pair = None if by_name else find_language_columns(filled, width, languages)
-    is_named = by_name or any(is_name(column) and column in first for column in options.group_columns)
+    is_named = by_name or any(is_name(column) and column in first for column in options.other_columns)
     is_header = is_named or pair is not None or has_headings(first, width, languages)
     body = filled[1:] if is_header else filled
     if by_name or (options.source_column is not None and options.target_column is not None):
@@ -96,8 +97,9 @@ def find_layout(records: Records, options: ReadOptions, where: str, languages: S
         is_header = are_headings([first[column] for column in columns], languages)
     headings = tuple(first) if is_header else ()
     names = [find_named_language(headings[column]) for column in columns] if max(columns) < len(headings) else []
-    groups = find_group_columns(options, headings, width)
-    return Layout(*columns, is_header, make_code_pair(names), note, headings, groups)
+    groups = find_known_columns(options.group_columns, headings, width)
+    tags = find_known_columns([options.tag_column] if options.tag_column else [], headings, width).values()
+    return Layout(*columns, is_header, make_code_pair(names), note, headings, groups, next(iter(tags), None))
 
 
 def find_language_columns(filled: Records, width: int, languages: Sequence[str]) -> tuple[int, int] | None:
@@ -178,8 +180,9 @@ def choose_columns(
 ) -> tuple[tuple[int, int], str]:
     """Returns the two columns of text, and a note if they are not simply the first two. Raises DataError."""
     default = find_columns(options, None, where)
-    groups = find_group_columns(options, header or (), width).values()
-    kinds = ["groups" if column in groups else name_content(body, column, width) for column in range(width)]
+    others = find_known_columns(options.other_columns, header or (), width)
+    known = {column: "tags" if name == options.tag_column else "groups" for name, column in others.items()}
+    kinds = [known.get(column) or name_content(body, column, width) for column in range(width)]
     texts = [column for column in range(width) if not kinds[column]]
     is_chosen = options.source_column is not None or options.target_column is not None or not options.finds_text
     if is_chosen or len(body) < ENOUGH or width < 2:
@@ -190,8 +193,8 @@ def choose_columns(
         return default, ""
     if len(texts) != 2:
         refuse_columns(body, kinds, texts, where, header)
-    others = ", ".join(f"{column + 1} {kinds[column]}" for column in range(width) if kinds[column])
-    note = f"columns {texts[0] + 1} and {texts[1] + 1} hold text and are used; ignored: {others}"
+    ignored = ", ".join(f"{column + 1} {kinds[column]}" for column in range(width) if kinds[column])
+    note = f"columns {texts[0] + 1} and {texts[1] + 1} hold text and are used; ignored: {ignored}"
     return (texts[0], texts[1]), "" if (texts[0], texts[1]) == (0, 1) else note
 
 

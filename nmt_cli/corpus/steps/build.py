@@ -36,6 +36,7 @@ from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress
 from nmt_cli.corpus.steps.run_checks import describe_rows
 from nmt_cli.corpus.steps.sources import CorpusSources
 from nmt_cli.corpus.steps.subwords import encode_splits, measure_subwords, obtain_subwords
+from nmt_cli.corpus.steps.tagging import count_tags
 from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
@@ -80,7 +81,7 @@ def build(corpus: CheckedCorpus, directory: Path, config: PrepareConfig, report_
     target = measure_subwords("target", pairs, splits, subwords, directory)
     # 5. Write the manifest.
     manifest = describe_corpus(corpus, corpus.findings + cut, source, target, subwords.settings, directory, config)
-    manifest = replace(manifest, monolingual=monolingual)
+    manifest = replace(manifest, monolingual=monolingual, tags=count_tags(pairs, splits))
     manifest.write(directory)
     return manifest
 

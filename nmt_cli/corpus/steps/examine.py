@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from nmt_cli.corpus.checks.scripts import find_main_scripts
 from nmt_cli.corpus.formats.reader import Row
 from nmt_cli.corpus.pairs import PairFacts, Pairs
 from nmt_cli.text.normalise import count_words, hash_text, make_sentence_key, normalise
+from nmt_cli.text.tags import TagSet, merge_tags
 
 CHECK_BITS = {check.name: 1 << number for number, check in enumerate(CHECKS)}
 ORIGINALS = 3  # per chunk and check: pairs whose text before mending is remembered for the report
@@ -32,6 +33,7 @@ class ExaminedChunk:
     facts: PairFacts
     originals: dict[int, tuple[str, str]]  # by row: some texts before mending
     more_columns: int  # lines with a third column
+    tag_sets: list[TagSet]  # distinct ones, to which the numbers in `facts.tags` refer
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ def measure_pairs(
 ) -> ExaminedChunk:
     """Measures the lengths, keys and scripts of the normalised texts."""
     count = len(flags)
+    tag_sets = list(dict.fromkeys(row.tags for row in chunk.rows))
     encoded = [[text.encode() for text in side] for side in texts]
     sizes = [[len(data) for data in side] for side in encoded]
     keys = [np.frombuffer(b"".join([hash_text(make_sentence_key(t)) for t in side]), np.uint64) for side in texts]
@@ -104,9 +107,11 @@ def measure_pairs(
         group_keys=np.frombuffer(
             b"".join([hash_text(row.group) if row.group else bytes(8) for row in chunk.rows]), np.uint64
         ),
+        tags=np.array([tag_sets.index(row.tags) for row in chunk.rows], np.uint16),
     )
     more_columns = sum(row.has_more_columns for row in chunk.rows)
-    return ExaminedChunk(b"".join(encoded[0]), b"".join(encoded[1]), sizes[0], sizes[1], facts, originals, more_columns)
+    data = [b"".join(side) for side in encoded]
+    return ExaminedChunk(data[0], data[1], sizes[0], sizes[1], facts, originals, more_columns, tag_sets)
 
 
 def add_chunk(examined: ExaminedChunk, pairs: Pairs) -> None:
@@ -114,7 +119,9 @@ def add_chunk(examined: ExaminedChunk, pairs: Pairs) -> None:
     first = sum(len(part.flags) for part in pairs.parts)
     pairs.source.extend(examined.source, np.array(examined.source_sizes, np.int64))
     pairs.target.extend(examined.target, np.array(examined.target_sizes, np.int64))
-    pairs.parts.append(examined.facts)
+    of_input = pairs.input_tags[int(examined.facts.input_numbers[0])] if pairs.input_tags else ()
+    numbers = [pairs.number_tags(merge_tags(of_input, tags)) for tags in examined.tag_sets]
+    pairs.parts.append(replace(examined.facts, tags=np.array(numbers, np.uint16)[examined.facts.tags]))
     pairs.more_columns += examined.more_columns
     for row, texts in examined.originals.items():
         if len(pairs.originals) < 100 * ORIGINALS:

@@ -66,7 +66,8 @@ def split_pairs(pairs: Pairs, config: PrepareConfig, report_progress: PreparePro
     # 2. Draw whole groups for test and dev, and measure what a random split would have leaked.
     lengths = np.maximum(pairs.facts.source_lengths, pairs.facts.target_lengths)[rows]
     shared = " or ".join(["sentences", *(f"values of {column}" for column in config.group_column)])
-    drawn = split_by_groups(groups, lengths, sizes, seed=config.seed, where=where, shared=shared)
+    tags = pairs.facts.tags[rows]
+    drawn = split_by_groups(groups, lengths, sizes, seed=config.seed, where=where, shared=shared, tags=tags)
     drawn_rows = drop_shared(pairs, rows, drawn, numbers)
     leak = measure_leak(sources, targets, Sizes(sizes.dev, sizes.test or len(rows) // 10), seed=config.seed)
     # 3. Repeat training pairs by weight; use dev and test pairs from files instead of drawn ones.

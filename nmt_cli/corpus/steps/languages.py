@@ -31,7 +31,7 @@ def choose_languages(inputs: CorpusInputs, config: PrepareConfig, pairs: Pairs, 
     """Returns the names of both languages. Adds a note about those decided by the text, or left unknown."""
     declared = inputs.readers[0].languages or UNKNOWN
     by_name = guess_languages(*(path.name for path in inputs.inputs[0].files))
-    options = (config.source_language, config.target_language)
+    options = (inputs.readers[0].options.source_language, inputs.readers[0].options.target_language)
     known = [
         other if code == side or is_same_language(code, other) else code  # the name decides how a code is written
         for side, code, other in zip(UNKNOWN, declared, by_name, strict=True)

@@ -6,6 +6,7 @@ Knows how such text is selected and stored; nothing of how training uses it. Let
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.checks import CHECKS
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.manifest import MonolingualText
+from nmt_cli.corpus.manifest import MonolingualText, TaggedRun
 from nmt_cli.corpus.pairs import BoolArray, Pairs, Side, Texts
 from nmt_cli.corpus.steps.near_duplicates import find_near_held_out
 from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress, read_pairs
@@ -99,8 +100,21 @@ def write_monolingual(text: MonolingualSide, directory: Path) -> MonolingualText
         )
     write_texts(directory / text.file_name, pairs.source, rows)
     return MonolingualText(
-        file=text.file_name, read=len(pairs), kept=len(rows), dropped=dropped, inputs=text.inputs.records
+        file=text.file_name,
+        read=len(pairs),
+        kept=len(rows),
+        dropped=dropped,
+        inputs=text.inputs.records,
+        tags=describe_tags(pairs, rows),
     )
+
+
+def describe_tags(pairs: Pairs, rows: IntArray) -> tuple[TaggedRun, ...]:
+    """Returns the tags of the texts of these rows in order; nothing if none has a tag."""
+    if len(pairs.tag_sets) == 1:
+        return ()
+    names = [" ".join(map(str, pairs.tag_sets[number])) for number in pairs.facts.tags[rows].tolist()]
+    return tuple(TaggedRun(tags=tags, count=len(list(run))) for tags, run in groupby(names))
 
 
 def write_texts(path: Path, texts: Texts, rows: IntArray) -> None:

@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
@@ -24,8 +24,10 @@ from nmt_cli.corpus.formats.reader import Reader, Row
 from nmt_cli.corpus.manifest import FileRecord
 from nmt_cli.corpus.pairs import Pairs, Role
 from nmt_cli.corpus.steps.examine import Chunk, ExaminedChunk, add_chunk, examine
+from nmt_cli.corpus.steps.tagging import turn_tags
 from nmt_cli.errors import DataError, WorkerError, find_nearest
 from nmt_cli.signals import block_interrupts
+from nmt_cli.text.tags import TagPurpose, find_language_tag_of, reverse_tags
 
 PrepareProgress = Callable[[str, int, int], None]  # the stage, what is done, and the total (0: unknown)
 
@@ -51,17 +53,7 @@ class CorpusInputs:
         self.roles = [role for role, inputs in inputs_by_role.items() for _ in inputs]
         for corpus_input in self.inputs:
             require_input(corpus_input)
-        options = ReadOptions(
-            format=config.format,
-            encoding=config.encoding,
-            source_column=config.source_column,
-            target_column=config.target_column,
-            group_columns=config.group_column,
-            source_language=config.source_language,
-            target_language=config.target_language,
-            finds_text="source" in config.text_sides,
-        )
-        self.readers = [open_input(corpus_input, options) for corpus_input in self.inputs]
+        self.readers = [open_input(file, make_read_options(file, config)) for file in self.inputs]
 
     @property
     def records(self) -> dict[str, FileRecord]:
@@ -95,6 +87,28 @@ class CorpusInputs:
         return [" + ".join(map(format_name, dict.fromkeys(corpus_input.files))) for corpus_input in self.inputs]
 
 
+def make_read_options(file: CorpusFile, config: PrepareConfig) -> ReadOptions:
+    """Returns how a file is read; its own languages are those of its tags, else the first ones of the options."""
+    source, target = (
+        find_language_tag_of(file.tags, kind) or next(iter(languages), None)
+        for kind, languages in (
+            (TagPurpose.SOURCE, config.source_languages),
+            (TagPurpose.TARGET, config.target_languages),
+        )
+    )
+    return ReadOptions(
+        format=config.format,
+        encoding=config.encoding,
+        source_column=config.source_column,
+        target_column=config.target_column,
+        group_columns=config.group_column,
+        tag_column=config.tag_column,
+        source_language=source,
+        target_language=target,
+        finds_text="source" in config.text_sides,
+    )
+
+
 def format_name(path: Path) -> str:
     """Returns a file's name without its folder, replacing characters that UTF-8 cannot encode."""
     return "standard input" if path == STDIN else os.fsencode(path.name).decode(errors="replace")
@@ -112,25 +126,29 @@ def read_pairs(
         inputs.roles,
         [corpus_input.weight for corpus_input in inputs.inputs],
         [corpus_input.training_only for corpus_input in inputs.inputs],
+        [turn_tags(corpus_input.tags, config) for corpus_input in inputs.inputs],
     )
     size = sum(reader.size for reader in inputs.readers)
     report_progress("reading", 0, size)
     for examined in examine_chunks(read_chunks(inputs.readers, config), processes):
         add_chunk(examined, pairs)
         report_progress("reading", min(sum(reader.bytes_read for reader in inputs.readers), size), size)
-    refuse_unknown_groups(inputs.readers, config.group_column)
+    refuse_unknown_columns(inputs.readers, config)
     pairs.close()
     return pairs
 
 
-def refuse_unknown_groups(readers: list[Reader], columns: Sequence[str]) -> None:
-    """Raises DataError for a column of `--group-column` that no input has."""
-    for column in columns:
-        if not any(column in reader.group_columns for reader in readers):
-            known = list(dict.fromkeys(heading for reader in readers for heading in reader.headings))
-            nearest = find_nearest(column, known)
-            hint = f"did you mean {nearest!r}?" if nearest else f"the columns are {', '.join(known[:20]) or 'nameless'}"
-            raise DataError(f"--group-column: no input has a column {column!r}", hint=hint)
+def refuse_unknown_columns(readers: list[Reader], config: PrepareConfig) -> None:
+    """Raises DataError for a column of `--group-column` or `--tag-column` that no input has."""
+    groups = [column for reader in readers for column in reader.group_columns]
+    missing = [("--group-column", column) for column in config.group_column if column not in groups]
+    if config.tag_column is not None and not any(reader.has_tag_column for reader in readers):
+        missing.append(("--tag-column", config.tag_column))
+    for option, column in missing[:1]:
+        known = list(dict.fromkeys(heading for reader in readers for heading in reader.headings))
+        nearest = find_nearest(column, known)
+        hint = f"did you mean {nearest!r}?" if nearest else f"the columns are {', '.join(known[:20]) or 'nameless'}"
+        raise DataError(f"{option}: no input has a column {column!r}", hint=hint)
 
 
 def read_chunks(readers: list[Reader], config: PrepareConfig) -> Iterator[Chunk]:
@@ -142,7 +160,7 @@ def read_chunks(readers: list[Reader], config: PrepareConfig) -> Iterator[Chunk]
 
 
 def swap_sides(row: Row) -> Row:
-    return row._replace(source=row.target, target=row.source)
+    return row._replace(source=row.target, target=row.source, tags=reverse_tags(row.tags))
 
 
 def examine_chunks(chunks: Iterator[Chunk], processes: int) -> Iterator[ExaminedChunk]:

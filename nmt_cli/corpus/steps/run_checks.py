@@ -57,8 +57,19 @@ def run_checks(
 def run_check(check: Check, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> CheckResult:
     """Runs one check on the pairs that `among` (N,) selects."""
     if isinstance(check, CorpusCheck):
-        return check.find_problems(pairs, among, config) if among.any() else CheckResult(among)
+        groups = [among] if check.crosses_languages else divide_by_language(pairs, among)
+        results = [check.find_problems(pairs, group, config) for group in groups if group.any()]
+        rows = np.any([result.rows for result in results], axis=0) if results else among
+        return CheckResult(rows, "; ".join(dict.fromkeys(result.note for result in results if result.note)))
     return CheckResult(((pairs.facts.flags & CHECK_BITS[check.name]) != 0) & among)
+
+
+def divide_by_language(pairs: Pairs, among: BoolArray) -> list[BoolArray]:
+    """Returns the pairs that `among` (N,) selects, divided by the languages that their tags name."""
+    if len(pairs.tag_sets) == 1:
+        return [among]
+    numbers = pairs.language_numbers
+    return [among & (numbers == number) for number in np.unique(numbers)]
 
 
 def make_finding(check: Check, result: CheckResult, pairs: Pairs, action: Action) -> Finding:

@@ -89,18 +89,27 @@ def find_root(parents: list[int], row: int) -> int:
 
 
 def split_by_groups(
-    groups: IntArray, lengths: IntArray, sizes: Sizes, *, seed: int, where: str, shared: str = "sentences"
+    groups: IntArray,
+    lengths: IntArray,
+    sizes: Sizes,
+    *,
+    seed: int,
+    where: str,
+    shared: str = "sentences",
+    tags: IntArray | None = None,
 ) -> Splits:
-    """Splits the rows by whole groups, drawn at random from each stratum of length.
+    """Splits the rows by whole groups, drawn at random from each stratum of length and number of `tags` (N,).
 
     Skips groups larger than a split's remaining room, so that dev and test have exactly the requested sizes whenever
     the groups allow it. Raises DataError if a requested split would be empty; `shared` says what connects the pairs.
     """
     generator = default_rng([seed, 0])
-    # 1. Put the groups into random order, and each into the stratum of its mean length.
-    _, group_numbers, group_sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    # 1. Put the groups into random order, and each into the stratum of its mean length, and of its first row's tags.
+    _, first, group_numbers, group_sizes = np.unique(groups, return_index=True, return_inverse=True, return_counts=True)
     order = generator.permutation(len(group_sizes))
     strata = assign_strata(np.bincount(group_numbers, weights=lengths) / group_sizes, group_sizes)
+    if tags is not None:
+        strata += STRATA * tags[first].astype(np.int64)
     # 2. Draw groups for test (2), then for dev (1); the others are train (0).
     split_of_group = np.zeros(len(group_sizes), dtype=np.int8)
     for split, size in ((2, sizes.test), (1, sizes.dev)):

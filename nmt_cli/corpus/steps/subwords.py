@@ -25,12 +25,14 @@ from nmt_cli.corpus.sides import SubwordStatistics
 from nmt_cli.corpus.steps.reading import PrepareProgress
 from nmt_cli.corpus.steps.reused_tokenizer import find_reused_subwords
 from nmt_cli.corpus.steps.split import Splits
+from nmt_cli.corpus.steps.tagging import list_tag_pieces
 from nmt_cli.corpus.steps.target_vocabulary import extract_target_vocabulary
+from nmt_cli.corpus.tag_rows import drop_tag_ids, prepend_tag_sets
 from nmt_cli.text.characters import END_MARKS
 from nmt_cli.text.normalise import count_words
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
-from nmt_cli.text.tokenizer_training import train_tokenizer
+from nmt_cli.text.tokenizer_training import add_control_pieces, train_tokenizer
 
 EVERYDAY_WORDS, EVERYDAY_SAMPLE = 15, 2_000  # the most words of a sentence of everyday life; sentences looked at
 CHUNK = 20_000  # sentences that are encoded at a time
@@ -70,6 +72,9 @@ def obtain_subwords(pairs: Pairs, train: IntArray, directory: Path, config: Prep
         models = {role: path.read_bytes() for role, path in reused.select_files(config.text_sides).items()}
     else:
         models = learn_subwords(pairs, train, config)
+    reads = {"joint"} & models.keys() or models.keys()  # the vocabularies that sources are read with, in any direction
+    pieces = list_tag_pieces(pairs.tag_sets)
+    models |= {role: add_control_pieces(models[role], pieces) for role in reads}
     for role, model in models.items():
         (directory / f"{role}.spm").write_bytes(model)
     first, last = next(iter(models)), list(models)[-1]
@@ -152,6 +157,9 @@ def encode_splits(
             if side == "source" and limit is not None:
                 truncated.append(rows[ragged.lengths > limit])
                 ragged = ragged.truncate(limit)
+            if side == "source":
+                tags = [pairs.tag_sets[number] for number in pairs.facts.tags[rows].tolist()]
+                ragged = prepend_tag_sets(ragged, tags, tokenizer)
             ragged.save(directory / f"{split}.{side}")
     return np.unique(np.concatenate(truncated)) if truncated else np.zeros(0, np.int64)
 
@@ -191,8 +199,9 @@ def measure_subwords(
     """Measures the vocabulary of one side, and how well it fits, from the written ids."""
     tokenizer = subwords.get_tokenizer(side)
     words = pairs.facts.source_words if side == "source" else pairs.facts.target_words
-    train = Ragged.load(directory / f"train.{side}")
-    held_out_ids = np.concatenate([Ragged.load(directory / f"{split}.{side}").ids for split in ("dev", "test")])
+    encoded = [Ragged.load(directory / f"{split}.{side}") for split in splits.by_name]
+    train, *held_out = (drop_tag_ids(rows, tokenizer) for rows in encoded)
+    held_out_ids = np.concatenate([ragged.ids for ragged in held_out])
     return SubwordStatistics(
         file=subwords.get_file_name(side),
         vocabulary=tokenizer.vocabulary_size,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nmt_cli.evaluation.metrics.score import Hypotheses, References
+from nmt_cli.text.tags import TagSet
 
 if TYPE_CHECKING:
     from nmt_cli.search.forced import ForcedTarget
@@ -21,3 +22,4 @@ class Material:
     sources: Sequence[str] | None = None
     forced: Sequence[ForcedTarget] | None = None  # the first references, scored by the model
     subwords: str = ""  # fingerprint of the target subwords in which `forced` is scored
+    tags: Sequence[TagSet] = ()  # of each sentence; empty if none has any

@@ -117,7 +117,7 @@ class Augmentation:
         for column, tokenizer, alpha in self.sides:
             texts = [(old[column], new[column]) for old, new in zip(pairs, rewritten, strict=True)]
             changed = encode_changed(texts, tokenizer, alpha, generator)
-            arrays[column] = replace_rows(arrays[column], rows, changed)
+            arrays[column] = replace_rows(arrays[column], rows, changed, list(tokenizer.tag_ids.values()))
         return arrays[0], arrays[1]
 
     def find_readable(self, arrays: Sequence[SourceArray]) -> NDArray[np.bool_]:
@@ -186,15 +186,20 @@ def encode_changed(
     return ids
 
 
-def replace_rows(array: IntArray, rows: IntArray, changed: Mapping[int, Sequence[int]]) -> IntArray:
+def replace_rows(
+    array: IntArray, rows: IntArray, changed: Mapping[int, Sequence[int]], tag_ids: Sequence[int] = ()
+) -> IntArray:
     """Returns `array` (B, S), as wide as its longest row, with new ids and END in some of the `rows` (C,).
 
-    `changed` holds the ids by index in `rows`. A row that begins with START, the tag of a synthetic source, keeps it.
+    `changed` holds the ids by index in `rows`. A row keeps the tags that it begins with: `tag_ids`, and START of a
+    synthetic source.
     """
     if not changed:
         return array
-    tags = [[START] if is_tagged else [] for is_tagged in (array[rows, 0] == START).tolist()]
-    sequences = {rows[index]: [*tags[index], *ids, END] for index, ids in changed.items()}
+    is_tag = np.isin(array, (START, *tag_ids))  # (B, S)
+    sequences = {
+        row: [*array[row][is_tag[row]], *changed[i], END] for i, row in enumerate(rows.tolist()) if i in changed
+    }
     lengths = (array != PAD).sum(axis=1)  # (B,)
     lengths[list(sequences)] = [len(sequence) for sequence in sequences.values()]
     replaced = np.full((len(array), lengths.max()), PAD, dtype=array.dtype)

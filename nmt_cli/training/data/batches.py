@@ -19,11 +19,12 @@ from nmt_cli.arrays.padding import pad_ragged
 from nmt_cli.arrays.special_ids import END, PAD, START
 from nmt_cli.arrays.types import IntArray, SourceArray
 from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus
+from nmt_cli.corpus.tag_rows import number_languages
 from nmt_cli.model.vocabularies import Vocabularies
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.augmentation import Augmentation, learn_word_swaps, make_rewrites
 from nmt_cli.training.data.replay import EpochRows, Replayed
-from nmt_cli.training.data.word_dropout import drop_tokens
+from nmt_cli.training.data.word_dropout import drop_tags, drop_tokens
 from nmt_cli.training.data.word_swaps import WordSwaps
 
 AheadItem = TypeVar("AheadItem")
@@ -100,11 +101,15 @@ class TrainingBatches:
             seed=config.seed,
             allowed=allowed,
             most=config.epoch_pairs,
+            languages=number_languages(corpus.read_tags("train")),
+            temperature=config.sampling_temperature,
         )
         self.split = self.epoch_rows.split
         self.size = choose_batch_size(config)
         self.config = config
         self.earlier = earlier
+        subwords = corpus.source.subwords
+        self.tag_ids = list(subwords.tag_ids.values()) if subwords is not None else []
         self.swaps: WordSwaps | None = None
         if config.swap_words:
             self.swaps = learn_word_swaps(self.split, corpus.source_tokenizer, corpus.target_tokenizer)
@@ -191,10 +196,13 @@ class TrainingBatches:
         # 1. Rewrite texts and sample subwords.
         source, target = self.augmentation.augment_group(batch.source, batch.target, generator)
         previous = batch.previous if target is batch.target else shift_right(target)
-        # 2. Drop tokens. This comes last, since an unknown token has no text. The target keeps them: the network has
-        #    to predict what its input lacks.
+        # 2. Drop tags and tokens. This comes last, since an unknown token has no text. The target keeps them: the
+        #    network has to predict what its input lacks.
+        if self.tag_ids and self.config.tag_dropout:
+            drop = partial(drop_tags, share=self.config.tag_dropout, generator=generator, tag_ids=self.tag_ids)
+            source = self.split.source.change_ids(source, drop)
         if self.config.word_dropout:
-            drop = partial(drop_tokens, share=self.config.word_dropout, generator=generator)
+            drop = partial(drop_tokens, share=self.config.word_dropout, generator=generator, tag_ids=self.tag_ids)
             source, previous = self.split.source.change_ids(source, drop), drop(previous)
         return Batch(source, previous, target)
 

@@ -6,6 +6,7 @@ Source: Chu, Dabre, Kurohashi (2017), "An Empirical Comparison of Domain Adaptat
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +31,36 @@ class Replayed:
         return self.corpus.manifest.counts.splits["train"] - len(self.rows)
 
 
+class LanguageDraw(NamedTuple):
+    """The pairs of one language, and how many of them an epoch has."""
+
+    rows: NDArray[np.int64]
+    drawn: int
+
+    def select_rows(self, epoch: int, seed: int) -> NDArray[np.int64]:
+        """Returns the rows of an epoch, from 1: the next of an endless series of permutations of all rows."""
+        first, size = (epoch - 1) * self.drawn, len(self.rows)
+        turns = range(first // size, -(-(first + self.drawn) // size))
+        rows = [np.random.default_rng([seed, turn, size]).permutation(self.rows) for turn in turns]
+        return np.concatenate(rows)[first - turns.start * size :][: self.drawn]
+
+
+def plan_draws(languages: IntArray | None, temperature: float, total: int) -> list[LanguageDraw]:
+    """Returns what an epoch of `total` pairs has of each language; none where all pairs are to be used once."""
+    if languages is None or temperature == 1 or len(np.unique(languages)) < 2:
+        return []
+    rows = [np.flatnonzero(languages == language) for language in np.unique(languages)]
+    shares = np.array([len(of_language) for of_language in rows]) ** (1 / temperature)
+    counts = np.maximum(1, np.round(total * shares / shares.sum()).astype(int)).tolist()
+    return [LanguageDraw(*draw) for draw in zip(rows, counts, strict=True)]
+
+
 class EpochRows:
     """The pairs of each epoch: all new pairs, or at most `most` of them in turn, and old pairs.
 
-    Old pairs make up `share` (0 to 1) of an epoch. `allowed` are the usable rows of the old pairs; None: all.
+    Old pairs make up `share` (0 to 1) of an epoch. `allowed` are the usable rows of the old pairs; None: all. If the
+    new pairs (N,) have several `languages`, each language has its share to the power of 1 / `temperature`. Source:
+    Arivazhagan et al. (2019), "Massively Multilingual Neural Machine Translation in the Wild", section 4.2.
     """
 
     def __init__(
@@ -45,6 +72,8 @@ class EpochRows:
         seed: int,
         allowed: NDArray[np.int64] | None = None,
         most: int | None = None,
+        languages: IntArray | None = None,
+        temperature: float = 1.0,
     ) -> None:
         self.new_rows = len(new.source)
         self.allowed = np.arange(0 if old is None else len(old.source)) if allowed is None else allowed
@@ -52,6 +81,7 @@ class EpochRows:
         self.share = share if len(self.allowed) else 0.0
         self.seed = seed
         self.parts = -(-self.new_rows // most) if most else 1  # epochs in which every new pair occurs once
+        self.draws = plan_draws(languages, temperature, min(most or self.new_rows, self.new_rows))
 
     def select_rows(self, epoch: int) -> NDArray[np.int64]:
         """Returns the rows of `split` for an epoch, from 1. Old pairs recur only after all others have occurred."""
@@ -71,6 +101,8 @@ class EpochRows:
 
     def select_part(self, epoch: int) -> NDArray[np.int64]:
         """Returns the rows of the new pairs of an epoch; `parts` epochs cover all of them, then the cycle restarts."""
+        if self.draws:
+            return np.sort(np.concatenate([draw.select_rows(epoch, self.seed) for draw in self.draws]))
         if self.parts <= 1:
             return np.arange(self.new_rows)
         turn, part = divmod(epoch - 1, self.parts)

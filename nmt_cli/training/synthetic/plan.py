@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.pairs import Side
 from nmt_cli.errors import OptionError
+from nmt_cli.text.tags import TagSet
 from nmt_cli.training.config import TrainConfig
 
 Mode = Literal["none", "back", "diversify", "both", "distil"]
@@ -42,6 +44,13 @@ class Task(NamedTuple):
         """A description of the text for the user."""
         side = "target" if self.direction == "reverse" else "source"
         return f"the {side} {'text' if self.text == 'monolingual' else 'side of the training pairs'}"
+
+
+class TaggedText(NamedTuple):
+    """A sentence, with the tags of the pair that it becomes."""
+
+    text: str
+    tags: TagSet
 
 
 @dataclass(frozen=True)
@@ -89,12 +98,15 @@ def count_repeats(real: int, synthetic: int) -> int:
     return max(1, min(MOST_REPEATS, round(REAL_SHARE * synthetic / real)))
 
 
-def read_text(corpus: PreparedCorpus, task: Task) -> list[str]:
-    """Returns the sentences that a task translates, each once."""
+def read_text(corpus: PreparedCorpus, task: Task) -> list[TaggedText]:
+    """Returns the sentences that a task translates, each once with the same tags of its pair."""
     if task.text == "monolingual":
-        return corpus.read_monolingual("target" if task.direction == "reverse" else "source")
-    side = 1 if task.direction == "reverse" else 0
-    return list(dict.fromkeys(pair[side] for pair in corpus.read_pairs("train")))
+        read_side: Side = "target" if task.direction == "reverse" else "source"
+        texts, tags = corpus.read_monolingual(read_side), corpus.read_monolingual_tags(read_side)
+    else:
+        side = 1 if task.direction == "reverse" else 0
+        texts, tags = [pair[side] for pair in corpus.read_pairs("train")], corpus.read_tags("train")
+    return list(dict.fromkeys(TaggedText(*row) for row in zip(texts, tags, strict=True)))
 
 
 def read_real_pairs(corpus: PreparedCorpus, task: Task) -> set[tuple[str, str]]:

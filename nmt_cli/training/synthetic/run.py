@@ -30,6 +30,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.files import write_text
 from nmt_cli.records import parse_json
 from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.text.tags import TagSet, reverse_tags
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.training.checkpoints import saved_options
 from nmt_cli.training.checkpoints.checkpoint import locate_state
@@ -44,6 +45,7 @@ from nmt_cli.training.synthetic.plan import (
     Direction,
     Interrupted,
     Plan,
+    TaggedText,
     Task,
     count_repeats,
     make_plan,
@@ -58,6 +60,7 @@ from nmt_cli.training.synthetic.selection import (
     select_pairs,
 )
 from nmt_cli.training.synthetic.stages import STAGES, Stages, append_translations, read_translations, require_room
+from nmt_cli.translation.by_tags import translate_tagged
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
@@ -178,11 +181,12 @@ class SyntheticRun:
         if not self.stages.is_done(task.name):
             translator = self.load_helper(task.direction)
             with self.stages.run(task.name) as stem:
-                self.translate_texts(translator, self.choose_search(task), texts, stem.with_suffix(".tsv"))
+                self.translate_texts(translator, task, texts, stem.with_suffix(".tsv"))
         translated = read_translations((self.stages.directory / task.name).with_suffix(".tsv"))
-        written = [translation for _, translation in translated]
-        sides = (written, texts) if task.direction == "reverse" else (texts, written)
-        pairs = [SyntheticPair(*pair, task.is_tagged) for pair in zip(*sides, strict=True)]
+        written, read = [translation for _, translation in translated], [text.text for text in texts]
+        sides = (written, read) if task.direction == "reverse" else (read, written)
+        rows = zip(*sides, (text.tags for text in texts), strict=True)
+        pairs = [SyntheticPair(source, target, task.is_tagged, tags) for source, target, tags in rows]
         selection = select_pairs(
             pairs,
             [confidence for confidence, _ in translated],
@@ -203,12 +207,14 @@ class SyntheticRun:
         search = SEARCHES[task.search or self.request.training.synthetic_search]
         return replace(search, sampling=replace(search.sampling, seed=self.request.training.seed))
 
-    def translate_texts(self, translator: Translator, search: SearchConfig, texts: Sequence[str], path: Path) -> None:
+    def translate_texts(self, translator: Translator, task: Task, texts: Sequence[TaggedText], path: Path) -> None:
         """Appends the translations of the remaining texts to the file, block by block."""
         done, started = len(read_translations(path)), monotonic()
-        first = done
+        first, search = done, self.choose_search(task)
         while done < len(texts):
-            translations = translator.translate(texts[done : done + BLOCK], search, first_line=done)
+            block = texts[done : done + BLOCK]
+            lines, tags = [text.text for text in block], [turn_for_helper(text.tags, task) for text in block]
+            translations = translate_tagged(translator, lines, tags, search, first_line=done)
             append_translations(path, [(measure_confidence(t), t.text) for t in translations])
             done += len(translations)
             rate = (monotonic() - started) / (done - first)
@@ -221,8 +227,10 @@ class SyntheticRun:
         path = self.stages.directory / f"{task.direction}.confidence.json"
         if not path.is_file():
             translator = translator or self.load_helper(task.direction)
-            sources = [pair.source for pair in self.orient_corpus(task.direction).read_pairs("dev")]
-            confidences = [measure_confidence(t) for t in translator.translate(sources, self.choose_search(task))]
+            corpus = self.orient_corpus(task.direction)
+            sources, tags = [pair.source for pair in corpus.read_pairs("dev")], corpus.read_tags("dev")
+            translations = translate_tagged(translator, sources, tags, self.choose_search(task))
+            confidences = list(map(measure_confidence, translations))
             measured = [confidence for confidence in confidences if math.isfinite(confidence)]
             least = float(np.quantile(measured, LEAST_CONFIDENT)) if measured else -math.inf
             write_text(path, json.dumps(least if math.isfinite(least) else None))
@@ -290,6 +298,11 @@ def refuse_lost_stages(request: TrainingRequest) -> None:
             f"{request.directory}/ was trained on synthetic pairs, which are not kept",
             hint="start over with --force; --keep-stages keeps them for training that is to continue",
         )
+
+
+def turn_for_helper(tags: TagSet, task: Task) -> TagSet:
+    """Returns the tags of a pair as the helper model of a task reads them."""
+    return reverse_tags(tags) if task.direction == "reverse" else tags
 
 
 def measure_confidence(translation: Translation) -> float:

@@ -62,3 +62,14 @@ def test_files_are_those_of_numpy(tmp_path: Path) -> None:
     ragged.save(tmp_path / "train")
     np.save(tmp_path / "ids.npy", ragged.ids)
     assert (tmp_path / "ids.npy").read_bytes() == (tmp_path / "train.ids.npy").read_bytes()
+
+
+@given(CHUNKS, st.data())
+def test_what_is_put_in_front_can_be_taken_out(chunks: list[list[list[int]]], data: st.DataObject) -> None:
+    ragged = Ragged.from_sequences(chunks, vocabulary_size=1000)
+    fronts = [data.draw(st.lists(st.integers(1000, 1009), max_size=2)) for _ in ragged]
+    longer = ragged.insert_before(Ragged.from_sequences([fronts], vocabulary_size=1010))
+    assert [row.tolist() for row in longer] == [
+        [*front, *row.tolist()] for front, row in zip(fronts, ragged, strict=True)
+    ]
+    assert [row.tolist() for row in longer.keep(longer.ids < 1000)] == [row.tolist() for row in ragged]

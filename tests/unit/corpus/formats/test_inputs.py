@@ -9,6 +9,7 @@ import pytest
 from nmt_cli.corpus.formats import find_format, open_reader
 from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions, parse_input
 from nmt_cli.errors import NotFoundError, OptionError
+from nmt_cli.text.tags import parse_tag_list
 
 
 def test_a_missing_file_names_the_nearest_and_a_directory_is_none(path: Path) -> None:
@@ -46,9 +47,13 @@ def test_the_format_is_that_of_the_suffix_unless_it_is_given(name: str, expected
         ("a.tsv=2", CorpusFile(Path("a.tsv"), None, 2.0)),
         ("a.en,a.de=0.5", CorpusFile(Path("a.en"), Path("a.de"), 0.5)),
         ("-", CorpusFile(Path("-"))),
+        ("a.tsv=ui", CorpusFile(Path("a.tsv"), tags=parse_tag_list("ui"))),
+        ("a.tsv=2=train=nl=formal", CorpusFile(Path("a.tsv"), None, 2.0, True, parse_tag_list("to:nl formal"))),
+        ("a.en,a.nl=>nl", CorpusFile(Path("a.en"), Path("a.nl"), tags=parse_tag_list("to:nl"))),
+        ("a=b.tsv", CorpusFile(Path("a=b.tsv"))),
     ],
 )
-def test_an_input_is_a_name_or_two_with_a_weight(text: str, expected: CorpusFile) -> None:
+def test_an_input_is_a_name_or_two_with_a_weight_and_tags(text: str, expected: CorpusFile) -> None:
     assert parse_input(text) == expected
 
 

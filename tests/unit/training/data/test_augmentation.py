@@ -24,6 +24,7 @@ from nmt_cli.training.data.augmentation import Augmentation, TextRewrite, apply_
 from nmt_cli.training.data.batches import Batch, TrainingBatches, make_batch, shift_right
 from nmt_cli.training.data.noise import write_source_casually
 from nmt_cli.training.data.word_swaps import WordSwaps
+from support.corpora import prepare_tagged
 from support.models import prepare_toy, toy_pairs
 
 VARIED = TrainConfig(
@@ -272,3 +273,16 @@ def test_subwords_of_targets_are_sampled_only_if_asked(corpus: PreparedCorpus) -
         segmentations = [tuple(row[: row.index(END)]) for row in rows]
         share = np.mean([segmentation in best for segmentation in segmentations])
         assert share < 0.5 if sample_target else share == 1.0
+
+
+def test_tags_stay_in_front_of_what_is_rewritten_unless_they_are_dropped(tmp_path: Path) -> None:
+    corpus = prepare_tagged(tmp_path)
+    tag_ids = [*corpus.source_tokenizer.tag_ids.values()]
+    config = TrainConfig(batch=16, placeholders=0.0, careless=1.0, tag_dropout=0.0, subword_sampling=0.5)
+    for dropout in (0.0, 1.0):
+        made = TrainingBatches(corpus, replace(config, tag_dropout=dropout)).make_epoch(1)
+        sources = np.concatenate([batch.source[:, :4] for batch in made])
+        is_tag = np.isin(sources, tag_ids)
+        assert is_tag[:, 0].all() == (dropout == 0.0)
+        assert is_tag.any() == (dropout == 0.0)
+        assert not (is_tag[:, 1:] & ~is_tag[:, :-1]).any()  # none behind the text

@@ -49,6 +49,24 @@ def test_without_old_pairs_an_epoch_is_the_new_ones() -> None:
     assert epoch_rows.select_rows(1).tolist() == [0, 1, 2, 3, 4]
 
 
+def test_a_small_language_has_a_larger_share_by_the_temperature() -> None:
+    languages = np.array([0] * 800 + [1] * 100)
+    epoch_rows = EpochRows(split(0, 900), None, share=0.2, seed=1, languages=languages, temperature=3.0)
+    epochs = [epoch_rows.select_rows(epoch) for epoch in (1, 2, 3)]
+    for rows in epochs:
+        assert (languages[rows] == 0).sum() == 600  # the cube roots of 800 and 100 are as 2 and 1
+        assert (languages[rows] == 1).sum() == 300
+    assert np.bincount(np.concatenate(epochs), minlength=900)[800:].tolist() == [9] * 100
+    assert set(np.bincount(np.concatenate(epochs)[np.concatenate(epochs) < 800]).tolist()) == {2, 3}
+    np.testing.assert_array_equal(epochs[1], epoch_rows.select_rows(2))
+
+
+@pytest.mark.parametrize(("languages", "temperature"), [([0] * 10, 3.0), ([0] * 9 + [1], 1.0)])
+def test_one_language_or_no_temperature_leaves_every_pair_once(languages: list[int], temperature: float) -> None:
+    rows = EpochRows(split(0, 10), None, share=0.2, seed=1, languages=np.array(languages), temperature=temperature)
+    assert rows.select_rows(1).tolist() == list(range(10))
+
+
 @pytest.mark.parametrize(
     ("pairs", "most", "sizes"), [(10, 4, [3, 3, 4]), (10, 5, [5, 5]), (10, 10, [10]), (3, 1, [1, 1, 1])]
 )

@@ -1,0 +1,78 @@
+"""Decides the tags of the inputs and of their pairs, and counts them. Knows no vocabulary; `subwords.py` does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.formats.inputs import CorpusFile
+from nmt_cli.corpus.pairs import Pairs
+from nmt_cli.corpus.steps.split import Splits
+from nmt_cli.errors import OptionError
+from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags, reverse_tags
+from nmt_cli.text.wrapping import format_count
+
+
+def tag_inputs(inputs: Sequence[CorpusFile], config: PrepareConfig) -> list[CorpusFile]:
+    """Returns the files of a corpus with the tags of the languages that the options name for each.
+
+    Tags of a file itself decide. Raises OptionError unless there is one language for all files of the corpus, or one
+    for each.
+    """
+    if config.source_type != "text" and any(file.tags for file in inputs):
+        raise OptionError("tags are read in front of a text, and the sources are pictures", hint="leave them out")
+    tags: list[list[Tag]] = [[] for _ in inputs]
+    for kind, languages, option in (
+        (TagPurpose.TARGET, config.target_languages, "--target-language"),
+        (TagPurpose.SOURCE, config.source_languages, "--source-language"),
+    ):
+        if len(languages) < 2:
+            continue
+        if len(languages) != len(inputs):
+            raise OptionError(
+                f"{option} names {format_count(len(languages), 'language')}, and there {describe_files(len(inputs))}",
+                hint="name one language, or one for each file, in their order",
+            )
+        for of_file, language in zip(tags, languages, strict=True):
+            of_file.append(Tag(kind, language))
+    return [replace(file, tags=merge_tags(languages, file.tags)) for file, languages in zip(inputs, tags, strict=True)]
+
+
+def describe_files(count: int) -> str:
+    return f"{'is' if count == 1 else 'are'} {format_count(count, 'file')}"
+
+
+def turn_tags(tags: TagSet, config: PrepareConfig) -> TagSet:
+    """Returns the tags of a file as its pairs have them, whose sides may be swapped."""
+    return reverse_tags(tags) if config.reverse else tags
+
+
+def refuse_unpaired_tags(tag_sets: Sequence[TagSet], pairs: Pairs) -> None:
+    """Raises OptionError for a tag of text without translations that no pair has."""
+    known = {tag for tags in pairs.tag_sets for tag in tags}
+    missing = sorted({tag for tags in tag_sets for tag in tags} - known)
+    if missing:
+        names = ", ".join(map(str, sorted(known))) or "none"
+        raise OptionError(f"no pair has the tag {missing[0]} of text without translations", hint=f"pairs have {names}")
+
+
+def list_tag_pieces(tag_sets: Sequence[TagSet]) -> list[str]:
+    """Returns the pieces that a vocabulary needs for these tags in either direction, in order."""
+    both = {tag for tags in tag_sets for tag in (*tags, *reverse_tags(tags))}
+    return [tag.piece for tag in sorted(both)]
+
+
+def count_tags(pairs: Pairs, splits: Splits) -> dict[str, dict[str, int]]:
+    """Returns the number of pairs of each split by tag, most frequent tags first."""
+    counts: dict[str, dict[str, int]] = {}
+    for split, rows in splits.by_name.items():
+        numbers = np.bincount(pairs.facts.tags[rows], minlength=len(pairs.tag_sets)).tolist()
+        for tags, number in zip(pairs.tag_sets, numbers, strict=True):
+            for tag in tags:
+                of_tag = counts.setdefault(str(tag), dict.fromkeys(splits.by_name, 0))
+                of_tag[split] += number
+    return dict(sorted(counts.items(), key=lambda item: (-Counter(item[1]).total(), item[0])))

@@ -1,0 +1,44 @@
+"""The tags of encoded sources: ids in front of those of the text. Knows no files.
+
+Letters: N rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nmt_cli.arrays.ragged import Ragged
+from nmt_cli.arrays.types import IntArray
+from nmt_cli.text.tags import TagPurpose, TagSet, find_language_tag_of, parse_tag_name
+from nmt_cli.text.tokenizer import Tokenizer
+
+
+def read_tag_sets(rows: Ragged, tokenizer: Tokenizer) -> list[TagSet]:
+    """Returns the tags of each of N rows."""
+    tags = {piece_id: parse_tag_name(piece) for piece, piece_id in tokenizer.tag_ids.items()}
+    read = rows.keep(np.isin(rows.ids, list(tags)))
+    return [tuple(tags[piece_id] for piece_id in row.tolist()) for row in read]
+
+
+def drop_tag_ids(rows: Ragged, tokenizer: Tokenizer) -> Ragged:
+    """Returns the rows without their tags."""
+    return rows.keep(~np.isin(rows.ids, list(tokenizer.tag_ids.values()))) if tokenizer.tag_ids else rows
+
+
+def prepend_tag_sets(rows: Ragged, tag_sets: Sequence[TagSet], tokenizer: Tokenizer) -> Ragged:
+    """Returns N rows without tags, each preceded by the ids of its tags."""
+    if not any(tag_sets):
+        return rows
+    ids = {tags: tokenizer.list_tag_ids(tags) for tags in set(tag_sets)}
+    prefixes = [[ids[tags] for tags in tag_sets]]
+    return rows.insert_before(Ragged.from_sequences(prefixes, vocabulary_size=tokenizer.vocabulary_size))
+
+
+def number_languages(tag_sets: Sequence[TagSet]) -> IntArray:
+    """Returns (N,) numbers, counted from 0, that are equal for rows whose tags name the same languages."""
+    kinds = TagPurpose.TARGET, TagPurpose.SOURCE
+    languages_of = {tags: tuple(find_language_tag_of(tags, kind) or "" for kind in kinds) for tags in set(tag_sets)}
+    numbers = {languages: number for number, languages in enumerate(sorted(set(languages_of.values())))}
+    return np.array([numbers[languages_of[tags]] for tags in tag_sets], np.int64)

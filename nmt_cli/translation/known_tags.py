@@ -1,0 +1,55 @@
+"""Finds the tags that are asked for among those that a model knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from nmt_cli.errors import OptionError
+from nmt_cli.languages.codes import is_same_language
+from nmt_cli.runtime.model_directory import ModelCard
+from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags, parse_tag_name
+
+ASKED_FOR = {TagPurpose.TARGET: "translates to", TagPurpose.SOURCE: "translates from"}
+
+
+def find_tags(names: Iterable[str], card: ModelCard, model: Path | str) -> TagSet:
+    """Returns the tags of a model that are meant by these `names`. Raises OptionError for one that it does not know.
+
+    Its only language needs no tag.
+    """
+    tags = [parse_tag_name(text) for text in names]
+    known_tags = [find_tag(tag, card) for tag in tags]
+    for tag, known in zip(tags, known_tags, strict=True):
+        if known is None and not is_only_language(tag, card):
+            refuse_tag(tag, card, model)
+    return merge_tags(filter(None, known_tags))
+
+
+def find_tag(tag: Tag, card: ModelCard) -> Tag | None:
+    """Returns the tag of a model that is meant by `tag`: a language in any code, with or without its kind."""
+    known = list(map(parse_tag_name, card.tags))
+    if tag in known:
+        return tag
+    kinds = tuple(ASKED_FOR) if tag.kind is TagPurpose.DOMAIN else (tag.kind,)
+    languages = [other for other in known if other.kind in kinds and other.kind in ASKED_FOR]
+    return next((other for other in languages if is_same_language(other.value, tag.value)), None)
+
+
+def is_only_language(tag: Tag, card: ModelCard) -> bool:
+    """Whether a model reads or writes this language, and has no other."""
+    language = {TagPurpose.SOURCE: card.source_language, TagPurpose.TARGET: card.target_language}.get(tag.kind)
+    others = [known for known in map(parse_tag_name, card.tags) if known.kind is tag.kind]
+    return language is not None and not others and is_same_language(language, tag.value)
+
+
+def refuse_tag(tag: Tag, card: ModelCard, model: Path | str) -> None:
+    """Raises OptionError, naming the tags that the model knows."""
+    known = list(map(parse_tag_name, card.tags))
+    if tag.kind in ASKED_FOR:
+        only = card.target_language if tag.kind is TagPurpose.TARGET else card.source_language
+        languages = [other.value for other in known if other.kind is tag.kind] or [only]
+        problem = f"does not {ASKED_FOR[tag.kind].replace('s ', ' ', 1)} {tag.value}"
+        raise OptionError(f"{model}/ {problem}", hint=f"it {ASKED_FOR[tag.kind]} {', '.join(languages)}")
+    hint = f"it knows {', '.join(map(str, known))}" if known else "it was trained without tags: see docs/tags.md"
+    raise OptionError(f"{model}/ does not know the tag {tag}", hint=hint)

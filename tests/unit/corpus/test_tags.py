@@ -1,0 +1,149 @@
+"""Tags of pairs, from files and columns to the ids in front of the sources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.formats.inputs import CorpusFile
+from nmt_cli.corpus.mixture import MixedCorpus, SyntheticPair, write_mixture
+from nmt_cli.corpus.prepare import prepare
+from nmt_cli.corpus.reversed import reverse_corpus
+from nmt_cli.errors import DataError, OptionError
+from nmt_cli.text.tags import parse_tag_list, reverse_tags
+from support.corpora import prepare_pairs, prepare_tagged, toy_pairs, write_tsv
+
+GERMAN, DUTCH = parse_tag_list("to:de"), parse_tag_list("to:nl ui")
+
+
+@pytest.fixture(scope="module")
+def tagged(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
+    return prepare_tagged(tmp_path_factory.mktemp("tagged"))
+
+
+def test_the_manifest_counts_the_pairs_of_each_tag_and_split(tagged: PreparedCorpus) -> None:
+    counts = tagged.manifest.tags
+    assert list(counts) == [">de", ">nl", "ui"]
+    assert [sum(counts[tag].values()) for tag in counts] == [300, 200, 200]
+    assert all(of_split > 0 for of_tag in counts.values() for of_split in of_tag.values())
+    for split, pairs in tagged.manifest.counts.splits.items():
+        assert counts[">de"][split] + counts[">nl"][split] == pairs == len(tagged.read_pairs(split))
+
+
+def test_no_sentence_is_in_two_splits_across_tags(tagged: PreparedCorpus) -> None:
+    sources = [{pair.source for pair in tagged.read_pairs(split)} for split in ("train", "dev", "test")]
+    assert not (sources[0] & sources[1] or sources[0] & sources[2] or sources[1] & sources[2])
+    assert sum(map(len, sources)) == 400
+
+
+def test_sources_begin_with_their_tags_and_texts_are_without(tagged: PreparedCorpus) -> None:
+    for split in ("train", "dev", "test"):
+        pairs, tags = tagged.read_pairs(split), tagged.read_tags(split)
+        assert tags == [DUTCH if pair.target.startswith("De ") else GERMAN for pair in pairs]
+        for pair, own, ids in zip(pairs, tags, tagged.load_encoded(split).source, strict=True):  # type: ignore[call-overload]
+            front = tagged.source_tokenizer.list_tag_ids(own)
+            assert ids.tolist() == [*front, *tagged.source_tokenizer.encode(pair.source)]
+            assert tagged.source_tokenizer.decode(ids.tolist()) == pair.source
+
+
+def test_no_text_is_read_as_a_tag(tagged: PreparedCorpus) -> None:
+    tokenizer = tagged.source_tokenizer
+    assert sorted(tokenizer.tag_ids) == ["⟦>de⟧", "⟦>nl⟧", "⟦de>⟧", "⟦nl>⟧", "⟦ui⟧"]
+    assert not {*tokenizer.encode("⟦ui⟧ The dog ⟦>nl⟧")} & {*tokenizer.tag_ids.values()}
+    assert "u" not in tokenizer.find_unseen("⟦")
+
+
+def test_subwords_are_those_of_a_corpus_without_tags(tagged: PreparedCorpus, tmp_path: Path) -> None:
+    files = [CorpusFile(tagged.directory.parent / name) for name in ("en-de.tsv", "en-nl.tsv")]
+    prepare(files, tmp_path / "plain", PrepareConfig())
+    plain = PreparedCorpus.load(tmp_path / "plain")
+    assert plain.manifest.tags == {}
+    assert plain.read_tags("dev") == [()] * len(plain.read_pairs("dev"))
+    assert plain.source_tokenizer.vocabulary_size + 5 == tagged.source_tokenizer.vocabulary_size
+    assert not plain.source_tokenizer.tag_ids
+
+
+@pytest.mark.parametrize("separate", [False, True])
+def test_the_other_direction_has_the_tags_of_its_sources(tmp_path: Path, separate: bool) -> None:
+    there = prepare_tagged(tmp_path, separate_vocabularies=separate)
+    back = reverse_corpus(there)
+    assert back.read_tags("dev") == [reverse_tags(tags) for tags in there.read_tags("dev")]
+    encoded = back.load_encoded("dev")
+    texts = back.source_tokenizer.decode_all([ids.tolist() for ids in encoded.source])  # type: ignore[attr-defined]
+    assert texts == [pair.source for pair in back.read_pairs("dev")]
+    assert not {*encoded.target.ids.tolist()} & {*back.target_tokenizer.tag_ids.values()}
+
+
+def test_a_synthetic_pair_has_its_tags_behind_the_mark(tagged: PreparedCorpus, tmp_path: Path) -> None:
+    pairs = [SyntheticPair("A cow.", "Een koe.", is_tagged=True, tags=DUTCH)]
+    write_mixture(tagged, pairs, {"repeats": 1}, tmp_path / "mixture")
+    mixed = MixedCorpus.load(tmp_path / "mixture")
+    assert mixed.read_tags("train") == [*tagged.read_tags("train"), DUTCH]
+    last = mixed.load_encoded("train").source[-1].tolist()  # type: ignore[index]
+    assert last[1:3] == tagged.source_tokenizer.list_tag_ids(DUTCH)
+
+
+def test_a_column_names_the_tags_of_each_pair(tmp_path: Path) -> None:
+    rows = [
+        ("source", "target", "kind"),
+        *((*pair, ["ui", "", "formal"][i % 3]) for i, pair in enumerate(toy_pairs(300))),
+    ]
+    table = write_tsv(tmp_path / "en-de.tsv", rows)
+    prepare(CorpusFile(table, tags=parse_tag_list("help")), tmp_path / "prepared", PrepareConfig(tag_column="kind"))
+    counts = PreparedCorpus.load(tmp_path / "prepared").manifest.tags
+    assert {tag: sum(of_tag.values()) for tag, of_tag in counts.items()} == {"help": 200, "formal": 100, "ui": 100}
+    with pytest.raises(DataError, match=r"--tag-column: no input has a column 'kin'"):
+        prepare(table, tmp_path / "other", PrepareConfig(tag_column="kin"))
+
+
+def test_a_cell_that_is_no_tag_is_refused_with_its_line(tmp_path: Path) -> None:
+    rows = [(*pair, "two.words" if i == 4 else "ui") for i, pair in enumerate(toy_pairs(50))]
+    with pytest.raises(DataError, match=r"line 5: --tag-column: 'two.words' is no tag"):
+        prepare(write_tsv(tmp_path / "en-de.tsv", rows), tmp_path / "prepared", PrepareConfig(tag_column="3"))
+
+
+def test_each_file_has_the_language_that_the_option_names_for_it(tmp_path: Path) -> None:
+    files = [CorpusFile(write_tsv(tmp_path / f"{name}.tsv", toy_pairs(300)[n::2])) for n, name in enumerate("ab")]
+    config = PrepareConfig(source_language="en", target_language="de,nl")
+    prepare(files, tmp_path / "prepared", config)
+    prepared = PreparedCorpus.load(tmp_path / "prepared")
+    assert prepared.languages == ("en", "de")
+    assert list(prepared.manifest.tags) == [">de", ">nl"]
+    with pytest.raises(OptionError, match="names 2 languages, and there is 1 file"):
+        prepare(files[:1], tmp_path / "other", config)
+
+
+def test_reversed_files_have_the_tags_of_what_is_now_their_source(tmp_path: Path) -> None:
+    files = [CorpusFile(write_tsv(tmp_path / f"{name}.tsv", toy_pairs(300)[n::2])) for n, name in enumerate("ab")]
+    prepare(files, tmp_path / "prepared", PrepareConfig(source_language="en", target_language="de,nl", reverse=True))
+    prepared = PreparedCorpus.load(tmp_path / "prepared")
+    assert (prepared.languages, list(prepared.manifest.tags)) == (("de", "en"), ["de>", "nl>"])
+
+
+def test_a_rare_script_of_a_small_language_is_not_dropped(tmp_path: Path) -> None:
+    greek = [
+        (f"{source} Again.", "".join(chr(0x391 + ord(c) % 24) for c in target)) for source, target in toy_pairs(120)
+    ]
+    tagged = CorpusFile(write_tsv(tmp_path / "small.tsv", greek), tags=parse_tag_list("to:el"))
+    large = CorpusFile(write_tsv(tmp_path / "en-de.tsv", toy_pairs(2_800)))
+    many = CorpusFile(
+        write_tsv(tmp_path / "more.tsv", [(f"{s} {n}", f"{t} {n}") for n in range(4) for s, t in toy_pairs(2_800)])
+    )
+    report = prepare([large, many, tagged], tmp_path / "prepared", PrepareConfig())
+    assert report.manifest.counts.dropped["script"] == 0
+    assert sum(report.manifest.tags[">el"].values()) == 120
+
+
+def test_text_without_translations_has_tags_that_pairs_have(tmp_path: Path) -> None:
+    more, ui = tmp_path / "more.nl", tmp_path / "ui.nl"
+    more.write_text("".join(f"Een koe ziet {n} schapen.\n" for n in range(2, 40)), encoding="utf-8")
+    ui.write_text("Bestand openen\nBewerken\n", encoding="utf-8")
+    corpus = prepare_tagged(tmp_path, monolingual_target=(f"{more}=to:nl", f"{ui}=ui"))
+    texts, tags = corpus.read_monolingual("target"), corpus.read_monolingual_tags("target")
+    assert tags == [parse_tag_list("to:nl" if "schapen" in text else "ui") for text in texts]
+    assert reverse_corpus(corpus).read_monolingual_tags("source") == [reverse_tags(own) for own in tags]
+    with pytest.raises(OptionError, match="no pair has the tag >fr of text without translations"):
+        prepare_pairs(tmp_path / "..", toy_pairs(100), monolingual_target=(f"{more}=fr",))
