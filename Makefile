@@ -12,7 +12,7 @@ DEMO := demo
 help:
 	@echo "make try     install what translation needs, and translate a sentence with a model that is there (a minute)"
 	@echo "make demo    prepare, train, translate, evaluate and draw on the bundled corpus, into demo/ (about 10 minutes)"
-	@echo "make check   lint, types and the tests that need no network: a minute, for use while coding"
+	@echo "make check   lint, types and the tests of parts, without networks and programs: a minute, for use while coding"
 	@echo "make test    lint, types and all tests but the slow ones: what CI runs"
 	@echo "make test-slow        all tests: every kind of network, kills, clusters, whole trainings; new examples of properties"
 	@echo "make release-check    test-slow, check-install, check-documents and the scripts of tests/release"
@@ -71,7 +71,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 check: lint
-	$(PYTEST) -m "not network and not slow" --hypothesis-profile quick
+	$(PYTEST) -m "not network and not whole and not slow" --hypothesis-profile quick
 
 test: lint
 	$(PYTEST) -m "not slow" --durations 20

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import lzma
 import os
 import shlex
 import statistics
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 NMT = (sys.executable, "-m", "nmt_cli")
+Pair = tuple[str, str]
 PEERS = Path(__file__).parent / "peers"  # what runs in their environment
 # Joey NMT 2.3 requires versions of packages that no longer exist, so it is installed without them.
 PEER_PACKAGES = """ctranslate2 torch sentencepiece==0.2.0 importlib_metadata numpy pyyaml sacrebleu sacremoses
@@ -114,6 +116,12 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     """Returns the objects of a file of JSON lines; none if it does not exist."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return [json.loads(line) for line in lines if line.strip()]
+
+
+def read_pairs(path: Path) -> list[Pair]:
+    """Reads a file of pairs, which may be packed as `.xz`."""
+    data = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
+    return [(source, target) for source, target, *_ in (line.split("\t") for line in data.decode().splitlines())]
 
 
 def append_row(path: Path, row: Mapping[str, Any]) -> None:

@@ -10,7 +10,6 @@ without a profile gets one from PREPARED for the occasion.
 
 from __future__ import annotations
 
-import lzma
 import random
 import time
 from collections import Counter
@@ -18,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from bench import make_parser
+from bench import Pair, make_parser, read_pairs
 
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.corpus.dataset import PreparedCorpus
@@ -34,15 +33,8 @@ from nmt_cli.translation.checks.confidence import GOOD_CHRF, ConfidenceModel, ex
 from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.translator import Translator
 
-Pair = tuple[str, str]
 ROUNDS = 5
 RESAMPLES = 2_000
-
-
-def read_pairs(path: Path) -> list[Pair]:
-    """Reads a file of pairs, which may be packed as `.xz`."""
-    data = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
-    return [(source, target) for source, target, *_ in (line.split("\t") for line in data.decode().splitlines())]
 
 
 def draw_unseen(pairs: Sequence[Pair], trained: Sequence[Pair], count: int, seed: int) -> list[Pair]:

@@ -10,7 +10,6 @@ has corrected, and the test split of PREPARED are translated and scored. MODEL i
 from __future__ import annotations
 
 import json
-import lzma
 import shutil
 import subprocess
 import time
@@ -18,26 +17,15 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from bench import NMT, append_row, make_parser, write_lines
+from bench import NMT, append_row, make_parser, read_pairs, run_nmt, write_lines
 
 METRICS = ("--metric", "bleu", "--metric", "chrf", "--json")
 
 
-def read_segments(path: Path, most: int) -> list[str]:
-    """Returns the first pairs of a file, each source once, as lines of two columns."""
-    with (lzma.open if path.suffix == ".xz" else open)(path, "rt", encoding="utf-8") as lines:
-        rows = [line.rstrip("\n").split("\t") for line in lines]
-    first = {source: target for source, target, *_ in reversed(rows)}
-    return [f"{source}\t{first[source]}" for source in dict.fromkeys(row[0] for row in rows)][:most]
-
-
-def score(model: Path, sides: tuple[Path, Path] | None, data: Path) -> dict[str, Any]:
-    """Returns the scores of a model on pairs, or on the test split of a prepared corpus."""
-    what = ("--data", data) if sides is None else ("--source", sides[0], "--reference", sides[1])
-    done = subprocess.run(
-        [*NMT, "evaluate", "--model", model, *what, *METRICS], capture_output=True, text=True, check=True
-    )
-    scores = json.loads(done.stdout)["scores"]
+def score(model: Path, *what: Path | str) -> dict[str, Any]:
+    """Returns the scores of a model on files of pairs, or on the test split of a prepared corpus."""
+    arguments = map(str, ("evaluate", "--model", model, *what, *METRICS))
+    scores = json.loads(run_nmt(model.with_suffix(".log"), *arguments))["scores"]
     return {name: {key: entry[key] for key in ("value", "signature")} for name, entry in scores.items()}
 
 
@@ -53,7 +41,10 @@ def main() -> None:
     model, results = options.work / "model", options.work / "results.jsonl"
     shutil.copytree(options.model, model)
     # 1. Draw the segments that are corrected; the others are only translated.
-    segments = read_segments(options.pairs, options.segments)
+    pairs = read_pairs(options.pairs)
+    first = dict(reversed(pairs))  # of pairs with the same source, the first
+    segments = [f"{source}\t{first[source]}" for source in dict.fromkeys(source for source, _ in pairs)]
+    segments = segments[: options.segments]
     drawn = set(Random(options.seed).sample(range(len(segments)), options.corrections))
     corrected = [segment for number, segment in enumerate(segments) if number in drawn]
     rest = [segment.split("\t") for number, segment in enumerate(segments) if number not in drawn]
@@ -62,7 +53,8 @@ def main() -> None:
         write_lines(side, texts)
 
     def report(**row: Any) -> None:
-        append_row(results, {**row, "rest": score(model, sides, options.data), "old": score(model, None, options.data)})
+        scores = {"rest": ("--source", sides[0], "--reference", sides[1]), "old": ("--data", options.data)}
+        append_row(results, {**row, **{name: score(model, *what) for name, what in scores.items()}})
 
     # 2. Learn and measure, round by round.
     report(corrections=0)

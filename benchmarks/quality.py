@@ -3,7 +3,6 @@
     python benchmarks/quality.py textbook data/eng-deu.tsv --work DIR               # 40,000 pairs, 5 epochs, batch 128
     python benchmarks/quality.py hour FULL.tsv --work DIR --prepare "--test 5000"   # all pairs, one hour of training
     python benchmarks/quality.py multi30k FOLDER --work DIR                         # train, val, test_2016_flickr
-    python benchmarks/quality.py recipes data/eng-deu.tsv [NAME ...] --work DIR     # the files of examples/recipes
     python benchmarks/quality.py attention FULL.tsv [NAME ...] --work DIR --epochs 2    # the kinds of --attention
     python benchmarks/quality.py jobs FULL.tsv JOBS.jsonl --work DIR                # subsets and options of your own
     python benchmarks/quality.py table DIR/results.jsonl                            # what was found, as Markdown
@@ -24,7 +23,6 @@ import shlex
 import subprocess
 import sys
 import time
-import tomllib
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +37,6 @@ from views import VIEWS, read_translated
 
 from nmt_cli.model.config import ATTENTIONS
 
-RECIPES = Path(__file__).parents[1] / "examples" / "recipes"
 MULTI30K = ("train", "val", "test_2016_flickr")
 TENTH = "5000"  # of the 50,000 bundled pairs, for dev and for test, as in TensorFlow in Action
 BEAM = 5
@@ -55,7 +52,6 @@ class Job:
     prepare: tuple[str, ...] = ()
     train: tuple[str, ...] = ()
     pairs: int | None = None
-    preparation: str = ""  # equal for jobs that share a prepared corpus
 
 
 def make_textbook(options: Namespace) -> list[Job]:
@@ -83,18 +79,12 @@ def join_sides(folder: Path, name: str, work: Path) -> Path:
     return write_lines(work / f"{name}.tsv", map("\t".join, zip(*sides, strict=True)))
 
 
-def make_recipes(options: Namespace) -> list[Job]:
-    known = {path.stem: path for path in sorted(RECIPES.glob("*.toml"))}
-    jobs = []
-    for name in choose(options.names, list(known)):
-        config = ("--config", str(known[name]))
-        preparation = tomllib.loads(known[name].read_text(encoding="utf-8")).get("prepare", {})
-        jobs.append(Job(name, config, config, preparation=json.dumps(preparation, sort_keys=True)))
-    return jobs
-
-
 def make_attention(options: Namespace) -> list[Job]:
-    return [Job(f"attention-{name}", train=("--attention", name)) for name in choose(options.names, list(ATTENTIONS))]
+    """Raises SystemExit for an unknown kind."""
+    for name in options.names:
+        if name not in ATTENTIONS:
+            raise SystemExit(f"there is no {name!r}: there are {', '.join(ATTENTIONS)}")
+    return [Job(f"attention-{name}", train=("--attention", name)) for name in options.names or ATTENTIONS]
 
 
 def make_jobs(options: Namespace) -> list[Job]:
@@ -103,19 +93,10 @@ def make_jobs(options: Namespace) -> list[Job]:
     return [Job(row["name"], (*row.get("prepare", ()),), (*row["train"],), row.get("pairs")) for row in rows]
 
 
-def choose(names: Sequence[str], known: Sequence[str]) -> Sequence[str]:
-    """Returns the names, or all that are known if there are none. Exits if one is unknown."""
-    for name in names:
-        if name not in known:
-            raise SystemExit(f"there is no {name!r}: there are {', '.join(known)}")
-    return names or known
-
-
 SETTINGS: dict[str, Callable[[Namespace], list[Job]]] = {
     "textbook": make_textbook,
     "hour": make_hour,
     "multi30k": make_multi30k,
-    "recipes": make_recipes,
     "attention": make_attention,
     "jobs": make_jobs,
 }
@@ -161,18 +142,17 @@ class Bench:
     def prepare_corpus(self, job: Job) -> Path:
         """Returns the prepared corpus of a job; jobs with the same options, or the same subset, share one."""
         if job.pairs is None:
-            decisive = job.preparation or shlex.join(job.prepare)
-            return self.prepare_once(job, self.corpus, (*job.prepare, *self.prepare), decisive)
-        splits = self.prepare_once(job, self.corpus, self.prepare, "")
+            return self.prepare_once(job, self.corpus, (*job.prepare, *self.prepare))
+        splits = self.prepare_once(job, self.corpus, self.prepare)
         lines = (splits / "train.tsv").read_text(encoding="utf-8").splitlines()
         Random(SUBSET_SEED).shuffle(lines)
         subset = write_lines(self.work / f"{job.name}-pairs.tsv", lines[: job.pairs])
         held_out = ("--dev", str(splits / "dev.tsv"), "--test", str(splits / "test.tsv"))
-        return self.prepare_once(job, subset, (*job.prepare, *held_out), shlex.join(job.prepare))
+        return self.prepare_once(job, subset, (*job.prepare, *held_out))
 
-    def prepare_once(self, job: Job, corpus: Path, options: tuple[str, ...], decisive: str) -> Path:
+    def prepare_once(self, job: Job, corpus: Path, options: tuple[str, ...]) -> Path:
         """Returns the directory that `nmt prepare` makes of a corpus, unless it was made with equal options."""
-        key = f"{decisive} {shlex.join(self.prepare)}\n".encode() + corpus.read_bytes()
+        key = f"{shlex.join(options)}\n".encode() + corpus.read_bytes()
         data = self.work / f"prepared-{hashlib.sha256(key).hexdigest()[:8]}"
         if not data.is_dir():
             self.run_nmt(job, "prepare", str(corpus), *options, "--data", str(data))
@@ -259,7 +239,7 @@ def parse_options() -> tuple[Namespace, list[str]]:
     for name in SETTINGS:
         command = commands.add_parser(name)
         command.add_argument("corpus", type=Path)
-        command.add_argument("names", nargs="*", help="recipes, kinds of attention, or files of jobs")
+        command.add_argument("names", nargs="*", help="kinds of attention, or files of jobs")
         add_options(command, "work")
         command.add_argument("--prepare", default="", help="more options of `nmt prepare`")
     commands.add_parser("table").add_argument("results", type=Path, nargs="+")

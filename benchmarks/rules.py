@@ -23,8 +23,8 @@ from random import Random
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from bench import make_parser
-from checks import count_alarms, read_pairs
+from bench import make_parser, read_pairs
+from checks import count_alarms
 from stress import Bench
 from stress_lost import count_losses, is_reported, make_lines, translate_lines
 from stress_rows import ROWS, WORD, list_lost_numbers

@@ -1,4 +1,4 @@
-"""Which tests need a network (`-m "not network"` leaves them out: `make check`), and the order in which files run."""
+"""Which tests `make check` leaves out: those that need a network, or the whole; and the order in which files run."""
 
 from __future__ import annotations
 
@@ -51,6 +51,11 @@ NETWORK_NAMES = re.compile(
     r"|^pytestmark = pytest\.mark\.network$",
     re.MULTILINE,
 )
+# Tests of the whole: bundled models translate; programs, workers or servers start; calls of translations are counted.
+WHOLE_FOLDERS = ("tests/frozen/",)
+WHOLE_NAMES = re.compile(
+    r"\bserve_on_port\b|\bsubprocess\b|\bcount_calls\b|^pytestmark = pytest\.mark\.whole$", re.MULTILINE
+)
 # The longest files of all, in seconds of one core: begun first, they do not keep one worker busy at the end.
 LONGEST_FIRST = (
     *("test_main_job.py", "test_step.py", "test_finetune.py", "test_resume.py", "test_run.py", "test_kill.py"),
@@ -68,24 +73,30 @@ def pytest_sessionstart() -> None:
 
 
 @cache
-def needs_network(path: Path) -> bool:
-    return any(folder in path.as_posix() for folder in NETWORK_FOLDERS) or bool(
-        NETWORK_NAMES.search(path.read_text(encoding="utf-8"))
-    )
+def list_marks(path: Path) -> list[str]:
+    """Returns the marks of all tests of a file."""
+    text = path.read_text(encoding="utf-8")
+    rules = {"network": (NETWORK_FOLDERS, NETWORK_NAMES), "whole": (WHOLE_FOLDERS, WHOLE_NAMES)}
+    return [
+        mark
+        for mark, (folders, names) in rules.items()
+        if any(folder in path.as_posix() for folder in folders) or names.search(text)
+    ]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Imports no file of whose tests none would run: Keras alone takes seven seconds."""
-    is_file = collection_path.suffix == ".py" and "not network" in config.option.markexpr
-    return True if is_file and needs_network(collection_path) else None
+    if collection_path.suffix != ".py":
+        return None
+    return True if any(f"not {mark}" in config.option.markexpr for mark in list_marks(collection_path)) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     ranks = {name: rank for rank, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: ranks.get(item.path.name, len(ranks)))
     for item in items:
-        if needs_network(item.path):
-            item.add_marker("network")
+        for mark in list_marks(item.path):
+            item.add_marker(mark)
 
 
 @pytest.fixture(scope="session")

@@ -56,9 +56,8 @@ def evaluate(
 ) -> Report | SystemComparison:
     """Scores the model on a split of the prepared corpus `data`, or on files with one sentence per line.
 
-    `metric` is one or several; the report maps their names to `scores` and 95 % `intervals`. With models or files of
-    translations `against`, a comparison has the `reports` of all systems and `tests` of their pairs. `options` are
-    those of `nmt evaluate`, such as `beam_size=1`. Raises NotFoundError, DataError or OptionError.
+    The report maps metrics to `scores` and 95 % `intervals`; with models or translations `against`, a comparison has
+    the `reports` of all. `options` are those of `nmt evaluate`. Raises NotFoundError, DataError or OptionError.
     """
     others = {"source": source, "reference": reference, "hypothesis": hypothesis, "rerank": rerank, "split": split}
     scores, search = build_settings("evaluate", options, ScoreConfig, SearchConfig, others=others)
@@ -78,7 +77,10 @@ def evaluate(
         rerank=None if rerank is None else find_model(Path(rerank)),
         is_profiled=profile,
     )
-    result = run_evaluation(request, progress or ignore_progress)
+    return select_report(run_evaluation(request, progress or ignore_progress))
+
+
+def select_report(result: EvaluationOutcome | SystemComparison) -> Report | SystemComparison:
     return result.report if isinstance(result, EvaluationOutcome) else result
 
 

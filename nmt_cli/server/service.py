@@ -142,10 +142,7 @@ class Service:
         target: str | None,
         progress: StageReporter = ignore_progress,
     ) -> TranslatedDocument:
-        """Translates an uploaded document.
-
-        The language "auto" is detected from the first texts of the document.
-        """
+        """Translates an uploaded document; its language is detected from its first texts if it is "auto"."""
         from nmt_cli.api.documents import read_first_texts, translate_file
         from nmt_cli.documents.config import DocumentConfig
 

@@ -28,5 +28,12 @@ def parse(path: Path) -> ast.Module:
 
 @cache
 def list_nodes(path: Path) -> tuple[ast.AST, ...]:
-    """Returns all nodes of the syntax tree of a file."""
-    return tuple(ast.walk(parse(path)))
+    """Returns all nodes of the syntax tree of a file but contexts: as `ast.walk` does, which takes twice as long."""
+    nodes: list[ast.AST] = [parse(path)]
+    for node in nodes:  # which grows meanwhile
+        for name, value in vars(node).items():
+            if isinstance(value, list):
+                nodes += [item for item in value if isinstance(item, ast.AST)]
+            elif isinstance(value, ast.AST) and name != "ctx":
+                nodes.append(value)
+    return tuple(nodes)

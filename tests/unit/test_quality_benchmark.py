@@ -83,13 +83,6 @@ def test_both_sides_of_multi30k_become_pairs_packed_or_not(tmp_path: Path) -> No
     assert job.prepare[:4] == ("--dev", str(tmp_path / "val.tsv"), "--test", str(tmp_path / "test_2016_flickr.tsv"))
 
 
-def test_recipes_with_equal_preparation_share_a_corpus() -> None:
-    jobs = {job.name: job for job in quality.make_recipes(make_options())}
-    assert jobs["tf-in-action-11"].preparation == jobs["tf-in-action-12"].preparation == jobs["gru-50"].preparation
-    assert jobs["geron"].preparation != jobs["gru-50"].preparation
-    assert jobs["lstm"].preparation == jobs["general"].preparation
-
-
 def test_each_attention_has_its_turn_and_an_unknown_one_is_refused() -> None:
     names = [job.name for job in quality.make_attention(make_options())]
     assert names == [f"attention-{kind}" for kind in ("none", "additive", "dot", "general", "concat", "scaled-dot")]

@@ -25,8 +25,7 @@ def compute_bleu(
 ) -> Score:
     """Computes corpus BLEU of n-grams up to `order`; by default of detokenised, cased text, 13a tokens, exp smoothing.
 
-    Sentence values use the effective order, as sacreBLEU recommends, so that a sentence shorter than `order` need not
-    score 0. The signature is sacreBLEU's, which does not contain the order: the name does.
+    Sentence values use the effective order, as sacreBLEU recommends. Its signature lacks the order, which `name` has.
     """
     smoothing = config.smoothing
     epsilon = smoothing.value if smoothing.method == "epsilon" else None  # which sacreBLEU does not offer
@@ -44,9 +43,7 @@ def compute_bleu(
             return 100 * combine_with_epsilon(row, epsilon, effective=metric.effective_order)
         return cap_percent(metric._compute_score_from_stats(row).score)
 
-    def write_signature(signature: str) -> str:
-        return signature if epsilon is None else signature.replace("smooth:none", f"smooth:epsilon[{epsilon:g}]")
-
+    smooth = "none" if epsilon is None else f"epsilon[{epsilon:g}]"
     score = score_with_sacrebleu(
         corpus,
         name,
@@ -54,7 +51,7 @@ def compute_bleu(
         references,
         corpus_value=partial(compute_value, metric=corpus),
         sentence_value=partial(compute_value, metric=sentence),
-        signature=write_signature,
+        signature=lambda text: text.replace("smooth:none", f"smooth:{smooth}"),
     )
     return add_details(score, corpus)
 

@@ -64,8 +64,7 @@ def prepare_run(request: TrainingRequest) -> TrainingRun:
     strategy = make_strategy(request.training, role)
     check_corpus(corpus, request.training)
     # 2. Decide what is trained: the network, its settings, and the old pairs to replay.
-    facts = read_started_facts(request.directory) if request.resume else None
-    network = request.network
+    facts, network = read_started_facts(request.directory) if request.resume else None, request.network
     if facts is None or request.explicit is not None:  # of a checkpoint, all options come with the request
         network = choose_network(corpus, network, request.training, request.explicit_options)
     config = request.training.fit_to(network.architecture)

@@ -13,6 +13,8 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import ModelRequest
 from support.jobs import BrokenJob, LoudJob
 
+pytestmark = pytest.mark.whole
+
 
 def blocks(*texts: str) -> list[Block]:
     return [Block(number, (text,)) for number, text in enumerate(texts)]

@@ -13,6 +13,7 @@ from nmt_cli.server.service import Service
 from nmt_cli.server.threads import DOCUMENTS, FRAGMENTS_OF_REQUEST
 from support.served import make_pool
 
+pytestmark = pytest.mark.whole
 LONG = "a line\n" * 5_000
 
 

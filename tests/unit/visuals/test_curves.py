@@ -34,7 +34,7 @@ def write_history(directory: Path, epochs: int) -> None:
     (directory / "history.jsonl").write_text(lines)
 
 
-@pytest.mark.parametrize("epochs", [1, 5, 200])
+@pytest.mark.parametrize("epochs", [1, 200])
 def test_any_number_of_epochs_is_drawn(tmp_path: Path, epochs: int) -> None:
     write_history(tmp_path, epochs)
     history = {"model": read_history(tmp_path)}

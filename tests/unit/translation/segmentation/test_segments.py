@@ -65,7 +65,7 @@ def test_a_long_sentence_is_cut_behind_clauses_then_words_then_characters() -> N
 @pytest.mark.parametrize("part", ["?!", ".", '".', "see http://a.de/x and ", "a. ", "5 km "])
 def test_a_line_of_ten_thousand_equal_things_takes_as_long_as_any_other(part: str) -> None:
     """Work that grew with the square of its length would take minutes."""
-    line = (part * 20_000).rstrip()
+    line = (part * 10_000).rstrip()
     assert "".join(segment.text for segment in cut(line, find_spans(line), 50)) == line
 
 
