@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,8 +18,9 @@ from nmt_cli.cli.parsing.options import DEFAULT_MODEL, CorporaOption, ModelsOpti
 from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cli.render import Screen, print_lines, show_stage_progress
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.text.stream import decode_lines
 
-OPENED = {"attention": "attention.html"}  # what `--open` writes where no file is named; of other charts, an .svg
+SPOKEN = ("attention", "beam", "nearest")  # subjects that need sentences
 
 
 @with_settings
@@ -27,7 +29,8 @@ def visualize(
     screen: Screen,
     explicit: ExplicitOptions,
     sentences: Annotated[
-        list[str] | None, typer.Argument(metavar="[SENTENCE]...", help="Sentences to translate.", show_default=False)
+        list[str] | None,
+        typer.Argument(metavar="[SENTENCE]...", help="Sentences; without any, the lines of stdin.", show_default=False),
     ] = None,
     output: Annotated[
         list[Path] | None,
@@ -53,6 +56,8 @@ def visualize(
     """
     if config.subject == "attention" and not (sentences or config.target or config.pairs or config.gold):
         config = replace(config, corpus="data" in explicit.typed)
+    if config.subject in SPOKEN and not (sentences or config.target or config.pairs or sys.stdin.isatty()):
+        sentences = [line for line in decode_lines(sys.stdin.buffer, "stdin") if line.strip()]
     request = DrawingRequest(
         models=tuple(model or [resolve_model(DEFAULT_MODEL)]),
         corpora=tuple(data or [Path("prepared")]),
@@ -76,7 +81,7 @@ def choose_outputs(outputs: Sequence[Path], subject: str, *, open_files: bool) -
     """Returns the outputs; if files are to be opened and none is named, also a temporary one."""
     if not open_files or any(path != TERMINAL for path in outputs):
         return tuple(outputs)
-    return (*outputs, Path(tempfile.mkdtemp(prefix="nmt-")) / OPENED.get(subject, f"{subject}.svg"))
+    return (*outputs, Path(tempfile.mkdtemp(prefix="nmt-")) / f"{subject}.html")
 
 
 def open_in_browser(paths: Sequence[Path], screen: Screen) -> None:

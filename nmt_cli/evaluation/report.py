@@ -22,6 +22,7 @@ from nmt_cli.evaluation.metrics.registry import FORCED, measure_all
 from nmt_cli.evaluation.metrics.score import Score
 from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.text.notebook import render_rows
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.by_tags import translate_tagged
 from nmt_cli.translation.config import CheckConfig
@@ -51,6 +52,11 @@ class Report:
     profile: Profile | None = None
     reliability: Reliability | None = None  # of the confidence in each translation; None for a model that has none
     by_tag: TagScores | None = None  # None if no line has a tag
+
+    def _repr_html_(self) -> str:
+        spreads = {name: f"± {interval.half_width:.2f}" for name, interval in self.intervals.items()}
+        rows = [(s.name, f"{s.value:.2f}", spreads.get(name, ""), s.signature) for name, s in self.scores.items()]
+        return render_rows([*rows, *(("", warning) for warning in self.warnings)])
 
     def add_warnings(self, *lines: str) -> Report:
         """Returns the report with these warnings before its own."""

@@ -150,6 +150,13 @@ class Translation(NamedTuple):
             return self.replacement
         return self.hypotheses[0].text if self.hypotheses else ""
 
+    def _repr_html_(self) -> str:
+        from nmt_cli.text.notebook import render_rows  # which only notebooks need
+
+        rows = [("source", self.source), ("translation", self.text)]
+        rows += [("confidence", f"{self.confidence:.2f}")] if self.confidence is not None else []
+        return render_rows([*rows, *(("check", check.message) for check in self.checks)])
+
     @property
     def placed(self) -> tuple[Placed, ...]:
         """The protected spans of the best hypothesis, each with how it was placed."""

@@ -187,6 +187,7 @@
     scroll.append(drawn.table);
     scale.append("0 %", gradient(element("i")), `${Math.round(drawn.top * 100)} % of a produced word's attention`);
     box.append(element("h2", { dir: "auto" }, view.sourceText), element("p", { dir: "auto" }, view.targetText));
+    if (sentence.model) box.prepend(element("h3", {}, sentence.model));
     box.append(drawn.source.line, drawn.target.line, drawn.status, scroll, scale);
     if (sentence.measured) box.append(element("p", { class: "measured" }, sentence.measured));
     listen(box, drawn);
@@ -213,5 +214,6 @@
     box.checked = state[name];
     box.addEventListener("change", () => { state[name] = box.checked; redraw(); });
   }
+  document.getElementById("sentences").classList.toggle("compared", data.sentences.some(sentence => sentence.model));
   redraw();
 })();

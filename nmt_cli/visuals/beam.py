@@ -115,7 +115,7 @@ def build_beam_figure(beam: TracedBeam, title: str) -> Figure:
             color=style["color"], weight="bold" if node.best else "normal",
             style="italic" if node.fate == "pruned" else "normal",
         )  # fmt: skip
-    legend = "bold: the translation    italic, dashed: the closest pruned rivals    %: probability of the token"
+    legend = "bold: the translation · italic, dashed: the closest pruned rivals · %: probability of the token"
     axes.set_title(f"{title}\n{beam.text}", loc="left", fontsize=FONT_SIZE + 1, color=INK, parse_math=False, pad=22)
     axes.text(0, 1, legend, transform=axes.transAxes, va="bottom", fontsize=FONT_SIZE - 2, color=FAINT)
     return figure

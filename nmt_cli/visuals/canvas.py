@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SUFFIXES = (".png", ".svg")
+PAGES = (".html",)
 INK = "#26262b"
 FAINT = "#6b6b73"
 GRID = "#ececf0"

@@ -6,12 +6,11 @@ Takes arrays and strings; must not know models. Letters: L layers, H heads, T ta
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.visuals.canvas import FAINT, FONT_SIZE, INK, check_suffix, create_figure, write_figure
-from nmt_cli.visuals.heatmap import AxisLabels, add_colour_bar, check_shape, make_colour_map, round_up_weight
+from nmt_cli.visuals.heatmap import AxisLabels, Panel, add_colour_bar, check_shape, make_colour_map, round_up_weight
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,25 +22,19 @@ PANEL = 3.2  # inches of a panel's longer side that cells are made to fit
 GAP = 0.45  # inches between panels
 
 
-def draw_head_sheet(
-    attention: FloatArray,
-    source: Sequence[str],
-    target: Sequence[str],
-    path: Path,
-    *,
-    title: tuple[str, str] = ("", ""),
-    names: tuple[str, str] = ("source", "translation"),
-) -> str:
-    """Draws `attention` (L, H, T, S), weights 0-1, to a PNG or SVG file; all panels share one colour scale.
+def draw_head_sheet(panel: Panel, path: Path) -> str:
+    """Draws attention (L, H, T, S) to a PNG or SVG file; all panels share one colour scale.
 
     Returns the characters that no installed font can show. Raises the OptionError of `heatmap.draw_heatmap`.
     """
     check_suffix(path)
-    check_shape(attention[0, 0], source, target)
-    labels = AxisLabels(source, target, *names)
-    text = "".join((*source, *target, *title, *names))
+    attention, labels, title = panel
+    check_shape(attention[0, 0], labels.down, labels.across)
     return write_figure(
-        path, text, lambda: build_sheet_figure(attention, labels, title), title=" / ".join(filter(None, title))
+        path,
+        "".join(panel.texts),
+        lambda: build_sheet_figure(attention, labels, title),
+        title=" / ".join(filter(None, title)),
     )
 
 
@@ -63,7 +56,7 @@ def build_sheet_figure(attention: FloatArray, labels: AxisLabels, title: tuple[s
             style_panel(axes, labels, size, is_left=head == 0, is_top=layer == 0)
             name = f"layer {layer + 1}, head {head + 1}"
             axes.set_xlabel(name, loc="left", fontsize=FONT_SIZE - 1, color=FAINT, labelpad=3)
-    add_colour_bar(figure, mesh, total, longest=2.2)
+    add_colour_bar(figure, figure.axes[heads - 1], mesh, longest=2.2)
     add_sheet_title(figure, title, total)
     return figure
 

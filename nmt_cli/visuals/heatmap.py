@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,34 +28,24 @@ if TYPE_CHECKING:
 SHADES = ((0.8, "█"), (0.55, "▓"), (0.3, "▒"), (0.1, "░"))  # each from this share of the largest weight on
 BELOW = "·"  # any smaller weight
 LONGEST_LABEL = 20  # columns or lines of a terminal
+PANEL_GAP = 0.6  # inches between panels
 CELLS_AS_VECTORS = 10_000  # an SVG with more paths, one for each cell, is slow to open
 
 
-def draw_heatmap(
-    attention: FloatArray,
-    source: Sequence[str],
-    target: Sequence[str],
-    path: Path,
-    *,
-    title: tuple[str, str] = ("", ""),
-    names: tuple[str, str] = ("source", "translation"),
-) -> str:
-    """Draws `attention` (T, S) or (L, H, T, S), weights 0-1, to a PNG or SVG file.
+def draw_heatmap(panels: Sequence[Panel], path: Path) -> str:
+    """Draws attention to a PNG or SVG file, several side by side on one colour scale.
 
-    Source tokens run downwards, target tokens across; `names` says what they are. Layers and heads are averaged.
-    `title` is the sentence and its translation. The same input gives the same SVG, byte for byte. Returns the
+    Source tokens run downwards, target tokens across. The same input gives the same SVG, byte for byte. Returns the
     characters that no installed font can show (boxes in a PNG; an SVG leaves fonts to the viewer). Raises OptionError
-    for another suffix, or if the labels do not match the shape of the array.
+    for another suffix, or if labels do not match the shape of their array.
     """
     check_suffix(path)
-    attention = average_heads(attention)
-    check_shape(attention, source, target)
-    return write_figure(
-        path,
-        "".join((*source, *target, *title, *names)),
-        lambda: build_heatmap_figure(attention, AxisLabels(source, target, *names), title),
-        title=" / ".join(filter(None, title)),
-    )
+    panels = [panel._replace(attention=average_heads(panel.attention)) for panel in panels]
+    for attention, labels, _ in panels:
+        check_shape(attention, labels.down, labels.across)
+    text = "".join(chain.from_iterable(panel.texts for panel in panels))
+    title = " / ".join(filter(None, panels[0].title))
+    return write_figure(path, text, lambda: build_heatmap_figure(panels), title=title)
 
 
 def average_heads(attention: FloatArray) -> FloatArray:
@@ -77,29 +67,63 @@ class AxisLabels(NamedTuple):
 
     down: Sequence[str]
     across: Sequence[str]
-    down_name: str
-    across_name: str
+    down_name: str = "source"
+    across_name: str = "translation"
 
 
-def build_heatmap_figure(attention: FloatArray, labels: AxisLabels, title: tuple[str, str]) -> Figure:
-    """Draws one square cell for each weight; the tight bounding box makes room for labels, scale and title."""
-    cell = min(0.55, max(0.27, 7 / max(attention.shape)))  # inches
-    width, height = cell * len(labels.across), cell * len(labels.down)
-    figure = create_figure(width, height)
+class Panel(NamedTuple):
+    """The attention of one translation, with its labels and a title: the sentence and its translation."""
+
+    attention: FloatArray  # (T, S), or (L, H, T, S), weights 0-1
+    labels: AxisLabels
+    title: tuple[str, str] = ("", "")
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All texts in it."""
+        return (*self.labels.down, *self.labels.across, *self.labels[2:], *self.title)
+
+
+def build_heatmap_figure(panels: Sequence[Panel]) -> Figure:
+    """Draws one square cell for each weight; the tight bounding box makes room for labels, scale and titles."""
+    largest_side = max(max(panel.attention.shape) for panel in panels)
+    cell = min(0.55, max(0.27, 7 / largest_side))  # inches
+    top = round_up_weight(max(float(panel.attention.max()) for panel in panels))
+    figure = create_figure(*measure_panel(panels[0], cell))
+    left = 0.0
+    for panel in panels:
+        axes, mesh = draw_panel(figure, panel, cell, top, left)
+        if panel is panels[-1]:
+            add_colour_bar(figure, axes, mesh, longest=2.6)
+        left = add_title(figure, axes, panel.title) + PANEL_GAP
+    return figure
+
+
+def measure_panel(panel: Panel, cell: float) -> tuple[float, float]:
+    """Returns the width and height of the cells of a panel, in inches."""
+    return cell * len(panel.labels.across), cell * len(panel.labels.down)
+
+
+def draw_panel(figure: Figure, panel: Panel, cell: float, top: float, left: float) -> tuple[Axes, Any]:
+    """Draws the cells and tokens of a panel, all of it right of `left` inches; returns its axes and its mesh."""
     axes = figure.add_axes((0, 0, 1, 1))
     mesh = axes.pcolormesh(
-        attention.T,  # (S, T)
+        panel.attention.T,  # (S, T)
         cmap=make_colour_map(),
         vmin=0,
-        vmax=round_up_weight(float(attention.max())),
+        vmax=top,
         edgecolors=GRID,
         linewidth=0.8,
-        rasterized=attention.size > CELLS_AS_VECTORS,
+        rasterized=panel.attention.size > CELLS_AS_VECTORS,
     )
-    label_axes(figure, axes, labels, cell)
-    add_colour_bar(figure, mesh, (width, height), longest=2.6)
-    add_title(figure, axes, title, width)
-    return figure
+    (width, height), (whole_width, whole_height) = measure_panel(panel, cell), figure.get_size_inches()
+    bottom, size = 1 - height / whole_height, (width / whole_width, height / whole_height)
+    axes.set_position((0, bottom, *size))
+    label_axes(figure, axes, panel.labels, cell)
+    if left:
+        box = axes.get_tightbbox(figure.canvas.get_renderer())  # type: ignore[attr-defined]
+        axes.set_position(((left - (box.x0 if box else 0) / figure.dpi) / whole_width, bottom, *size))
+    return axes, mesh
 
 
 def make_colour_map() -> Any:
@@ -142,35 +166,46 @@ def has_touching_labels(figure: Figure, axes: Axes, cell: float, gap: float) -> 
     return any((first + second) / 2 + gap > cell for first, second in pairwise(widths)) or max(widths) > 2 * cell
 
 
-def add_colour_bar(figure: Figure, mesh: Any, size: tuple[float, float], longest: float) -> None:
-    """Adds a slim scale right of the cells, downwards from their top: slanted labels are all above it. In inches."""
+def add_colour_bar(figure: Figure, axes: Axes, mesh: Any, longest: float) -> None:
+    """Adds a slim scale right of the cells of `axes`, downwards from their top: slanted labels are above it."""
     from matplotlib.ticker import MaxNLocator
 
-    (width, height), length = size, min(size[1], longest)
-    bar = figure.add_axes((1 + 0.3 / width, 1 - length / height, 0.13 / width, length / height))
+    width, height = figure.get_size_inches()
+    cells = axes.get_position()
+    length = min(cells.height * height, longest)  # inches
+    bar = figure.add_axes((cells.x1 + 0.3 / width, cells.y1 - length / height, 0.13 / width, length / height))
     scale = figure.colorbar(mesh, cax=bar, ticks=MaxNLocator(5))
     scale.outline.set_visible(False)
     scale.set_label("attention weight", fontsize=FONT_SIZE - 1, color=FAINT, labelpad=8)
     scale.ax.tick_params(length=0, pad=4, labelsize=FONT_SIZE - 2, labelcolor=FAINT)
 
 
-def add_title(figure: Figure, axes: Axes, title: tuple[str, str], width: float) -> None:
-    """Writes the sentence and, below it, its translation, above all labels and left-aligned with them."""
-    if not any(title):
-        return
+def add_title(figure: Figure, axes: Axes, title: tuple[str, str]) -> float:
+    """Writes the sentence and, below it, its translation, above all labels and left-aligned with them.
+
+    Returns where the panel ends on the right, in inches.
+    """
     renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
     to_figure = figure.transFigure.inverted()
-    box = axes.get_tightbbox(renderer) or axes.bbox  # pixels
-    labels = box.transformed(to_figure)
-    inch = 1 / figure.get_size_inches()[1]
-    bottom = labels.y1 + 0.22 * inch
+    labels = (axes.get_tightbbox(renderer) or axes.bbox).transformed(to_figure)
+    width, height = figure.get_size_inches()
+    bottom, right = labels.y1 + 0.22 / height, labels.x1
     columns = max(36, int((width * labels.width + 0.8) / 0.09))
-    for text, size, colour in ((title[1], FONT_SIZE + 1, INK), (title[0], FONT_SIZE + 1, FAINT)):
+    for text, colour in ((title[1], INK), (title[0], FAINT)) if any(title) else ():
         wrapped = "\n".join(textwrap.wrap(text, columns)) or " "
         artist = figure.text(
-            labels.x0, bottom, wrapped, fontsize=size, color=colour, va="bottom", linespacing=1.3, parse_math=False
+            labels.x0,
+            bottom,
+            wrapped,
+            fontsize=FONT_SIZE + 1,
+            color=colour,
+            va="bottom",
+            linespacing=1.3,
+            parse_math=False,
         )
-        bottom = artist.get_window_extent(renderer).transformed(to_figure).y1 + 0.07 * inch
+        box = artist.get_window_extent(renderer).transformed(to_figure)
+        bottom, right = box.y1 + 0.07 / height, max(right, box.x1)
+    return float(right * width)
 
 
 def format_heatmap(

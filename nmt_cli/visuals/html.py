@@ -28,6 +28,7 @@ class PageSentence:
     words: LabelledAttention
     pieces: LabelledAttention
     summary: str = ""
+    model: str = ""  # its name, where several are compared
 
 
 def write_page(sentences: Sequence[PageSentence], path: Path, *, merge: bool = True, transpose: bool = False) -> None:
@@ -47,6 +48,7 @@ def render_page(sentences: Sequence[PageSentence], *, merge: bool = True, transp
                 "words": describe_view(sentence.words),
                 "pieces": describe_view(sentence.pieces),
                 "measured": sentence.summary,
+                "model": sentence.model,
             }
             for sentence in sentences
         ],

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt_cli.api.drawings.attention_pictures import PAGES, AttentionView
-from nmt_cli.api.drawings.drawing import TERMINAL, Drawing, DrawingRequest
+from nmt_cli.api.drawings.attention_pictures import AttentionView, AttentiveTranslation
+from nmt_cli.api.drawings.drawing import TERMINAL, Drawing, DrawingRequest, check_outputs
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
 from nmt_cli.errors import DataError, OptionError
@@ -18,7 +18,6 @@ from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.config import LineConfig, ModelRequest
 from nmt_cli.translation.placement.word_alignment import find_links
 from nmt_cli.translation.truncation import SourceCuts, describe_limits
-from nmt_cli.visuals.canvas import SUFFIXES, check_suffix
 from nmt_cli.visuals.words import label_attention
 
 if TYPE_CHECKING:
@@ -33,19 +32,34 @@ WHOLE_LINES = LineConfig(split_sentences=False, protect=False, fold=False, max_w
 def draw_attention(request: DrawingRequest, drawing: Drawing) -> None:
     """Draws every sentence to every output, and scores the attention as an alignment."""
     request = complete_request(request)
-    translator = open_attentive(request)
-    translations = translate_sentences(request, translator)
-    warn_of_translations(translations, request.search.max_length, drawing)
-    are_pictures = not translator.reads_text
-    heads: Sequence[FloatArray | None] = [None] * len(translations)
-    if request.config.heads:
-        heads = measure_all_heads(translator, translations, request.model)
-    measures = [describe_attention(translation, are_pictures) for translation in translations]
-    view = AttentionView(request.config, translations, measures, heads, are_pictures)
+    translators = [open_attentive(request, model) for model in request.models]
+    are_pictures = not translators[0].reads_text
+    names = request.model_names if len(translators) > 1 else [""]
+    by_model = [
+        measure_translations(request, translator, model, drawing, name)
+        for translator, model, name in zip(translators, request.models, names, strict=True)
+    ]
+    view = AttentionView(request.config, list(zip(*by_model, strict=True)), are_pictures)
     for output in request.outputs:
         view.draw(output, drawing)
     if request.config.gold is not None:
-        drawing.show(score_alignment(translations, Path(request.config.gold)))
+        for name, several in zip(names, by_model, strict=True):
+            score = score_alignment([drawn.translation for drawn in several], Path(request.config.gold))
+            drawing.show(f"{name}: {score}" if name else score)
+
+
+def measure_translations(
+    request: DrawingRequest, translator: Translator, model: Path, drawing: Drawing, name: str
+) -> list[AttentiveTranslation]:
+    """Returns the translations of all sentences by one model, with what is drawn beside their attention."""
+    translations = translate_sentences(request, translator)
+    warn_of_translations(translations, request.search.max_length, drawing)
+    heads = measure_all_heads(translator, translations, model) if request.config.heads else [None] * len(translations)
+    are_pictures = not translator.reads_text
+    return [
+        AttentiveTranslation(translation, describe_attention(translation, are_pictures), weights, name)
+        for translation, weights in zip(translations, heads, strict=True)
+    ]
 
 
 def complete_request(request: DrawingRequest) -> DrawingRequest:
@@ -64,26 +78,28 @@ def complete_request(request: DrawingRequest) -> DrawingRequest:
             f"{len(targets)} --target for {format_count(len(sentences), 'sentence')}",
             hint="give one per sentence, in the same order",
         )
+    if request.config.heads and len(request.models) > 1:
+        raise OptionError("--heads draws one model", hint="leave it out to compare their mean attention")
     if not all(target.strip() for target in targets):
         raise OptionError("a --target is empty", hint="leave it out to see what the model writes")
-    for output in request.outputs:
-        if output != TERMINAL:
-            check_suffix(output, (*SUFFIXES, *PAGES))
+    check_outputs(request.outputs)
     usual = () if request.config.gold is not None else (TERMINAL,)
     config = replace(request.config, target=targets)
     return replace(request, sentences=sentences, config=config, outputs=request.outputs or usual)
 
 
-def open_attentive(request: DrawingRequest) -> Translator:
-    """Opens the model. Raises OptionError for one without attention."""
+def open_attentive(request: DrawingRequest, model: Path) -> Translator:
+    """Opens a model. Raises OptionError for one without attention, and for one of several that reads pictures."""
     # As in `nmt translate`, the network reads a line sentence by sentence; but a given target translates all of it.
     reading = WHOLE_LINES if request.config.heads else LineConfig(split_sentences=not request.config.target)
-    translator = open_translator(ModelRequest(request.model, lines=reading))
+    translator = open_translator(ModelRequest(model, lines=reading))
     if translator.card.network.get("attention") == "none":
         raise OptionError(
-            f"the model in {request.model}/ has no attention to draw",
+            f"the model in {model}/ has no attention to draw",
             hint="train one with another --attention than none; --beam, --curves and --nearest work with this one",
         )
+    if len(request.models) > 1 and not translator.reads_text:
+        raise OptionError(f"the model in {model}/ reads pictures", hint="draw each such model by itself")
     return translator
 
 

@@ -3,45 +3,53 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from nmt_cli.api.drawings.drawing import TERMINAL, Drawing, DrawingRequest
+from nmt_cli.api.drawings.drawing import TERMINAL, Drawing, DrawingRequest, check_outputs
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.progress import count_stage
 from nmt_cli.api.startup import find_cache
 from nmt_cli.errors import OptionError
+from nmt_cli.files import write_text
+from nmt_cli.pages.frame import render_document
 from nmt_cli.translation.config import ModelRequest
-from nmt_cli.visuals.canvas import check_suffix
+from nmt_cli.visuals.canvas import PAGES
 from nmt_cli.visuals.labels import replace_controls
+from nmt_cli.visuals.page import embed_figure
 
 
 def show_chart(
     outputs: Sequence[Path], lines: Callable[[], list[str]], draw: Callable[[Path], str], drawing: Drawing
 ) -> None:
-    """Shows a chart as lines of text, or writes it as pictures, or both."""
+    """Shows a chart as lines of text, or writes it as pictures and pages, or both."""
     for output in outputs or (TERMINAL,):
         if output == TERMINAL:
             drawing.show("\n".join(lines()))
             continue
-        missing = draw(output)
+        missing = write_chart_page(output, draw) if output.suffix.lower() in PAGES else draw(output)
         drawing.add_file(output, f"{output} written")
         drawing.warn_of_glyphs(missing)
 
 
-def check_pictures(outputs: Sequence[Path]) -> None:
-    for output in outputs:
-        if output != TERMINAL:
-            check_suffix(output)
+def write_chart_page(output: Path, draw: Callable[[Path], str]) -> str:
+    """Writes a page with the picture that `draw` writes; returns the characters that no font has."""
+    with tempfile.TemporaryDirectory(prefix="nmt-") as folder:
+        picture = Path(folder, "chart.svg")
+        missing = draw(picture)
+        document = picture.read_text(encoding="utf-8")
+    write_text(output, render_document(output.stem, [embed_figure(document[document.index("<svg") :])]))
+    return missing
 
 
 def draw_histories(request: DrawingRequest, drawing: Drawing) -> None:
     """Draws the learning curves of one model, or of several in one picture."""
     from nmt_cli.visuals.curves import draw_curves, format_curves, read_history
 
-    check_pictures(request.outputs)
-    histories = {str(model): read_history(model) for model in request.models}
+    check_outputs(request.outputs)
+    histories = dict(zip(request.model_names, map(read_history, request.models), strict=True))
     show_chart(
         request.outputs,
         lambda: format_curves(histories, shutil.get_terminal_size().columns),
@@ -56,7 +64,7 @@ def draw_corpora(request: DrawingRequest, drawing: Drawing) -> None:
     from nmt_cli.corpus.statistics import measure_corpus
     from nmt_cli.visuals.statistics import draw_statistics, format_several
 
-    check_pictures(request.outputs)
+    check_outputs(request.outputs)
     corpora = {str(directory): PreparedCorpus.load(directory) for directory in request.corpora}
     drawing.progress("counting", 0, 0)
     counts = {name: measure_corpus(corpus) for name, corpus in corpora.items()}
@@ -68,7 +76,7 @@ def draw_search(request: DrawingRequest, drawing: Drawing) -> None:
     from nmt_cli.translation.beam_tree import trace_beam
     from nmt_cli.visuals.beam import draw_beam, format_beam
 
-    check_pictures(request.outputs)
+    check_outputs(request.outputs)
     sentence = require_one_sentence(request.sentences)
     beam = trace_beam(open_translator(ModelRequest(request.model)), sentence, request.search)
     if beam.left:
@@ -90,7 +98,7 @@ def draw_model_network(request: DrawingRequest, drawing: Drawing) -> None:
     from nmt_cli.visuals.network import draw_network, format_network
     from nmt_cli.visuals.network_blocks import describe_blocks
 
-    check_pictures(request.outputs)
+    check_outputs(request.outputs)
     model = request.model
     card = read_card(model)
     try:

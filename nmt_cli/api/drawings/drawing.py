@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.settings import Settings, setting
+from nmt_cli.visuals.canvas import PAGES, SUFFIXES, check_suffix
 
 TERMINAL = Path("-")  # the output that is text, for a terminal
 SUBJECTS = ("beam", "curves", "corpus", "network", "nearest")  # the options that draw something else than attention
@@ -41,7 +44,7 @@ class DrawingConfig(Settings, panel="Pictures"):
 class DrawingRequest:
     """What to draw, of which model or corpus, and where."""
 
-    models: tuple[Path, ...]  # one; several for their curves
+    models: tuple[Path, ...]  # one; several for their curves or their attention
     corpora: tuple[Path, ...]  # one; several for their charts
     config: DrawingConfig
     search: SearchConfig
@@ -54,17 +57,40 @@ class DrawingRequest:
         return require_one("--model", self.models)
 
     @property
+    def model_names(self) -> list[str]:
+        """The parts of the models' paths that tell them apart."""
+        if len(self.models) < 2:
+            return [str(model) for model in self.models]
+        paths = [model.parts for model in self.models]
+        most = min(map(len, paths)) - 1
+        head = count_common(paths, most)
+        tail = count_common([path[::-1] for path in paths], most - head)
+        return [str(Path(*path[head : len(path) - tail])) for path in paths]
+
+    @property
     def data(self) -> Path:
         """The only corpus. Raises OptionError for several."""
         return require_one("--data", self.corpora)
 
 
+def count_common(paths: Sequence[Sequence[str]], most: int) -> int:
+    """Returns how many of their first parts all paths share, at most `most`."""
+    return next((n for n in range(most) if len({path[n] for path in paths}) > 1), max(most, 0))
+
+
 def require_one(option: str, paths: Sequence[Path]) -> Path:
     """Returns the only path. Raises OptionError for several."""
     if len(paths) > 1:
-        hint = "give one of them; --curves draws several models, --corpus several corpora"
+        hint = "give one of them; --curves and attention compare several models, --corpus several corpora"
         raise OptionError(f"{option} is given {len(paths)} times", hint=hint)
     return paths[0]
+
+
+def check_outputs(outputs: Sequence[Path]) -> None:
+    """Raises OptionError for an output that is neither a picture nor a page nor the terminal."""
+    for output in outputs:
+        if output != TERMINAL:
+            check_suffix(output, (*SUFFIXES, *PAGES))
 
 
 @dataclass
@@ -76,6 +102,9 @@ class Drawing:
     files: list[Path] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)  # a line for each file, and other remarks
     warnings: list[str] = field(default_factory=list)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.text)}</pre>" + "".join(map(embed_file, self.files))
 
     def show(self, text: str) -> None:
         """Adds lines to the text."""
@@ -96,3 +125,13 @@ class Drawing:
         """Warns of characters that no installed font has, if any."""
         if missing:
             self.warn(f"no installed font has {missing[:20]} (drawn as boxes): write an .svg, or install a Noto font")
+
+
+def embed_file(path: Path) -> str:
+    """Returns a written picture or page as an element of a notebook."""
+    if path.suffix.lower() in PAGES:
+        page = escape(path.read_text(encoding="utf-8"))
+        return f'<iframe srcdoc="{page}" sandbox="allow-scripts" style="width:100%;height:40em;border:0"></iframe>'
+    kind = "svg+xml" if path.suffix.lower() == ".svg" else "png"
+    data = base64.b64encode(path.read_bytes()).decode("ascii")
+    return f'<img alt="{escape(path.name)}" src="data:image/{kind};base64,{data}">'

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import nmt_cli as nmt
 from nmt_cli.cli.app import app
 from nmt_cli.errors import ExitCode
 from nmt_cli.search.config import SearchConfig
@@ -104,7 +105,7 @@ def test_another_suffix_is_refused_before_anything_is_translated(tmp_path: Path)
         (["a", "--beam", "--nearest", "3"], "--nearest cannot be combined with --beam"),
         (["a", "b", "--beam"], "--beam shows one sentence"),
         (["--nearest", "3"], "--nearest needs a sentence"),
-        (["a", "--beam", "-o", "x.html"], "which kind of picture"),
+        (["a", "--beam", "-o", "x.jpg"], "which kind of picture"),
         (["a", "--nearest", "3", "-o", "x.png"], "--output cannot be combined with --nearest"),
         (["a", "--nearest", "3", "--beam-size", "5"], "--beam-size cannot be combined with --nearest"),
         (["a", "--beam", "--target", "b"], "--target cannot be combined with --beam"),
@@ -161,3 +162,40 @@ def test_what_is_drawn_is_opened_in_the_browser(monkeypatch: pytest.MonkeyPatch,
     assert opened == [page.as_uri()] and f"open {page} yourself" in result.stderr
     result = runner.invoke(app, ["visualize", "where is he?", "--open"])
     assert result.exit_code == 0 and opened[1].endswith("/attention.html") and result.stdout == ""
+
+
+def test_several_models_are_drawn_side_by_side(tmp_path: Path) -> None:
+    models = [tmp_path / name for name in ("additive", "dot")]
+    outputs = [tmp_path / name for name in ("c.html", "c.png", "c.svg", "-")]
+    options = [*(f"--model={model}" for model in models), *(f"--output={output}" for output in outputs[:-1]), "-o-"]
+    for model in models:
+        model.mkdir()
+    result = runner.invoke(app, ["visualize", "where is he?", *options])
+    assert result.exit_code == ExitCode.OK, result.stderr
+    assert result.stderr.splitlines()[0] == f"{outputs[0]}: Wo ist er? | Wo ist er?"
+    for text in (result.stdout, *(outputs[n].read_text(encoding="utf-8") for n in (0, 2))):
+        assert "additive" in text and "dot" in text and tmp_path.name not in text
+    assert result.stdout.count("source down") == 2
+    refused = runner.invoke(app, ["visualize", "where is he?", *options, "--heads"])
+    assert (refused.exit_code, "--heads draws one model" in refused.stderr) == (ExitCode.USAGE, True)
+
+
+def test_lines_of_standard_input_are_drawn() -> None:
+    result = runner.invoke(app, ["visualize"], input="where is he?\n\nwhere?\r\n")
+    assert [line for line in result.stdout.splitlines() if line.endswith("?")] == [
+        "where is he?",
+        "Wo ist er?",
+        "where?",
+        "Wo ist er?",
+    ]
+
+
+def test_a_notebook_shows_what_was_drawn(tmp_path: Path) -> None:
+    outputs = [tmp_path / name for name in ("a.png", "a.svg", "a.html")]
+    drawing = nmt.visualize("where <is> he?", output=[*outputs, "-"])
+    html = drawing._repr_html_()
+    assert "where &lt;is&gt; he?" in html and html.count("<img") == 2 and html.count("<iframe") == 1
+    (translation,) = Fixed().translate(["a <b>"], SearchConfig())
+    assert translation._repr_html_() == (
+        "<table><tr><th>source</th><td>a &lt;b&gt;</td></tr><tr><th>translation</th><td>Wo ist er?</td></tr></table>"
+    )

@@ -7,7 +7,7 @@ import pytest
 
 from nmt_cli.errors import OptionError
 from nmt_cli.visuals.head_sheet import build_sheet_figure, draw_head_sheet
-from nmt_cli.visuals.heatmap import AxisLabels
+from nmt_cli.visuals.heatmap import AxisLabels, Panel
 
 SOURCE, TARGET = ["where", "is", "it"], ["wo", "ist"]
 HEADS = np.random.default_rng(1).dirichlet(np.ones(3), (2, 4, 2))  # (L, H, T, S)
@@ -24,8 +24,9 @@ def test_a_sheet_has_a_panel_for_every_head_with_one_scale(tmp_path: Path) -> No
 
 
 def test_only_the_panels_at_the_edge_have_tokens(tmp_path: Path) -> None:
-    assert draw_head_sheet(HEADS, SOURCE, TARGET, tmp_path / "h.svg", title=("a", "b")) == ""
+    panel = Panel(HEADS, AxisLabels(SOURCE, TARGET), ("a", "b"))
+    assert draw_head_sheet(panel, tmp_path / "h.svg") == ""
     text = (tmp_path / "h.svg").read_text(encoding="utf-8")
     assert (text.count(">where<"), text.count(">ist<"), text.count("layer 2, head")) == (2, 4, 4)
     with pytest.raises(OptionError):
-        draw_head_sheet(HEADS, SOURCE[:2], TARGET, tmp_path / "h.svg")
+        draw_head_sheet(panel._replace(labels=AxisLabels(SOURCE[:2], TARGET)), tmp_path / "h.svg")

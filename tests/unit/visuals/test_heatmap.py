@@ -14,7 +14,14 @@ from nmt_cli.text.wrapping import count_columns
 from nmt_cli.visuals import fonts, heatmap
 from nmt_cli.visuals.canvas import check_suffix
 from nmt_cli.visuals.colours import DARK_RAMP, RAMP
-from nmt_cli.visuals.heatmap import AxisLabels, build_heatmap_figure, draw_heatmap, format_heatmap, make_colour_map
+from nmt_cli.visuals.heatmap import (
+    AxisLabels,
+    Panel,
+    build_heatmap_figure,
+    draw_heatmap,
+    format_heatmap,
+    make_colour_map,
+)
 
 SOURCE = ["where", "is", "it", "?", "</s>"]
 TARGET = ["wo", "ist", "es", "?", "</s>"]
@@ -29,6 +36,9 @@ def diagonal(target: int, source: int) -> FloatArray:
     return weights
 
 
+FIVE = Panel(diagonal(5, 5), AxisLabels(SOURCE, TARGET), TITLE)
+
+
 def words(number: int) -> list[str]:
     return [f"word{n}" * (1 + n % 3) for n in range(number)]
 
@@ -40,7 +50,7 @@ def svg_texts(path: Path) -> list[str]:
 
 def test_a_png_is_a_png_of_readable_size(tmp_path: Path) -> None:
     path = tmp_path / "new" / "attention.png"
-    assert draw_heatmap(diagonal(5, 5), SOURCE, TARGET, path, title=TITLE) == ""
+    assert draw_heatmap([FIVE], path) == ""
     header = path.read_bytes()[:24]
     assert header.startswith(b"\x89PNG")
     width, height = int.from_bytes(header[16:20], "big"), int.from_bytes(header[20:24], "big")
@@ -50,28 +60,28 @@ def test_a_png_is_a_png_of_readable_size(tmp_path: Path) -> None:
 
 def test_an_svg_holds_every_label_and_the_title_as_text(tmp_path: Path) -> None:
     path = tmp_path / "attention.svg"
-    draw_heatmap(diagonal(5, 5), SOURCE, TARGET, path, title=TITLE)
+    draw_heatmap([FIVE], path)
     texts = svg_texts(path)
     assert {*SOURCE, *TARGET, *TITLE, "attention weight"} <= set(texts)
 
 
 def test_the_same_input_gives_the_same_svg(tmp_path: Path) -> None:
     for name in ("a.svg", "b.svg"):
-        draw_heatmap(diagonal(5, 5), SOURCE, TARGET, tmp_path / name, title=TITLE)
+        draw_heatmap([FIVE], tmp_path / name)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
 def test_text_that_looks_like_a_formula_is_shown_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "attention.svg"
-    draw_heatmap(diagonal(2, 2), ["$5", "x_$6"], ["$a", "$\\frac"], path, title=("$5 and $6", "$x"))
+    panel = Panel(diagonal(2, 2), AxisLabels(["$5", "x_$6"], ["$a", "$\\frac"]), ("$5 and $6", "$x"))
+    draw_heatmap([panel], path)
     assert {"$5", "x_$6", "$a", "$\\frac", "$5 and $6"} <= set(svg_texts(path))
 
 
 @pytest.mark.parametrize("tokens", [1, 7, 60])
 def test_labels_never_overlap_and_the_darkest_cell_is_the_largest_weight(tokens: int) -> None:
-    figure = build_heatmap_figure(
-        diagonal(tokens, max(2, tokens)), AxisLabels(words(max(2, tokens)), words(tokens), "source", "target"), TITLE
-    )
+    labels = AxisLabels(words(max(2, tokens)), words(tokens), "source", "target")
+    figure = build_heatmap_figure([Panel(diagonal(tokens, max(2, tokens)), labels, TITLE)])
     axes = figure.axes[0]
     renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
     boxes = [label.get_window_extent(renderer) for label in axes.get_yticklabels()]
@@ -88,9 +98,9 @@ def test_missing_glyphs_of_a_png_are_returned_and_nothing_is_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(fonts, "list_candidates", lambda: iter([(fonts.BASE, range(0x20, 0x2FF))]))
-    labels = ["车", "站"]
-    assert draw_heatmap(diagonal(2, 2), labels, ["a", "b"], tmp_path / "x.png") == "站车"
-    assert draw_heatmap(diagonal(2, 2), labels, ["a", "b"], tmp_path / "x.svg") == ""
+    panel = Panel(diagonal(2, 2), AxisLabels(["车", "站"], ["a", "b"]))
+    assert draw_heatmap([panel], tmp_path / "x.png") == "站车"
+    assert draw_heatmap([panel], tmp_path / "x.svg") == ""
     assert "车" in svg_texts(tmp_path / "x.svg")
     assert capfd.readouterr() == ("", "")
 
@@ -99,7 +109,7 @@ def test_drawing_leaves_matplotlib_and_its_log_as_they_were(tmp_path: Path) -> N
     import matplotlib
 
     before = dict(matplotlib.rcParams), logging.getLogger("matplotlib").level
-    draw_heatmap(diagonal(2, 2), ["a", "b"], ["c", "d"], tmp_path / "x.svg")
+    draw_heatmap([Panel(diagonal(2, 2), AxisLabels(["a", "b"], ["c", "d"]))], tmp_path / "x.svg")
     assert (dict(matplotlib.rcParams), logging.getLogger("matplotlib").level) == before
 
 
@@ -113,7 +123,7 @@ def test_another_suffix_is_refused_with_the_two_that_can_be_written(tmp_path: Pa
 
 def test_labels_must_fit_the_array(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"\(2, 3\) does not match 3 target and 2 source"):
-        draw_heatmap(np.ones((2, 3)), ["a", "b"], ["a", "b", "c"], tmp_path / "x.png")
+        draw_heatmap([Panel(np.ones((2, 3)), AxisLabels(["a", "b"], ["a", "b", "c"]))], tmp_path / "x.png")
 
 
 def test_the_colours_fall_evenly_in_lightness_from_white() -> None:
@@ -163,7 +173,7 @@ def test_the_module_s_shades_are_ordered_from_dark_to_light() -> None:
 )
 def test_no_two_labels_touch_as_they_are_drawn(target: list[str]) -> None:
     labels = AxisLabels(["a", "b", "c"], target, "source", "translation")
-    figure = build_heatmap_figure(np.full((len(target), 3), 1 / 3), labels, ("", ""))
+    figure = build_heatmap_figure([Panel(np.full((len(target), 3), 1 / 3), labels, ("", ""))])
     shown = figure.axes[0].get_xticklabels()
     boxes = [label.get_window_extent(figure.canvas.get_renderer()) for label in shown]  # type: ignore[attr-defined]
     if shown[0].get_rotation() == 0:
@@ -175,7 +185,7 @@ def test_no_two_labels_touch_as_they_are_drawn(target: list[str]) -> None:
 
 def test_the_axes_are_named() -> None:
     labels = AxisLabels(["a"], ["b"], "source", "translation")
-    axes = build_heatmap_figure(np.ones((1, 1)), labels, ("", "")).axes[0]
+    axes = build_heatmap_figure([Panel(np.ones((1, 1)), labels, ("", ""))]).axes[0]
     assert (axes.get_ylabel(), axes.get_xlabel()) == ("source", "translation")
     assert format_heatmap(np.ones((1, 1)), ["a"], ["b"], 60)[-2] == "source down, translation across"
 
@@ -186,3 +196,25 @@ def test_pictures_and_pages_have_the_same_colours() -> None:
         channels = [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
         assert np.abs(np.array(shade[:3]) * 255 - channels).max() <= 2, colour
     assert DARK_RAMP[1:] == RAMP[:0:-1]
+
+
+@pytest.mark.parametrize("sizes", [(2, 30, 5), (12, 3)])
+def test_panels_stand_side_by_side_and_share_a_scale(sizes: tuple[int, ...]) -> None:
+    panels = [
+        Panel(
+            diagonal(size, size),
+            AxisLabels(words(size), words(size), "source", "translation"),
+            (f"model {size}", "b " * size),
+        )
+        for size in sizes
+    ]
+    figure = build_heatmap_figure(panels)
+    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
+    shown, bar = figure.axes[:-1], figure.axes[-1]
+    boxes = [axes.get_tightbbox(renderer) for axes in shown]
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+    assert shown[-1].get_window_extent(renderer).x1 < bar.get_window_extent(renderer).x0
+    assert len({round(axes.get_position().y1, 6) for axes in shown}) == 1
+    steps = [np.ptp(axes.transData.transform([(0, 0), (1, 1)]), axis=0) for axes in shown]
+    assert np.allclose(steps, steps[0])
+    assert len({axes.collections[0].get_clim() for axes in shown}) == 1

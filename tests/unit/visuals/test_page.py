@@ -50,6 +50,12 @@ def test_tables_of_markdown_have_as_many_cells_in_every_row(report: Report) -> N
     assert "&lt;img" in "\n".join(lines) and "<img" not in "\n".join(lines)
 
 
+def test_a_notebook_shows_the_scores_with_their_intervals(report: Report) -> None:
+    html = report._repr_html_()
+    assert html.count("<tr>") == len(report.scores) + len(report.warnings)
+    assert all(f"<td>{score.value:.2f}</td><td>±" in html for score in report.scores.values())
+
+
 def test_text_in_markdown_is_no_markup() -> None:
     assert escape_cell("a|b *c* <d>\n`e`") == "a\\|b \\*c\\* &lt;d&gt; \\`e\\`"
 
