@@ -33,7 +33,7 @@ LOST_PLACEHOLDER = "marked fuzzy, because a placeholder such as %s or {name} was
 GUESSED_FORMS = "marked fuzzy, because more than two plural forms were translated from only two"
 FAILED_CHECK = "marked fuzzy, because a check failed, which a comment names"
 REMARK = "# nmt: "  # begins a comment that says why a person must review a message
-PLURAL_FORMS = re.compile(r"nplurals\s*=\s*(\d+)")
+PLURAL_FORMS = re.compile(r"nplurals\s*=\s*([1-9])(?!\d)")  # no language has more; 10**9 would fill the memory
 
 
 @dataclass(frozen=True)
@@ -234,6 +234,6 @@ def has_words(text: str) -> bool:
 
 
 def count_plural_forms(metadata: dict[str, str]) -> int | None:
-    """Returns the number of plural forms declared in the header, or None."""
+    """Returns the number of plural forms declared in the header; None if there is none that a language may have."""
     match = PLURAL_FORMS.search(metadata.get("Plural-Forms", ""))
     return int(match[1]) if match else None

@@ -19,7 +19,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nmt_cli.server.errors import RequestError
+from nmt_cli.server.limits import DEFAULT_LIMITS, Limits
 from nmt_cli.server.models import ModelPool, ServedModel
+from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -141,16 +143,23 @@ class Lane:
 class Batcher:
     """Translates lines with the models of a pool; used in one event loop."""
 
-    def __init__(self, pool: ModelPool, most_waiting: int) -> None:
+    def __init__(self, pool: ModelPool, limits: Limits = DEFAULT_LIMITS) -> None:
         self.pool = pool
-        self.most_waiting = most_waiting
+        self.limits = limits
         self.lanes = {False: Lane(self.translate_batch), True: Lane(self.translate_batch)}  # by whether lines are long
         self.batches = 0  # translated so far
         self.lock = threading.Lock()
 
     async def translate(self, model: ServedModel, lines: Sequence[str], n_best: int = 1) -> list[Translation]:
-        """Returns the translation of each line. Raises RequestError if too many lines are already waiting."""
-        if sum(lane.waiting_lines for lane in self.lanes.values()) + len(lines) > self.most_waiting:
+        """Returns the translation of each line.
+
+        Raises RequestError if too many lines are already waiting, and for a line so long that it would hold up others.
+        """
+        longest = max(map(len, lines), default=0)
+        if longest > self.limits.characters:
+            length = format_count(longest, "character")
+            raise RequestError(413, f"a line of {length}; this server takes {self.limits.characters:,} in one line")
+        if sum(lane.waiting_lines for lane in self.lanes.values()) + len(lines) > self.limits.waiting:
             raise RequestError(503, "too many requests are waiting; try again in a moment", retry_after=2)
         translations: list[Translation | None] = [None] * len(lines)
         requests = []

@@ -192,15 +192,12 @@ def parse_json(body: bytes) -> dict[str, Any]:
 
 def collect_values(items: list[tuple[str, Any]], *, are_from_form: bool = False) -> dict[str, Any]:
     """Returns the values by name, as a list if a name is repeated; line ends of forms become LF."""
-    values: dict[str, Any] = {}
+    values: dict[str, list[Any]] = {}
     for name, value in items:
         if are_from_form and isinstance(value, str):
             value = value.replace("\r\n", "\n")
-        if name in values:
-            before = values[name]
-            value = [*(before if isinstance(before, list) else [before]), value]
-        values[name] = value
-    return values
+        values.setdefault(name, []).append(value)
+    return {name: several if len(several) > 1 else several[0] for name, several in values.items()}
 
 
 def admit_by_head(request: Request, service: Service, *, takes_files: bool) -> str | None:

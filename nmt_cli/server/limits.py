@@ -11,6 +11,7 @@ class Limits(NamedTuple):
     body: int = 2_000_000  # bytes of a request; 413
     file: int = 50_000_000  # bytes of a document; 413
     lines: int = 5_000  # of a request; 413
+    characters: int = 200_000  # of a line, which cannot be given up once it is being translated; 413
     waiting: int = 50_000  # lines of all requests that wait; 503
     connections: int = 1_000  # at a time; 503
     head_seconds: float = 10.0  # until the head of a request is there; the connection is closed

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from nmt_cli.server.calls import Call
 from nmt_cli.server.errors import RequestError
 from nmt_cli.server.shapes import libretranslate
-from nmt_cli.server.texts import SplitTexts, TextLine
+from nmt_cli.server.texts import TextLine
 from nmt_cli.visuals.words import label_attention
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ async def translate(call: Call) -> Any:
     """Translates the text of the page; answers with each line and its details."""
     text = call.values.read_text("q")
     model = call.service.pool.find(call.values.read_text("source"), call.values.read_text("target"))
-    split = SplitTexts.from_texts([text])
+    split = call.service.split_texts([text])
     translations = iter(await call.service.translate_lines(model, split.lines, HYPOTHESES))
     lines = split.texts[0]
     near = await asyncio.to_thread(lambda: [model.find_near(line.core, NEAR) for line in lines])

@@ -19,7 +19,7 @@ from nmt_cli.server.limits import DEFAULT_LIMITS, Limits
 from nmt_cli.server.models import ModelPool, ServedModel
 from nmt_cli.server.results import ResultStore
 from nmt_cli.server.suggestions import SuggestionFile
-from nmt_cli.server.texts import SplitTexts
+from nmt_cli.server.texts import SplitTexts, count_lines
 from nmt_cli.server.threads import ReadingThreads
 from nmt_cli.text.wrapping import format_count
 
@@ -63,20 +63,25 @@ class Service:
     progress: dict[str, int] = field(default_factory=dict)  # texts done of each document that the page waits for
 
     def __post_init__(self) -> None:
-        self.batcher = Batcher(self.pool, self.limits.waiting)
+        self.batcher = Batcher(self.pool, self.limits)
         self.threads = ReadingThreads(self.batcher)
         self.detector = Detector(self.pool)
 
-    def check_lines(self, number: int) -> None:
-        """Raises RequestError if a request has too many lines."""
-        if number > self.limits.lines:
+    def check_lines(self, texts: Sequence[str]) -> None:
+        """Raises RequestError if the texts of a request have too many lines."""
+        if (number := count_lines(texts)) > self.limits.lines:
             raise RequestError(
                 413, f"{format_count(number, 'line')}; this server takes {self.limits.lines:,} in one request"
             )
 
+    def split_texts(self, texts: Sequence[str]) -> SplitTexts:
+        """Returns the lines of texts. Raises RequestError if there are too many, blank ones included."""
+        self.check_lines(texts)
+        return SplitTexts.from_texts(texts)
+
     async def detect_languages(self, texts: Sequence[str]) -> list[Detected]:
-        """Returns the language of each text. Raises RequestError if there are too many."""
-        self.check_lines(len(texts))
+        """Returns the language of each text. Raises RequestError if there are too many lines."""
+        self.check_lines(texts)
         return await self.detector.detect_all(texts)
 
     async def translate_texts(
@@ -98,7 +103,7 @@ class Service:
         model = self.pool.find(source, target)
         if are_markup:
             return TranslatedTexts(model, await self.translate_markup(model, texts, kept_tags), [])
-        split = SplitTexts.from_texts(texts)
+        split = self.split_texts(texts)
         translations = await self.translate_lines(model, split.lines, 1 + alternatives)
         others = []
         if alternatives:
@@ -110,7 +115,7 @@ class Service:
         """Translates pieces of HTML, keeping tags and entities."""
         from nmt_cli.api.documents import translate_fragment
 
-        self.check_lines(sum(text.count("\n") + 1 for text in texts))
+        self.check_lines(texts)
         read = partial(translate_fragment, languages=model.card.languages, kept_tags=kept_tags)
         reads = [partial(read, text=text) for text in texts]
         try:
@@ -121,8 +126,7 @@ class Service:
             raise RequestError(400, error.message) from error
 
     async def translate_lines(self, model: ServedModel, lines: Sequence[str], n_best: int = 1) -> list[Translation]:
-        """Returns the translation of each line. Raises RequestError if there are too many."""
-        self.check_lines(len(lines))
+        """Returns the translation of each line. Raises RequestError if too many wait."""
         if not lines:
             return []
         try:

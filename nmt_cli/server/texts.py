@@ -23,6 +23,11 @@ class TextLine(NamedTuple):
         return self.before + (translation if self.is_translated else self.core) + self.after
 
 
+def count_lines(texts: Sequence[str]) -> int:
+    """Returns the number of lines of texts, blank ones included, without splitting them."""
+    return sum(1 + text.count("\n") + text.count("\r") - text.count("\r\n") for text in texts)
+
+
 def split_margins(line: str) -> TextLine:
     """Separates a line from its surrounding blanks; a line without letters is not translated at all."""
     core = line.strip()

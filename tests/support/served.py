@@ -78,7 +78,7 @@ class Client:
         """Replaces the batcher, whose workers belong to the event loop of one request."""
         service = self.service
         service.batcher.close()
-        service.batcher = service.threads.batcher = Batcher(service.pool, service.limits.waiting)
+        service.batcher = service.threads.batcher = Batcher(service.pool, service.limits)
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         return self.request("GET", path, **options)

@@ -120,7 +120,9 @@ async def keep_suggestion(call: Call) -> Any:
     if service.suggestions is None:
         raise RequestError(403, "Suggestions are disabled on this server.")
     model = service.pool.find(values.read_text("source"), values.read_text("target"))
-    service.suggestions.append(model, values.read_text("q"), values.read_text("s"))
+    source, target = values.read_text("q"), values.read_text("s")
+    service.check_lines([source, target])
+    service.suggestions.append(model, source, target)
     return {"success": True}
 
 

@@ -189,6 +189,12 @@ def test_all_new_translations_are_fuzzy_where_that_is_wanted() -> None:
     assert [entry.fuzzy for entry in polib.pofile(text)] == [True, False]
 
 
+@pytest.mark.parametrize("count", ["0", "10", "999999999", "9" * 5_000])
+def test_an_impossible_number_of_forms_is_ignored(count: str) -> None:
+    text = HEADER.format(count) + 'msgid "dog"\nmsgid_plural "dogs"\nmsgstr[0] ""\nmsgstr[1] ""\nmsgstr[2] ""\n'
+    assert converted("po", text)[0].count("DOGS") == 2
+
+
 PLURALS = 'msgid ""\nmsgstr ""\n"Plural-Forms: nplurals=2; plural=n != 1;\\n"\n\n'
 
 

@@ -21,7 +21,7 @@ from support.translations import louder
 
 async def translate_all(pool: ModelPool, *requests: list[str], n_best: int = 1) -> list[tuple[list[str], int]]:
     """The translations of several requests that come at once, and after how many batches each was answered."""
-    batcher = Batcher(pool, 100_000)
+    batcher = Batcher(pool)
 
     async def ask(lines: list[str]) -> tuple[list[str], int]:
         translations = await batcher.translate(pool.models[0], lines, n_best)
@@ -56,7 +56,7 @@ def test_requests_that_wait_are_translated_as_one_batch() -> None:
     pool, loaded = make_pool(rule=gate)
 
     async def ask() -> list[list[Translation]]:
-        batcher = Batcher(pool, 100_000)
+        batcher = Batcher(pool)
         first = await gate.begin(batcher, ["first"])
         others = [
             asyncio.create_task(batcher.translate(pool.models[0], [f"line {number}", "more"])) for number in range(50)
@@ -96,7 +96,7 @@ def test_a_client_that_is_gone_leaves_no_work() -> None:
     pool, loaded = make_pool(rule=gate)
 
     async def leave() -> None:
-        batcher = Batcher(pool, 100_000)
+        batcher = Batcher(pool)
         task = await gate.begin(batcher, ["word"] * 20 * BATCH_LINES)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
@@ -116,7 +116,7 @@ def test_a_line_on_which_a_model_fails_costs_no_other() -> None:
     pool, loaded = make_pool(rule=fail_on_secrets)
 
     async def ask() -> list[list[Translation]]:
-        batcher = Batcher(pool, 100_000)
+        batcher = Batcher(pool)
         requests = [["a"], ["b", "secret"], ["c", "d"]]
         answers = await asyncio.gather(*(batcher.translate(pool.models[0], lines) for lines in requests))
         batcher.close()
@@ -134,7 +134,7 @@ def test_a_model_that_cannot_be_opened_fails_no_later_request() -> None:
     opener = pool.opener
 
     async def ask() -> None:
-        batcher = Batcher(pool, 100_000)
+        batcher = Batcher(pool)
         pool.opener = lambda path: 1 / 0  # type: ignore[assignment, return-value]
         with pytest.raises(ZeroDivisionError):
             await batcher.translate(pool.models[0], ["a"])
