@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Protocol
 
 from nmt_cli.carrying.code_phrases import BEHIND_WORD, make_code, may_be_phrase
@@ -21,6 +21,7 @@ from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, Span, SpanKind, cover_sp
 from nmt_cli.text.characters import BRACKETS, LIVELY_MARKS, PAUSES
 from nmt_cli.text.endings import WordEndings
 from nmt_cli.text.profile import TextProfile, split_compound
+from nmt_cli.text.word_memory import KnownWords, remember_by_word
 
 # Patterns as text: compiled at their first use, which most texts do not need.
 NAME_TOKEN = rf"[^\s—–…{COVERS}{EMOJI_COVER}]+"
@@ -71,8 +72,8 @@ class NameFinder:
         self.source, self.target = source, target
         self.slips, self.spell, self.cover_forms = slips, spell, cover_forms
         self.codes = CodeFinder(source)
-        self.is_ordinary = lru_cache(PARTS_REMEMBERED)(self.judge_part)
-        self.nameless: set[str] = set()  # parts of texts between blanks that are no name alone
+        self.is_ordinary = remember_by_word(PARTS_REMEMBERED)(self.judge_part)
+        self.nameless = KnownWords(PARTS_REMEMBERED)  # parts of texts between blanks that are no name alone
 
     @cached_property
     def capitals_are_names(self) -> bool:
@@ -127,9 +128,7 @@ class NameFinder:
             elif names := list(self.find_in_word(written, start, is_shouted=is_shouted)):
                 yield from names
             elif word == word.lower() or self.source.has_word(word):  # whatever stands around it
-                if len(self.nameless) >= PARTS_REMEMBERED:
-                    self.nameless.clear()
-                self.nameless.add(part)
+                self.nameless.learn([part])
 
     def find_in_word(self, written: str, start: int, *, is_shouted: bool) -> Iterator[Span]:
         """Yields the word that begins at `start` if it is a name, or those of its parts that are: Tom/Kazimierz."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple, Self
 
@@ -20,6 +20,7 @@ from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext
 from nmt_cli.text.aligned import AlignedText, Edit
 from nmt_cli.text.profile import TextProfile
+from nmt_cli.text.word_memory import KnownWords, remember_by_word
 from nmt_cli.text.words import has_letters
 
 KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -49,9 +50,9 @@ class Slips(Rewrite):
         self.profile = profile
         self.is_sure = profile.unseen_share <= UNSEEN_RARELY and profile.has_all_words
         self.letters = [letter for letter in sorted(profile.characters) if letter.islower()] + ["'"]
-        self.is_known = lru_cache(ANSWERS_REMEMBERED)(profile.has_word)  # in any case, or all its parts
-        self.find_best = lru_cache(ANSWERS_REMEMBERED)(self.search_best)
-        self.familiar: set[str] = set()  # parts of texts between blanks, whose words are known
+        self.is_known = remember_by_word(ANSWERS_REMEMBERED)(profile.has_word)  # in any case, or all its parts
+        self.find_best = remember_by_word(ANSWERS_REMEMBERED)(self.search_best)
+        self.familiar = KnownWords(ANSWERS_REMEMBERED)  # parts of texts between blanks, whose words are known
 
     @classmethod
     def from_model(cls, model: ModelText) -> Self:
@@ -73,9 +74,7 @@ class Slips(Rewrite):
         unknown = [number for number, match in enumerate(matches) if not self.is_known(match[0])]
         if not unknown:
             # Whatever stands around these parts, their words are known: an abbreviation is unknown elsewhere.
-            if len(self.familiar) >= ANSWERS_REMEMBERED:
-                self.familiar.clear()
-            self.familiar.update(parts)
+            self.familiar.learn(parts)
             return []
         unknown = [number for number in unknown if not is_abbreviated(text, matches[number].end())]
         slips = list(self.find_moved_blanks(text, matches, unknown))

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from nmt_cli.records import build, parse_json
 from nmt_cli.text.normalise import find_unspaced
+from nmt_cli.text.word_memory import KnownWords, WordMemory, remember_by_word
 
 PROFILE_NAME = "profile.txt"
 PROFILE_FORMAT = 1
@@ -22,6 +23,7 @@ SPECIAL_FORMS = {"0": str.lower, "1": str.capitalize, "2": str.upper}  # how the
 CAPITALISED = "1:"  # begins a form that is the capitalised word
 FEWEST_FOR_LINES = 50  # words; to search for fewer, one by one, is faster than to split the table
 COUNTS_REMEMBERED = 10_000  # the counts of words that were looked up
+FAMILIAR_REMEMBERED = 200_000
 FEWEST_NUMBERS = 3  # as many numbers show how a side writes them
 
 
@@ -66,9 +68,9 @@ class WordCounts:
         """`content` has one line per word; words rarer than `least_count` were left out to save space."""
         self.content = content
         self.least_count = least_count
-        self.find = lru_cache(COUNTS_REMEMBERED)(self.look_up)
-        self.familiar: set[str] = set()  # parts of texts between blanks whose words all occur
-        self.totals: dict[str, int] = {}  # the counts of words as `TextProfile.count_word` returns them
+        self.find = remember_by_word(COUNTS_REMEMBERED)(self.look_up)
+        self.familiar = KnownWords(FAMILIAR_REMEMBERED)  # parts of texts between blanks whose words all occur
+        self.totals = WordMemory[int](COUNTS_REMEMBERED)  # the counts of words as `TextProfile.count_word` returns them
         self.searches = 0  # before the table was split
 
     def __len__(self) -> int:
@@ -146,9 +148,7 @@ class TextProfile(NamedTuple):
         totals = self.words.totals
         total = totals.get(word)
         if total is None:
-            if len(totals) >= COUNTS_REMEMBERED:
-                totals.clear()
-            total = totals[word] = self.add_forms(word)
+            total = totals.learn(word, self.add_forms(word))
         return total
 
     def add_forms(self, word: str) -> int:

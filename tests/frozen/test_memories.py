@@ -41,10 +41,10 @@ def forget(reader: LineReader) -> None:
     """Empties what a reader remembers of the lines before."""
     slips: Slips = reader.rewriter.find(Slips)
     finder = reader.context.find_names.__self__  # type: ignore[union-attr]
-    for memory in (slips.is_known, slips.find_best, finder.is_ordinary):
-        memory.cache_clear()
-    for parts in (slips.familiar, finder.nameless):
-        parts.clear()
+    for remember in (slips.is_known, slips.find_best, finder.is_ordinary):
+        remember.__self__.clear()  # type: ignore[attr-defined]
+    for words in (slips.familiar, finder.nameless):
+        words.clear()
 
 
 def read(reader: LineReader, line: str) -> list[tuple[str, tuple[str, ...]]]:

@@ -23,7 +23,6 @@ COPIED_WORDS = 3  # ordinary words in a row that two languages seldom share
 COPIED_PAIRS = 4  # pairs of characters, where a script has no blanks
 UNSEEN_OFTEN = 0.1  # as an expected share of a new text, new words are usual; 5,000 ordinary pairs have 4 to 9 %
 WORDS_PER_ONE, WORDS_PER_SEVERAL = 2, 3  # at most so many words of a text for each unseen one are an alarm
-MOST_REMEMBERED = 200_000  # words that are known to be in the training text
 
 
 def check_copy(source: str, target: str, context: CheckContext) -> FailedCheck | None:
@@ -93,9 +92,7 @@ def find_unseen_words(text: str, other: str, profile: TextProfile) -> tuple[list
     if profile.unseen_share > UNSEEN_OFTEN or familiar.issuperset(parts):
         return [], len(parts)  # fast for most texts
     new = dict.fromkeys(part for part in parts if part not in familiar and not has_known_words(part, profile))
-    if len(familiar) > MOST_REMEMBERED:
-        familiar.clear()
-    familiar.update(part for part in parts if part not in new)
+    familiar.learn(part for part in parts if part not in new)
     other = other.lower()
     words = [word for part in new for word in list_words(part) if not is_seen(word, profile) and word not in other]
     return words, sum(max(1, len(list_words(part))) for part in parts) if words else len(parts)

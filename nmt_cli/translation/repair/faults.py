@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Literal
 
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.text.normalise import find_unspaced, normalise
+from nmt_cli.text.word_memory import remember_by_word
 from nmt_cli.text.words import has_letters
 
 Fault = Literal[
@@ -138,7 +138,7 @@ def count_character_repeats(text: str) -> int:
     return most
 
 
-@lru_cache(WORD_FORMS_REMEMBERED)
+@remember_by_word(WORD_FORMS_REMEMBERED)
 def has_run(word: str) -> bool:
     """Whether a character sequence occurs six times in a row in a word. Cached, since most words recur."""
     return LONG_RUN.search(word) is not None
@@ -174,7 +174,7 @@ def strip_words(text: str) -> list[str]:
     return list(map(strip_word, text.casefold().split()))
 
 
-@lru_cache(WORD_FORMS_REMEMBERED)
+@remember_by_word(WORD_FORMS_REMEMBERED)
 def strip_word(word: str) -> str:
     """Returns a word without surrounding punctuation; a sign is unchanged. Cached, since most words recur."""
     return word if word.isalnum() else PUNCTUATION.sub("", word) or word
