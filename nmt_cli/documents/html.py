@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from itertools import chain, islice
 
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
@@ -73,7 +73,8 @@ class HtmlDocument(Document):
         if "=" not in raw and token.name != "html":
             return (raw,)
         attributes = read_attributes(raw)
-        replaced = [(a, text) for a in attributes for text in self.replace_value(token, attributes, a)]
+        values = {attribute.name: attribute.value.lower() for attribute in attributes}
+        replaced = [(a, text) for a in attributes for text in self.replace_value(token, values, a)]
         parts: list[str | Paragraph] = []
         position = 0
         for attribute, value in replaced:
@@ -81,15 +82,15 @@ class HtmlDocument(Document):
             position = attribute.end
         parts.append(raw[position:])
         if token.name == "html":
-            parts = self.add_language(parts, {attribute.name for attribute in attributes})
+            parts = self.add_language(parts, values.keys())
         return tuple(parts)
 
     def replace_value(
-        self, token: MarkupToken, attributes: list[Attribute], attribute: Attribute
+        self, token: MarkupToken, values: Mapping[str, str], attribute: Attribute
     ) -> Iterator[str | Paragraph]:
         """Yields the replacement for the value of an attribute, if any."""
         raw = token.raw[attribute.start : attribute.end]
-        if is_text_attribute(token, attributes, attribute) and any(map(str.isalpha, attribute.value)):
+        if is_text_attribute(token, values, attribute) and any(map(str.isalpha, attribute.value)):
             quote = token.raw[attribute.start - 1]
             if quote in "\"'":
                 yield Paragraph([read_spelled_text(raw, ATTRIBUTE_SYNTAX)], escape_attribute)
@@ -98,7 +99,7 @@ class HtmlDocument(Document):
         elif attribute.name == "dir" and token.name in ("html", "body") and attribute.value.lower() in ("ltr", "rtl"):
             tag = find_language_tag(self.source.target_language)
             yield raw if not tag else "rtl" if is_right_to_left(tag) else "ltr"
-        elif is_language_declaration(token, attributes, attribute):
+        elif is_language_declaration(token, values, attribute):
             yield find_language_tag(self.source.target_language) or raw
 
     def is_page_language(self, token: MarkupToken, value: str) -> bool:
@@ -107,7 +108,7 @@ class HtmlDocument(Document):
             self.language = value
         return bool(value) and find_primary_subtag(value) == find_primary_subtag(self.language)
 
-    def add_language(self, parts: list[str | Paragraph], names: set[str]) -> list[str | Paragraph]:
+    def add_language(self, parts: list[str | Paragraph], names: Set[str]) -> list[str | Paragraph]:
         """Adds missing `lang` and, for a right-to-left script, `dir` to the parts of <html>."""
         tag = find_language_tag(self.source.target_language)
         last = parts[-1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from nmt_cli.carrying.tags import BLOCK_TAGS
@@ -116,9 +116,8 @@ def is_note_reference(element: Sequence[MarkupToken], before: str) -> bool:
     return NOTE_TEXT.fullmatch(text) is not None and (is_local or NOTE_WORD.search(tag) is not None)
 
 
-def is_text_attribute(token: MarkupToken, attributes: list[Attribute], attribute: Attribute) -> bool:
-    """Whether an attribute's value is text for readers."""
-    values = {item.name: item.value.lower() for item in attributes}
+def is_text_attribute(token: MarkupToken, values: Mapping[str, str], attribute: Attribute) -> bool:
+    """Whether an attribute's value is text for readers; `values` has those of its tag, in lower case."""
     if values.get("translate") == "no":
         return False
     if attribute.name == "content" and token.name == "meta":
@@ -128,10 +127,7 @@ def is_text_attribute(token: MarkupToken, attributes: list[Attribute], attribute
     return attribute.name in TEXT_ATTRIBUTES and not (attribute.name == "title" and token.name in ("link", "style"))
 
 
-def is_language_declaration(token: MarkupToken, attributes: list[Attribute], attribute: Attribute) -> bool:
+def is_language_declaration(token: MarkupToken, values: Mapping[str, str], attribute: Attribute) -> bool:
     """Whether an attribute is the content of `<meta http-equiv="content-language">`."""
-    return (
-        token.name == "meta"
-        and attribute.name == "content"
-        and any(item.name == "http-equiv" and item.value.lower() == "content-language" for item in attributes)
-    )
+    is_content = token.name == "meta" and attribute.name == "content"
+    return is_content and values.get("http-equiv") == "content-language"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import pytest
 
 from nmt_cli.translation.result import Translation
@@ -27,10 +30,16 @@ def cut_short(text: str) -> Translation:
     ],
 )
 def test_calls_grow_with_the_length_of_a_paragraph(name: str, atom: str, rule: Rule) -> None:
-    def convert(length: int) -> int:
-        text = "We go: " + atom * (length // len(atom))
-        return count_calls(lambda: converted(name, text, rule))
+    require_linear(lambda length: converted(name, "We go: " + atom * (length // len(atom)), rule))
 
+
+@pytest.mark.parametrize("atom", ['a="x" ', 'title="x" '])
+def test_calls_grow_with_the_attributes_of_a_tag(atom: str) -> None:
+    require_linear(lambda length: converted("html", f"<p {atom * (length // len(atom))}>We go</p>"))
+
+
+def require_linear(convert: Callable[[int], object]) -> None:
+    """Fails if converting LONG characters takes more calls than those of SHORT ones suggest."""
     convert(SHORT // 8)  # compiles patterns, and loads modules
-    short, long = convert(SHORT), convert(LONG)
+    short, long = (count_calls(partial(convert, length)) for length in (SHORT, LONG))
     assert long <= SLACK * LONG / SHORT * short
