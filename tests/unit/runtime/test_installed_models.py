@@ -49,6 +49,17 @@ def test_a_package_that_lies_about_its_name_offers_no_model(site: Path, value: s
     assert list_models() == {"xxx-yyy": directory}
 
 
+@pytest.mark.parametrize(
+    "content", [b"[nmt_cli.models]\nx\n", b"x\n", b"[nmt_cli.models\nx = y", b"\xff\xfe\0", b"=\n"]
+)
+def test_a_package_with_damaged_entry_points_hides_no_other(site: Path, content: bytes) -> None:
+    directory = install_model(site, "xxx-yyy")
+    for name in ("aaa", "zzz"):
+        install_model(site, name)
+        (site / f"nmt_model_{name}-1.0.dist-info" / "entry_points.txt").write_bytes(content)
+    assert list_models() == {"xxx-yyy": directory}
+
+
 def test_a_bundled_model_is_found_by_name(site: Path, tmp_path: Path) -> None:
     directory = tmp_path / "models" / "aaa-bbb" / "nmt_model_aaa_bbb" / "model"
     directory.mkdir(parents=True)
