@@ -32,6 +32,7 @@ from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.translation.config import CheckConfig, LineConfig, MemoryConfig, RepairConfig, TagConfig
 
 OUTPUT_HELP = "File to write; of several files a directory, or a pattern such as '{name}.{lang}{ext}'."
+RESUME_HELP = "Go on with a translation of files that was interrupted."
 ENSEMBLE_HELP = "Another model with the same subwords, to average probabilities with; may be repeated."
 CHECK_HELP = (
     "A model of the other direction, which reads every translation back: words of the source that it finds unlikely "
@@ -63,6 +64,7 @@ def translate(
     ] = None,
     output: Annotated[str | None, declare_option("--output", OUTPUT_HELP, "Files", short="-o")] = None,
     force: Force = False,
+    resume: Annotated[bool, declare_option("--resume", RESUME_HELP, "Files")] = False,
     model: ServedModelsOption = None,
     precision: Precision = None,
     ensemble: Annotated[
@@ -103,6 +105,7 @@ def translate(
         files=tuple(files or ()),
         output=output,
         force=force,
+        resume=resume,
         precision=precision,
         ensemble=tuple(map(resolve_model, ensemble or ())),
         check_with=check_with and resolve_model(check_with),

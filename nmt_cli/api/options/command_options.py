@@ -50,14 +50,14 @@ OPTIONS: Mapping[str, CommandOptions] = {
     "translate": CommandOptions(
         everyday=(
             *("output", "model", "format", "column", "glossary", "n-best", "scores", "json"),
-            *("beam-size", "serve", "force", "config", "set", "quiet", "verbose"),
+            *("beam-size", "serve", "resume", "force", "config", "set", "quiet", "verbose"),
         ),
         others=(
             *("to", "tag", "formality"),
             *("ensemble", "rerank", "encoding", "protect", "split-sentences", "tm", "repair"),
             *("check", "check-with", "report", "strict", "confidence", "min-confidence"),
             *("length-penalty", "max-length", "max-source-length", "sample"),
-            *("alignments", "score", "workers", "api-key"),
+            *("alignments", "score", "workers"),
         ),
     ),
     "evaluate": CommandOptions(

@@ -55,6 +55,7 @@ PREPARE = (
     Refusal({"max_length", "max_ratio"}, reads_pictures, "belongs to a check that does not run on captions", FOR_TEXT),
     Refusal({"keep"}, lambda v: reads_pictures(v) and "empty" in v.keep, "empty: a caption needs a picture", FOR_TEXT),
 )
+STARTS_OVER = Refusal({"force"}, lambda v: v.resume, "starts over and --resume continues", "give one of them")
 NOT_LEARNED = {
     *("init_from", "replay", "replay_share", "synthetic", "time", "epoch_pairs", "average", "patience"),
     *("force", "resume", "reverse", "runs", "keep_stages", "tensorboard"),
@@ -65,7 +66,7 @@ TRAIN = (
         "corrections",
         "leave it out: a model that learns corrections starts from itself, and replays pairs of --data",
     ),
-    Refusal({"force"}, lambda v: v.resume, "starts over and --resume continues", "give one of them"),
+    STARTS_OVER,
     exclude({"epochs"}, "time", "give one of them: the time decides how many epochs fit"),
     exclude({"batch"}, "batch_tokens", "give one of them: a batch is counted in sentences or in tokens"),
     require({"replay_share"}, "replay", "name the prepared directory of the old pairs with --replay"),
@@ -93,10 +94,11 @@ SEARCHED = {
     *list_names(SearchConfig, SamplingConfig, RepairConfig, LineConfig, MemoryConfig),
 }
 NOT_SERVED = {
-    *("files", "output", "force", "n_best", "prefix", "score", "strict", "report", "check_with"),
+    *("files", "output", "force", "resume", "n_best", "prefix", "score", "strict", "report", "check_with"),
     *list_names(LayoutConfig, DocumentConfig, ExecutorConfig, TagConfig),
 }
 TRANSLATE = (
+    STARTS_OVER,
     require(list_names(ServeConfig) - {"serve"}, "serve", "add --serve 5000, or leave it out"),
     exclude(NOT_SERVED, "serve", "leave it out: requests bring their texts"),
     exclude(

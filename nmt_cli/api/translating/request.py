@@ -44,6 +44,7 @@ class TranslationRequest:
     files: tuple[Path, ...] = ()  # none: standard input
     output: str | None = None
     force: bool = False
+    resume: bool = False
     precision: str | None = None
     ensemble: tuple[Path, ...] = ()
     check_with: Path | None = None  # a model of the other direction

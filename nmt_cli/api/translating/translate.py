@@ -22,6 +22,7 @@ from nmt_cli.api.translating.line_layout import LayoutConfig
 from nmt_cli.api.translating.output_files import OutputFiles, name_outputs, track_locations
 from nmt_cli.api.translating.report import TranslationReport, open_qa_report
 from nmt_cli.api.translating.request import LineWriter, TranslationRequest
+from nmt_cli.api.translating.resume import ResumableJob
 from nmt_cli.documents import TABLES
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import OptionError
@@ -55,6 +56,7 @@ def run_translation(request: TranslationRequest, console: Console) -> Translatio
     card = card.follow_tags(tags)
     outputs = name_files(request, inputs, card, console)
     require_abilities(request, card)
+    resumable = ResumableJob(request, inputs, outputs)
     # 2. Open the input: documents, or a prompt; and earlier translations.
     is_prompt = console.can_prompt and not (inputs or outputs.targets)
     writer = request.make_writer(is_prompt=is_prompt)
@@ -63,15 +65,17 @@ def run_translation(request: TranslationRequest, console: Console) -> Translatio
     documents = opener.open_files(inputs, outputs.targets, is_apart=outputs.is_apart)
     if not request.has_folder:
         require_room(request, documents)
-    report, job = open_report(request, documents, card, are_apart=outputs.is_apart), request.make_job(memory, tags)
+    report = open_report(request, documents, card, are_apart=outputs.is_apart)
     if is_prompt:
         batches = console.ask_for_lines(card, writer.write, request.document.errors)
     else:
         batches = batch_documents(documents, paths, outputs, report.files, are_pairs=request.score)
     # 3. Translate batch by batch; write each as soon as it is there.
+    job, processes = request.make_job(memory, tags), silence_ray(request.processes)
     progress = console.show_progress(paths if outputs.targets else [])
-    with progress as advance, outputs, open_executor(job, silence_ray(request.processes)) as executor:
-        write_translations(translate_units(batches, executor, report.add), outputs, advance, writer.rows)
+    with resumable.keep_blocks(console), progress as advance, outputs, open_executor(job, processes) as executor:
+        translated = translate_units(batches, resumable.wrap(executor, documents), report.add)
+        write_translations(translated, outputs, advance, writer.rows)
     # 4. Collect what a person should look at.
     report.add_notes(documents, executor)
     report.write_qa()
@@ -101,7 +105,9 @@ def name_files(
     """Returns the output files, with a place for each input if they are several. Raises OptionError, OutputError."""
     output = require_folder_for_output(request.files, request.output)
     paths, relatives = [file.path for file in inputs], [file.relative for file in inputs]
-    targets = name_outputs(output, paths, card.target_language, force=request.force, relatives=relatives)
+    targets = name_outputs(
+        output, paths, card.target_language, force=request.force or request.resume, relatives=relatives
+    )
     return OutputFiles(targets, console.output, is_apart=request.has_folder or len(targets) > 1)
 
 

@@ -53,7 +53,7 @@ async def list_model_tags(call: Call) -> Any:
 
 
 async def log_in(call: Call) -> Any:
-    """Answers with a token that is ignored: `--api-key` keeps others out."""
+    """Answers with a token that is ignored: an API key keeps others out."""
     return call.values.read_text("tokenCode", default="0")
 
 

@@ -59,7 +59,7 @@ from nmt_cli.training.synthetic.selection import (
     WordRatio,
     select_pairs,
 )
-from nmt_cli.training.synthetic.stages import STAGES, Stages, append_translations, read_translations, require_room
+from nmt_cli.training.synthetic.stages import STAGES, Stages, open_translations, read_translations, require_room
 from nmt_cli.translation.by_tags import translate_tagged
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.result import Translation
@@ -181,8 +181,8 @@ class SyntheticRun:
         if not self.stages.is_done(task.name):
             translator = self.load_helper(task.direction)
             with self.stages.run(task.name) as stem:
-                self.translate_texts(translator, task, texts, stem.with_suffix(".tsv"))
-        translated = read_translations((self.stages.directory / task.name).with_suffix(".tsv"))
+                self.translate_texts(translator, task, texts, stem.with_suffix(".journal"))
+        translated = read_translations((self.stages.directory / task.name).with_suffix(".journal"))
         written, read = [translation for _, translation in translated], [text.text for text in texts]
         sides = (written, read) if task.direction == "reverse" else (read, written)
         rows = zip(*sides, (text.tags for text in texts), strict=True)
@@ -208,19 +208,19 @@ class SyntheticRun:
         return replace(search, sampling=replace(search.sampling, seed=self.request.training.seed))
 
     def translate_texts(self, translator: Translator, task: Task, texts: Sequence[TaggedText], path: Path) -> None:
-        """Appends the translations of the remaining texts to the file, block by block."""
-        done, started = len(read_translations(path)), monotonic()
-        first, search = done, self.choose_search(task)
-        while done < len(texts):
-            block = texts[done : done + BLOCK]
-            lines, tags = [text.text for text in block], [turn_for_helper(text.tags, task) for text in block]
-            translations = translate_tagged(translator, lines, tags, search, first_line=done)
-            append_translations(path, [(measure_confidence(t), t.text) for t in translations])
-            done += len(translations)
-            rate = (monotonic() - started) / (done - first)
-            self.request.watcher.report_translations(done, len(texts), rate * (len(texts) - done))
-            if self.request.watcher.should_stop() and done < len(texts):
-                raise Interrupted(path.stem, self.number, self.plan.stages)
+        """Appends the translations of the remaining texts to the journal, block by block."""
+        watcher, search = self.request.watcher, self.choose_search(task)
+        with open_translations(path) as journal:
+            started, first = monotonic(), journal.results
+            while (done := journal.results) < len(texts):
+                block = texts[done : done + BLOCK]
+                lines, tags = [text.text for text in block], [turn_for_helper(text.tags, task) for text in block]
+                translations = translate_tagged(translator, lines, tags, search, first_line=done)
+                journal.append(lines, [(measure_confidence(t), t.text) for t in translations])
+                rate, left = (monotonic() - started) / (journal.results - first), len(texts) - journal.results
+                watcher.report_translations(journal.results, len(texts), rate * left)
+                if watcher.should_stop() and left:
+                    raise Interrupted(path.stem, self.number, self.plan.stages)
 
     def find_least_confidence(self, task: Task, translator: Translator | None) -> float:
         """Returns the confidence below which a helper model falls in one of a hundred development sentences."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Collection, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple, Self
 
 from nmt_cli.errors import DamagedError, DataError, OutputError
 from nmt_cli.files import write_json
+from nmt_cli.jobs.journal import BlockJournal
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.records import parse_json
 from nmt_cli.runtime.model_directory import STAGES as STAGES
@@ -139,23 +141,18 @@ def require_room(directory: Path, sentences: int, models: int) -> None:
         )
 
 
-def read_translations(path: Path) -> list[tuple[float, str]]:
-    """Returns the confidence and the text of each translation that a task has written so far.
+@contextmanager
+def open_translations(path: Path) -> Iterator[BlockJournal]:
+    """Yields the journal of a task, open behind the blocks that are finished."""
+    with closing(BlockJournal(path, {})) as journal:
+        if path.is_file():
+            deque(journal.replay(), maxlen=0)
+        yield journal
 
-    Removes a line left unfinished by a killed process.
-    """
+
+def read_translations(path: Path) -> list[tuple[float, str]]:
+    """Returns the confidence and the text of each translation that a task has written."""
     if not path.is_file():
         return []
-    data = path.read_bytes()
-    complete = data[: data.rfind(b"\n") + 1]
-    if len(complete) < len(data):
-        with path.open("r+b") as file:
-            file.truncate(len(complete))
-    rows = [line.split("\t", 1) for line in complete.decode().split("\n")[:-1]]
-    return [(float(confidence), text) for confidence, text in rows]
-
-
-def append_translations(path: Path, rows: Sequence[tuple[float, str]]) -> None:
-    """Appends translations to a task's output."""
-    with path.open("a", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{confidence:.4f}\t{text}\n" for confidence, text in rows)
+    with closing(BlockJournal(path, {})) as journal:
+        return [(confidence, text) for block in journal.replay() for confidence, text in block.results]

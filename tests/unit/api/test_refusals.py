@@ -81,7 +81,7 @@ def refused(*arguments: str) -> str:
         ("prepare c --set image-weights=w.h5", "--set image-weights needs --source-type image"),
         ("train --force --resume", "--force starts over and --resume continues"),
         ("train --set sample-target=true", "--set sample-target needs --subword-sampling"),
-        ("translate --api-key k", "--api-key needs --serve"),
+        ("translate --set api-key=k", "--set api-key needs --serve"),
         ("translate --serve 5000 --scores", "--scores cannot be combined with --serve"),
         ("translate --serve 5000 file.txt", "FILE cannot be combined with --serve"),
         ("translate --set temperature=2", "--set temperature needs --sample"),

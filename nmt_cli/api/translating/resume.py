@@ -1,0 +1,186 @@
+"""`nmt translate --resume`: what makes a translation the same job, where its journal is, and why it cannot go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from glob import escape
+from pathlib import Path
+from typing import Any
+
+from nmt_cli import __version__
+from nmt_cli.api.options.command_lines import CommandLine, list_values
+from nmt_cli.api.translating.console import Console
+from nmt_cli.api.translating.input_folders import InputFile
+from nmt_cli.api.translating.output_files import OutputFiles
+from nmt_cli.api.translating.request import TranslationRequest
+from nmt_cli.documents import UNMARKED
+from nmt_cli.documents.document import Document
+from nmt_cli.errors import DataError, OptionError
+from nmt_cli.files import hash_file
+from nmt_cli.jobs.job import Executor
+from nmt_cli.jobs.journal import BlockJournal
+from nmt_cli.jobs.resuming import JournalledExecutor
+from nmt_cli.runtime.installed_models import CARD, name_model
+from nmt_cli.settings import option_fields
+from nmt_cli.text.wrapping import format_count
+
+JOURNAL = ".{name}.journal"
+OF_FOLDER = "nmt"  # stands for the name in that of a folder's journal
+FREE = frozenset({"report", "strict"})  # settings that change no translation
+
+
+class ResumableJob:
+    """A translation of files to files, which keeps finished blocks in a journal until it is complete."""
+
+    def __init__(self, request: TranslationRequest, inputs: Sequence[InputFile], outputs: OutputFiles) -> None:
+        """Raises OptionError for `--resume` without files, DataError if an interrupted run was another job."""
+        self.request = request
+        self.targets = outputs.targets
+        self.path = locate_journal(request.output, inputs, outputs)
+        self.journal: BlockJournal | None = None
+        self.resumes = False
+        if self.path is None:
+            if request.resume:
+                raise OptionError(
+                    "--resume needs files to read and to write", hint="name them: nmt translate FILE -o FILE --resume"
+                )
+            return
+        self.journal = BlockJournal(self.path, describe_job(request, inputs))
+        begun = self.journal.read_identity()
+        self.is_begun = begun == self.journal.identity
+        self.resumes = request.resume and begun is not None
+        if self.resumes and not self.is_begun:
+            raise DataError(
+                f"{request.output} was begun with {name_difference(begun, self.journal.identity)}",
+                hint=f"go on as it was begun, or start over: {describe_command(request)} --force",
+            )
+
+    @property
+    def greeting(self) -> str:
+        """What is said at the start; empty for a new job."""
+        if self.resumes:
+            return "goes on where it was interrupted"
+        if self.request.resume:
+            return "nothing was interrupted here: it starts from the beginning"
+        if self.path is not None and self.is_begun:
+            return f"starts over; what was interrupted here would go on with {describe_command(self.request)} --resume"
+        return ""
+
+    @property
+    def farewell(self) -> str:
+        """What is said when it is interrupted; empty if nothing of it is kept."""
+        if self.journal is None or not self.journal.blocks:
+            return ""
+        done = format_count(self.journal.results, "text is", "texts are")
+        return f"{done} translated; go on with: {describe_command(self.request)} --resume"
+
+    def wrap(self, executor: Executor, documents: Sequence[Document]) -> Executor:
+        """Returns an executor that keeps its blocks in the journal."""
+        if self.journal is None:
+            return executor
+        layout = self.request.layout
+        is_plain = all(document.format.name in UNMARKED for document in documents)
+        with_network = not is_plain or layout.alignments or layout.json or bool(self.request.memories.tm)
+        return JournalledExecutor(executor, self.journal, self.resumes, with_network)
+
+    @contextmanager
+    def keep_blocks(self, console: Console) -> Iterator[None]:
+        """Removes the journal when the block ends, or when the input is at fault; else says how to go on."""
+        if self.greeting:
+            console.say(self.greeting)
+        if self.resumes:
+            self.remove_partial_files()
+        try:
+            yield
+        except (DataError, OptionError):
+            self.remove_journal()
+            raise
+        except BaseException:
+            if self.journal is not None:
+                self.journal.close()
+            if self.farewell:
+                console.say(self.farewell)
+            raise
+        self.remove_journal()
+
+    def remove_partial_files(self) -> None:
+        """Removes the temporary files of killed runs."""
+        for target in self.targets:
+            for path in target.parent.glob(f".{escape(target.name)}.*.partial"):
+                path.unlink(missing_ok=True)
+
+    def remove_journal(self) -> None:
+        if self.journal is not None and self.journal.blocks:
+            self.journal.remove()
+
+
+def locate_journal(output: str | None, inputs: Sequence[InputFile], outputs: OutputFiles) -> Path | None:
+    """Returns the path of the journal, beside the output or in its folder; None unless inputs and outputs are files."""
+    are_files = bool(inputs) and all(file.path.is_file() for file in inputs)
+    if not (are_files and outputs.targets and all(path.is_file() or not path.exists() for path in outputs.targets)):
+        return None
+    if outputs.is_apart and "{" not in str(output):
+        return Path(str(output)) / JOURNAL.format(name=OF_FOLDER)
+    first = outputs.targets[0]
+    return first.with_name(JOURNAL.format(name=first.name))
+
+
+def describe_job(request: TranslationRequest, inputs: Sequence[InputFile]) -> dict[str, Any]:
+    """Returns all that decides the translations: the model, the texts, and the settings with the files they name."""
+    groups = (
+        request.search,
+        request.sampling,
+        request.repair,
+        request.checks,
+        request.lines,
+        request.memories,
+        request.tags,
+    )
+    options: dict[str, Any] = {}
+    for group in (*groups, request.layout, request.document):
+        options |= {name: value for name, value in asdict(group).items() if name not in FREE}
+    for name in ("precision", "n_best", "prefix", "score"):
+        options[name] = getattr(request, name)
+    files = {"glossary": [request.lines.glossary], "tm": request.memories.tm}
+    return {
+        "version": __version__,
+        "model": [hash_file(path / CARD) for path in request.model_request.paths],
+        "input": {str(file.path): hash_file(file.path) for file in inputs},
+        "options": options,
+        "files": {name: [hash_file(Path(path)) for path in paths if path] for name, paths in files.items()},
+    }
+
+
+def name_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """Returns in words the first thing in which two jobs differ."""
+    if old.get("version") != new["version"]:
+        return "another version of nmt"
+    if old.get("model") != new["model"]:
+        return "another model"
+    for kind, what in (("options", "another --{}"), ("files", "another --{}"), ("input", "other text in {}")):
+        name = next(find_changed(old.get(kind, {}), new[kind]), None)
+        if name is not None:
+            return what.format(name.replace("_", "-") if kind != "input" else name)
+    return "another job"
+
+
+def find_changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    return (name for name in {**new, **old} if old.get(name) != new.get(name))
+
+
+def describe_command(request: TranslationRequest) -> CommandLine:
+    """Returns the command as it was typed, without `--resume` and `--force`."""
+    groups = (value for value in vars(request).values() if hasattr(value, "__dataclass_fields__"))
+    values = dict(vars(request)) | {"model": list(map(name_model, request.models))}
+    for group in groups:
+        values |= {field.name: getattr(group, field.name) for field in option_fields(type(group))}
+    typed = [
+        option
+        for name, flag in request.explicit.typed.items()
+        if name in values and name not in ("files", "resume", "force")
+        for option in list_values(flag, values[name])
+    ]
+    typed += [] if request.explicit.file is None else [("--config", str(request.explicit.file))]
+    return CommandLine("translate", tuple(map(str, request.files)), tuple(typed))

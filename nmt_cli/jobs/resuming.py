@@ -1,0 +1,58 @@
+"""An executor that keeps finished blocks in a journal, and takes those of an interrupted run from it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from nmt_cli.errors import DataError
+from nmt_cli.jobs.job import Block, Executor
+from nmt_cli.jobs.journal import BlockJournal, hash_texts
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+
+
+class JournalledExecutor(NamedTuple):
+    """Translates with another executor, except what an interrupted run has translated. Implements `jobs.job.Executor`.
+
+    `with_network` says whether the output depends on what the network attended to.
+    """
+
+    executor: Executor
+    journal: BlockJournal
+    resumes: bool
+    with_network: bool
+
+    @property
+    def replacements(self) -> int:
+        return self.executor.replacements
+
+    def translate_blocks(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
+        from nmt_cli.jobs.saved_translations import decode_value, encode_translation  # numpy; a job itself is light
+
+        remaining = iter(blocks)
+        finished = self.journal.replay() if self.resumes else iter(())
+        for block in remaining:
+            saved = next(finished, None) if block.texts else None
+            if block.texts and saved is None:
+                remaining = chain([block], remaining)
+                break
+            if saved is not None and saved.digest != hash_texts(block.texts):
+                raise DataError(f"the journal {self.journal.path} belongs to other texts", hint="leave --resume out")
+            yield [] if saved is None else [decode_value(row) for row in saved.results]
+        waiting: deque[Block] = deque()
+
+        def keep_blocks() -> Iterator[Block]:
+            for block in remaining:
+                waiting.append(block)  # before it is yielded: the executor may ask for blocks in another thread
+                yield block
+
+        for translations in self.executor.translate_blocks(keep_blocks()):
+            texts = waiting.popleft().texts
+            if texts:
+                rows = [encode_translation(translation, with_network=self.with_network) for translation in translations]
+                self.journal.append(texts, rows)
+            yield translations

@@ -1,0 +1,138 @@
+"""Translations killed with SIGKILL: they go on where they were, and write what an uninterrupted one writes."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from shutil import copyfile
+
+import pytest
+
+from support.archives import make_docx, unpack
+
+PROJECT = Path(__file__).parents[2]
+LINES = 96
+BLOCK = 8  # units translated together
+CODE = f"""
+import sys
+from nmt_cli.api.translating import request, translate
+from nmt_cli.cli.app import main
+from support.fakes import FakeTranslator, make_card
+
+class SlowTranslator(FakeTranslator):
+    def translate(self, lines, config, progress=None, **options):
+        translations = super().translate(lines, config, progress, **options)
+        with open("translated.log", "a") as log:
+            log.write("x" * bool(lines) + chr(10))
+        return translations
+
+request.open_translator = lambda asked: SlowTranslator(seconds_per_line=0.004)
+translate.READ_AHEAD = {BLOCK}
+main(sys.argv[1:])
+"""
+
+
+@pytest.fixture
+def interrupted(tmp_path: Path) -> Path:
+    """A directory with a folder of a text and of a document to translate, and the card of a model."""
+    (tmp_path / "in/sub").mkdir(parents=True)
+    (tmp_path / "in/a.txt").write_text("".join(f"line {number} of it.\n" for number in range(LINES)))
+    paragraphs = (f"<w:p><w:r><w:t>part {number}</w:t></w:r></w:p>" for number in range(LINES // 2))
+    (tmp_path / "in/sub/b.docx").write_bytes(make_docx("".join(paragraphs)))
+    (tmp_path / "model").mkdir()
+    copyfile(PROJECT / "data/models/eng-deu/nmt_model_eng_deu/model/model.json", tmp_path / "model/model.json")
+    return tmp_path
+
+
+def start(interrupted: Path, *arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", CODE, "translate", *arguments]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(PROJECT), str(PROJECT / "tests")))}
+    return subprocess.Popen(
+        command, cwd=interrupted, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def finish(interrupted: Path, *arguments: str) -> str:
+    """Runs to the end, and returns what was said."""
+    _, said = (process := start(interrupted, *arguments)).communicate(timeout=120)
+    assert process.returncode == 0, said
+    return " ".join(said.split())
+
+
+def count_translated(interrupted: Path) -> int:
+    log = interrupted / "translated.log"
+    return log.read_text().count("x") if log.exists() else 0
+
+
+def kill_after(interrupted: Path, blocks: int, wait: float, arguments: Sequence[str]) -> None:
+    """Starts the job, and kills it a moment after it has translated so many blocks."""
+    process = start(interrupted, *arguments)
+    before = count_translated(interrupted)
+    while count_translated(interrupted) < before + blocks and process.poll() is None:
+        time.sleep(0.002)
+    time.sleep(wait)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_killed_at_several_moments_a_folder_is_written_as_if_never_killed(interrupted: Path) -> None:
+    finish(interrupted, "in", "-o", "whole")
+    blocks, moments = count_translated(interrupted), random.Random(7)
+    (interrupted / "translated.log").unlink()
+    arguments, kills = ["in", "-o", "out", "--resume", "--report", "qa.json"], 5
+    for number in range(kills):
+        kill_after(interrupted, 1 + number % 3, moments.uniform(0, 0.04), arguments)
+        assert not list((interrupted / "out").rglob("*.docx")) or number == kills - 1
+    said = finish(interrupted, *arguments)
+    assert "goes on where it was interrupted" in said and "in/a.txt: 96 texts" in said
+    assert blocks <= count_translated(interrupted) <= blocks + kills
+    for name in ("a.txt", "sub/b.docx"):
+        assert (interrupted / "out" / name).read_bytes() == (interrupted / "whole" / name).read_bytes()
+    assert "PART 7" in unpack((interrupted / "out/sub/b.docx").read_bytes())["word/document.xml"].decode()
+    assert sorted(path.name for path in (interrupted / "out").rglob("*")) == ["a.txt", "b.docx", "sub"]  # no journal
+
+
+def test_another_input_model_or_option_is_refused_with_the_line_to_type(interrupted: Path) -> None:
+    arguments = ["in/a.txt", "-o", "out.txt", "--beam-size", "2"]
+    kill_after(interrupted, 3, 0.01, arguments)
+    assert (interrupted / ".out.txt.journal").is_file()
+    others = [*arguments[:3], "--beam-size", "3"]
+    original = (interrupted / "in/a.txt").read_text()
+    for changed, text, what in (
+        (others, original, "another --beam-size"),
+        (arguments, original.replace("line 90", "row 90"), "other text in in/a.txt"),
+    ):
+        (interrupted / "in/a.txt").write_text(text)
+        _, said = (process := start(interrupted, *changed, "--resume")).communicate(timeout=60)
+        said = " ".join(said.split())
+        assert process.returncode == 65 and f"error: out.txt was begun with {what}" in said
+        assert f"start over: nmt translate in/a.txt --beam-size {changed[-1]} --output out.txt --force" in said
+    (interrupted / "in/a.txt").write_text(original)
+    card = interrupted / "model/model.json"
+    card.write_text((old := card.read_text()) + "\n")
+    assert (
+        "out.txt was begun with another model" in start(interrupted, *arguments, "--resume").communicate(timeout=60)[1]
+    )
+    card.write_text(old)
+    before = count_translated(interrupted)
+    assert "would go on with nmt translate in/a.txt" in finish(interrupted, *arguments)  # it starts over, and says so
+    assert count_translated(interrupted) - before == LINES // BLOCK
+    assert "nothing was interrupted here" in finish(interrupted, *arguments, "--resume")
+
+
+def test_what_is_interrupted_says_how_to_go_on(interrupted: Path) -> None:
+    process = start(interrupted, "in/a.txt", "-o", "out.txt")
+    while count_translated(interrupted) < 3:
+        time.sleep(0.002)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=60)
+    said = " ".join(said.split())
+    assert process.returncode == 143 and "texts are translated; go on with: nmt translate in/a.txt" in said
+    assert "--resume needs files to read and to write" in start(interrupted, "--resume").communicate(timeout=60)[1]

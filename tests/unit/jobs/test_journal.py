@@ -1,0 +1,131 @@
+"""A journal of blocks: what a killed process leaves of it, and that translations come back as they were."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nmt_cli.errors import DataError
+from nmt_cli.jobs.job import Block, InProcess
+from nmt_cli.jobs.journal import BlockJournal, hash_texts
+from nmt_cli.jobs.resuming import JournalledExecutor
+from nmt_cli.jobs.saved_translations import decode_value, encode_translation
+from nmt_cli.rewriting.slips import ReadAs
+from nmt_cli.translation.result import FailedCheck, Placed, Repair, Translation, WordLinks
+from support.translations import louder
+
+IDENTITY = {"model": ["a"], "options": {"beam_size": 5}}
+BLOCKS = [("one", "two"), ("three",), ("",), ("four\n", "\udc80"), ("five",)]
+
+
+def write_journal(path: Path) -> BlockJournal:
+    journal = BlockJournal(path, IDENTITY)
+    for texts in BLOCKS:
+        journal.append(texts, [text.upper() for text in texts])
+    journal.close()
+    return journal
+
+
+def read_results(path: Path) -> list[list[str]]:
+    journal = BlockJournal(path, IDENTITY)
+    results = [block.results for block in journal.replay()]
+    journal.close()
+    return results
+
+
+def test_what_was_finished_is_read_again_and_gone_on_with(tmp_path: Path) -> None:
+    journal = BlockJournal(tmp_path / "new" / "x.journal", IDENTITY)
+    assert journal.read_identity() is None and not journal.path.exists()
+    write_journal(journal.path)
+    assert journal.read_identity() == IDENTITY and journal.path.stat().st_mode & 0o077 == 0
+    journal = BlockJournal(journal.path, IDENTITY)
+    assert [block.digest for block in journal.replay()] == [hash_texts(texts) for texts in BLOCKS]
+    assert (journal.blocks, journal.results) == (5, 7)
+    journal.append(["six"], ["SIX"])
+    journal.close()
+    assert read_results(journal.path)[-2:] == [["FIVE"], ["SIX"]]
+    write_journal(journal.path)  # another job, which starts over
+    assert len(read_results(journal.path)) == 5
+    journal.remove()
+    assert not journal.path.exists()
+
+
+def test_wherever_a_process_is_killed_only_the_last_block_is_lost(tmp_path: Path) -> None:
+    path = write_journal(tmp_path / "x").path
+    whole = path.read_bytes()
+    ends = [end for end in range(len(whole) + 1) if whole[:end].endswith(b"\n")]
+    for end in range(ends[0], len(whole), 7):
+        path.write_bytes(whole[:end])
+        finished = sum(complete <= end for complete in ends) - 1
+        assert read_results(path) == [[text.upper() for text in texts] for texts in BLOCKS[:finished]]
+        assert path.read_bytes() == whole[: ends[finished]]
+
+
+def test_damage_ends_what_is_believed(tmp_path: Path) -> None:
+    path = write_journal(tmp_path / "x").path
+    lines = path.read_bytes().splitlines(keepends=True)
+    for damaged in (b"\0" * 40 + b"\n", lines[2][:-9] + b"\n", b"\n"):
+        path.write_bytes(b"".join([*lines[:2], damaged, *lines[3:]]))
+        assert read_results(path) == [["ONE", "TWO"]]
+    path.write_bytes(b"no journal\n")
+    assert BlockJournal(path, IDENTITY).read_identity() is None
+
+
+def make_translation() -> Translation:
+    """A translation with something in each of its fields."""
+    best = louder("a b").hypotheses[0]
+    words = (WordLinks(range(2), range(1, 2), ((0, 1),)), WordLinks(range(0), range(3, 9, 2)))
+    spans = (Placed("b", "attention", True),)
+    attention = np.array([[0.1, 0.9], [1 / 3, 2 / 3]], dtype=np.float32)
+    best = best._replace(words=words, placed_spans=spans, attentions=(attention,), log_probability=np.float64(-1 / 3))
+    return louder("a b")._replace(
+        hypotheses=(best, best),
+        unseen=frozenset("🙂ä"),
+        repairs=(Repair("loop", None),),
+        read_as=(ReadAs("teh", "the"),),
+        checks=(FailedCheck("numbers", "number 7 missing"),),
+        confidence=0.1 + 0.2,
+        carried=("Kazimierz",),
+        read_back={"b": -0.5},
+    )
+
+
+def test_a_translation_comes_back_as_it_was(tmp_path: Path) -> None:
+    journal = BlockJournal(tmp_path / "x", IDENTITY)
+    before = make_translation()
+    journal.append(["a b"], [encode_translation(before, with_network=True)])
+    journal.close()
+    (block,) = (again := BlockJournal(journal.path, IDENTITY)).replay()
+    again.close()
+    after = decode_value(block.results[0])
+    assert repr(after) == repr(before).replace("np.float64(-0.3333333333333333)", "-0.3333333333333333")
+    assert after.hypotheses[0].attention.tobytes() == before.hypotheses[0].attention.tobytes()
+    small = decode_value(encode_translation(before, with_network=False))
+    assert (small.text, small.checks, small.placed) == (before.text, before.checks, before.placed)
+    assert small.hypotheses[0].attentions == ()
+
+
+def test_only_what_is_not_finished_is_translated_again(tmp_path: Path) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def translate(block: Block) -> list[Translation]:
+        asked.append(block.texts)
+        return [louder(text) for text in block.texts]
+
+    def run(blocks: list[Block], *, resumes: bool) -> list[list[str]]:
+        journal = BlockJournal(tmp_path / "x", IDENTITY)
+        executor = JournalledExecutor(InProcess(translate), journal, resumes, with_network=False)
+        try:
+            return [[each.text for each in translations] for translations in executor.translate_blocks(blocks)]
+        finally:
+            journal.close()
+
+    blocks = [Block(0, ("a", "b")), Block(2, ()), Block(2, ("c",)), Block(3, ()), Block(3, ("d",))]
+    assert run(blocks[:3], resumes=False) == [["A", "B"], [], ["C"]]
+    asked.clear()
+    assert run(blocks, resumes=True) == [["A", "B"], [], ["C"], [], ["D"]]
+    assert asked == [("d",)]
+    with pytest.raises(DataError, match="belongs to other texts"):
+        run([Block(0, ("a", "x"))], resumes=True)
