@@ -72,7 +72,7 @@ def translate_document(
     with path.open("rb") as file:
         head = file.read(HEAD)
     document = open_document(find_format(path, source.config.format, head).name, source)
-    batches = batch_blocks(document.read_units(), UNITS)
+    batches = batch_blocks(document.read_with_domain(), UNITS)
     yield from translate_units(batches, InProcess(translate), report.add)
     report.notes += document.notes
 
@@ -102,7 +102,7 @@ def translate_fragment(
         source_language=languages[0],
         kept_tags=kept_tags,
     )
-    batches = batch_blocks(open_document("html", source).read_units(), UNITS)
+    batches = batch_blocks(open_document("html", source).read_with_domain(), UNITS)
     return b"".join(translate_units(batches, InProcess(translate), refuse_failure)).decode("utf-8")
 
 

@@ -63,6 +63,7 @@ class LoadedTranslator:
         self._options = list_tags(options)
         self._memory = memory
         self.model = model
+        self._languages = translator.card.follow_tags(choose_tags(self._options, translator.card, model)).languages
         self._make_options({})  # what is wrong is said when it is given
 
     def __repr__(self) -> str:
@@ -99,7 +100,9 @@ class LoadedTranslator:
 
             load_confidence(self.card)
         tags = choose_tags({**self._options, **list_tags(options)}, self.card, self.model)
-        return made._replace(search=dataclasses.replace(made.search, tags=tags), memory=self._memory)
+        search = dataclasses.replace(made.search, tags=tags)
+        memory = self._memory if self.card.follow_tags(tags).languages == self._languages else None
+        return made._replace(search=search, memory=memory, known_domains=self.card.domains)
 
     @overload
     def translate(self, texts: str, **options: Any) -> str: ...
@@ -159,7 +162,7 @@ class LoadedTranslator:
             made = made._replace(memory=open_memory(tm, languages))
 
         def translate_block(block: Block) -> list[Translation]:
-            return made.translate(self._translator, block.texts, first_line=block.first)
+            return made.translate(self._translator, block.texts, first_line=block.first, domains=block.domains)
 
         return translate_file(
             translate_block,

@@ -107,6 +107,11 @@ class PrepareConfig(Settings):
         "Column of tags, such as ui, formal or to:nld, which the model learns to obey.",
         panel="Data",
     )
+    register: Literal["none", "auto"] = setting(
+        "none",
+        "auto: tag pairs as formal or informal by how their target addresses people (Sie or du), where that shows.",
+        panel="Data",
+    )
     near_duplicates: bool = setting(False, "Also keep near-duplicate sentences within one split.", panel="Splits")
     seed: int = setting(
         1,

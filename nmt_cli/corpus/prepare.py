@@ -29,7 +29,7 @@ from nmt_cli.corpus.steps.run_checks import refuse_findings, run_checks
 from nmt_cli.corpus.steps.sources import FINDERS
 from nmt_cli.corpus.steps.split_sizes import check_sizes
 from nmt_cli.corpus.steps.subwords import choose_separation
-from nmt_cli.corpus.steps.tagging import refuse_unpaired_tags, tag_inputs
+from nmt_cli.corpus.steps.tagging import label_registers, refuse_unpaired_tags, tag_inputs
 from nmt_cli.errors import NmtError, OptionError, OutputError
 from nmt_cli.sources.source import PictureReader
 
@@ -70,6 +70,10 @@ def prepare(
     sources = FINDERS[config.source_type](pairs, inputs, reader, report_progress)
     # 2. Check the pairs, which decides what is dropped.
     findings = check_pairs(pairs, config, report_progress, report, sources.checks)
+    language_notes: list[str] = []
+    languages = choose_languages(inputs, config, pairs, language_notes)
+    if config.register == "auto":
+        label_registers(pairs, languages[1])
     # 3. Split the pairs, so that no sentence appears in two splits.
     division = split_pairs(pairs, config, report_progress)
     # 4. Read text without translations, and audit it against the held-out sentences.
@@ -78,8 +82,7 @@ def prepare(
     for text in monolingual:
         refuse_unpaired_tags(text.pairs.tag_sets, pairs)
     # 5. Learn the subwords from train, encode all splits, and write everything, the manifest last.
-    notes = inputs.notes + [note for texts in more_text.values() for note in texts.notes]
-    languages = choose_languages(inputs, config, pairs, notes)
+    notes = [*inputs.notes, *(note for texts in more_text.values() for note in texts.notes), *language_notes]
     config = choose_separation(pairs, division.splits.train, config, notes)
     corpus = CheckedCorpus(pairs, inputs, sources, findings, division, languages, monolingual)
     manifest = write_corpus(corpus, directory, config, report_progress, replace=replace)

@@ -60,6 +60,8 @@ DECLARING = frozenset("html xliff android resx svg docx odt pptx odp epub".split
 TABLES = ("tsv", "csv", "jsonl")
 UNMARKED = ("text", *TABLES, "po", "properties")  # no mark of theirs is placed by the words of a translation
 CATALOGUES = ("po", "xliff")  # have translations already
+UI = "ui"  # the domain of what programs show
+OF_PROGRAMS = frozenset("po xliff json yaml properties android apple ini toml php dtd rc ftl resx".split())
 HOLDERS = {  # of options: the formats that have them
     **dict.fromkeys(("column", "new_column", "qa_column"), TABLES),
     **dict.fromkeys(("retranslate", "fuzzy"), CATALOGUES),
@@ -95,7 +97,9 @@ def open_document(
 
     def open_as_utf8(source: DocumentSource) -> Document:
         with_lines = format_line is not None and name == TEXT.name
-        return document(source, format_line) if with_lines else document(source)  # type: ignore[call-arg]
+        utf8_document = document(source, format_line) if with_lines else document(source)  # type: ignore[call-arg]
+        utf8_document.domain = UI if name in OF_PROGRAMS or name in TABLES else ""
+        return utf8_document
 
     config = source.config
     if config.encoding is None and name != CATALOGUE:

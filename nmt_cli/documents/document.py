@@ -52,6 +52,7 @@ class TranslationUnit(NamedTuple):
 
     texts: tuple[str, ...]
     write: Callable[[Sequence[Translation]], str | bytes]
+    domain: str = ""  # of the texts, as a tag that a model may know
     location: Location | None = None
 
 
@@ -97,6 +98,7 @@ class Document(ABC):
     """A document, which can be read once. `notes` counts shortcomings by the message about them."""
 
     format: FileFormat = TEXT
+    domain = ""  # of all texts whose units have none of their own
 
     def __init__(self, source: DocumentSource) -> None:
         self.source = source
@@ -105,6 +107,11 @@ class Document(ABC):
     @abstractmethod
     def read_units(self) -> Iterator[TranslationUnit]:
         """Yields the units in document order. Raises DataError, naming the invalid line."""
+
+    def read_with_domain(self) -> Iterator[TranslationUnit]:
+        """Yields the units, those without a domain in that of the document."""
+        for unit in self.read_units():
+            yield unit if unit.domain or not self.domain else unit._replace(domain=self.domain)
 
 
 def make_verbatim_unit(text: str | bytes) -> TranslationUnit:

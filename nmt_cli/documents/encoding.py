@@ -44,7 +44,7 @@ class EncodedDocument(Document):
             yield make_verbatim_unit(mark)
         document = self.make(self.source._replace(lines=lines))
         document.notes = self.notes
-        for unit in document.read_units():
+        for unit in document.read_with_domain():
             yield unit if encoding is None else unit._replace(write=self.encode_output(unit.write, encoding))
 
     def find_encoding(self) -> tuple[str | None, Iterable[bytes]]:

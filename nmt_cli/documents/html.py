@@ -55,6 +55,7 @@ ENCODING = re.compile(rb"<meta[^>]{1,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-
 KEPT_BLOCK_NOTE = "blocks of preformatted text or text areas, left as they are"
 KEPT_LANGUAGE_NOTE = "blocks in another language than the page, left as they are"
 LINKS_NEED_TEXT = frozenset({"a"})
+SHOWN_BY_PROGRAMS = frozenset({"table", "menu", "nav", "select"})  # whose texts are like those of programs
 
 
 class HtmlDocument(Document):
@@ -145,6 +146,7 @@ class FlowReader:
         self.tokens = TokenStream(scan_markup(text, is_html=True, is_template=True))
         self.items: list[InlineItem] = []
         self.components = 0  # that are open within the line
+        self.shown = 0  # open elements of SHOWN_BY_PROGRAMS
 
     @property
     def continues_line(self) -> bool:
@@ -186,6 +188,7 @@ class FlowReader:
             self.items.append(InlineItem("point", self.read_nested(token)))
         else:
             yield from self.flush()
+            self.shown += token.kind == "open" and token.name in SHOWN_BY_PROGRAMS
             yield from self.document.translate_tag(token)
 
     def read_note(self, token: MarkupToken) -> bool:
@@ -208,6 +211,7 @@ class FlowReader:
             self.items.append(InlineItem("close", (token.raw,), name=token.name))
         else:
             yield from self.flush()
+            self.shown = max(0, self.shown - (token.name in SHOWN_BY_PROGRAMS))
             yield token.raw
 
     def is_foreign(self, token: MarkupToken) -> bool:
@@ -275,7 +279,7 @@ class FlowReader:
         """Yields the pending items as a paragraph, or as one paragraph per link for a row of links."""
         items, self.items, self.components = self.items, [], 0
         for row in split_links(items) if items else ():
-            yield Paragraph(row, escape_markup, LINKS_NEED_TEXT)
+            yield Paragraph(row, escape_markup, LINKS_NEED_TEXT, "ui" if self.shown else "")
 
 
 def find_primary_subtag(language: str) -> str:

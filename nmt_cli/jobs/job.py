@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from nmt_cli.errors import DataError
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.text.tags import TagSet
+from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags
 from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ class Block(NamedTuple):
 
     first: int
     texts: tuple[str, ...]
+    domains: tuple[str, ...] = ()  # of each text; empty if none has any
 
 
 TranslateBlock = Callable[[Block], "list[Translation]"]
@@ -42,6 +43,7 @@ class SearchOptions(NamedTuple):
     repair: RepairConfig | None
     checks: CheckConfig | None
     memory: TranslationMemory | None = None  # of earlier translations
+    known_domains: frozenset[str] = frozenset()  # to the model
 
     def translate(
         self,
@@ -50,8 +52,10 @@ class SearchOptions(NamedTuple):
         progress: Callable[[int], None] | None = None,
         *,
         first_line: int = 0,
+        domains: Sequence[str] = (),
     ) -> list[Translation]:
-        """Translates lines, the first of which has this number in the whole input."""
+        """Translates lines, the first of which has this number in the whole input, each in its domain, if any."""
+        from nmt_cli.translation.by_tags import translate_tagged
         from nmt_cli.translation.isolation import translate_each  # numpy
 
         memory = None
@@ -60,12 +64,19 @@ class SearchOptions(NamedTuple):
 
             memory = RecallingMemory(self.memory)
 
+        options = {"repair": self.repair, "checks": self.checks, "memory": memory}
+        tags = [self.add_domain(domain) for domain in domains or [""] * len(lines)]
+
         def translate(some: Sequence[str], first: int) -> list[Translation]:
-            return translator.translate(
-                some, self.search, progress, repair=self.repair, checks=self.checks, first_line=first, memory=memory
-            )
+            some_tags = tags[first - first_line :][: len(some)]
+            return translate_tagged(translator, some, some_tags, self.search, progress, first_line=first, **options)
 
         return translate_each(translate, lines, first_line)
+
+    def add_domain(self, domain: str) -> TagSet:
+        """Returns the tags of the search, with a domain that the model knows where they name none."""
+        tags = (Tag(TagPurpose.DOMAIN, domain),) if domain in self.known_domains else ()
+        return merge_tags(tags, self.search.tags)
 
 
 @dataclass(frozen=True)
@@ -83,6 +94,7 @@ class Job:
     score: bool = False
     opener: Opener = open_text_translator
     memory: TranslationMemory | None = None  # of earlier translations
+    known_domains: frozenset[str] = frozenset()  # to the model
 
     def start(self, *, threads: int | None = None) -> TranslateBlock:
         """Loads the model for `threads` threads (None: all cores) and returns the function that translates a block.
@@ -92,8 +104,8 @@ class Job:
         translator = self.opener(self.request._replace(threads=threads))
         if self.score:
             return lambda block: self.score_block(translator, block)
-        options = SearchOptions(self.search, self.repair, self.checks, self.memory)
-        return lambda block: options.translate(translator, block.texts, first_line=block.first)
+        options = SearchOptions(self.search, self.repair, self.checks, self.memory, self.known_domains)
+        return lambda block: options.translate(translator, block.texts, first_line=block.first, domains=block.domains)
 
     def score_block(self, translator: Translator, block: Block) -> list[Translation]:
         """Scores the given translations by the model, and checks them like its own."""

@@ -39,8 +39,9 @@ def translate_units(
         first = 0
         for batch in batches:
             texts = tuple(text for unit in batch for text in unit.texts)
+            domains = tuple(unit.domain for unit in batch for _ in unit.texts)
             waiting.append(batch)  # before the block is yielded: the executor may ask for blocks in another thread
-            yield Block(first, texts)
+            yield Block(first, texts, domains if any(domains) else ())
             first += len(texts)
 
     # 3. and 4. The texts of each batch become a block; the executor translates the blocks in order.

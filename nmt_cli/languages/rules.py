@@ -46,6 +46,8 @@ class LanguageRules(NamedTuple):
     has_dotless_i: bool
     gender_forms: str  # pattern of words that name several genders at once, up to the mark inside or all of it
     gender_marks: str  # pattern of what is left out of such a form, at its end
+    formal: str  # pattern of what addresses people formally, where that can be nothing else
+    informal: str  # of what addresses them informally
     negations: str  # pattern of words that negate
     example: str  # a short question, to try a model with
     bleu_tokenizer: str  # of sacreBLEU, where words are not told by blanks

@@ -22,7 +22,7 @@ from nmt_cli.runtime.installed_models import explain_missing_model, list_models
 from nmt_cli.sources.entries import SourceEntries, read_entries
 from nmt_cli.sources.source import Source
 from nmt_cli.text.profile import PROFILE_NAME, CorpusProfile
-from nmt_cli.text.tags import TagSet, replace_languages
+from nmt_cli.text.tags import TagPurpose, TagSet, parse_tag_name, replace_languages
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerSettings
 from nmt_cli.text.wrapping import format_count
 
@@ -86,6 +86,12 @@ class ModelCard(NamedTuple):
         """Returns the card as it is for the languages that tags name."""
         source, target = replace_languages(self.languages, tags)
         return self._replace(source_language=source, target_language=target)
+
+    @property
+    def domains(self) -> frozenset[str]:
+        """The domains that the model has learned by tags."""
+        tags = map(parse_tag_name, self.tags)
+        return frozenset(tag.value for tag in tags if tag.kind is TagPurpose.DOMAIN)
 
     @property
     def side(self) -> SourceEntries:

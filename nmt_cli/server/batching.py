@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nmt_cli.server.errors import RequestError
 from nmt_cli.server.limits import DEFAULT_LIMITS, Limits
@@ -38,6 +38,7 @@ class WaitingRequest:
 
     model: ServedModel
     n_best: int
+    tags: tuple[str, ...]
     lines: Sequence[str]
     order: Sequence[int]  # indices of the lines that go through this lane
     translations: list[Translation | None]
@@ -46,9 +47,9 @@ class WaitingRequest:
     finished_count: int = 0
 
     @property
-    def key(self) -> tuple[int, int]:
+    def key(self) -> tuple[int, int, tuple[str, ...]]:
         """The properties shared by requests that are translated together."""
-        return id(self.model), self.n_best
+        return id(self.model), self.n_best, self.tags
 
     @property
     def is_waiting(self) -> bool:
@@ -150,8 +151,10 @@ class Batcher:
         self.batches = 0  # translated so far
         self.lock = threading.Lock()
 
-    async def translate(self, model: ServedModel, lines: Sequence[str], n_best: int = 1) -> list[Translation]:
-        """Returns the translation of each line.
+    async def translate(
+        self, model: ServedModel, lines: Sequence[str], n_best: int = 1, tags: Sequence[str] = ()
+    ) -> list[Translation]:
+        """Returns the translation of each line, behind these `tags` and those of the model.
 
         Raises RequestError if too many lines are already waiting, and for a line so long that it would hold up others.
         """
@@ -162,12 +165,12 @@ class Batcher:
         if sum(lane.waiting_lines for lane in self.lanes.values()) + len(lines) > self.limits.waiting:
             raise RequestError(503, "too many requests are waiting; try again in a moment", retry_after=2)
         translations: list[Translation | None] = [None] * len(lines)
-        requests = []
+        requests, all_tags = [], (*map(str, model.tags), *tags)
         for are_long, lane in self.lanes.items():
             order = [index for index, line in enumerate(lines) if (len(line) >= LONG_LINE) == are_long]
             if order:
                 done = asyncio.get_running_loop().create_future()
-                request = WaitingRequest(model, n_best, lines, order, translations, done)
+                request = WaitingRequest(model, n_best, all_tags, lines, order, translations, done)
                 requests.append(request)
                 lane.add(request)
         try:
@@ -185,7 +188,8 @@ class Batcher:
         translator = self.pool.open(first.model)
         beam_size = max(translator.beam_size, first.n_best)
         lines = [request.lines[index] for request, index in batch]
-        return translator.translations(lines, n_best=first.n_best, beam_size=beam_size)
+        tags: dict[str, Any] = {"tag": first.tags} if first.tags else {}
+        return translator.translations(lines, n_best=first.n_best, beam_size=beam_size, **tags)
 
     def close(self) -> None:
         for lane in self.lanes.values():

@@ -5,16 +5,17 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt_cli.api.translator import LoadedTranslator
 from nmt_cli.errors import NmtError, OptionError
 from nmt_cli.files import FileState, read_state
-from nmt_cli.languages.codes import KnownLanguage, find_language
+from nmt_cli.languages.codes import KnownLanguage, find_language, is_same_language
 from nmt_cli.runtime.model_directory import CARD, ModelCard, ModelDirectory, read_card
 from nmt_cli.server.errors import RequestError
+from nmt_cli.text.tags import TagPurpose, TagSet, parse_tag_name
 
 if TYPE_CHECKING:
     from nmt_cli.translation.memory.lookup import TranslationMemory
@@ -38,6 +39,8 @@ class ServedModel:
     translator: LoadedTranslator | None = None
     last_used: float = 0.0  # by a monotonic clock
     memory: TranslationMemory | None = None  # of the translator, and of earlier ones
+    tags: TagSet = ()  # of its languages, where the model in its directory has several directions
+    is_first: bool = True  # of the directions of the model
 
     def find_near(self, text: str, most: int) -> list[str]:
         """Returns the translations of texts in the memory that are nearly the same, nearest first."""
@@ -53,6 +56,19 @@ class ServedModel:
         size = sum((directory / name).stat().st_size for name in files if (directory / name).is_file())
         source, target = find_language(card.source_language), find_language(card.target_language)
         return cls(directory, card, source, target, size + LOADED_EXTRA, state)
+
+    def list_directions(self) -> list[ServedModel]:
+        """Returns a model for each target language of the card, the usual one first; they share a translator."""
+        known = [tag for tag in map(parse_tag_name, self.card.tags) if tag.kind is TagPurpose.TARGET]
+        others = [tag for tag in known if not is_same_language(tag.value, self.card.target_language)]
+        cards = [(tag, self.card.follow_tags((tag,))) for tag in others]
+        return [
+            self,
+            *(
+                replace(self, card=card, target=find_language(tag.value), tags=(tag,), is_first=False)
+                for tag, card in cards
+            ),
+        ]
 
 
 class ModelPool:
@@ -113,18 +129,22 @@ class ModelPool:
         with self.lock:
             model.last_used = time.monotonic()
             state = read_state(model.directory / CARD)
+            twins = [other for other in self.models if other.directory == model.directory]
             if model.translator is None:
                 self.make_room(model)
                 model.translator = self.opener(model.directory)
             elif state != model.state:
                 self.load_again(model)
-            model.state = state
+            for twin in twins:
+                twin.translator, twin.state = model.translator, state
             return model.translator
 
     def load_again(self, model: ServedModel) -> None:
         """Loads a replaced model; a batch that is being translated keeps the old one until it is done."""
         try:
-            model.translator, model.card = self.opener(model.directory), read_card(model.directory)
+            model.translator, card = self.opener(model.directory), read_card(model.directory)
+            for twin in self.models:
+                twin.card = card.follow_tags(twin.tags) if twin.directory == model.directory else twin.card
         except NmtError as error:
             self.report(f"{error.message}: {model.directory} is served as it was")
         else:
@@ -134,10 +154,14 @@ class ModelPool:
         """Unloads the least recently used models until there is room for another."""
         if self.memory_limit is None:
             return
-        loaded = [model for model in self.models if model.translator is not None and model is not wanted_model]
-        total = wanted_model.size + sum(model.size for model in loaded)
-        for model in sorted(loaded, key=lambda model: model.last_used):
+        others = [model for model in self.models if model.directory != wanted_model.directory]
+        by_use = sorted((model for model in others if model.translator is not None), key=lambda model: model.last_used)
+        loaded = {model.directory: model for model in by_use}  # the direction of each that was used last
+        total = wanted_model.size + sum(model.size for model in loaded.values())
+        for directory, model in sorted(loaded.items(), key=lambda item: item[1].last_used):
             if total <= self.memory_limit:
                 return
-            model.translator = None  # a batch that is being translated keeps it until it is done
+            for twin in others:
+                if twin.directory == directory:
+                    twin.translator = None  # a batch that is being translated keeps it until it is done
             total -= model.size

@@ -111,11 +111,11 @@ def serve(
     written, and NotFoundError or DamagedError for models.
     """
     host, port = parse_address(request.address)
-    models = [ServedModel.read(path) for path in request.models]
+    models = [model for path in request.models for model in ServedModel.read(path).list_directions()]
     pool = ModelPool(models, request.opener, request.memory_limit, report)
     for model in pool.models:
-        model.memory = request.memories.get(model.directory)
-    if len(pool.models) == 1:
+        model.memory = request.memories.get(model.directory) if model.is_first else None
+    if len(request.models) == 1:
         pool.open(pool.models[0])  # what is damaged is said now, and the first request does not wait
     suggestions = None
     if request.suggestions is not None:

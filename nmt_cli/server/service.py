@@ -21,6 +21,7 @@ from nmt_cli.server.results import ResultStore
 from nmt_cli.server.suggestions import SuggestionFile
 from nmt_cli.server.texts import SplitTexts, count_lines
 from nmt_cli.server.threads import ReadingThreads
+from nmt_cli.text.tags import FORMAL, INFORMAL
 from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
@@ -28,10 +29,30 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 Log = Callable[[str], None]
+DEFAULT, PREFERRED = "default", "prefer_"
+FORMALITIES = {  # of DeepL, with their tags
+    DEFAULT: None,
+    "more": FORMAL,
+    "less": INFORMAL,
+    "prefer_more": FORMAL,
+    "prefer_less": INFORMAL,
+}
 
 
 def ignore_line(line: str) -> None:
     """Logs nothing."""
+
+
+def choose_register(model: ServedModel, formality: str) -> tuple[str, ...]:
+    """Returns the tag of a DeepL formality. Raises RequestError for none of these, and for one that a model lacks."""
+    if formality not in FORMALITIES:
+        raise RequestError(400, f"Value for 'formality' not supported: {formality}")
+    tag = FORMALITIES[formality]
+    if tag is None or tag in model.card.tags:
+        return () if tag is None else (tag,)
+    if formality.startswith(PREFERRED):
+        return ()
+    raise RequestError(400, "'formality' is not supported for given 'target_lang'")
 
 
 class TranslatedTexts(NamedTuple):
@@ -93,44 +114,50 @@ class Service:
         *,
         are_markup: bool = False,
         kept_tags: frozenset[str] = frozenset(),
+        formality: str = DEFAULT,
     ) -> TranslatedTexts:
         """Translates texts of one language; "auto" detects it from the first text with letters.
 
-        In markup, elements named in `kept_tags` are kept.
+        In markup, elements named in `kept_tags` are kept. `formality` is one of FORMALITIES.
         """
         if source in (None, "", "auto"):
             source = await self.detector.choose_source(texts)
         model = self.pool.find(source, target)
+        tags = choose_register(model, formality)
         if are_markup:
-            return TranslatedTexts(model, await self.translate_markup(model, texts, kept_tags), [])
+            return TranslatedTexts(model, await self.translate_markup(model, texts, kept_tags, tags), [])
         split = self.split_texts(texts)
-        translations = await self.translate_lines(model, split.lines, 1 + alternatives)
+        translations = await self.translate_lines(model, split.lines, 1 + alternatives, tags)
         others = []
         if alternatives:
             find_near = partial(model.find_near, most=alternatives)
             others = await asyncio.to_thread(split.join_alternatives, translations, alternatives, find_near)
         return TranslatedTexts(model, split.join(translations), others)
 
-    async def translate_markup(self, model: ServedModel, texts: Sequence[str], kept_tags: frozenset[str]) -> list[str]:
-        """Translates pieces of HTML, keeping tags and entities."""
+    async def translate_markup(
+        self, model: ServedModel, texts: Sequence[str], kept_tags: frozenset[str], tags: Sequence[str] = ()
+    ) -> list[str]:
+        """Translates pieces of HTML, keeping tags and entities; the network reads `tags` before each text."""
         from nmt_cli.api.documents import translate_fragment
 
         self.check_lines(texts)
         read = partial(translate_fragment, languages=model.card.languages, kept_tags=kept_tags)
         reads = [partial(read, text=text) for text in texts]
         try:
-            return await self.threads.read_fragments(model, reads)
+            return await self.threads.read_fragments(model, reads, tags)
         except FailedLineError as error:
             raise RequestError(500, error.message) from error
         except NmtError as error:
             raise RequestError(400, error.message) from error
 
-    async def translate_lines(self, model: ServedModel, lines: Sequence[str], n_best: int = 1) -> list[Translation]:
+    async def translate_lines(
+        self, model: ServedModel, lines: Sequence[str], n_best: int = 1, tags: Sequence[str] = ()
+    ) -> list[Translation]:
         """Returns the translation of each line. Raises RequestError if too many wait."""
         if not lines:
             return []
         try:
-            translations = await self.batcher.translate(model, lines, n_best)
+            translations = await self.batcher.translate(model, lines, n_best, tags)
         except NmtError as error:  # a model that was damaged since the server started
             raise RequestError(500, error.message) from error
         for number, failure in enumerate((translation.failure for translation in translations), start=1):

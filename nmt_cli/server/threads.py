@@ -28,9 +28,10 @@ FRAGMENTS_OF_REQUEST = 8  # of these, how many one request may have
 class BlockTranslator:
     """Translates the blocks of one thread; made in the event loop, called in the thread."""
 
-    def __init__(self, batcher: Batcher, model: ServedModel) -> None:
+    def __init__(self, batcher: Batcher, model: ServedModel, tags: Sequence[str] = ()) -> None:
         self.batcher = batcher
         self.model = model
+        self.tags = tags
         self.loop = asyncio.get_running_loop()
         self.is_given_up = False
         self.pending: Future[list[Translation]] | None = None
@@ -41,7 +42,18 @@ class BlockTranslator:
             raise CancelledError
         if not block.texts:
             return []
-        pending = asyncio.run_coroutine_threadsafe(self.batcher.translate(self.model, block.texts), self.loop)
+        domains = [domain if domain in self.model.card.domains else "" for domain in block.domains]
+        domains = domains or [""] * len(block.texts)
+        translations: dict[int, Translation] = {}
+        for domain in dict.fromkeys(domains):
+            rows = [row for row, of_row in enumerate(domains) if of_row == domain]
+            texts = self.translate([block.texts[row] for row in rows], (*self.tags, *filter(None, (domain,))))
+            translations |= zip(rows, texts, strict=True)
+        return [translations[row] for row in range(len(domains))]
+
+    def translate(self, texts: Sequence[str], tags: Sequence[str]) -> list[Translation]:
+        """Returns the translations of texts, behind `tags`; waits for the event loop."""
+        pending = asyncio.run_coroutine_threadsafe(self.batcher.translate(self.model, texts, 1, tags), self.loop)
         self.pending = pending
         if self.is_given_up:  # between the two lines above
             pending.cancel()
@@ -67,14 +79,14 @@ class ReadingThreads:
         return await self.run(self.documents, model, read)
 
     async def read_fragments(
-        self, model: ServedModel, reads: Sequence[Callable[[TranslateBlock], Reading]]
+        self, model: ServedModel, reads: Sequence[Callable[[TranslateBlock], Reading]], tags: Sequence[str] = ()
     ) -> list[Reading]:
         """Returns the results of `reads`, each of which has the blocks of a piece of markup translated."""
         limit = asyncio.Semaphore(FRAGMENTS_OF_REQUEST)
 
         async def run_one(read: Callable[[TranslateBlock], Reading]) -> Reading:
             async with limit:
-                return await self.run(self.fragments, model, read)
+                return await self.run(self.fragments, model, read, tags)
 
         tasks = [asyncio.ensure_future(run_one(read)) for read in reads]
         try:
@@ -84,9 +96,13 @@ class ReadingThreads:
                 task.cancel()
 
     async def run(
-        self, executor: ThreadPoolExecutor, model: ServedModel, read: Callable[[TranslateBlock], Reading]
+        self,
+        executor: ThreadPoolExecutor,
+        model: ServedModel,
+        read: Callable[[TranslateBlock], Reading],
+        tags: Sequence[str] = (),
     ) -> Reading:
-        translator = BlockTranslator(self.batcher, model)
+        translator = BlockTranslator(self.batcher, model, tags)
         try:
             return await asyncio.get_running_loop().run_in_executor(executor, read, translator)
         finally:

@@ -28,7 +28,7 @@ OPTIONS: Mapping[str, CommandOptions] = {
         ),
         others=(
             *("source-type", "monolingual-target"),
-            *("format", "encoding", "source-column", "target-column", "group-column", "tag-column"),
+            *("format", "encoding", "source-column", "target-column", "group-column", "tag-column", "register"),
             "strict",
             *("tokenizer", "lowercase", "tokenizer-from"),
             "json",

@@ -148,7 +148,7 @@ class DeferredDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         document = self.opener.open_as(self.format, self.source)
         document.notes = self.notes
-        yield from document.read_units()
+        yield from document.read_with_domain()
 
 
 class ArrivingDocument(Document):
@@ -171,7 +171,7 @@ class ArrivingDocument(Document):
             self.opener.console.say(f"standard input is read as {format.title} ({format.name})")
         document = self.opener.open_as(format, self.source)
         document.notes = self.notes
-        yield from document.read_units()
+        yield from document.read_with_domain()
 
 
 def read_file(path: Path) -> Iterator[bytes]:

@@ -151,7 +151,7 @@ class FileUnits:
     def read_units(self) -> Iterator[TranslationUnit]:
         """Yields the units until one cannot be read or written."""
         with self.note_error():
-            for unit in track_locations(self.document.read_units(), self.summaries):
+            for unit in track_locations(self.document.read_with_domain(), self.summaries):
                 if self.error is not None:
                     return
                 yield unit._replace(write=partial(self.write, unit))

@@ -20,6 +20,7 @@ from nmt_cli.text.tags import TagSet
 from nmt_cli.translation.config import CheckConfig, LineConfig, MemoryConfig, ModelRequest, RepairConfig, TagConfig
 
 if TYPE_CHECKING:
+    from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.result import Translation
 
@@ -99,11 +100,12 @@ class TranslationRequest:
         layout = replace(self.layout, scores=scores, confidence=self.checks.confidence, json=is_json)
         return LineWriter(layout, self.n_best, indent="  " if is_prompt else "")
 
-    def make_job(self, memory: TranslationMemory | None, tags: TagSet = ()) -> Job:
-        """Returns everything a process needs to translate, with `tags` before each source."""
+    def make_job(self, memory: TranslationMemory | None, tags: TagSet, card: ModelCard) -> Job:
+        """Returns everything a process needs to translate with a model, with `tags` before each source."""
         search, checks = replace(self.complete_search, tags=tags), self.checks
         opener = open_translator
-        return Job(self.model_request, search, self.repair, checks, score=self.score, opener=opener, memory=memory)
+        job = Job(self.model_request, search, self.repair, checks, score=self.score, opener=opener, memory=memory)
+        return replace(job, known_domains=card.domains)
 
 
 def has_form(path: Path) -> bool:

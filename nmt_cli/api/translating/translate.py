@@ -71,7 +71,7 @@ def run_translation(request: TranslationRequest, console: Console) -> Translatio
     else:
         batches = batch_documents(documents, paths, outputs, report.files, are_pairs=request.score)
     # 3. Translate batch by batch; write each as soon as it is there.
-    job, processes = request.make_job(memory, tags), silence_ray(request.processes)
+    job, processes = request.make_job(memory, tags, card), silence_ray(request.processes)
     progress = console.show_progress(paths if outputs.targets else [])
     with resumable.keep_blocks(console), progress as advance, outputs, open_executor(job, processes) as executor:
         translated = translate_units(batches, resumable.wrap(executor, documents), report.add)
@@ -213,7 +213,7 @@ def batch_documents(
     if outputs.is_apart:
         return outputs.batch_files(documents, partial(batch_units, paths=paths, are_pairs=are_pairs), summaries)
     summaries.begin_file(", ".join(document.source.name for document in documents))
-    units = itertools.chain.from_iterable(document.read_units() for document in documents)
+    units = itertools.chain.from_iterable(document.read_with_domain() for document in documents)
     return batch_units(track_locations(units, summaries), paths, are_pairs=are_pairs)
 
 

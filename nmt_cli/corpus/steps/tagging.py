@@ -1,7 +1,8 @@
-"""Decides the tags of the inputs and of their pairs, and counts them. Knows no vocabulary; `subwords.py` does."""
+"""Decides the tags of inputs and of their pairs, labels registers, and counts tags. Knows no vocabulary."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +14,18 @@ from nmt_cli.corpus.formats.inputs import CorpusFile
 from nmt_cli.corpus.pairs import Pairs
 from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.errors import OptionError
-from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags, reverse_tags
+from nmt_cli.languages.rules import LanguageRules, find_rules
+from nmt_cli.text.tags import (
+    FORMAL,
+    INFORMAL,
+    Tag,
+    TagPurpose,
+    TagSet,
+    find_language_tag_of,
+    merge_tags,
+    parse_tag_list,
+    reverse_tags,
+)
 from nmt_cli.text.wrapping import format_count
 
 
@@ -49,6 +61,33 @@ def describe_files(count: int) -> str:
 def turn_tags(tags: TagSet, config: PrepareConfig) -> TagSet:
     """Returns the tags of a file as its pairs have them, whose sides may be swapped."""
     return reverse_tags(tags) if config.reverse else tags
+
+
+def label_registers(pairs: Pairs, target_language: str) -> None:
+    """Tags pairs by how their targets address people, except those that have a register already.
+
+    The rules are those of the language that tags name, else of `target_language`. Raises OptionError if none has rules.
+    """
+    tag_sets = list(enumerate(pairs.tag_sets))
+    codes = {number: find_language_tag_of(tags, TagPurpose.TARGET) or target_language for number, tags in tag_sets}
+    rules = {number: find_rules(code) for number, code in codes.items()}
+    if not any(of_language.formal for of_language in rules.values()):
+        raise OptionError(
+            f"--register auto: nothing is known of how {target_language} addresses people",
+            hint="name the register of each pair in a column: --tag-column",
+        )
+    for number, tags in tag_sets:
+        if rules[number].formal and not any(tag.kind is TagPurpose.REGISTER for tag in tags):
+            rows = np.flatnonzero(pairs.facts.tags == number)
+            registers = [find_register(text, rules[number]) for text in pairs.target.select(rows)]
+            numbers = {register: pairs.number_tags(merge_tags(tags, register)) for register in set(registers)}
+            pairs.facts.tags[rows] = [numbers[register] for register in registers]
+
+
+def find_register(text: str, rules: LanguageRules) -> TagSet:
+    """Returns the register in which a text addresses people; nothing if that does not show, or if both do."""
+    is_formal, is_informal = (re.search(pattern, text) is not None for pattern in (rules.formal, rules.informal))
+    return () if is_formal == is_informal else parse_tag_list(FORMAL if is_formal else INFORMAL)
 
 
 def refuse_unpaired_tags(tag_sets: Sequence[TagSet], pairs: Pairs) -> None:

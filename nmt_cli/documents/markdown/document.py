@@ -62,7 +62,7 @@ class MarkdownDocument(Document):
             positions = lines.locate_cell(token, cursor) if in_table else lines.locate_paragraph(token)
             escape = escape_cell if in_table else escape_markdown
             reader = InlineReader(token, text, positions or range(len(token.content) + 1))
-            paragraph = Paragraph(reader.read_items(), escape, NEED_TEXT)
+            paragraph = Paragraph(reader.read_items(), escape, NEED_TEXT, "ui" if in_table else "")
             if positions and (paragraph.texts or in_table):  # the next cell is searched for behind this one
                 cursor = positions[-1]
             if positions and paragraph.texts:

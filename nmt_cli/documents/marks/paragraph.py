@@ -38,6 +38,7 @@ class Paragraph:
     items: Sequence[InlineItem]
     escape: Callable[[str], str]
     needs_text: frozenset[str] = frozenset()  # names of tags that must not be empty: a link without words is lost
+    domain: str = ""  # of its texts
 
     @property
     def raw(self) -> str:
@@ -78,7 +79,7 @@ class Paragraph:
         def write_unit(translations: Sequence[Translation]) -> str | bytes:
             return encode(self.write(iter(translations), notes))
 
-        return TranslationUnit(self.texts, write_unit)
+        return TranslationUnit(self.texts, write_unit, domain=self.domain)
 
 
 def make_units(

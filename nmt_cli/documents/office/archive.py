@@ -169,7 +169,7 @@ class ArchiveDocument(Document):
                 written = unit.write(translations)
                 return output.write(written if isinstance(written, bytes) else written.encode("utf-8"))
 
-            yield TranslationUnit(unit.texts, write_unit, unit.location or location)
+            yield unit._replace(write=write_unit, location=unit.location or location)
 
     def copy_part(self, output: ArchiveWriter, info: ZipInfo, _translations: Sequence[Translation]) -> bytes:
         try:

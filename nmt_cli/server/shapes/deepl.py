@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nmt_cli.server.calls import Call
+from nmt_cli.text.tags import FORMAL, INFORMAL
 
 NO_LIMIT = 1_000_000_000_000
 
@@ -17,7 +18,10 @@ async def translate(call: Call) -> Any:
     lists = values.read_texts("ignore_tags") if values.find("ignore_tags") else []
     ignored = frozenset(name.strip().lower() for names in lists for name in names.split(","))
     are_markup = values.find("tag_handling") in ("xml", "html")
-    translated = await call.service.translate_texts(texts, source, target, are_markup=are_markup, kept_tags=ignored)
+    formality = values.read_text("formality", default="default")
+    translated = await call.service.translate_texts(
+        texts, source, target, are_markup=are_markup, kept_tags=ignored, formality=formality
+    )
     language = translated.model.source.code.upper()
     return {
         "translations": [
@@ -32,8 +36,15 @@ async def list_languages(call: Call) -> Any:
     pool = call.service.pool
     are_targets = call.values.find("type") == "target"
     languages = dict.fromkeys(model.target for model in pool.models) if are_targets else pool.sources
-    extra = {"supports_formality": False} if are_targets else {}
-    return [{"language": language.code.upper(), "name": language.name, **extra} for language in languages]
+    formal = {model.target for model in pool.models if {FORMAL, INFORMAL} <= model.card.tags.keys()}
+    return [
+        {
+            "language": language.code.upper(),
+            "name": language.name,
+            **({"supports_formality": language in formal} if are_targets else {}),
+        }
+        for language in languages
+    ]
 
 
 async def report_usage(call: Call) -> Any:

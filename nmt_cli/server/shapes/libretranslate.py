@@ -36,7 +36,10 @@ async def translate(call: Call) -> Any:
     if text_format not in ("text", "html"):
         raise RequestError(400, f"{text_format} format is not supported")
     are_markup = text_format == "html"
-    translated = await service.translate_texts(texts, source, target, number, are_markup=are_markup)
+    formality = values.read_text("formality", default="default")  # as DeepL has it
+    translated = await service.translate_texts(
+        texts, source, target, number, are_markup=are_markup, formality=formality
+    )
     results = translated.texts
     answer: dict[str, Any] = {"translatedText": results if is_list else results[0]}
     if source == "auto":

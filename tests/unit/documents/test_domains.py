@@ -1,0 +1,58 @@
+"""What a program shows is translated in its own words, where a model knows them."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from nmt_cli.documents import open_document
+from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.document import DocumentSource
+from nmt_cli.jobs.job import Block, SearchOptions
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.text.tags import parse_tag_list
+from support.fakes import FakeTranslator
+
+PAGE = """<html><body><nav><ul><li>Home</li></ul></nav><p>A text.</p>
+<table><tr><td>Cell</td></tr></table><p>More.</p><select><option>Choice</option></select></body></html>"""
+
+
+def list_domains(name: str, text: str, **options: str) -> dict[str, str]:
+    """The domain of each text of a document."""
+    source = DocumentSource(io.BytesIO(text.encode()), name, DocumentConfig(**options), "de")  # type: ignore[arg-type]
+    units = open_document(name, source).read_with_domain()
+    return {text: unit.domain for unit in units for text in unit.texts}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "domains"),
+    [
+        ("text", "A line.\n", {"A line.": ""}),
+        ("po", 'msgid "Open"\nmsgstr ""\n', {"Open": "ui"}),
+        ("properties", "open=Open\n", {"Open": "ui"}),
+        ("html", PAGE, {"Home": "ui", "A text.": "", "Cell": "ui", "More.": "", "Choice": "ui"}),
+    ],
+)
+def test_catalogues_cells_and_menus_are_of_programs(name: str, text: str, domains: dict[str, str]) -> None:
+    assert list_domains(name, text) == domains
+
+
+def test_a_column_of_a_table_is_of_programs() -> None:
+    assert list_domains("tsv", "id\ttext\n1\tOpen\n", column="text") == {"Open": "ui"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "known", "tags"),
+    [("", {"ui"}, ["ui", ""]), ("help", {"ui"}, ["help"]), ("to:nl", {"ui"}, [">nl ui", ">nl"]), ("", set(), [""])],
+)
+def test_a_domain_is_added_where_the_model_knows_it_and_none_is_asked_for(
+    asked: str, known: set[str], tags: list[str]
+) -> None:
+    translator = FakeTranslator()
+    search = SearchConfig(tags=parse_tag_list(asked))
+    options = SearchOptions(search, None, None, known_domains=frozenset(known))
+    block = Block(0, ("open", "a text", "save"), ("ui", "", "ui"))
+    translations = options.translate(translator, block.texts, domains=block.domains)  # type: ignore[arg-type]
+    assert [translation.source for translation in translations] == list(block.texts)
+    assert [" ".join(map(str, config.tags)) for config in translator.configs] == tags
