@@ -27,7 +27,7 @@ from support.slow import sample
 VOCABULARY = 330  # of `prepare_toy`
 
 
-@pytest.fixture(scope="module", params=sample(KINDS, 4, 17), ids=str)
+@pytest.fixture(scope="module", params=sample(KINDS, 4), ids=str)
 def exported(export_kind: Callable[..., Path], request: pytest.FixtureRequest) -> Path:
     return export_kind(**request.param)
 
