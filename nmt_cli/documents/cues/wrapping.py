@@ -6,8 +6,12 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
+from nmt_cli.text.characters import END_MARKS
+
 CUE_TAG = re.compile(r"</?(?!br\b)[A-Za-z][^<>\n]*>|<[\d:.]+>|\{(?:\\|[A-Za-z]:)[^{}\n]*\}")  # `<br>` parts sentences
 CUE_LINE_END = re.compile(r"\r?\n")
+SENTENCE_GAP = re.compile(rf"(?<=[{re.escape(END_MARKS)}]) ")
+SENTENCE_AT_END = re.compile(rf"[{re.escape(END_MARKS)}]\s*$")
 LINE_WIDTH = 42  # characters of a line, which is what most guidelines for subtitles allow
 SLACK = 4  # characters by which a line may be longer than any of the source
 
@@ -15,14 +19,17 @@ SLACK = 4  # characters by which a line may be longer than any of the source
 def fit_lines(raw: str, written: str, line_end: re.Pattern[str]) -> str:
     """Fits a translation to the lines of its source `raw`, wrapping it anew if its lines are more, fewer or longer.
 
-    In `written`, a line ends where the words on both sides of the break are those of the source.
+    Lines that are sentences stay so. In `written`, a line ends where the words on both sides of the break are those of
+    the source.
     """
     old, new = line_end.split(raw), line_end.split(written)
     widest = max(LINE_WIDTH, *(measure_line(line) + SLACK for line in old))
     if len(old) == len(new) and (len(old) == 1 or max(map(measure_line, new)) <= widest):
         return written
-    first_end = line_end.search(raw)
-    return (first_end[0] if first_end else " ").join(balance_lines(" ".join(line.strip() for line in new), len(old)))
+    first_end, text = line_end.search(raw), " ".join(line.strip() for line in new)
+    sentences = SENTENCE_GAP.split(text) if all(map(SENTENCE_AT_END.search, old[:-1])) else []
+    lines = sentences if len(sentences) == len(old) else balance_lines(text, len(old))
+    return (first_end[0] if first_end else " ").join(lines)
 
 
 def measure_line(line: str) -> int:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.documents.cues.wrapping import balance_lines
+from nmt_cli.documents.cues.wrapping import CUE_LINE_END, balance_lines, fit_lines
 from nmt_cli.errors import DataError
 from nmt_cli.translation.result import Translation
 from support.translations import aligned, backwards, converted, louder, same
@@ -82,6 +82,13 @@ def test_what_holds_no_cue_is_refused() -> None:
     with pytest.raises(DataError, match="there is no cue"):
         converted("srt", "just text\n")
     assert converted("srt", "")[0] == ""
+
+
+def test_lines_that_are_sentences_stay_so_where_wrapping_would_join_them() -> None:
+    raw, written = "Where is Tom?\r\nI love you.", "Wo ist Tom? Ich liebe dich."
+    assert fit_lines(raw, written, CUE_LINE_END) == "Wo ist Tom?\r\nIch liebe dich."
+    assert fit_lines("Where is\nTom? Here.", written, CUE_LINE_END) == "Wo ist Tom? Ich\nliebe dich."
+    assert fit_lines(raw, "Wo ist Tom, den ich liebe?", CUE_LINE_END) == "Wo ist Tom,\r\nden ich liebe?"
 
 
 @given(st.lists(st.text("ab", min_size=1, max_size=6), min_size=1, max_size=7), st.integers(1, 4))
