@@ -18,6 +18,7 @@ from nmt_cli.carrying.code_phrases import BEHIND_WORD, make_code, may_be_phrase
 from nmt_cli.carrying.code_words import BEFORE_WORD, CodeFinder, strip_marks, widen_code
 from nmt_cli.carrying.kind import Context, Kind
 from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, Span, SpanKind, cover_spans
+from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import BRACKETS, LIVELY_MARKS, PAUSES
 from nmt_cli.text.endings import WordEndings
 from nmt_cli.text.profile import TextProfile, split_compound
@@ -27,6 +28,7 @@ from nmt_cli.text.word_memory import KnownWords, remember_by_word
 NAME_TOKEN = rf"[^\s—–…{COVERS}{EMOJI_COVER}]+"
 PART = rf"[^/{PAUSES}{LIVELY_MARKS}{re.escape(BRACKETS)}\"]+"  # of what stands between blanks
 ABBREVIATION = r"[^\W\d_]{1,5}\.(?=,|\s+[\da-zß-ÿ])"  # its full stop ends no sentence: Dec. 24
+ACRONYM = r"(?<![^\W_])(?<![A-Z] )[A-Z]{2,}(?![^\W_]| [A-Z]{2})"
 INITIALS = r"(?<![\w.])(?:[A-ZÄÖÜ]\. ?){1,4}$"  # before a name: J. R. R. Tolkien
 INITIALS_LENGTH = 12  # characters
 BETWEEN_NAMES = (" ", "/", " & ", "–")  # Söhne & Co, Mo–Fr
@@ -209,10 +211,21 @@ class NameKind(Kind):
     """Names and codes, found by the profiles of both sides."""
 
     def find(self, text: str, context: Context) -> Iterator[Span]:
-        yield from context.find_names(text) if context.find_names is not None else ()
+        if context.find_names is not None:
+            acronyms = list(find_acronyms(text, context.languages[0]))
+            yield from acronyms
+            yield from context.find_names(cover_spans(text, acronyms) if acronyms else text)
 
 
 NAMES = NameKind(SpanKind.NAME)
+
+
+def find_acronyms(text: str, language: str) -> Iterator[Span]:
+    """Yields the acronyms of a text that are spelled like frequent words, unless a word beside is in capitals too."""
+    acronyms = find_rules(language).acronyms
+    for match in re.finditer(ACRONYM, text) if acronyms else ():
+        if match[0] in acronyms:
+            yield Span(*match.span(), match[0], SpanKind.NAME)
 
 
 def join_neighbours(spans: Sequence[Span], text: str) -> list[Span]:

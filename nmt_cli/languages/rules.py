@@ -43,6 +43,8 @@ class LanguageRules(NamedTuple):
     month_phrases: dict[str, str]  # to a month
 
     # 4. Words and letters.
+    acronyms: frozenset[str]  # that are spelled like frequent words: IT
+    determiners: str  # pattern of words after which a noun with a capital names a role: the Customer
     has_dotless_i: bool
     gender_forms: str  # pattern of words that name several genders at once, up to the mark inside or all of it
     gender_marks: str  # pattern of what is left out of such a form, at its end
@@ -53,7 +55,7 @@ class LanguageRules(NamedTuple):
     bleu_tokenizer: str  # of sacreBLEU, where words are not told by blanks
 
 
-WORDS = ("abbreviations", "before_numbers", "often_last", "one_letter_words", "labels")
+WORDS = ("abbreviations", "before_numbers", "often_last", "one_letter_words", "labels", "acronyms")
 
 
 @lru_cache(4096)

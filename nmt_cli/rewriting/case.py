@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple, Self
 
+from nmt_cli.languages.rules import find_rules
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
-from nmt_cli.rewriting.recasing import CasePlan, capitalise_text, lower_text, recase_text
+from nmt_cli.rewriting.recasing import CaseKind, CasePlan, capitalise_text, lower_text, recase_text
 from nmt_cli.text.aligned import AlignedText, Edit
 from nmt_cli.text.characters import ANY_CLOSING, END_MARKS
 from nmt_cli.text.profile import TextProfile
@@ -21,6 +22,7 @@ from nmt_cli.text.words import choose_word_pattern
 CASED_TRAINING = 0.8  # share of training texts that begin with a capital, if a line without capitals is casual
 RARE_WORD = 3  # occurrences at most; rare words show how a word that never occurred is likely to be written
 CAPITALS_SHARE = 0.005  # of a word's occurrences: NOT is a function rarely, US a country often
+ROLES_SHARE = 0.2  # of a word's occurrences: a name that is also a word has a capital more often
 LONG_WORD = 4  # letters of a word that stands with a capital in every heading
 # In ASCII: a capital within a word, a capital after a blank (but for I), a word that no heading would write so.
 INNER_CAPITAL = re.compile(r"[A-Za-z]['-]?[A-Z]")
@@ -61,7 +63,7 @@ class Case(Rewrite):
         if line.islower():
             if context.has_capitals or self.profile.initial_capitals < CASED_TRAINING:
                 return None
-        elif not line.isupper() and not may_be_unusual(line):
+        elif not line.isupper() and not may_be_unusual(line) and not self.may_name_role(line):
             return None
         words = list(find_cased_words(line, begins_sentence=context.begins_sentence))
         # 2. A line without capitals, a line in capitals.
@@ -76,7 +78,11 @@ class Case(Rewrite):
         # 4. Single words.
         unusual = [word for word in words if self.is_unusual(word.text)]
         shouted = frozenset(word.word_index for word in unusual if word.text.isupper())
-        return self.rewrite_words(text, unusual, CasePlan("words", shouted) if shouted else None)
+        roles = [] if shouted or not self.may_name_role(line) else list(self.find_roles(line, words))
+        changed = sorted({*unusual, *roles}, key=lambda word: word.start)
+        kind: CaseKind = "words" if shouted else "roles"
+        plan = CasePlan(kind, shouted or frozenset(word.word_index for word in roles))
+        return self.rewrite_words(text, changed, plan if plan.words else None)
 
     def rewrite_words(
         self, text: AlignedText, words: Sequence[CasedWord], plan: CasePlan | None
@@ -112,6 +118,28 @@ class Case(Rewrite):
         if not any(map(str.isupper, re.sub(r"(?:^|[-'’]).", "", word))):
             return False
         return is_slip(word) or (self.is_known(word) and not self.is_known_form(word, CAPITALS_SHARE))
+
+    def may_name_role(self, text: str) -> bool:
+        """Whether a determiner stands before a capital."""
+        return self.role is not None and self.role.search(text) is not None
+
+    def find_roles(self, text: str, words: Sequence[CasedWord]) -> Iterator[CasedWord]:
+        """Yields the words that are usually small and have a capital alone after a determiner, as contracts name their
+        parties: the Customer, but not the White House.
+        """
+        starts = {match.end() for match in self.role.finditer(text)} if self.role is not None else set()
+        for word in words:
+            following = text[word.start + len(word.text) :].lstrip(" ")[:1]
+            if word.start in starts and word.is_capitalised and len(word.text) >= LONG_WORD and not following.isupper():
+                is_small = self.find_usual(word.text) == self.lower_word(word.text)
+                if is_small and not self.is_known_form(word.text, ROLES_SHARE):
+                    yield word
+
+    @cached_property
+    def role(self) -> re.Pattern[str] | None:
+        """Finds the blank after a determiner and before a capital; None in a language where all nouns have one."""
+        determiners = find_rules(self.language).determiners
+        return re.compile(rf"(?<![^\W_])(?i:{determiners}) (?=[A-Z])") if determiners else None
 
     def find_usual(self, word: str) -> str:
         """Returns a word in its usual case; unknown words in capitals follow rare words, other unknown words are

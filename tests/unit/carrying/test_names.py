@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.carrying.code_words import CodeFinder
-from nmt_cli.carrying.names import NameFinder, join_neighbours
+from nmt_cli.carrying.names import NameFinder, find_acronyms, join_neighbours
 from nmt_cli.carrying.spans import Span, SpanKind
 from nmt_cli.rewriting.characters import Characters
 from nmt_cli.rewriting.gender_forms import GenderForms
@@ -32,6 +32,20 @@ GERMAN = [
     *((target, source) for source, target in ENGLISH[:4]),
     *((f"Ich sah das {noun} dort und wollte es gern haben.", "I saw it there.") for noun in NOUNS),
 ]
+
+
+@pytest.mark.parametrize(
+    ("text", "acronyms"),
+    [
+        ("The IT department uses a PC.", ["IT"]),
+        ("Is it the WHO, or IT?", ["WHO", "IT"]),
+        ("Yes, DID IT work?", []),
+        ("We did it.", []),
+    ],
+)
+def test_an_acronym_spelled_like_a_word_is_a_name_unless_all_is_shouted(text: str, acronyms: list[str]) -> None:
+    assert [span.text for span in find_acronyms(text, "eng")] == acronyms
+    assert list(find_acronyms(text, "deu")) == []
 
 
 def make_finder(pairs: list[tuple[str, str]], copies: int = 2) -> NameFinder:

@@ -35,6 +35,7 @@ def translate_wrongly(line: str, wrong: str, written: str) -> tuple[str, list[st
         ("From March to June they came.", "Von März bis Juni they came."),
         ("they came to March 12.", "they came to 12. März."),
         ("they came im on March 3 to go.", "they came am 3. März to go."),  # one of two prepositions
+        ("they came um on March 3 to go.", "they came am 3. März to go."),  # which tells the time of day
         ("they came the 3rd of March with dogs.", "they came the 3. März with dogs."),
         ("they came in March 1972.", "they came im März 1972."),
         ("On March 3, they came.", "Am 3. März, they came."),
