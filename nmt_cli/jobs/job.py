@@ -122,7 +122,8 @@ def score_pairs(translator: Translator, block: Block, limit: int | None = None, 
 
     pairs = [split_pair(line, number) for number, line in enumerate(block.texts, start=block.first + 1)]
     targets = [target for _, target in pairs]
-    forced = force_translations(translator, [source for source, _ in pairs], targets, limit=limit, tags=tags)
+    sources = [source for source, _ in pairs]
+    forced = force_translations(translator, sources, targets, limit=limit, tags=tags, covered=True)
     return [restore_text(translation, target) for translation, target in zip(forced, targets, strict=True)]
 
 

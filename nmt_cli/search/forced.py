@@ -53,13 +53,7 @@ def force(
             rows, state, previous = rows[open_rows], state.select(open_rows), previous[open_rows]
         # 2. Ask for the probability of the target token.
         tokens = target_ids[rows, position]
-        step = model.step(previous, state, min(LIKELY, size))
-        chosen = find_log_probabilities(step, tokens)
-        others = np.flatnonzero(np.isnan(chosen))
-        if len(others):
-            rest = deepcopy(state).select(others)  # which may reuse the memory that the next step needs
-            whole = model.step(previous[others], rest, size)
-            chosen[others] = find_log_probabilities(whole, tokens[others])
+        step, chosen = step_to_tokens(model, previous, state, tokens, size)
         hits, previous = chosen >= step.log_probabilities[:, 0], tokens
         # 3. Record it, whether it is the highest, and the attention.
         for index, row in enumerate(rows.tolist()):
@@ -71,6 +65,61 @@ def force(
         ForcedTarget(tuple(target), tuple(values), tuple(hits), np.stack(matrix))
         for target, values, hits, matrix in zip(targets, log_probabilities, is_likeliest, attention, strict=True)
     ]
+
+
+def find_as_likely(
+    model: StepModel[StateT],
+    source: SourceArray,
+    targets: Sequence[Sequence[int]],
+    least: Sequence[Sequence[float]],
+    size: int,
+) -> list[bool]:
+    """Returns whether all tokens of each target have at least the log-probabilities `least`.
+
+    A target is left at its first token that has not, so that most take a part of the time of `force`.
+    """
+    rows = np.arange(len(targets))
+    target_ids, limits = pad_rows(targets), np.full((len(targets), max(map(len, targets))), -np.inf)  # (B, longest T)
+    for row, values in enumerate(least):
+        limits[row, : len(values)] = values
+    lengths = np.array([len(target) for target in targets])
+    is_likely, previous = np.ones(len(targets), dtype=bool), np.full(len(targets), START)
+    state = model.encode(source)
+    for position in range(target_ids.shape[1]):
+        open_rows = np.flatnonzero(is_likely[rows] & (lengths[rows] > position))
+        if not len(open_rows):
+            break
+        if len(open_rows) < len(rows):
+            rows, state, previous = rows[open_rows], state.select(open_rows), previous[open_rows]
+        tokens, limit = target_ids[rows, position], limits[rows, position]
+        step, chosen = step_to_tokens(model, previous, state, tokens, size, limit)
+        is_likely[rows] = chosen >= limit
+        state, previous = step.state, tokens
+    return is_likely.tolist()
+
+
+def step_to_tokens(
+    model: StepModel[StateT],
+    previous: IntArray,
+    state: StateT,
+    tokens: IntArray,
+    size: int,
+    least: FloatArray | float = -np.inf,
+) -> tuple[Step[StateT], FloatArray]:
+    """Returns a step of the likeliest candidates, and (N,) the log-probability of one token per row.
+
+    It is -inf for a token that is no candidate where even these are less likely than `least`.
+    """
+    step = model.step(previous, state, min(LIKELY, size))
+    chosen = find_log_probabilities(step, tokens)
+    is_other = np.isnan(chosen)
+    others = np.flatnonzero(is_other & (step.log_probabilities[:, -1] >= least))
+    chosen[is_other] = -np.inf
+    if len(others):
+        rest = deepcopy(state).select(others)  # which may reuse the memory that the next step needs
+        whole = model.step(previous[others], rest, size)
+        chosen[others] = find_log_probabilities(whole, tokens[others])
+    return step, chosen
 
 
 def find_log_probabilities(step: Step[Any], tokens: IntArray) -> FloatArray:

@@ -83,18 +83,41 @@ class BatchSearch(NamedTuple):
         """Scores one target (ids that end with END) per row; attention is trimmed to the length of each source."""
         from nmt_cli.search.forced import force  # which few translations need
 
-        lengths = [max(len(row), len(target)) for row, target in zip(rows, targets, strict=True)]
-        batches = batch_by_length(lengths, SearchConfig(beam_size=1), self.rows_of_whole_vocabulary)
-
-        def force_batch(batch: list[int]) -> list[ForcedTarget]:
-            sources = self.source.make_batch([rows[index] for index in batch])
+        def force_batch(sources: SourceArray, batch: list[int]) -> list[ForcedTarget]:
             return force(self.engine, sources, [targets[index] for index in batch], self.target.vocabulary_size)
 
-        scored: dict[int, ForcedTarget] = {}
-        for batch, results in self.map_batches(batches, force_batch):
-            for index, forced in zip(batch, results, strict=True):
-                scored[index] = forced._replace(attention=forced.attention[:, : len(rows[index])])
-        return [scored[index] for index in range(len(rows))]
+        scored = self.map_pairs(rows, targets, force_batch)
+        return [
+            forced._replace(attention=forced.attention[:, : len(row)]) for row, forced in zip(rows, scored, strict=True)
+        ]
+
+    def find_as_likely(
+        self, rows: Sequence[SourceRow], targets: Sequence[Sequence[int]], least: Sequence[Sequence[float]]
+    ) -> list[bool]:
+        """Returns whether all tokens of each target have at least the log-probabilities `least`, given its row."""
+        from nmt_cli.search.forced import find_as_likely  # which few translations need
+
+        def compare_batch(sources: SourceArray, batch: list[int]) -> list[bool]:
+            pairs = [targets[index] for index in batch], [least[index] for index in batch]
+            return find_as_likely(self.engine, sources, *pairs, self.target.vocabulary_size)
+
+        return self.map_pairs(rows, targets, compare_batch)
+
+    def map_pairs(
+        self,
+        rows: Sequence[SourceRow],
+        targets: Sequence[Sequence[int]],
+        function: Callable[[SourceArray, list[int]], list[Result]],
+    ) -> list[Result]:
+        """Returns the result of `function`, which takes batches of sources and their indices, for each row."""
+        lengths = [max(len(row), len(target)) for row, target in zip(rows, targets, strict=True)]
+        batches = batch_by_length(lengths, SearchConfig(beam_size=1), self.rows_of_whole_vocabulary)
+        results: dict[int, Result] = {}
+        for batch, some in self.map_batches(
+            batches, lambda batch: function(self.source.make_batch([rows[index] for index in batch]), batch)
+        ):
+            results |= zip(batch, some, strict=True)
+        return [results[index] for index in range(len(rows))]
 
     def trace(self, row: SourceRow, config: SearchConfig) -> tuple[SearchResult, list[BeamNode]]:
         """Searches one row; returns the best result and the nodes of the beam."""

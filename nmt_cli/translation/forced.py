@@ -50,11 +50,12 @@ def force_translations(
     *,
     limit: int | None = None,
     tags: TagSet = (),
+    covered: bool = False,
 ) -> list[Translation]:
     """Returns given targets in the form of the model's own translations, with probabilities and attention.
 
     All sources have these `tags`. A pair is read as translation reads its source, piece by piece; if its target does
-    not fit the pieces, as a whole.
+    not fit the pieces, as a whole. `covered` also asks which words of the sources the targets leave out.
     """
     # 1. Split the sources, and match the targets with their pieces.
     matches = [
@@ -66,7 +67,8 @@ def force_translations(
     rows, ids = encode_pairs(translator, pairs, limit, [tags] * len(pairs))
     results = [[make_result(forced)] for forced in translator.batch_search.force(rows, ids)]
     texts = [piece.text for piece, _ in pairs]
-    parts = iter(decode_results(texts, rows, results, translator.source, translator.target))
+    decoded = decode_results(texts, rows, results, translator.source, translator.target)
+    parts = iter(translator.read_left_out(decoded, tags) if covered else decoded)
     # 3. Join the pieces of each line as translation does.
     return [join_match(translator, source, match, parts) for source, match in zip(sources, matches, strict=True)]
 

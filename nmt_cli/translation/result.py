@@ -142,6 +142,7 @@ class Translation(NamedTuple):
     carried: tuple[str, ...] = ()  # words that training never had, taken for names
     readings: tuple[ReadAs, ...] = ()  # words that the network read in another form, whatever the reason
     read_back: Mapping[str, float] | None = None  # log-probabilities of its words by a model of the other direction
+    left_out: tuple[str, ...] = ()  # content words of the line without which the network finds it no less likely
     kept: tuple[str, ...] = ()  # labels that stay as they are, since the network knows no likely translation
 
     @property

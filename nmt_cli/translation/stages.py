@@ -23,6 +23,8 @@ from nmt_cli.translation.segmentation.pieces import Piece, find_origin
 from nmt_cli.translation.sentence_search import PieceTranslations, SentenceSearch
 
 if TYPE_CHECKING:
+    from nmt_cli.text.profile import CorpusProfile
+    from nmt_cli.text.tags import TagSet
     from nmt_cli.translation.checks.confidence import ConfidenceModel
     from nmt_cli.translation.checks.context import CheckContext
 
@@ -32,6 +34,7 @@ class Tools(Protocol):
 
     reader: LineReader
     sentences: SentenceSearch
+    profile: CorpusProfile | None
 
     @property
     def tokenizers(self) -> TokenizerPair | None: ...
@@ -41,6 +44,8 @@ class Tools(Protocol):
 
     @property
     def check_context(self) -> CheckContext: ...
+
+    def read_left_out(self, translations: Sequence[Translation], tags: TagSet = ()) -> list[Translation]: ...
 
     def check_translations(
         self, translations: Sequence[Translation], *, repaired: bool = False
@@ -75,6 +80,12 @@ class TranslationBatch:
     def repairs_faults(self) -> bool:
         """Whether faulty translations are searched again; samples stay as drawn."""
         return self.repair is not None and self.repair.repair and not self.config.sampling.sample
+
+    @property
+    def finds_left_out(self) -> bool:
+        """Whether words are looked for that translations leave out; samples stay as drawn."""
+        is_checked = self.checks is not None and self.checks.check
+        return (is_checked or self.repairs_faults) and self.config.scored and not self.config.sampling.sample
 
     def list_ids(self, index: int) -> list[TextId]:
         """Returns the ids of a line's pieces."""
@@ -117,7 +128,7 @@ def search(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def repair(tools: Tools, batch: TranslationBatch) -> None:
-    """Searches again, in other ways, for translations that have a fault."""
+    """Searches faulty translations again, in other ways."""
     batch.translations = tools.sentences.repair(batch.translations, batch.config, batch.repair)
 
 
@@ -135,8 +146,20 @@ def carry_lost(tools: Tools, batch: TranslationBatch) -> None:
     read_again(batch.pieces, batch.translations, tools.reader, search_again, tools.sentences.score)
 
 
+def recover_words(tools: Tools, batch: TranslationBatch) -> None:
+    """Searches again where content words are left out."""
+    if not batch.finds_left_out:
+        return
+    read = tools.read_left_out(list(batch.translations.values()), batch.config.tags)
+    batch.translations = dict(zip(batch.translations, read, strict=True))
+    if batch.repairs_faults and tools.profile is not None and tools.profile.source is not None:
+        from nmt_cli.translation.repair.left_out import search_left_out  # training needs none
+
+        search_left_out(batch.translations, tools.sentences, tools.profile.source, batch.config)
+
+
 def place(tools: Tools, batch: TranslationBatch) -> None:
-    """Puts the spans back, and links the words of recalled pieces."""
+    """Puts spans back, and links words of recalled pieces."""
     if batch.memory is not None:
         batch.translations |= batch.memory.link_pieces(tools, batch.pieces)
     tokenizers = tools.tokenizers
@@ -199,6 +222,7 @@ STAGES = (
     make_stage(search, "lines pieces", "translations"),
     make_stage(repair, "translations", "translations"),
     make_stage(carry_lost, "pieces translations", "pieces translations"),
+    make_stage(recover_words, "translations", "translations"),
     make_stage(place, "pieces translations", "parts translations"),
     make_stage(write_back, "pieces translations parts", "parts"),
     make_stage(join, "lines rewritten_lines segments pieces parts", "result"),

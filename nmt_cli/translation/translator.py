@@ -216,6 +216,14 @@ class Translator:
             stage.run(tools, batch)
         return batch.result
 
+    def read_left_out(self, translations: Sequence[Translation], tags: TagSet = ()) -> list[Translation]:
+        """Returns translated pieces with the content words that they leave out, for a model with a profile."""
+        if self.profile is None or self.profile.source is None:
+            return list(translations)
+        from nmt_cli.translation.repair.left_out import read_left_out  # training needs none
+
+        return read_left_out(translations, self.sentences, self.profile.source, tags)
+
     def check_translations(self, translations: Sequence[Translation], *, repaired: bool = False) -> list[Translation]:
         """Returns the translations with the checks they fail; `repaired` says that faults were already searched for."""
         from nmt_cli.translation.checks.check import check_translation  # training needs none

@@ -1,7 +1,7 @@
 """Looks for content words and labels that nothing in a translation stands for. Knows attention, but no network.
 
-The evidence is the attention that a word received and, if the translation was read back by a model of the other
-direction, the probability that this model gives to the word.
+The evidence is the attention that a word received, whether the translation needs it (`repair.left_out`) and, if the
+translation was read back by a model of the other direction, the probability that this model gives to the word.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.text.symbols import SENTENCE_END
+from nmt_cli.text.words import has_letters
 from nmt_cli.translation.checks.context import CheckContext, join_named
 from nmt_cli.translation.result import FailedCheck
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 # Chosen on 1,000 development pairs of each direction, so that at most 1 % of the references fail
-# (benchmarks/log/checks.md). Attention is measured in target subwords.
+# (benchmarks/log/left-out.md). Attention is measured in target subwords.
 LEFT_OUT = 0.25  # attention below which a word has no translation
 READ_BACK = ((0.3, -3.0), (1.0, -12.0))  # attention and log-probability below which it has none, if read back
 TEXTS_PER_WORD = 150  # a word that occurs in more training texts than one of so many is a function word
@@ -34,11 +35,12 @@ class SourceWord(NamedTuple):
 
 
 def check_coverage(translation: Translation, context: CheckContext) -> FailedCheck | None:
-    """Looks for content words that nothing translates, by attention and, with `--check-with`, by reading back."""
+    """Looks for content words that nothing translates."""
     profile = context.profile
     if profile is None or profile.source is None or translation.is_recalled:
         return None
     lost = [word.text for word in find_neglected(translation) if lacks_translation(word, translation, profile.source)]
+    lost += [word for word in translation.left_out if word.lower() not in translation.text.lower()]
     return FailedCheck("untranslated", f"nothing translates {join_named(lost)}") if lost else None
 
 
@@ -50,14 +52,20 @@ def check_labels(translation: Translation, context: CheckContext) -> FailedCheck
 def lacks_translation(word: SourceWord, translation: Translation, profile: TextProfile) -> bool:
     """Whether a word that received little attention is a content word without a translation."""
     key = word.text.lower()
-    if len(key) < FEWEST_LETTERS or any(map(str.isdigit, key)) or key in translation.text.lower():
-        return False
-    if profile.count_word(key) * TEXTS_PER_WORD > profile.texts:
+    if not is_content_word(key, translation.text, profile, TEXTS_PER_WORD):
         return False
     if translation.read_back is None:
         return word.attention < LEFT_OUT
     likelihood = translation.read_back.get(key, 0.0)
     return any(word.attention < attention and likelihood < least for attention, least in READ_BACK)
+
+
+def is_content_word(word: str, translation: str, profile: TextProfile, texts_per_word: int) -> bool:
+    """Whether a word is not copied to its translation, and occurs at most once in so many training texts."""
+    key = word.lower()
+    if len(key) < FEWEST_LETTERS or not has_letters(key) or any(map(str.isdigit, key)) or key in translation.lower():
+        return False
+    return profile.count_word(key) * texts_per_word <= profile.texts
 
 
 def find_neglected(translation: Translation) -> Iterator[SourceWord]:

@@ -65,6 +65,7 @@ def join_parts(
         read_as=tuple(chain.from_iterable(part.read_as for part in parts)),
         carried=tuple(span.text for piece in pieces for span in piece.segment.spans if span.kind is SpanKind.NAME),
         readings=tuple(chain.from_iterable(part.readings for part in parts)),
+        left_out=tuple(chain.from_iterable(part.left_out for part in parts)),
         kept=tuple(chain.from_iterable(part.kept for part in parts)),
     )
 

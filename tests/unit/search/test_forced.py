@@ -11,7 +11,7 @@ from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.registry import measure_all
 from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.search.forced import ForcedTarget, force
+from nmt_cli.search.forced import LIKELY, ForcedTarget, find_as_likely, force
 from support.properties import examples
 from support.tables import END, TableModel
 
@@ -31,6 +31,18 @@ def test_a_forced_target_has_the_probability_that_the_model_gives_it(rows: list[
         assert score.tokens == tuple(target)
         assert score.log_probability == pytest.approx(model.log_probability(seed + 10, tuple(target)))
         assert score.attention.shape == (len(target), 3)
+
+
+@examples(40)
+@given(st.lists(st.tuples(st.integers(0, 10_000), TARGET, st.floats(0.5, 1.5)), min_size=1, max_size=5))
+def test_a_target_is_as_likely_if_every_token_is(rows: list[tuple[int, list[int], float]]) -> None:
+    model = TableModel(vocabulary=2 * LIKELY)  # half of the tokens are no candidates of a step
+    inputs = sources([seed for seed, _, _ in rows])
+    targets = [[token if token == END else 4 + (seed * token) % (2 * LIKELY) for token in t] for seed, t, _ in rows]
+    scored = force(model, inputs, targets, size=2 * LIKELY + 1)
+    parts = [part for _, _, part in rows]
+    least = [[value - part + 1 for value in s.log_probabilities] for s, part in zip(scored, parts, strict=True)]
+    assert find_as_likely(model, inputs, targets, least, size=2 * LIKELY + 1) == [part >= 1 for part in parts]
 
 
 def test_forcing_what_greedy_search_found_finds_the_likeliest_tokens() -> None:

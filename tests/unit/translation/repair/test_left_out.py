@@ -1,0 +1,117 @@
+"""Words without which a translation is no less likely are left out by it; a hypothesis with more of them is kept."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.sampling import TextId
+from nmt_cli.text.profile import CorpusProfile, TextProfile
+from nmt_cli.text.profiling.building import build_profile
+from nmt_cli.translation.repair.left_out import (
+    CLEAR_DROP,
+    ERASURE_LIMITS,
+    LOSS_PER_WORD,
+    find_left_out,
+    search_left_out,
+)
+from nmt_cli.translation.result import Hypothesis, Translation
+
+MEANINGS = {"Brot": "bread", "Schinken": "ham", "kaufte": "bought", "Er": "he"}  # what each target word needs
+TEXTS = [("We eat the bread.", "Wir essen das Brot.")] * ERASURE_LIMITS[0].texts_per_word
+
+
+@pytest.fixture(scope="module")
+def profile() -> TextProfile:
+    source = CorpusProfile.parse(build_profile([*TEXTS, ("He bought ham.", "Er kaufte Schinken.")]).encode()).source
+    assert source is not None
+    return source
+
+
+class MeaningSearch:
+    """Finds a translation less likely if the sentence lacks what one of its words means."""
+
+    ngram_size = 3
+
+    def __init__(self, *found: Hypothesis) -> None:
+        self.found, self.read, self.least = found, list[str](), list[Any]()
+        self.repairer, self.batch_search, self.source = self, self, self
+
+    def make_rows(self, texts: list[str], limit: None, tags: list[Any]) -> list[str]:
+        self.read += texts
+        return texts
+
+    def find_as_likely(self, rows: list[str], targets: list[Any], least: list[Any]) -> list[bool]:
+        self.least += least
+        return [all(MEANINGS[word] in row for word in target) for row, target in zip(rows, targets, strict=True)]
+
+    def search(self, texts: dict[TextId, str], config: SearchConfig) -> dict[TextId, Any]:
+        return {text_id: SimpleNamespace(hypotheses=self.found) for text_id in texts}
+
+    def judge_hypothesis(self, source: str, hypothesis: Hypothesis, config: SearchConfig) -> None:
+        return None
+
+
+def write(text: str, log_probability: float = -1.0) -> Hypothesis:
+    words = tuple(text.split())
+    values = (log_probability / len(words),) * len(words)
+    attention = np.full((len(words), 5), 0.1)
+    return Hypothesis(text, words, words, log_probability, log_probability, values, (attention,), True)  # type: ignore[arg-type]
+
+
+def translate(source: str, *hypotheses: Hypothesis) -> Translation:
+    return Translation(source, ("he", "bought", "bread", "ham", "</s>"), hypotheses, frozenset())
+
+
+def test_only_a_rare_word_that_no_token_needs_is_left_out(profile: TextProfile) -> None:
+    whole, partly = write("Er kaufte Brot Schinken"), write("Er kaufte Brot")
+    search = MeaningSearch()
+    sentences = [translate("he bought bread ham", hypothesis) for hypothesis in (whole, partly)]
+    assert find_left_out(sentences, search, profile) == [(), ("ham",)]  # type: ignore[arg-type]
+    assert "he bought ham" not in search.read, "a frequent word is not tried"
+
+
+@pytest.mark.parametrize("word", ["⟦0⟧", "Brot", "3rd", "--"])
+def test_what_is_copied_or_no_word_is_not_tried(word: str, profile: TextProfile) -> None:
+    search = MeaningSearch()
+    find_left_out([translate(f"he bought bread {word}", write("Er kaufte Brot"))], search, profile)  # type: ignore[arg-type]
+    assert f"he {'bought bread'}" not in search.read
+
+
+def test_a_word_that_received_attention_is_not_tried(profile: TextProfile) -> None:
+    hypothesis = write("Er kaufte Brot")
+    attention = np.array([[0.03, 0.03, 0.03, 0.9, 0.01]] * 3)
+    search = MeaningSearch()
+    find_left_out([translate("he bought bread ham", hypothesis._replace(attentions=(attention,)))], search, profile)  # type: ignore[arg-type]
+    assert "he bought bread" not in search.read
+
+
+def test_that_a_word_is_no_longer_left_out_must_be_clear(profile: TextProfile) -> None:
+    translation, search = translate("he bought bread ham", write("Er kaufte Brot", -3.0)), MeaningSearch()
+    find_left_out([translation, translation._replace(left_out=("ham",))], search, profile)  # type: ignore[arg-type]
+    drops = [-1.0 - values[0] for values in search.least]  # of bought and ham, twice
+    first = ERASURE_LIMITS[0].drop
+    assert drops == pytest.approx([first, first, first, CLEAR_DROP])
+
+
+@pytest.mark.parametrize(
+    ("found", "kept"),
+    [
+        (write("Er kaufte Brot Schinken", -1.0 - LOSS_PER_WORD), "Er kaufte Brot Schinken"),
+        (write("Er kaufte Brot Schinken", -1.5 - LOSS_PER_WORD), "Er kaufte Brot"),  # too unlikely
+        (write("Er kaufte Schinken Schinken", -1.0), "Er kaufte Brot"),  # says a word twice
+        (write("Er Brot", -1.0), "Er kaufte Brot"),  # leaves out as much
+    ],
+)
+def test_a_likely_hypothesis_that_leaves_out_less_is_kept(found: Hypothesis, kept: str, profile: TextProfile) -> None:
+    text_id, search = TextId(0, 0), MeaningSearch(found)
+    translations = {text_id: translate("he bought bread ham", write("Er kaufte Brot"))._replace(left_out=("ham",))}
+    search_left_out(translations, search, profile, SearchConfig())  # type: ignore[arg-type]
+    (translation,) = translations.values()
+    assert translation.text == kept
+    assert translation.left_out == (() if "Schinken" in kept else ("ham",))
+    assert [repair.fault for repair in translation.repairs] == (["untranslated"] if "Schinken" in kept else [])
