@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ POLICY = (
 )
 HYPOTHESES = 5  # of a line that the page offers
 NEAR = 3  # translations of near texts that the page offers
+SHOWN = 1_000_000  # numbers of attention in an answer, which grow with the square of a line
 REVIEWED = 200  # texts of a document that the page lists
 END = "</s>"
 
@@ -53,11 +54,11 @@ async def translate(call: Call) -> Any:
     translations = iter(await call.service.translate_lines(model, split.lines, HYPOTHESES))
     lines = split.texts[0]
     near = await asyncio.to_thread(lambda: [model.find_near(line.core, NEAR) for line in lines])
+    per_line = [next(translations) if line.is_translated else None for line in lines]
     return {
-        "lines": [
-            describe_line(line, next(translations) if line.is_translated else None, others)
-            for line, others in zip(lines, near, strict=True)
-        ]
+        "lines": await asyncio.to_thread(
+            lambda: list(map(describe_line, lines, per_line, near, select_shown(per_line)))
+        )
     }
 
 
@@ -96,7 +97,18 @@ async def report_progress(call: Call) -> Any:
     return {"texts": call.service.progress.get(call.values.read_text("job"), 0)}
 
 
-def describe_line(line: TextLine, translation: Translation | None, near: Sequence[str]) -> dict[str, Any]:
+def select_shown(translations: Sequence[Translation | None]) -> Iterator[bool]:
+    """Yields whether the words of a translation are shown: of the first ones, and of as many as `SHOWN` allows."""
+    left = SHOWN
+    for translation in translations:
+        if translation is not None and translation.hypotheses:
+            left -= len(translation.source_pieces) * len(translation.hypotheses[0].pieces)
+        yield left >= 0
+
+
+def describe_line(
+    line: TextLine, translation: Translation | None, near: Sequence[str], shows_words: bool
+) -> dict[str, Any]:
     """Returns a line in the form that page.js reads; an untranslated line is its own text.
 
     The translations of near texts come before other hypotheses.
@@ -117,7 +129,7 @@ def describe_line(line: TextLine, translation: Translation | None, near: Sequenc
         "checks": [check.message for check in translation.checks if check.kind != "confidence"],
         "confidence": None if translation.confidence is None else round(translation.confidence, 3),
         "isUnsure": any(check.kind == "confidence" for check in translation.checks),
-        **describe_words(translation),
+        **(describe_words(translation) if shows_words else {}),
     }
 
 

@@ -114,7 +114,7 @@ function makeRow(line, number) {
   row.append(line.before.replace(/[\r\n]/g, ""));
   if (line.segments) row.append(...makeWords(line, number));
   else row.append(line.text);
-  if (typeof line.confidence === "number" && line.segments) row.append(makeConfidence(line));
+  if (typeof line.confidence === "number") row.append(makeConfidence(line));
   for (const check of line.checks ?? []) row.append(make("span", "check", check));
   return row;
 }
@@ -183,7 +183,7 @@ function choose(number, text) {
   const line = lines[number];
   if (text !== line.text) {
     const others = [line.text, ...line.alternatives].filter((other) => other !== text);
-    show(lines.map((old, index) => (index === number ? { ...old, text, alternatives: others, segments: null } : old)));
+    show(lines.map((old, index) => (index === number ? { ...old, text, alternatives: others, segments: null, confidence: null } : old)));
   }
   closeMenu();
   target.children[number]?.focus();

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from nmt_cli.server import page
 from nmt_cli.server.calls import collect_values
 from nmt_cli.server.limits import Limits
 from nmt_cli.server.service import Service
@@ -57,6 +58,15 @@ def test_a_line_too_long_to_be_given_up_is_refused() -> None:
         document = {"file": ("a.txt", b"a\nlong line\n")}
         client = Client(Service(make_pool()[0], limits))
         assert client.post("/translate_file", files=document, data=PAIR).status_code == status
+
+
+def test_the_page_shows_the_words_of_as_many_lines_as_it_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    client, text = Client(), "a b\n12\na b c d e f g h\na b"
+    for most, expected in ((10_000, [True, False, True, True]), (20, [True, False, False, False]), (1, [False] * 4)):
+        monkeypatch.setattr(page, "SHOWN", most)
+        lines = client.ask("/page/translate", q=text, **PAIR)["lines"]
+        assert ["segments" in line for line in lines] == expected
+        assert [line["text"] for line in lines] == text.upper().split("\n")
 
 
 def test_a_name_that_is_repeated_often_costs_what_its_values_do() -> None:
