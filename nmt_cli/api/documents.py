@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 UNITS = 256  # parts of a document that are translated together
+MOST_FLAGGED = 10_000  # texts of a document, with all that is known of them: more would fill the memory
 
 
 @dataclass
@@ -35,13 +36,16 @@ class FileReport:
     path: Path
     texts: int = 0  # translated
     notes: Counter[str] = field(default_factory=Counter)  # what could not be done well, and how often
-    flagged: list[tuple[int, Translation]] = field(default_factory=list)  # number from 1, of those to look at
+    flagged_count: int = 0  # those to look at
+    flagged: list[tuple[int, Translation]] = field(default_factory=list)  # number from 1, of the first `MOST_FLAGGED`
 
     def add(self, translation: Translation) -> None:
-        """Counts a translation, and keeps it if it failed a check."""
+        """Counts a translation, and keeps it if it failed a check, as long as there is room."""
         self.texts += 1
         if getattr(translation, "checks", ()):
-            self.flagged.append((self.texts, translation))
+            self.flagged_count += 1
+            if self.flagged_count <= MOST_FLAGGED:
+                self.flagged.append((self.texts, translation))
 
 
 def translate_file(

@@ -79,7 +79,7 @@ async def translate_file(call: Call) -> Any:
     return {
         "translatedFileUrl": libretranslate.write_address(call, document),
         "texts": document.report.texts,
-        "flaggedCount": len(flagged),
+        "flaggedCount": document.report.flagged_count,
         "flagged": [
             {
                 "number": number,
