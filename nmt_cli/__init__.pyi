@@ -2,6 +2,9 @@ from collections.abc import Mapping
 
 from nmt_cli.api.corrections.learn import learn
 from nmt_cli.api.evaluate import evaluate
+from nmt_cli.api.model_info import ModelInfo
+from nmt_cli.api.model_info import describe_installed as installed
+from nmt_cli.api.model_info import describe_model as info
 from nmt_cli.api.prepare import prepare
 from nmt_cli.api.train import train
 from nmt_cli.api.translator import LoadedTranslator as Translator
@@ -13,11 +16,14 @@ from nmt_cli.translation.result import Hypothesis, Translation
 
 __all__ = [
     "Hypothesis",
+    "ModelInfo",
     "NmtError",
     "Translation",
     "Translator",
     "Watcher",
     "evaluate",
+    "info",
+    "installed",
     "learn",
     "load",
     "prepare",

@@ -29,7 +29,6 @@ import numpy as np
 import nmt_cli as nmt
 from nmt_cli.api.corrections.replayed import OldPairs, write_sample
 from nmt_cli.api.startup import silent_tensorflow
-from nmt_cli.cli.network_summary import describe_network
 from nmt_cli.cli.status import make_example
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.reversed import reverse_corpus
@@ -37,6 +36,7 @@ from nmt_cli.evaluation.report import Report
 from nmt_cli.files import stage_directory
 from nmt_cli.languages.codes import find_language
 from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.description import describe_network
 from nmt_cli.runtime.installed_models import MODEL, name_package
 from nmt_cli.runtime.model_directory import (
     HISTORY,

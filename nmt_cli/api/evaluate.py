@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Literal, Unpack, overload
 
 from nmt_cli.api.compare_systems import score_systems
 from nmt_cli.api.evaluation_request import EvaluationRequest
 from nmt_cli.api.kept_scores import keep_scores
+from nmt_cli.api.log import log_warnings
 from nmt_cli.api.options.arguments import (
     PathLike,
     build_settings,
@@ -26,6 +27,7 @@ from nmt_cli.runtime.installed_models import find_model, find_model_or_file
 from nmt_cli.search.config import SearchConfig
 
 if TYPE_CHECKING:
+    from nmt_cli.api.options.keywords import EvaluateArguments, EvaluateKeywords
     from nmt_cli.evaluation.report import Report
 
 EXPLAINED = ("bleu4", "rougeL")  # unless other metrics are named
@@ -33,10 +35,10 @@ EXPLAINED = ("bleu4", "rougeL")  # unless other metrics are named
 
 @overload
 @explain_os_errors
-def evaluate(*, against: None = None, **options: Any) -> Report: ...
+def evaluate(*, against: None = None, **options: Unpack[EvaluateArguments]) -> Report: ...
 @overload
 @explain_os_errors
-def evaluate(*, against: PathLike | Iterable[PathLike], **options: Any) -> SystemComparison: ...
+def evaluate(*, against: PathLike | Iterable[PathLike], **options: Unpack[EvaluateArguments]) -> SystemComparison: ...
 @explain_os_errors
 def evaluate(
     *,
@@ -52,7 +54,7 @@ def evaluate(
     rerank: PathLike | None = None,
     profile: bool = False,
     progress: StageReporter | None = None,
-    **options: Any,
+    **options: Unpack[EvaluateKeywords],
 ) -> Report | SystemComparison:
     """Scores the model on a split of the prepared corpus `data`, or on files with one sentence per line.
 
@@ -77,7 +79,9 @@ def evaluate(
         rerank=None if rerank is None else find_model(Path(rerank)),
         is_profiled=profile,
     )
-    return select_report(run_evaluation(request, progress or ignore_progress))
+    done = select_report(run_evaluation(request, progress or ignore_progress))
+    log_warnings(done.warnings)
+    return done
 
 
 def select_report(result: EvaluationOutcome | SystemComparison) -> Report | SystemComparison:

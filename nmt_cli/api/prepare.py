@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from nmt_cli.api.advice import Advice, BaseCommands, advise_on_corpus
+from nmt_cli.api.log import log_warnings
 from nmt_cli.api.options.arguments import PathLike, build_settings, explain_os_errors, find_path, list_paths
 from nmt_cli.api.options.command_lines import describe_prepare, describe_train
 from nmt_cli.api.progress import StageReporter, ignore_progress
@@ -17,6 +18,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.runtime.installed_models import find_model_or_file
 
 if TYPE_CHECKING:
+    from nmt_cli.api.options.keywords import PrepareKeywords
     from nmt_cli.corpus.prepare import PrepareReport
 
 
@@ -91,7 +93,7 @@ def prepare(
     report: PathLike | None = None,
     processes: int = 1,
     progress: StageReporter | None = None,
-    **options: Any,
+    **options: Unpack[PrepareKeywords],
 ) -> PrepareReport:
     """Checks, cleans, splits and encodes sentence pairs, and writes the prepared corpus `data`.
 
@@ -111,7 +113,9 @@ def prepare(
         processes=processes,
         **files,
     )
-    return run_preparation(request, progress or ignore_progress).report
+    prepared = run_preparation(request, progress or ignore_progress).report
+    log_warnings(f"{finding.count:,} {finding.action}: {finding.problem}" for finding in prepared.manifest.findings)
+    return prepared
 
 
 def run_preparation(request: PrepareRequest, progress: StageReporter) -> PrepareOutcome:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from nmt_cli.api.advice import FORCE, Advice, BaseCommands, TrainingSummary, advise_on_model, has_learned_nothing
 from nmt_cli.api.options.arguments import PathLike, build_settings, explain_os_errors, find_path
@@ -29,6 +29,7 @@ from nmt_cli.training.config import FIRST_RUN, TrainConfig
 from nmt_cli.training.watcher import RequestInfo, Watcher
 
 if TYPE_CHECKING:
+    from nmt_cli.api.options.keywords import TrainKeywords
     from nmt_cli.training.request import TrainingRequest
     from nmt_cli.training.run import TrainReport
 
@@ -104,7 +105,7 @@ def train(
     tensorboard: PathLike | None = None,
     progress: StageReporter | None = None,
     watcher: Watcher | None = None,
-    **options: Any,
+    **options: Unpack[TrainKeywords],
 ) -> TrainReport:
     """Trains a network on the prepared corpus `data`, and writes the model directory `model`.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from nmt_cli.api.log import log_warnings
 from nmt_cli.api.progress import StageReporter
 from nmt_cli.training.watcher import EpochRecord, StepStatus, Validation, Watcher, Watchers
 
@@ -33,6 +34,13 @@ class StageWatcher(Watcher):
         self.progress("exporting", 0, 0)
 
 
+class LogWatcher(Watcher):
+    """Logs warnings, for programs."""
+
+    def warn(self, problem: str) -> None:
+        log_warnings([problem])
+
+
 class AssistantWatcher(Watcher):
     """Passes on only warnings and the wish to stop, since the chief shows everything else."""
 
@@ -47,12 +55,12 @@ class AssistantWatcher(Watcher):
 
 
 def combine_watchers(watcher: Watcher | None, progress: StageReporter | None, tensorboard: Path | None) -> Watcher:
-    """Returns one watcher for all given ones, possibly none."""
-    watchers = [] if watcher is None else [watcher]
+    """Returns one watcher for all given ones; without a watcher, one that logs warnings."""
+    watchers = [LogWatcher() if watcher is None else watcher]
     if progress is not None:
         watchers.append(StageWatcher(progress))
     if tensorboard is not None:
         from nmt_cli.training.tensorboard import TensorBoard
 
-        watchers.append(TensorBoard(tensorboard, watcher.warn if watcher is not None else lambda problem: None))
+        watchers.append(TensorBoard(tensorboard, watchers[0].warn))
     return watchers[0] if len(watchers) == 1 else Watchers(*watchers)

@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
+from nmt_cli.api.log import describe_checks, log_checks, log_warnings
 from nmt_cli.api.options.arguments import (
     PathLike,
     build_settings,
@@ -20,14 +21,17 @@ from nmt_cli.api.options.arguments import (
 )
 from nmt_cli.api.progress import StageReporter, count_stage, ignore_progress
 from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.errors import OptionError
 from nmt_cli.jobs.job import SearchOptions
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.stream import batch_blocks
+from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.config import CheckConfig, LineConfig, MemoryConfig, ModelRequest, RepairConfig, TagConfig
 
 if TYPE_CHECKING:
     from nmt_cli.api.documents import FileReport
+    from nmt_cli.api.options.keywords import FileKeywords, LoadKeywords, SearchKeywords
     from nmt_cli.jobs.job import Block
     from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.text.tags import TagSet
@@ -58,16 +62,34 @@ class LoadedTranslator:
         memory: TranslationMemory | None = None,
     ) -> None:
         """`companions` are the other models by option."""
-        self._translator = translator
+        self._opened: Translator | None = translator
         self._companions = companions
         self._options = list_tags(options)
         self._memory = memory
         self.model = model
         self._languages = translator.card.follow_tags(choose_tags(self._options, translator.card, model)).languages
-        self._make_options({})  # what is wrong is said when it is given
+        self._defaults: SearchOptions | None = None
+        self._defaults = self._make_options({})  # what is wrong is said when it is given
 
     def __repr__(self) -> str:
-        return f"Translator({self.source_language} -> {self.target_language}, {str(self.model)!r})"
+        languages = f"{self.source_language} -> {self.target_language}" if self._opened is not None else "closed"
+        return f"Translator({languages}, {str(self.model)!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Frees the memory of the model. What is called afterwards raises OptionError; closing again does nothing."""
+        self._opened = None
+
+    @property
+    def _translator(self) -> Translator:
+        if self._opened is None:
+            raise OptionError(f"the translator of {self.model} is closed", hint="call nmt.load again")
+        return self._opened
 
     @property
     def card(self) -> ModelCard:
@@ -93,7 +115,13 @@ class LoadedTranslator:
         return make_search_options({}, self._options).search.beam_size
 
     def _make_options(self, options: Mapping[str, Any], n_best: int = 1) -> SearchOptions:
-        """Returns the settings of a search; `options` overrule those given to `nmt.load`."""
+        """Returns the settings of a search; `options` overrule those given to `nmt.load`.
+
+        Those of a call without options are made once: checking them takes a tenth of the time of a short text.
+        """
+        check_count("n_best", n_best)
+        if self._defaults is not None and not options and n_best == 1:
+            return self._defaults
         made = make_search_options(list_tags(options), self._options, n_best=n_best, companions=self._companions)
         if made.checks is not None and made.checks.needs_confidence:
             from nmt_cli.translation.checks.confidence import load_confidence  # which few calls need
@@ -104,18 +132,20 @@ class LoadedTranslator:
         memory = self._memory if self.card.follow_tags(tags).languages == self._languages else None
         return made._replace(search=search, memory=memory, known_domains=self.card.domains)
 
-    @overload
-    def translate(self, texts: str, **options: Any) -> str: ...
+    @overload  # mypy: a string is an iterable of strings; the first signature that fits counts
+    def translate(self, texts: str, **options: Unpack[SearchKeywords]) -> str: ...  # type: ignore[overload-overlap]
 
     @overload
-    def translate(self, texts: Iterable[str], **options: Any) -> list[str]: ...
+    def translate(self, texts: Iterable[str], **options: Unpack[SearchKeywords]) -> list[str]: ...
 
-    def translate(self, texts: str | Iterable[str], **options: Any) -> str | list[str]:
+    def translate(self, texts: str | Iterable[str], **options: Unpack[SearchKeywords]) -> str | list[str]:
         """Returns the translation of a line, or those of several in order. A blank line stays blank."""
         translations = [translation.text for translation in self.translations(texts, **options)]
         return translations[0] if isinstance(texts, str) else translations
 
-    def stream(self, lines: Iterable[str], *, batch: int = READ_AHEAD, **options: Any) -> Iterator[str]:
+    def stream(
+        self, lines: Iterable[str], *, batch: int = READ_AHEAD, **options: Unpack[SearchKeywords]
+    ) -> Iterator[str]:
         """Yields the translation of each line, in order, holding at most `batch` lines at a time."""
         check_count("batch", batch)
         made = self._make_options(options)
@@ -124,18 +154,23 @@ class LoadedTranslator:
     def _stream(self, lines: Iterable[str], batch: int, made: SearchOptions) -> Iterator[str]:
         first = 0
         for block in batch_blocks(lines, batch):
-            for translation in made.translate(self._translator, block, first_line=first):
+            for translation in log_checks(made.translate(self._translator, block, first_line=first), first):
                 yield translation.text
             first += len(block)
 
     def translations(
-        self, texts: str | Iterable[str], *, n_best: int = 1, progress: StageReporter | None = None, **options: Any
+        self,
+        texts: str | Iterable[str],
+        *,
+        n_best: int = 1,
+        progress: StageReporter | None = None,
+        **options: Unpack[SearchKeywords],
     ) -> list[Translation]:
         """Returns everything known of each translation: hypotheses with scores and attention, spans, repairs."""
         lines = list(check_texts(texts))
         made = self._make_options(options, n_best)
         report = count_stage(progress, "translating", len(lines)) if progress is not None else None
-        return made.translate(self._translator, lines, report)
+        return log_checks(made.translate(self._translator, lines, report))
 
     @explain_os_errors
     def translate_file(
@@ -145,7 +180,7 @@ class LoadedTranslator:
         *,
         tm: PathLike | Iterable[PathLike] | None = None,
         progress: StageReporter | None = None,
-        **options: Any,
+        **options: Unpack[FileKeywords],
     ) -> FileReport:
         """Translates a document to another of the same format, and reports what a person should look at.
 
@@ -164,7 +199,7 @@ class LoadedTranslator:
         def translate_block(block: Block) -> list[Translation]:
             return made.translate(self._translator, block.texts, first_line=block.first, domains=block.domains)
 
-        return translate_file(
+        done = translate_file(
             translate_block,
             Path(source),
             Path(target),
@@ -174,6 +209,9 @@ class LoadedTranslator:
             memory=made.memory,
             progress=progress or ignore_progress,
         )
+        log_warnings(f"{source}: {note} ({format_count(count, 'time')})" for note, count in done.notes.items())
+        log_warnings(f"{source}, {describe_checks(text, number)}" for number, text in done.flagged)
+        return done
 
 
 @explain_os_errors
@@ -186,7 +224,7 @@ def load(
     threads: int | None = None,
     tm: PathLike | Iterable[PathLike] = (),
     check_with: PathLike | None = None,
-    **options: Any,
+    **options: Unpack[LoadKeywords],
 ) -> LoadedTranslator:
     """Loads a model: a directory, or the name of an installed model. Does not start TensorFlow.
 
@@ -198,10 +236,10 @@ def load(
     from nmt_cli.runtime.installed_models import find_model
 
     check_count("threads", threads)
-    options = list_tags(options)
-    values = {name: value for name, value in options.items() if name != PREFIX}
+    listed = list_tags(options)
+    values = {name: value for name, value in listed.items() if name != PREFIX}
     lines, *_ = build_settings("translate", values, LineConfig, *OF_SEARCH, where="load")  # before the model is loaded
-    others = {name: value for name, value in options.items() if not hasattr(lines, name)}
+    others = {name: value for name, value in listed.items() if not hasattr(lines, name)}
     directory = find_model(Path(model))
     others_models = tuple(find_model(path) for path in list_paths(ensemble))
     reverse = None if check_with is None else find_model(Path(check_with))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Unpack
 
 from nmt_cli.api.drawings.drawing import Drawing, DrawingConfig, DrawingRequest
 from nmt_cli.api.options.arguments import (
@@ -17,6 +17,9 @@ from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SearchConfig
 
+if TYPE_CHECKING:
+    from nmt_cli.api.options.keywords import VisualizeKeywords
+
 
 @explain_os_errors
 def visualize(
@@ -26,7 +29,7 @@ def visualize(
     data: PathLike | Iterable[PathLike] = "prepared",
     model: PathLike | Iterable[PathLike] = "model",
     progress: StageReporter | None = None,
-    **options: Any,
+    **options: Unpack[VisualizeKeywords],
 ) -> Drawing:
     """Draws the attention of translations: to files that end in .png, .svg or .html, or as `text` for a terminal.
 

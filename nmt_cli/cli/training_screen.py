@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from nmt_cli.api.advice import ALIKE, Advice, has_learned_nothing
 from nmt_cli.api.options.command_lines import CommandLine
-from nmt_cli.cli.network_summary import describe_int8, describe_network, describe_parent
+from nmt_cli.cli.network_summary import describe_int8, describe_parent
 from nmt_cli.cli.prepared_corpus import format_cut
 from nmt_cli.cli.render import Screen, StepBar, show_advice
+from nmt_cli.model.description import describe_network
 from nmt_cli.text.wrapping import format_count, shorten_text
 from nmt_cli.training.watcher import (
     EpochRecord,

@@ -13,6 +13,7 @@ from nmt_cli.api.translating.line_layout import LayoutConfig
 from nmt_cli.api.translating.report import Remark
 from nmt_cli.api.translating.request import TranslationRequest
 from nmt_cli.api.translating.translate import run_translation
+from nmt_cli.cli.model_page import show_models
 from nmt_cli.cli.parsing.options import (
     DEFAULT_MODEL,
     Force,
@@ -76,6 +77,9 @@ def translate(
         int, declare_option("--n-best", "Number of hypotheses written per line, best first.", "Output", min=1)
     ] = 1,
     prefix: Annotated[str, declare_option("--prefix", "Text that every translation begins with.", "Decoding")] = "",
+    info: Annotated[
+        bool, declare_option("--info", "Print the languages, sizes, scores and licence of the model.", "Output")
+    ] = False,
     score: Annotated[
         bool,
         declare_option(
@@ -88,6 +92,8 @@ def translate(
     Documents are tables, subtitles, catalogues, pages, and files of word processors, presentations and e-books. Blank
     lines stay blank; lines are translated as they arrive.
     """
+    if info:
+        return show_models(model or [resolve_model(DEFAULT_MODEL)], as_json=layout.json)
     request = TranslationRequest(
         models=tuple(model or [DEFAULT_MODEL]),
         are_models_named=bool(model),

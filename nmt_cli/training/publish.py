@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from shutil import copyfile
@@ -71,6 +72,7 @@ def make_card(run: TrainingRun, corpus: PreparedCorpus, choice: WeightChoice, in
         versions=read_versions(),
         checksums={},
         source=corpus.source.to_mapping(),
+        date=datetime.now(UTC).date().isoformat(),
         parent={} if run.parent is None else run.parent.to_mapping(),
         tags=count_trained_tags(corpus),
     )

@@ -16,7 +16,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from nmt_cli.api.corrections.gate import Gate, Verdict
 from nmt_cli.api.corrections.pairs import read_corrections
@@ -42,6 +42,9 @@ from nmt_cli.training.checkpoints.lock import lock_model
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.transfer.finetune import find_parent
 from nmt_cli.training.watcher import Watcher
+
+if TYPE_CHECKING:
+    from nmt_cli.api.options.keywords import TrainKeywords
 
 STAGE_NAMES = ("corrections and old pairs", "a model that learns them", "the gate")
 STEPS = ("", ", half of the step", ", a quarter of the step")
@@ -96,7 +99,7 @@ def learn(
     data: PathLike = "prepared",
     progress: StageReporter | None = None,
     watcher: Watcher | None = None,
-    **options: Any,
+    **options: Unpack[TrainKeywords],
 ) -> Lesson:
     """Trains a model further on corrections of its translations, and replaces it if that does it good.
 

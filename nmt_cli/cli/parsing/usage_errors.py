@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any, get_args
@@ -13,6 +14,21 @@ from nmt_cli.cli.parsing.configuration import CONFIGURED_BY
 from nmt_cli.cli.parsing.spelling import spell_option
 from nmt_cli.errors import find_nearest
 
+# What other programs have a command for, and what does it here.
+OTHER_COMMANDS = {
+    "serve": "nmt translate --serve 5000",
+    "server": "nmt translate --serve 5000",
+    "info": "nmt translate --info, with --model NAME for another model",
+    "models": "nmt, which names the models that are installed",
+    "list": "nmt, which names the models that are installed",
+    "help": "nmt --help, or nmt COMMAND --help",
+    "version": "nmt --version",
+    "score": "nmt evaluate, or nmt translate --score for given translations",
+    "test": "nmt evaluate",
+    "predict": "nmt translate",
+    "learn": "nmt train --corrections FILE",
+    "export": "nmt translate --export ctranslate2 -o FOLDER",
+}
 KINDS = {int: "a whole number", float: "a number"}
 
 
@@ -39,12 +55,22 @@ def explain_usage(problem: TyperException) -> tuple[str, str]:
         message, hint = explain_value(problem.param, problem.value, see)
         origin = name_origin(context, problem.param)
         return f"{origin}: {message.removeprefix('--set ')}" if origin else message, hint
+    if "No such command" in message:
+        return explain_command(message, see)
     if name is not None and "requires an argument" in message:
         return f"{name} needs a value", see
     if name is not None and "No such option" in message:
         nearest = " or ".join(sorted(getattr(problem, "possibilities", None) or ()))
         return f"there is no option {name}", f"did you mean {nearest}? {see}" if nearest else see
     return message.replace("Value error, ", ""), see  # pydantic adds it
+
+
+def explain_command(message: str, see: str) -> tuple[str, str]:
+    """Returns the message and the hint for a command that does not exist: what does its work, or the nearest one."""
+    name = message.split("'")[1]
+    nearest = re.findall(r"'(\w[\w-]*)'", message.partition("Did you mean")[2])
+    typed = OTHER_COMMANDS.get(name) or (f"nmt {nearest[0]}" if nearest else "")
+    return f"there is no command {name}", f"type {typed}" if typed else see
 
 
 def name_origin(context: Any, parameter: Any) -> str:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -9,7 +11,7 @@ from nmt_cli.api.evaluate import evaluate
 from nmt_cli.api.options.arguments import list_paths, list_texts, select_options
 from nmt_cli.api.prepare import prepare
 from nmt_cli.api.train import train
-from nmt_cli.api.training_watchers import StageWatcher, combine_watchers
+from nmt_cli.api.training_watchers import combine_watchers
 from nmt_cli.api.visualize import visualize
 from nmt_cli.errors import MissingExtraError, NotFoundError, OptionError
 from nmt_cli.runtime import installed_models
@@ -66,17 +68,21 @@ def test_alternatives_exclude_each_other() -> None:
 def test_a_training_is_reported_in_stages() -> None:
     stages: list[tuple[str, int, int]] = []
     watcher = combine_watchers(None, lambda *stage: stages.append(stage), None)
-    assert isinstance(watcher, StageWatcher)
     watcher.report_validation(3)
     watcher.report_export()
     assert stages == [("validating epoch 3", 0, 0), ("exporting", 0, 0)]
     assert not combine_watchers(Watcher(), lambda *stage: None, None).should_stop()
 
 
+def prepare_nothing(inputs: Any, data: Path, config: Any, **others: Any) -> Any:
+    return SimpleNamespace(directory=config.tokenizer_from, manifest=SimpleNamespace(findings=()))
+
+
 def test_subwords_are_taken_from_a_model_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nmt_cli.corpus.prepare.prepare", lambda inputs, data, config, **others: config.tokenizer_from)
+    monkeypatch.setattr("nmt_cli.corpus.prepare.prepare", prepare_nothing)
     monkeypatch.setattr(installed_models, "list_models", lambda: {"xxx-yyy": Path("models/xxx-yyy")})
     monkeypatch.chdir(tmp_path)
-    assert prepare("a.tsv", tokenizer_from="xxx-yyy") == "models/xxx-yyy"
+    assert prepare("a.tsv", tokenizer_from="xxx-yyy").directory == "models/xxx-yyy"
     Path("xxx-yyy").touch()
-    assert [prepare("a.tsv", tokenizer_from=name) for name in ("xxx-yyy", "none", None)] == ["xxx-yyy", "none", None]
+    names = ("xxx-yyy", "none", None)
+    assert [prepare("a.tsv", tokenizer_from=name).directory for name in names] == ["xxx-yyy", "none", None]

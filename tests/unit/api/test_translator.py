@@ -138,3 +138,14 @@ def test_progress_is_reported_in_lines() -> None:
     stages: list[tuple[str, int, int]] = []
     fake_loaded().translations(["a", "b"], progress=lambda *stage: stages.append(stage))
     assert stages == [("translating", 0, 2), ("translating", 2, 2)]
+
+
+def test_a_translator_frees_its_model_at_the_end_of_a_with_block() -> None:
+    with fake_loaded() as translator:
+        assert translator.translate("a") == "A"
+    assert translator._opened is None
+    translator.close()
+    assert repr(translator) == "Translator(closed, 'model')"
+    for call in (translator.translate, translator.translations, lambda text: list(translator.stream(text))):
+        with pytest.raises(OptionError, match="closed"):
+            call("a")

@@ -1,0 +1,41 @@
+"""The warnings of the functions of `nmt`, as records of Python's `logging` under the name `nmt_cli`.
+
+Nothing is printed unless the program configures logging: a library must not.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from nmt_cli.translation.truncation import SourceCuts
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+
+LOGGER = logging.getLogger("nmt_cli")
+LOGGER.addHandler(logging.NullHandler())  # else Python prints warnings of a logger that nobody configured
+
+
+def log_warnings(messages: Iterable[str]) -> None:
+    for message in messages:
+        LOGGER.warning("%s", message)
+
+
+def log_checks(translations: list[Translation], first: int = 0) -> list[Translation]:
+    """Logs the checks that translations fail, with the number of each text from 1, and truncated texts.
+
+    Returns the translations.
+    `first` is the number of texts before them.
+    """
+    for number, translation in enumerate(translations, start=first + 1):
+        if translation.checks:
+            log_warnings([describe_checks(translation, number)])
+    log_warnings(filter(None, [SourceCuts.count_cuts(translations).summary]))
+    return translations
+
+
+def describe_checks(translation: Translation, number: int) -> str:
+    """Returns what is doubtful about the translation of a text."""
+    return f"text {number:,}: {'; '.join(check.message for check in translation.checks)}"

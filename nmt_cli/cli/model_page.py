@@ -1,0 +1,54 @@
+"""The output of `nmt translate --info`: what is known of each model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import typer
+
+from nmt_cli.api.model_info import ModelInfo, ScoreInfo, read_info
+from nmt_cli.cli.render import print_lines
+
+METRICS = {"bleu": "BLEU", "bleu4": "BLEU-4", "chrf": "chrF"}
+
+
+def show_models(models: Sequence[Path], *, as_json: bool) -> None:
+    """Prints the information on models: lines, or a JSON object for one and a list for several."""
+    pages = [read_info(model) for model in models]
+    if as_json:
+        values = [model.to_mapping() for model in pages]
+        typer.echo(json.dumps(values[0] if len(values) == 1 else values, ensure_ascii=False, indent=2))
+        return
+    for number, model in enumerate(pages):
+        print_lines(["", *format_info(model)] if number else format_info(model))
+
+
+def format_info(model: ModelInfo) -> list[str]:
+    """Returns the lines on a model: a name and a value each."""
+    source, target, package = model.source, model.target, model.package
+    kind, *sizes = model.subwords.values()
+    trained = [model.date, f"{model.epochs} epochs", f"nmt {model.versions.get('nmt', '?')}", f"data {model.data[:12]}"]
+    rows = {
+        "languages": f"{source.code} -> {target.code}, {source.name} to {target.name} ({source.tag}, {target.tag})",
+        "about": package.summary,
+        "network": model.network,
+        "subwords": " / ".join(f"{size:,}" for size in sizes) + f", {kind}",
+        "size": ", ".join(f"{name} {count / 1e6:.1f} MB" for name, count in model.bytes.items()),
+        "precision": f"{model.precision} by default",
+        "trained": ", ".join(filter(None, trained)),
+        **{name: format_scores(scores) for name, scores in model.scores.items()},
+        "confidence": "rates its translations" if model.has_confidence else "",
+        "licence": package.licence,
+        "directory": f"{model.directory}/",
+    }
+    width = max(map(len, rows)) + 2
+    return [model.name, *(f"  {name:<{width}}{value}" for name, value in rows.items() if value)]
+
+
+def format_scores(scores: Mapping[str, ScoreInfo]) -> str:
+    """Returns the scores on a set, each with half of its interval if it has one."""
+    known = {METRICS[name]: score for name, score in scores.items() if name in METRICS}
+    spread = {name: "" if score.half_width is None else f" ± {score.half_width:.2f}" for name, score in known.items()}
+    return ", ".join(f"{name} {score.value:.2f}{spread[name]}" for name, score in known.items())
