@@ -12,6 +12,7 @@ import math
 import types
 import typing
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -117,11 +118,7 @@ def build_record(kind: Any, value: Any, key: str) -> Any:
     """Builds a dataclass or NamedTuple from an object with its entries; those with a default may be missing."""
     if not isinstance(value, dict):
         raise report_type(kind, value, key)
-    hints = {
-        name: hint
-        for name, hint in typing.get_type_hints(kind, include_extras=True).items()
-        if typing.get_origin(hint) is not typing.ClassVar
-    }
+    hints = list_hints(kind)
     unknown = next((name for name in value if name not in hints), None)
     if unknown is not None:
         raise RecordError(f"there is no entry {join_key(key, unknown)}")
@@ -129,6 +126,13 @@ def build_record(kind: Any, value: Any, key: str) -> Any:
     if missing is not None:
         raise RecordError(f"{join_key(key, missing)} is missing")
     return kind(**{name: build(hints[name], part, join_key(key, name)) for name, part in value.items()})
+
+
+@cache
+def list_hints(kind: Any) -> dict[str, Any]:
+    """Returns the types of the entries of a dataclass or NamedTuple: slow, but each class is asked often."""
+    hints = typing.get_type_hints(kind, include_extras=True)
+    return {name: hint for name, hint in hints.items() if typing.get_origin(hint) is not typing.ClassVar}
 
 
 def has_default(kind: Any, name: str) -> bool:
