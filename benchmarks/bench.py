@@ -68,9 +68,11 @@ def measure_call(call: Callable[[], object]) -> Cost:
     return Cost(time.perf_counter() - started, time.process_time() - spent)
 
 
-def measure_command(command: Sequence[str], lines: Sequence[str] = (), folder: Path | None = None) -> Cost:
-    """Runs a command in a folder, with lines as its input. Exits if it fails, or writes fewer lines."""
-    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as target:
+def measure_command(
+    command: Sequence[str], lines: Sequence[str] = (), folder: Path | None = None, output: Path | None = None
+) -> Cost:
+    """Runs a command in a folder, with lines as its input. Exits if it fails, or writes fewer lines to `output`."""
+    with tempfile.TemporaryFile() as source, output.open("w+b") if output else tempfile.TemporaryFile() as target:
         source.write("".join(f"{line}\n" for line in lines).encode())
         source.seek(0)
         started = time.perf_counter()

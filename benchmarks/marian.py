@@ -1,0 +1,188 @@
+"""Speed of `nmt translate` beside Marian 1.12: the same pieces and sentences, equally long outputs, 8 bits, one core.
+
+    python benchmarks/marian.py --model MODEL --data PREPARED --work DIR [--rounds 3] [--sentences 400]
+
+Marian's networks have random weights, which are as fast as trained ones: they cannot end a sentence, and write as many
+tokens per source token as MODEL. They are a GRU of 256 and 512 units, a Transformer of width 256 with 3 + 3 layers, and
+the student of 6 + 2 layers with SSRU. The shortlist is made of the lexicon of `nmt train`. In turn, in one run; the
+start, which is the time of one line, is subtracted. Seconds are the processors' own.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import tempfile
+import venv
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from bench import NMT, Cost, make_parser, measure_command, run_in_turn, write_lines
+from sentencepiece import SentencePieceProcessor
+
+from nmt_cli.arrays.special_ids import END
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.sides import SentencePair
+from nmt_cli.runtime.model_directory import ModelDirectory
+from nmt_cli.training.data.lexicon import estimate_probabilities, link_all
+
+MARIAN = "pymarian==1.12.42"
+TRANSFORMER = "--type transformer --dim-emb 256 --transformer-dim-ffn 1024 --transformer-ffn-activation relu".split()
+NETWORKS = {
+    "GRU": "--type s2s --dim-emb 256 --dim-rnn 512".split(),
+    "Transformer": [*TRANSFORMER, *"--enc-depth 3 --dec-depth 3".split()],
+    "student": [
+        *TRANSFORMER,
+        *"--enc-depth 6 --dec-depth 2 --transformer-decoder-autoreg rnn --dec-cell ssru".split(),
+        *"--transformer-tied-layers 1 1".split(),
+    ],
+}
+FLOAT = {"GRU"}  # which crashes in 8 bits
+OURS = {"nmt": ("--no-check", "--no-repair"), "nmt with checks": ()}  # Marian checks nothing
+ONE_UPDATE = "--after 1u --disp-freq 1u --save-freq 1u --mini-batch 16 --maxi-batch 1 --overwrite --seed 1".split()
+ONE_CORE = "--cpu-threads 1 --workspace 300".split()
+DECODING = "--mini-batch 64 --maxi-batch 100 --maxi-batch-sort src --no-spm-decode --quiet --quiet-translation".split()
+SHORTLIST = (100, 100)  # the most frequent pieces, and the likeliest of each source piece
+TRAINED = 64  # pairs, for random weights
+NEVER = -1e4  # the bias of the end of a sentence
+
+
+class Marian:
+    """Marian's networks with the subwords of a model of ours."""
+
+    def __init__(self, environment: Path, work: Path, subwords: Sequence[Path]) -> None:
+        if not (environment / "bin" / "pymarian").exists():
+            venv.create(environment, with_pip=True)
+            subprocess.run([environment / "bin" / "pip", "install", "--quiet", MARIAN], check=True)
+        self.command = str(environment.absolute() / "bin" / "pymarian")
+        self.work = work
+        self.vocabularies = ["--vocabs", *map(str, subwords)]
+
+    def find_network(self, name: str) -> Path:
+        """Returns the path of a network as Marian decodes with it."""
+        return self.work / f"{name}.bin"
+
+    def make_network(self, name: str, pairs: Sequence[SentencePair]) -> None:
+        """Makes a network with random weights that never ends a sentence, unless it exists."""
+        if self.find_network(name).exists():
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            trained, endless = Path(folder, "model.npz"), Path(folder, "endless.npz")
+            sides = [
+                write_lines(Path(folder, "source"), [pair.source for pair in pairs]),
+                write_lines(Path(folder, "target"), [pair.target for pair in pairs]),
+            ]
+            shape = [*NETWORKS[name], "--tied-embeddings", *ONE_UPDATE, *ONE_CORE, "--tempdir", folder]
+            self.run("train", "--model", trained, "--train-sets", *sides, *self.vocabularies, *shape)
+            weights = dict(np.load(trained))
+            vocabulary = SentencePieceProcessor(model_file=self.vocabularies[-1]).vocab_size()
+            (bias,) = (array for array in weights.values() if array.shape == (1, vocabulary))
+            bias[0, END] = NEVER
+            np.savez(endless, **weights)
+            precision = "float32" if name in FLOAT else "intgemm8"
+            self.run("convert", "-f", endless, "-t", self.find_network(name), "--gemm-type", precision)
+
+    def run(self, *arguments: object) -> None:
+        subprocess.run([self.command, *map(str, arguments)], check=True, capture_output=True)
+
+    def make_decoder(self, name: str, beam: int, longest: float, shortlist: Path | None) -> list[str]:
+        """Returns the command that writes `longest` tokens per source token, those of the longest of a batch."""
+        limited = ["--shortlist", str(shortlist), *map(str, SHORTLIST), "0"] if shortlist else []
+        search = ["--beam-size", str(beam), "--max-length-factor", f"{longest:.3f}", *limited]
+        return [
+            self.command,
+            "decode",
+            "--models",
+            str(self.find_network(name)),
+            *self.vocabularies,
+            *ONE_CORE,
+            *DECODING,
+            *search,
+        ]
+
+
+def write_shortlist(path: Path, subwords: Sequence[SentencePieceProcessor], pairs: Sequence[SentencePair]) -> Path:
+    """Writes the probability of each target piece given a source piece: target, source and probability in a line."""
+    source, target = subwords
+    sides = source.encode([pair.source for pair in pairs]), target.encode([pair.target for pair in pairs])
+    lengths = [np.array([*map(len, sentences)]) for sentences in sides]
+    source_ids, target_ids = (np.concatenate([*map(np.array, sentences)]).astype(np.int64) for sentences in sides)
+    source_positions, target_positions = link_all(*lengths)
+    all_links = source_ids[source_positions] * target.vocab_size() + target_ids[target_positions]
+    different, links = np.unique(all_links, return_inverse=True)
+    conditions, outcomes = np.divmod(different, target.vocab_size())
+    probabilities = estimate_probabilities(conditions, outcomes, links, target_ids, target_positions)
+    rows = zip(outcomes.tolist(), conditions.tolist(), probabilities.tolist(), strict=True)
+    return write_lines(path, (f"{target.id_to_piece(t)} {source.id_to_piece(s)} {p:.6f}" for t, s, p in rows))
+
+
+def make_commands(marian: Marian, ours: Sequence[str], beam: int, longest: float) -> dict[str, Sequence[str]]:
+    """Returns our command, and those of Marian's networks with and without a shortlist."""
+    commands = {name: [*ours, *options] for name, options in OURS.items()}
+    for name in NETWORKS:
+        commands[name] = marian.make_decoder(name, beam, longest, None)
+        commands[f"{name}, shortlist"] = marian.make_decoder(name, beam, longest, marian.work / "lexicon")
+    return commands
+
+
+def count_tokens(path: Path, target: SentencePieceProcessor | None = None) -> int:
+    """Counts the tokens of a translation: of Marian's, which consist of pieces, or of ours, encoded again."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return sum(len(line.split()) for line in lines) if target is None else sum(len(target.encode(x)) + 1 for x in lines)
+
+
+def print_rates(tokens: Mapping[str, int], costs: Mapping[str, Sequence[Cost]], starts: Mapping[str, Cost]) -> None:
+    """Prints target tokens per second of a processor, and how many times as many ours writes, by rounds."""
+    rates = {
+        name: [tokens[name] / (cost.processors - starts[name].processors) for cost in runs]
+        for name, runs in costs.items()
+    }
+    for name, values in rates.items():
+        ratios = [our / their for our, their in zip(rates["nmt"], values, strict=True)]
+        rounds = ", ".join(f"{ratio:.2f}" for ratio in ratios)
+        print(
+            f"  {name:22} {statistics.median(values):7,.0f} tokens/s   nmt is x{statistics.median(ratios):.2f}"
+            f" (by rounds {rounds})   {tokens[name]:,} tokens   start {starts[name].processors:.2f} s",
+            flush=True,
+        )
+
+
+def main() -> None:
+    parser = make_parser(__doc__, "model", "data", "work", "rounds", "sentences")
+    parser.add_argument("--marian", type=Path, default=Path("marian"), help="virtual environment, made if missing")
+    parser.add_argument("--beam", type=int, default=1, help="hypotheses kept at each step")
+    parser.set_defaults(rounds=3, sentences=400)
+    options = parser.parse_args()
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])  # of this process and all that it starts
+    work: Path = options.work
+    work.mkdir(parents=True, exist_ok=True)
+    corpus = PreparedCorpus.load(options.data)
+    pairs, lines = corpus.read_pairs("train"), [pair.source for pair in corpus.read_pairs("test")[: options.sentences]]
+    card = ModelDirectory.load(options.model).card
+    paths = [options.model / name for name in (card.source_tokenizer, card.target_tokenizer)]
+    source, target = subwords = [SentencePieceProcessor(model_file=str(path)) for path in paths]
+    marian = Marian(options.marian, work, paths)
+    write_shortlist(work / "lexicon", subwords, pairs)
+    for name in NETWORKS:
+        marian.make_network(name, pairs[:TRAINED])
+    ours = [*NMT, "translate", "--model", str(options.model), "--beam-size", str(options.beam), "--quiet"]
+    translated = work / "translated"
+    measure_command(ours, lines, output=translated)
+    longest = count_tokens(translated, target) / sum(len(source.encode(line)) + 1 for line in lines)
+    commands = make_commands(marian, ours, options.beam, longest)
+    outputs = {name: work / f"{name}-{options.beam}" for name in commands}
+    starts = {name: measure_command(command, lines[:1]) for name, command in commands.items()}
+    measures = {
+        name: partial(measure_command, command, lines, output=outputs[name]) for name, command in commands.items()
+    }
+    costs = run_in_turn(measures, options.rounds)
+    tokens = {name: count_tokens(path, target if name in OURS else None) for name, path in outputs.items()}
+    print(f"beam {options.beam}, {len(lines):,} sentences", flush=True)
+    print_rates(tokens, costs, starts)
+
+
+if __name__ == "__main__":
+    main()
