@@ -22,11 +22,12 @@ from nmt_cli.corpus.report import check_report_name, write_report
 from nmt_cli.corpus.steps.build import CheckedCorpus, build
 from nmt_cli.corpus.steps.held_out import drop_near_held_out, split_pairs
 from nmt_cli.corpus.steps.languages import choose_languages
-from nmt_cli.corpus.steps.monolingual import drop_held_out, read_monolingual
+from nmt_cli.corpus.steps.monolingual import MonolingualSide, drop_held_out, read_monolingual
 from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress, ignore_progress, read_pairs
 from nmt_cli.corpus.steps.reused_tokenizer import find_reused_subwords
 from nmt_cli.corpus.steps.run_checks import refuse_findings, run_checks
 from nmt_cli.corpus.steps.sources import FINDERS
+from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.corpus.steps.split_sizes import check_sizes
 from nmt_cli.corpus.steps.subwords import choose_separation
 from nmt_cli.corpus.steps.tagging import label_registers, refuse_unpaired_tags, tag_inputs
@@ -57,10 +58,9 @@ def prepare(
 ) -> PrepareReport:
     """Makes the prepared corpus `directory` from one or several inputs: all of it, or nothing.
 
-    Raises NotFoundError, DataError, OptionError or OutputError, wherever possible before the work begins. With
-    `replace` an existing prepared corpus is replaced; anything else never is. Several `processes` share the reading and
-    give the same result; the calling module must then be importable without side effects. The findings of the checks
-    are written to `report` (.html or .json), even if `strict` refuses them.
+    Raises NotFoundError, DataError, OptionError or OutputError, if possible before the work begins. `replace` replaces
+    a prepared corpus, and never anything else. Several `processes` share the reading, with the same result; the calling
+    module must then be importable without side effects. `report` (.html or .json) has all findings, even refused ones.
     """
     started = time.monotonic()
     inputs = check_request(source, directory, config, replace=replace, report=report)
@@ -72,15 +72,12 @@ def prepare(
     findings = check_pairs(pairs, config, report_progress, report, sources.checks)
     language_notes: list[str] = []
     languages = choose_languages(inputs, config, pairs, language_notes)
-    if config.register == "auto":
-        label_registers(pairs, languages[1])
+    label_registers(pairs, config, languages[1])
     # 3. Split the pairs, so that no sentence appears in two splits.
     division = split_pairs(pairs, config, report_progress)
     # 4. Read text without translations, and audit it against the held-out sentences.
     read = partial(read_monolingual, config=config, report_progress=report_progress, processes=processes)
-    monolingual = [drop_held_out(read(*item), pairs, division.splits) for item in more_text.items()]
-    for text in monolingual:
-        refuse_unpaired_tags(text.pairs.tag_sets, pairs)
+    monolingual = [audit_text(read(*item), pairs, division.splits) for item in more_text.items()]
     # 5. Learn the subwords from train, encode all splits, and write everything, the manifest last.
     notes = [*inputs.notes, *(note for texts in more_text.values() for note in texts.notes), *language_notes]
     config = choose_separation(pairs, division.splits.train, config, notes)
@@ -88,6 +85,12 @@ def prepare(
     manifest = write_corpus(corpus, directory, config, report_progress, replace=replace)
     write_report(report, manifest.findings, manifest)
     return PrepareReport(directory, manifest, time.monotonic() - started, tuple(notes))
+
+
+def audit_text(text: MonolingualSide, pairs: Pairs, splits: Splits) -> MonolingualSide:
+    """Returns a text without what is held out. Raises DataError for tags that no pair has."""
+    refuse_unpaired_tags(text.pairs.tag_sets, pairs)
+    return drop_held_out(text, pairs, splits)
 
 
 def write_corpus(

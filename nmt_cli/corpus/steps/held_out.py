@@ -71,8 +71,7 @@ def split_pairs(pairs: Pairs, config: PrepareConfig, report_progress: PreparePro
     drawn_rows = drop_shared(pairs, rows, drawn, numbers)
     leak = measure_leak(sources, targets, Sizes(sizes.dev, sizes.test or len(rows) // 10), seed=config.seed)
     # 3. Repeat training pairs by weight; use dev and test pairs from files instead of drawn ones.
-    dev = choose_held_out(pairs, "dev", drawn_rows.dev)
-    test = choose_held_out(pairs, "test", drawn_rows.test)
+    dev, test = choose_held_out(pairs, "dev", drawn_rows.dev), choose_held_out(pairs, "test", drawn_rows.test)
     once = np.concatenate([drawn_rows.train, select_training_only(pairs, np.concatenate([dev, test]))])
     train = repeat_by_weight(pairs, once, config.seed)
     refuse_empty(splits := Splits(train, dev, test))

@@ -63,11 +63,13 @@ def turn_tags(tags: TagSet, config: PrepareConfig) -> TagSet:
     return reverse_tags(tags) if config.reverse else tags
 
 
-def label_registers(pairs: Pairs, target_language: str) -> None:
-    """Tags pairs by how their targets address people, except those that have a register already.
+def label_registers(pairs: Pairs, config: PrepareConfig, target_language: str) -> None:
+    """Tags pairs by how their targets address people, if asked for, except those that have a register already.
 
     The rules are those of the language that tags name, else of `target_language`. Raises OptionError if none has rules.
     """
+    if config.register != "auto":
+        return
     tag_sets = list(enumerate(pairs.tag_sets))
     codes = {number: find_language_tag_of(tags, TagPurpose.TARGET) or target_language for number, tags in tag_sets}
     rules = {number: find_rules(code) for number, code in codes.items()}

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.pairs import Side
 from nmt_cli.errors import OptionError
-from nmt_cli.text.tags import TagSet
+from nmt_cli.text.tags import TagSet, reverse_tags
 from nmt_cli.training.config import TrainConfig
 
 Mode = Literal["none", "back", "diversify", "both", "distil"]
@@ -44,6 +44,10 @@ class Task(NamedTuple):
         """A description of the text for the user."""
         side = "target" if self.direction == "reverse" else "source"
         return f"the {side} {'text' if self.text == 'monolingual' else 'side of the training pairs'}"
+
+    def orient_tags(self, tags: TagSet) -> TagSet:
+        """Returns the tags of a pair as the helper model reads them."""
+        return reverse_tags(tags) if self.direction == "reverse" else tags
 
 
 class TaggedText(NamedTuple):

@@ -30,7 +30,6 @@ from nmt_cli.errors import OptionError
 from nmt_cli.files import write_text
 from nmt_cli.records import parse_json
 from nmt_cli.search.config import SamplingConfig, SearchConfig
-from nmt_cli.text.tags import TagSet, reverse_tags
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.training.checkpoints import saved_options
 from nmt_cli.training.checkpoints.checkpoint import locate_state
@@ -57,12 +56,12 @@ from nmt_cli.training.synthetic.selection import (
     HeldOutSentences,
     Selection,
     WordRatio,
+    measure_confidence,
     select_pairs,
 )
 from nmt_cli.training.synthetic.stages import STAGES, Stages, open_translations, read_translations, require_room
 from nmt_cli.translation.by_tags import translate_tagged
 from nmt_cli.translation.config import ModelRequest
-from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
 
 CHANGEABLE = {*saved_options.CHANGEABLE, "epochs", "time"}  # options that may differ when stages are resumed
@@ -214,7 +213,7 @@ class SyntheticRun:
             started, first = monotonic(), journal.results
             while (done := journal.results) < len(texts):
                 block = texts[done : done + BLOCK]
-                lines, tags = [text.text for text in block], [turn_for_helper(text.tags, task) for text in block]
+                lines, tags = [text.text for text in block], [task.orient_tags(text.tags) for text in block]
                 translations = translate_tagged(translator, lines, tags, search, first_line=done)
                 journal.append(lines, [(measure_confidence(t), t.text) for t in translations])
                 rate, left = (monotonic() - started) / (journal.results - first), len(texts) - journal.results
@@ -298,16 +297,3 @@ def refuse_lost_stages(request: TrainingRequest) -> None:
             f"{request.directory}/ was trained on synthetic pairs, which are not kept",
             hint="start over with --force; --keep-stages keeps them for training that is to continue",
         )
-
-
-def turn_for_helper(tags: TagSet, task: Task) -> TagSet:
-    """Returns the tags of a pair as the helper model of a task reads them."""
-    return reverse_tags(tags) if task.direction == "reverse" else tags
-
-
-def measure_confidence(translation: Translation) -> float:
-    """Returns the mean log-probability per token of a translation, in nats; NaN without a translation."""
-    if not translation.hypotheses or not translation.hypotheses[0].tokens:
-        return math.nan
-    hypothesis = translation.hypotheses[0]
-    return hypothesis.log_probability / len(hypothesis.tokens)

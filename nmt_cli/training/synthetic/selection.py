@@ -1,7 +1,8 @@
-"""Selects the synthetic pairs to learn. Knows only text. Letters: N pairs."""
+"""Selects the synthetic pairs to learn. Knows text and its translations, no models. Letters: N pairs."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from nmt_cli.corpus.steps.near_duplicates import find_near_held_out
 from nmt_cli.text.normalise import count_words, make_sentence_key
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.repair.faults import find_fault
+from nmt_cli.translation.result import Translation
 
 SPREADS = 4.0  # a ratio of lengths that is so many standard deviations from the mean is off
 LENGTH_SLACK = 3  # words by which the lengths may always differ
@@ -119,3 +121,11 @@ def find_problem(pair: SyntheticPair, ratio: WordRatio, generated: Side) -> str:
     if fault is not None:
         return {"loop": "repeated", "copied": "copied"}.get(fault, fault)
     return "off in length" if ratio.is_off(pair.source, pair.target) else ""
+
+
+def measure_confidence(translation: Translation) -> float:
+    """Returns the mean log-probability per token of a translation, in nats; NaN without a translation."""
+    if not translation.hypotheses or not translation.hypotheses[0].tokens:
+        return math.nan
+    hypothesis = translation.hypotheses[0]
+    return hypothesis.log_probability / len(hypothesis.tokens)
