@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from glob import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nmt_cli import __version__
-from nmt_cli.api.options.command_lines import CommandLine, list_values
 from nmt_cli.api.translating.console import Console
 from nmt_cli.api.translating.input_folders import InputFile
 from nmt_cli.api.translating.output_files import OutputFiles
@@ -25,6 +24,9 @@ from nmt_cli.jobs.resuming import JournalledExecutor
 from nmt_cli.runtime.installed_models import CARD, name_model
 from nmt_cli.settings import option_fields
 from nmt_cli.text.wrapping import format_count
+
+if TYPE_CHECKING:
+    from nmt_cli.api.options.command_lines import CommandLine
 
 JOURNAL = ".{name}.journal"
 OF_FOLDER = "nmt"  # stands for the name in that of a folder's journal
@@ -172,6 +174,8 @@ def find_changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str
 
 def describe_command(request: TranslationRequest) -> CommandLine:
     """Returns the command as it was typed, without `--resume` and `--force`."""
+    from nmt_cli.api.options.command_lines import CommandLine, list_values  # the settings of training, for one message
+
     groups = (value for value in vars(request).values() if hasattr(value, "__dataclass_fields__"))
     values = dict(vars(request)) | {"model": list(map(name_model, request.models))}
     for group in groups:
