@@ -24,8 +24,7 @@ def show_prepared_corpus(screen: Screen, report: PrepareReport, advice: Advice) 
     counts = manifest.counts
     names = list(manifest.inputs)
     name = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    languages = f"{manifest.source_language} -> {manifest.target_language}"
-    screen.say(f"{name}: {format_count(counts.read, 'pair')} {languages}, prepared in {report.seconds:.1f} s")
+    screen.say(f"{name}: {format_count(counts.read, 'pair')} {manifest.direction}, prepared in {report.seconds:.1f} s")
     dropped = ", ".join(f"{number:,} {reason}" for reason, number in counts.dropped.items() if number)
     total = sum(counts.dropped.values())
     why = f": {dropped}   -> {directory / 'rejected.tsv.gz'}" if total else ""

@@ -15,6 +15,7 @@ from nmt_cli import files
 from nmt_cli.corpus.sides import JOINT_NAME, SourceStatistics, SubwordStatistics
 from nmt_cli.errors import DamagedError, NotFoundError
 from nmt_cli.records import Count, FileName, Share, build, parse_json
+from nmt_cli.text.tags import TagPurpose, parse_tag_name
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 from nmt_cli.text.wrapping import format_count
 
@@ -128,6 +129,15 @@ class Manifest:
     tools: dict[str, str]
     monolingual: dict[str, MonolingualText] = dataclasses.field(default_factory=dict)  # by side
     tags: dict[str, dict[str, Count]] = dataclasses.field(default_factory=dict)  # pairs by tag and split
+
+    @property
+    def direction(self) -> str:
+        """The languages, with those that only tags name: `eng -> deu, nld`."""
+        sides = []
+        for language, purpose in ((self.source_language, TagPurpose.SOURCE), (self.target_language, TagPurpose.TARGET)):
+            others = [tag.value for tag in map(parse_tag_name, self.tags) if tag.kind is purpose]
+            sides.append(", ".join(dict.fromkeys((language, *others))))
+        return " -> ".join(sides)
 
     @property
     def has_joint_vocabulary(self) -> bool:

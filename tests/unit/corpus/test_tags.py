@@ -113,6 +113,7 @@ def test_each_file_has_the_language_that_the_option_names_for_it(tmp_path: Path)
     prepare(files, tmp_path / "prepared", config)
     prepared = PreparedCorpus.load(tmp_path / "prepared")
     assert prepared.languages == ("en", "de")
+    assert prepared.manifest.direction == "en -> de, nl"
     assert list(prepared.manifest.tags) == [">de", ">nl"]
     with pytest.raises(OptionError, match="names 2 languages, and there is 1 file"):
         prepare(files[:1], tmp_path / "other", config)
@@ -158,6 +159,8 @@ def test_text_without_translations_has_tags_that_pairs_have(tmp_path: Path) -> N
         ("deu", "Kannst du mir helfen?", "informal"),
         ("deu", "Sie sind gegangen.", ""),  # they have
         ("deu", "Das ist ihr Hund.", ""),
+        ("deu", "Wo seid ihr?", "informal"),
+        ("deu", "Er gibt ihr Recht.", ""),
         ("deu", "Wenn du kommst, bringen Sie Ihren Bruder mit.", ""),
         ("fra", "Pouvez-vous m'aider ?", "formal"),
         ("fra", "Je t'aime, dit-il.", "informal"),
@@ -189,3 +192,13 @@ def test_registers_are_labelled_by_the_language_of_each_pair(tmp_path: Path) -> 
     assert {tag: sum(of_tag.values()) for tag, of_tag in counts.items()} == {">vi": 160, "formal": 40, "informal": 40}
     with pytest.raises(OptionError, match="nothing is known of how vie addresses people"):
         prepare(files[1].path, tmp_path / "other", PrepareConfig(register="auto"))
+
+
+def test_reused_subwords_get_the_tags_that_they_lack(tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    plain = prepare_pairs(tmp_path / "plain", toy_pairs(300))
+    reusing = prepare_tagged(tmp_path, tokenizer_from=str(plain.directory))
+    old, new = plain.source_tokenizer, reusing.source_tokenizer
+    assert new.vocabulary_size == old.vocabulary_size + len(new.tag_ids) == old.vocabulary_size + 5
+    assert new.encode("The dog sees.") == old.encode("The dog sees.")
+    assert set(reusing.read_tags("dev")) == {GERMAN, DUTCH}
