@@ -14,7 +14,7 @@ from nmt_cli.server.errors import RequestError
 from nmt_cli.server.models import ServedModel
 from nmt_cli.text.escapes import CONTROLS
 
-MOST_BYTES = 100_000_000  # of a file, which must not fill the disk
+MOST_BYTES = 10_000_000  # of a file: in memory, short pairs take forty times as much
 
 
 class SuggestionFile:

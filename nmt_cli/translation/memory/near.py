@@ -11,6 +11,7 @@ from difflib import SequenceMatcher
 from nmt_cli.text.words import split_words
 
 LEAST_SHARE = 0.8
+LONGEST = 100  # words of a text: to compare longer ones takes the square of their length, if their words recur
 MOST_COMPARED = 500  # texts; in a large memory, thousands may share a common word
 
 
@@ -21,12 +22,15 @@ class NearTexts:
         self.texts_by_word: dict[str, list[str]] = defaultdict(list)
 
     def add(self, text: str) -> None:
-        for word in set(split_words(text)):
+        words = split_words(text)
+        for word in set(words) if len(words) <= LONGEST else ():
             self.texts_by_word[word].append(text)
 
     def find(self, text: str) -> list[str]:
-        """Returns the texts that are nearly the same, nearest first."""
+        """Returns the texts that are nearly the same, nearest first; none for a long text."""
         words = split_words(text)
+        if len(words) > LONGEST:
+            return []
         shares = {other: compare_words(words, split_words(other)) for other in self.list_candidates(words)}
         near = [other for other, share in shares.items() if share >= LEAST_SHARE]
         return sorted(near, key=lambda other: -shares[other])

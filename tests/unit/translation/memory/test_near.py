@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.translation.memory.lookup import TranslationMemory
-from nmt_cli.translation.memory.near import LEAST_SHARE, NearTexts
+from nmt_cli.translation.memory.near import LEAST_SHARE, LONGEST, NearTexts
 
 SENTENCES = st.lists(st.sampled_from("a b c d e f".split()), min_size=1, max_size=9).map(" ".join)
 
@@ -63,3 +63,11 @@ def test_what_is_added_later_is_found_too() -> None:
 def test_words_of_scripts_without_spaces_are_compared_by_character() -> None:
     memory = make_memory("请打开这个文件夹")
     assert memory.find_near("请打开那个文件夹", 3) == ["<请打开这个文件夹>"]
+
+
+def test_a_long_text_is_near_to_none_since_its_words_may_recur() -> None:
+    memory = TranslationMemory("de")
+    for words in (LONGEST, LONGEST + 1):
+        memory.add("a b " * (words // 2) + "a" * (words % 2), f"of {words}")
+    texts = ["a " + "b a " * (words // 2) for words in (LONGEST - 1, LONGEST)]
+    assert [memory.find_near(text, 5) for text in texts] == [[f"of {LONGEST}"], []]
