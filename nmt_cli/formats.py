@@ -53,8 +53,10 @@ FORMATS = (
     FileFormat("tsv", "tab-separated text", (".tsv", ".tab"), ("pairs", "translate", "score")),
     FileFormat("csv", "comma-separated text", (".csv",), ("pairs", "translate", "score")),
     FileFormat("jsonl", "JSON Lines", (".jsonl", ".ndjson"), ("pairs", "translate", "score")),
-    FileFormat("xlsx", "an Excel spreadsheet", (".xlsx", ".xlsm"), ("pairs",), is_binary=True, advice=SAVE_AS_CSV),
-    FileFormat("ods", "a spreadsheet", (".ods",), ("pairs",), is_binary=True, advice=SAVE_AS_CSV),
+    FileFormat(
+        "xlsx", "an Excel spreadsheet", (".xlsx", ".xlsm"), ("pairs", "translate"), is_binary=True, advice=SAVE_AS_CSV
+    ),
+    FileFormat("ods", "a spreadsheet", (".ods",), ("pairs", "translate"), is_binary=True, advice=SAVE_AS_CSV),
     # What translators and researchers exchange.
     FileFormat("tmx", "a translation memory", (".tmx",), ("pairs",), roots=("tmx",), advice=TRANSLATED_ALREADY),
     FileFormat(

@@ -54,17 +54,21 @@ CLASSES = {  # module and class of each format; imported when it is needed, so t
     "odt": ("office.opendocument", "OpenDocument"),
     "odp": ("office.opendocument", "OpenDocument"),
     "epub": ("office.epub", "EpubDocument"),
+    "xlsx": ("office.workbook", "XlsxDocument"),
+    "ods": ("office.calc", "OdsDocument"),
 }
 CATALOGUE = "po"
-DECLARING = frozenset("html xliff android resx svg docx odt pptx odp epub".split())
+DECLARING = frozenset("html xliff android resx svg docx odt pptx odp epub xlsx ods".split())
 TABLES = ("tsv", "csv", "jsonl")
+SHEETS = ("xlsx", "ods")  # of which a column is translated, or all texts
 UNMARKED = ("text", *TABLES, "po", "properties")  # no mark of theirs is placed by the words of a translation
 CATALOGUES = ("po", "xliff")  # have translations already
 UI = "ui"  # the domain of what programs show
 OF_PROGRAMS = frozenset("po xliff json yaml properties android apple ini toml php dtd rc ftl resx".split())
 HOLDERS = {  # of options: the formats that have them
-    **dict.fromkeys(("column", "new_column", "qa_column"), TABLES),
+    **dict.fromkeys(("column", "new_column", "qa_column"), (*TABLES, *SHEETS)),
     **dict.fromkeys(("retranslate", "fuzzy"), CATALOGUES),
+    "sort_by_confidence": TABLES,
 }
 
 
@@ -99,7 +103,7 @@ def open_document(
         with_lines = format_line is not None and name == TEXT.name
         utf8_document = document(source, format_line) if with_lines else document(source)  # type: ignore[call-arg]
         utf8_document.domain = UI if name in OF_PROGRAMS or name in TABLES else ""
-        return utf8_document
+        return sort_rows(utf8_document) if source.config.sort_by_confidence else utf8_document
 
     config = source.config
     if config.encoding is None and name != CATALOGUE:
@@ -109,6 +113,13 @@ def open_document(
     encoding = None if config.encoding is None else check_encoding(config.encoding)
     source = source._replace(config=dataclasses.replace(config, encoding=encoding))
     return EncodedDocument(source, open_as_utf8, has_charset=name == CATALOGUE)
+
+
+def sort_rows(table: Document) -> Document:
+    """Returns a table whose rows are written in the order of their confidence."""
+    from nmt_cli.documents.sorted_rows import SortedDocument  # which few runs need
+
+    return SortedDocument(table)
 
 
 def fit_options(name: str, config: DocumentConfig) -> DocumentConfig:
@@ -124,7 +135,7 @@ def check_options(name: str, source: DocumentSource) -> None:
     config, where = source.config, f"{source.name} is read as {name}"
     if config.column is None and config.new_column is not None:
         raise OptionError("--new-column needs --column", hint="say with --column which column is translated")
-    if config.column is not None and name not in TABLES:
+    if config.column is not None and name not in HOLDERS["column"]:
         raise OptionError(
             f"--column: {where}, which has no columns", hint="name its format with --format tsv, csv or jsonl"
         )
@@ -133,9 +144,16 @@ def check_options(name: str, source: DocumentSource) -> None:
             raise OptionError(
                 f"{option} applies to gettext catalogues and XLIFF", hint="leave it out, or use --format po or xliff"
             )
-    if config.qa_column is not None and name not in TABLES:
+    if config.qa_column is not None and (name not in HOLDERS["qa_column"] or config.column is None):
         raise OptionError(
             f"--qa-column: {where}, which has no columns", hint="--report qa.html shows what is wrong with any text"
+        )
+    if config.sort_by_confidence and name not in TABLES:
+        raise OptionError(
+            f"--sort-by-confidence: {where}, whose parts have an order of their own",
+            hint="leave it out; a spreadsheet sorts by the column of --confidence"
+            if name in SHEETS
+            else "leave it out",
         )
     if config.encoding is not None and name in DECLARING:
         raise OptionError(f"--encoding: {where}, which names its encoding itself", hint="leave it out")

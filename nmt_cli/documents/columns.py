@@ -76,6 +76,11 @@ class AddedColumn(NamedTuple):
 
     name: str
     format: Callable[[Translation], str]
+    is_number: bool = False
+
+    def as_text(self) -> AddedColumn:
+        """Returns the column as its heading is written."""
+        return self._replace(is_number=False)
 
 
 def list_added_columns(source: DocumentSource, existing: Sequence[str]) -> list[AddedColumn]:
@@ -93,7 +98,7 @@ def list_added_columns(source: DocumentSource, existing: Sequence[str]) -> list[
     ):
         if column is not None:
             check_column_name(source, column, [*existing, *(added.name for added in columns)], option)
-            columns.append(AddedColumn(column, format_cells))
+            columns.append(AddedColumn(column, format_cells, format_cells is format_confidence))
     return columns
 
 

@@ -23,13 +23,18 @@ class DocumentConfig(Settings, panel="Format"):
         None, f"Input format: {join_formats('translate')} [from the file's content and name, else text]."
     )
     column: str | None = setting(
-        None, "tsv, csv: column to translate, by name or by number from 1. jsonl: its key, or a path."
+        None,
+        "tsv, csv: column to translate, by name or by number from 1. jsonl: its key, or a path. xlsx, ods: a column, "
+        "rather than all texts.",
     )
     new_column: str | None = setting(
         None, "Name of the column for the translations [that of --column, _ and the target language]."
     )
     qa_column: str | None = setting(
-        None, "tsv, csv, jsonl: name of a further column, for what is wrong with a translation."
+        None, "tsv, csv, jsonl, xlsx, ods: name of a further column, for what is wrong with a translation."
+    )
+    sort_by_confidence: bool = setting(
+        False, "tsv, csv, jsonl: write the rows in the order of the confidence in their translations, least sure first."
     )
     retranslate: bool = setting(False, "po, xliff: replace existing translations.")
     confidence: bool = False  # whether tables get a further column with the confidence in each translation

@@ -129,3 +129,43 @@ def make_epub(page: str) -> bytes:
             "OEBPS/a.css": "p { color: red }",
         }
     )
+
+
+SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+def make_xlsx(rows: str, strings: str, before: str = "", table: str = "") -> bytes:
+    """A workbook of one sheet with these rows; `before` stands before them."""
+    kinds = {"workbook": "sheet.main", "worksheets/sheet1": "worksheet", "sharedStrings": "sharedStrings"}
+    kinds |= {"tables/table1": "table"} if table else {}
+    types = "".join(
+        f'<Override PartName="/xl/{name}.xml" ContentType="{OPEN_XML}.spreadsheetml.{kind}+xml"/>'
+        for name, kind in kinds.items()
+    )
+    return pack(
+        {
+            "[Content_Types].xml": f'{DECLARATION}<Types xmlns="{TYPES}">{types}</Types>',
+            "xl/workbook.xml": f'<workbook xmlns="{SHEET}" xmlns:r="{RELATIONS}"><sheets>'
+            '<sheet name="Texts" sheetId="1" r:id="r1"/></sheets></workbook>',
+            "xl/_rels/workbook.xml.rels": '<Relationships><Relationship Id="r1" Type="x" '
+            'Target="worksheets/sheet1.xml"/></Relationships>',
+            "xl/worksheets/sheet1.xml": f'{DECLARATION}<worksheet xmlns="{SHEET}">{before}<sheetData>{rows}'
+            "</sheetData></worksheet>",
+            "xl/sharedStrings.xml": f'{DECLARATION}<sst xmlns="{SHEET}">{strings}</sst>',
+            **({"xl/tables/table1.xml": table} if table else {}),
+        }
+    )
+
+
+def make_ods(rows: str) -> bytes:
+    """A spreadsheet of OpenDocument with two sheets, the second of which has these rows."""
+    parts = unpack(make_odt(""))
+    sheets = f'<table:table table:name="Empty"/><table:table table:name="Texts">{rows}</table:table>'
+    content = (
+        parts["content.xml"]
+        .decode()
+        .replace("<office:text></office:text>", f"<office:spreadsheet>{sheets}</office:spreadsheet>")
+    )
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    return pack({**parts, "mimetype": kind, "content.xml": content})

@@ -23,7 +23,7 @@ from nmt_cli.api.translating.output_files import OutputFiles, name_outputs, trac
 from nmt_cli.api.translating.report import TranslationReport, open_qa_report
 from nmt_cli.api.translating.request import LineWriter, TranslationRequest
 from nmt_cli.api.translating.resume import ResumableJob
-from nmt_cli.documents import TABLES
+from nmt_cli.documents import SHEETS, TABLES
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import OptionError
 from nmt_cli.formats import TEXT
@@ -115,7 +115,7 @@ def require_abilities(request: TranslationRequest, card: ModelCard) -> None:
     """Raises OptionError for options that the model cannot use or fulfil."""
     values = {**vars(request.search), "card": card, "subwords": card.tokenizer["kind"]}
     refuse_combinations(OF_MODEL, request.explicit, values)
-    if request.checks.needs_confidence:
+    if request.checks.needs_confidence or request.document.sort_by_confidence:
         from nmt_cli.translation.checks.confidence import load_confidence  # numpy, which `nmt --help` does not need
 
         load_confidence(card)
@@ -124,7 +124,8 @@ def require_abilities(request: TranslationRequest, card: ModelCard) -> None:
 def require_room(request: TranslationRequest, documents: Sequence[Document]) -> None:
     """Raises OptionError for a document without a place for a confidence that is written nowhere else."""
     for document in documents if request.checks.confidence and request.checks.report is None else ():
-        if document.format.name not in (TEXT.name, *TABLES):
+        has_column = document.format.name in SHEETS and request.document.column is not None
+        if document.format.name not in (TEXT.name, *TABLES) and not has_column:
             raise OptionError(
                 f"--confidence: {document.source.name} is read as {document.format.name}, which has no room for it",
                 hint="add --report qa.html, or use only --min-confidence, which handles low confidence",

@@ -83,7 +83,7 @@ class RunReader(ParagraphReader):
 
 def read_run_text(node: XmlNode, run: Wrapper) -> Iterator[InlineItem]:
     """Yields the text of an element of a run."""
-    needs_space = node.tag.startswith("<w:") and "xml:space" not in node.tag
+    needs_space = not node.tag.startswith("<a:") and "xml:space" not in node.tag
     spaced = f'{node.tag[:-1]} xml:space="preserve">' if needs_space else ""
     wrapper = Wrapper(node.tag, node.end, spaced, node.text)
     for child in node.children:

@@ -1,0 +1,209 @@
+"""Excel workbooks (xlsx): the texts of all cells in place, or one column into further ones.
+
+Numbers, dates, formulas, formats and widths are kept, and the headings of tables, which formulas refer to. Text boxes
+and charts are translated as in other documents of Office.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from nmt_cli.documents.columns import AddedColumn
+from nmt_cli.documents.document import DocumentSource, TranslationUnit
+from nmt_cli.documents.marks.items import InlineItem
+from nmt_cli.documents.marks.paragraph import Paragraph
+from nmt_cli.documents.office.cells import Sheet, SheetCell, choose_sheet
+from nmt_cli.documents.office.openxml import OpenXmlDocument
+from nmt_cli.documents.office.runs import RunReader
+from nmt_cli.documents.strings.syntax import read_plain_items
+from nmt_cli.documents.strings.xml_values import LINE_SYNTAX
+from nmt_cli.documents.xml.scanner import find_attribute, map_attributes
+from nmt_cli.documents.xml.tree import (
+    XmlNode,
+    decode_xml,
+    escape_xml,
+    read_attribute,
+    read_node,
+    scan_xml,
+    set_attribute,
+)
+
+STRINGS_PART, SHEET_PART, TABLE_PART = "sharedStrings+xml", "worksheet+xml", "table+xml"  # how content types end
+TABLE_COLUMN = re.compile(r"<(?:\w+:)?tableColumn\s[^>]*>")
+SHEET_ENTRY = re.compile(r"<(?:\w+:)?sheet\s[^>]*>")
+RELATION = re.compile(r"<(?:\w+:)?Relationship\s[^>]*>")
+CELL_REFERENCE = re.compile(r"([A-Z]{1,3})(\d+)")
+COLUMN_ENTRY = re.compile(r"<(?:\w+:)?col\s[^>]*>")
+WORKBOOK = "xl/workbook.xml"
+
+
+class CellTextReader(RunReader):
+    """Reads strings of cells: plain ones, whose line breaks divide them, and ones of runs."""
+
+    paragraphs = frozenset({"si", "is"})
+
+    def __init__(self, headings: frozenset[str]) -> None:
+        self.headings = headings  # of tables, which stay
+
+    def read_paragraph(self, node: XmlNode) -> Iterator[str | Paragraph]:
+        if read_cell_text(node) in self.headings:
+            yield node.raw
+        elif node.find("r") is not None:
+            yield from super().read_paragraph(node)
+        else:
+            yield node.tag
+            for child in node.children:
+                is_text = isinstance(child, XmlNode) and child.name == "t" and child.end
+                yield from read_plain_text(child) if is_text else [child.raw]  # type: ignore[arg-type]
+            yield node.end
+
+
+def read_plain_text(node: XmlNode) -> Iterator[str | Paragraph]:
+    """Yields the element of a string without runs."""
+    yield node.tag
+    items: list[InlineItem] = [item for child in node.children for item in read_plain_items(child.raw, LINE_SYNTAX)]
+    yield Paragraph(items, escape_xml)
+    yield node.end
+
+
+def read_cell_text(node: XmlNode) -> str:
+    """Returns the text of a string, without the readings of Asian characters."""
+    parts = (child.find("t") if child.name == "r" else child for child in node.elements if child.name in ("r", "t"))
+    return "".join(html.unescape(part.content) for part in parts if part is not None)
+
+
+class XlsxDocument(OpenXmlDocument):
+    kind = "xlsx"
+    main = "spreadsheetml"
+    parts = (STRINGS_PART, SHEET_PART, "drawing+xml")
+
+    def has_text(self, name: str) -> bool:
+        if self.source.config.column is not None:
+            return name == self.chosen_sheet
+        is_sheet = self.types.get(name, "").endswith(SHEET_PART)
+        return super().has_text(name) and not (is_sheet and b"inlineStr" not in self.read_bytes(name))
+
+    def read_part(self, name: str) -> Iterator[TranslationUnit]:
+        if self.source.config.column is not None:
+            return self.open_sheet(name).read_units()
+        if self.types.get(name, "").endswith((STRINGS_PART, SHEET_PART)):
+            return CellTextReader(self.headings).read_units(self.open_part(name), self.notes)
+        return super().read_part(name)
+
+    @cached_property
+    def headings(self) -> frozenset[str]:
+        """The names of the columns of tables, which must equal the texts of their cells."""
+        tables = (self.read_text(name) for name, kind in self.types.items() if kind.endswith(TABLE_PART))
+        return frozenset(map_attributes(tag).get("name", "") for text in tables for tag in TABLE_COLUMN.findall(text))
+
+    @cached_property
+    def strings(self) -> list[str]:
+        """The shared strings, to which cells refer by number."""
+        name = next(
+            (name for name, kind in self.types.items() if kind.endswith(STRINGS_PART) and self.has_part(name)), None
+        )
+        tokens = scan_xml(decode_xml(self.open_part(name)).text) if name is not None else iter(())
+        return [read_cell_text(read_node(tokens, token)) for token in tokens if token.name.rpartition(":")[2] == "si"]
+
+    @cached_property
+    def chosen_sheet(self) -> str:
+        """The part with the first sheet that has the column, in the order of the workbook."""
+        folder, _, name = WORKBOOK.rpartition("/")
+        relations = (map_attributes(tag) for tag in RELATION.findall(self.read_text(f"{folder}/_rels/{name}.rels")))
+        targets = {values.get("id", ""): values.get("target", "") for values in relations}
+        ids = [read_attribute(tag, "id") for tag in SHEET_ENTRY.findall(self.read_text(WORKBOOK))]
+        paths = [targets.get(id, "").removeprefix("/xl/") for id in ids]
+        names = [f"{folder}/{path}" for path in paths if self.has_part(f"{folder}/{path}")]
+        return choose_sheet(((name, self.open_sheet(name)) for name in names), self.source)
+
+    def open_sheet(self, name: str) -> WorkbookSheet:
+        return WorkbookSheet(self.open_part(name), self.strings)
+
+    def read_text(self, name: str) -> str:
+        return self.read_bytes(name).decode("utf-8", "replace") if self.has_part(name) else ""
+
+
+class WorkbookSheet(Sheet):
+    """A worksheet; added cells hold their texts themselves, with the format of the cell that is translated."""
+
+    rows = "row"
+
+    def __init__(self, source: DocumentSource, strings: Sequence[str]) -> None:
+        super().__init__(source)
+        self.strings = strings
+
+    def read_cells(self, row: XmlNode) -> Iterator[SheetCell]:
+        column = -1
+        for cell in row.elements:
+            reference = CELL_REFERENCE.fullmatch(cell.read("r"))
+            column = column + 1 if reference is None else count_letters(reference[1])
+            if cell.elements:
+                yield SheetCell(column, *self.read_value(cell), cell.read("s"))
+
+    def read_value(self, cell: XmlNode) -> tuple[str, bool]:
+        """Returns the text of a cell, and whether it is translated: not a number, a date or the result of a formula."""
+        kind, value, inline = cell.read("t"), cell.find("v"), cell.find("is")
+        if kind == "inlineStr" and inline is not None:
+            return read_cell_text(inline), True
+        text = "" if value is None else value.text.strip()
+        if kind == "s":
+            number = int(text) if text.isascii() and text.isdigit() else -1
+            return (self.strings[number] if 0 <= number < len(self.strings) else "", cell.find("f") is None)
+        return text, False
+
+    def write_row(self, row: XmlNode, texts: Sequence[tuple[AddedColumn, str]], style: str) -> str:
+        spans = find_attribute(row.tag, "spans")
+        tag = row.tag if spans is None else set_attribute(row.tag, "spans", f"1:{self.width + len(texts)}")
+        prefix = row.tag[1 : row.tag.index(self.rows)]
+        cells = (
+            write_cell(f"{spell_column(self.width + offset)}{row.read('r')}", added, text, style, prefix)
+            for offset, (added, text) in enumerate(texts)
+        )
+        return f"{tag}{row.content}{''.join(cells)}{row.end}"
+
+    def write_tag(self, tag: str, column: int) -> str:
+        last = self.width + len(self.added)
+        name = tag[1:].split(maxsplit=1)[0].rpartition(":")[2].rstrip("/>") if tag.startswith("<") else ""
+        if name == "dimension":
+            corner = re.sub(r"[A-Z]{1,3}(\d+)$", rf"{spell_column(last - 1)}\1", read_attribute(tag, "ref"))
+            return set_attribute(tag, "ref", corner)
+        if name == "col":
+            self.widths = [*getattr(self, "widths", []), tag]
+        return self.write_widths(tag, column, last) if tag.startswith("</") and "cols>" in tag else tag
+
+    def write_widths(self, end: str, column: int, last: int) -> str:
+        """Returns the end of the columns' formats, preceded by the width of the added ones: that of the translated."""
+        ranges = [(int(read_attribute(tag, "min")), int(read_attribute(tag, "max")), tag) for tag in self.widths]
+        same = next((tag for low, high, tag in ranges if low <= column + 1 <= high), None)
+        if same is None or max(high for _, high, _ in ranges) > self.width:
+            return end
+        return set_attribute(set_attribute(same, "min", str(self.width + 1)), "max", str(last)) + end
+
+
+def write_cell(reference: str, added: AddedColumn, text: str, style: str, prefix: str) -> str:
+    """Returns a cell with a text or a number."""
+    attributes = f' r="{reference}"' + (f' s="{style}"' if style else "")
+    if added.is_number:
+        return f"<{prefix}c{attributes}><{prefix}v>{text}</{prefix}v></{prefix}c>" if text else ""
+    content = f'<{prefix}is><{prefix}t xml:space="preserve">{escape_xml(text)}</{prefix}t></{prefix}is>'
+    return f'<{prefix}c{attributes} t="inlineStr">{content}</{prefix}c>'
+
+
+def count_letters(letters: str) -> int:
+    """Returns the index of a column from 0: "A" is 0, "AB" is 27."""
+    number = 0
+    for letter in letters:
+        number = 26 * number + ord(letter) - 64
+    return number - 1
+
+
+def spell_column(index: int) -> str:
+    """Returns the letters of a column from 0."""
+    letters = ""
+    while index >= 0:
+        letters = chr(65 + index % 26) + letters
+        index = index // 26 - 1
+    return letters

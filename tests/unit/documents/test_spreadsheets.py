@@ -1,0 +1,130 @@
+"""Spreadsheets: all texts in place, or one column into further ones; numbers, dates, formulas and formats stay."""
+
+from __future__ import annotations
+
+import pytest
+
+from nmt_cli.errors import DataError, OptionError
+from nmt_cli.translation.result import FailedCheck, Translation
+from support.archives import make_ods, make_xlsx, unpack
+from support.documents import convert_bytes, list_texts
+from support.translations import louder, same
+
+STRINGS = (
+    "<si><t>id</t></si><si><t>English</t></si><si><t>good day &amp; night</t></si>"
+    '<si><t xml:space="preserve">one line\nand more </t></si>'
+    '<si><r><rPr><b/></rPr><t>bold</t></r><r><t xml:space="preserve"> boats</t></r><rPh><t>yomi</t></rPh></si>'
+)
+ROWS = (
+    '<row r="1" spans="1:3"><c r="A1" t="s"><v>0</v></c><c r="B1" s="1" t="s"><v>1</v></c></row>'
+    '<row r="2" spans="1:3"><c r="A2"><v>7</v></c><c r="B2" s="2" t="s"><v>2</v></c>'
+    '<c r="C2" s="3"><v>43000</v></c></row>'
+    '<row r="3"><c r="B3" t="s"><v>3</v></c></row><row r="4"/>'
+    '<row r="5"><c r="B5" t="inlineStr"><is><t>in line</t></is></c><c r="C5"><f>SUM(C2:C2)</f><v>43000</v></c></row>'
+    '<row r="6"><c r="B6" t="str"><f>B2&amp;"!"</f><v>good day!</v></c></row>'
+    '<row r="7"><c r="A7" t="s"><v>99</v></c><c r="B7" t="s"><v>4</v></c></row>'
+)
+WIDTHS = '<col min="1" max="1" width="4"/><col min="2" max="3" width="40" customWidth="1"/>'
+BEFORE = f'<dimension ref="A1:C7"/><cols>{WIDTHS}</cols>'
+XLSX = make_xlsx(ROWS, STRINGS, BEFORE)
+CELL = '<table:table-cell office:value-type="string">{}</table:table-cell>'
+ODS = make_ods(
+    f"<table:table-row>{CELL.format('<text:p>id</text:p>')}{CELL.format('<text:p>English</text:p>')}"
+    '<table:table-cell table:number-columns-repeated="1000"/></table:table-row>'
+    f"<table:table-row>{CELL.format('<text:p>k1</text:p>')}"
+    f"{CELL.format('<text:p>good day</text:p><text:p>friend</text:p>')}"
+    '<table:table-cell office:value-type="float" office:value="7"><text:p>seven</text:p></table:table-cell>'
+    '<table:table-cell table:number-columns-repeated="2"/><table:table-cell table:style-name="x"/></table:table-row>'
+    '<table:table-row><table:table-cell/><table:table-cell table:formula="of:=[.B2]" office:value-type="string">'
+    "<text:p>good day</text:p></table:table-cell></table:table-row>"
+)
+
+
+def rate(text: str) -> Translation:
+    return louder(text)._replace(confidence=0.25, checks=(FailedCheck("numbers", "number 7 missing"),))
+
+
+def read_part(data: bytes, name: str) -> str:
+    return unpack(data)[name].decode()
+
+
+@pytest.mark.parametrize(("name", "data"), [("xlsx", XLSX), ("ods", ODS)])
+@pytest.mark.parametrize("column", [None, "English"])
+def test_what_is_not_translated_is_kept_byte_for_byte(name: str, data: bytes, column: str | None) -> None:
+    written = unpack(convert_bytes(name, data, same, column=column))
+    changed = {part for part, content in unpack(data).items() if written[part] != content}
+    assert changed == (set() if column is None else {"xl/worksheets/sheet1.xml" if name == "xlsx" else "content.xml"})
+
+
+def test_texts_of_cells_are_translated_and_no_numbers_or_formulas() -> None:
+    texts = {"id", "English", "good day & night", "one line", "and more", "bold boats", "in line"}
+    assert set(list_texts("xlsx", XLSX)) == texts
+    written = convert_bytes("xlsx", XLSX, louder)
+    strings = read_part(written, "xl/sharedStrings.xml")
+    assert "<t>GOOD DAY &amp; NIGHT</t>" in strings and '"preserve">ONE LINE\nAND MORE </t>' in strings
+    assert "<rPr><b/></rPr><t>BOLD</t></r>" in strings and "<rPh><t>yomi</t></rPh>" in strings
+    sheet = read_part(written, "xl/worksheets/sheet1.xml")
+    assert "<is><t>IN LINE</t></is>" in sheet and "<v>good day!</v>" in sheet and 'B2&amp;"!"' in sheet
+    assert list_texts("ods", ODS) == ["id", "English", "k1", "good day", "friend"]
+    content = read_part(convert_bytes("ods", ODS, louder), "content.xml")
+    assert "<text:p>GOOD DAY</text:p><text:p>FRIEND</text:p>" in content and "<text:p>seven</text:p>" in content
+
+
+def test_headings_of_tables_stay_since_formulas_name_them() -> None:
+    table = '<table xmlns="x"><tableColumns><tableColumn id="1" name="English"/></tableColumns></table>'
+    texts = list_texts("xlsx", make_xlsx(ROWS, STRINGS, table=table))
+    assert "English" not in texts and "good day & night" in texts
+
+
+def test_a_column_of_a_workbook_gets_columns_with_its_format_and_width() -> None:
+    written = convert_bytes("xlsx", XLSX, rate, column="English", confidence=True, qa_column="qa")
+    sheet = read_part(written, "xl/worksheets/sheet1.xml")
+    assert '<dimension ref="A1:F7"/>' in sheet and '<col min="4" max="6" width="40" customWidth="1"/></cols>' in sheet
+    assert '<c r="D1" s="1" t="inlineStr"><is><t xml:space="preserve">English_de</t></is></c>' in sheet
+    assert (
+        '<c r="D2" s="2" t="inlineStr"><is><t xml:space="preserve">GOOD DAY &amp; NIGHT</t></is></c>'
+        '<c r="E2" s="2" t="inlineStr"><is><t xml:space="preserve">number 7 missing</t></is></c>'
+        '<c r="F2" s="2"><v>0.2500</v></c></row>'
+    ) in sheet
+    assert 'spans="1:6"' in sheet and '"D6"' not in sheet and '"D4"' not in sheet and '"D5"' in sheet
+
+
+def test_a_column_of_opendocument_gets_columns_behind_the_last() -> None:
+    content = read_part(convert_bytes("ods", ODS, rate, column="2", confidence=True), "content.xml")
+    assert content.count("ENGLISH") == 1 and 'table:number-columns-repeated="997"/></table:table-row>' in content
+    row = content[content.index("k1") :]
+    assert row.index("seven") < row.index("GOOD DAY FRIEND") < row.index('office:value="0.2500"')
+    assert row.index("0.2500") < row.index('table:style-name="x"') and content.count("GOOD DAY") == 1
+
+
+@pytest.mark.parametrize(("name", "data"), [("xlsx", XLSX), ("ods", ODS)])
+def test_what_cannot_be_is_said(name: str, data: bytes) -> None:
+    with pytest.raises(DataError, match="there is no column 'Englisch'") as caught:
+        convert_bytes(name, data, louder, column="Englisch")
+    assert "did you mean 'English'" in caught.value.hint
+    with pytest.raises(OptionError, match="--sort-by-confidence") as refused:
+        convert_bytes(name, data, louder, column="English", sort_by_confidence=True)
+    assert "a spreadsheet sorts" in refused.value.hint
+
+
+@pytest.mark.parametrize(("name", "column"), [("tsv", "text"), ("csv", "1"), ("jsonl", "text")])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_rows_of_a_table_are_sorted_by_confidence_for_review(name: str, column: str, end: str) -> None:
+    words = ["sure", "doubtful", "", "middling"]
+    rows = [f'{{"text": "{word}"}}' if name == "jsonl" else f"{word}\tx" for word in words]
+    head = [] if name == "jsonl" or column == "1" else ["text\tx"]
+    rates = {"sure": 0.9, "doubtful": 0.1, "middling": 0.5}
+    written = convert_bytes(
+        name,
+        end.join([*head, *rows]).encode(),
+        lambda text: louder(text)._replace(confidence=rates.get(text)),
+        column=column,
+        sort_by_confidence=True,
+    ).decode()
+    lines = written.split(end)[len(head) : -1]
+    assert [next((word for word in rates if word in line), "") for line in lines] == [
+        "doubtful",
+        "middling",
+        "sure",
+        "",
+    ]
