@@ -74,7 +74,7 @@ def make_card(run: TrainingRun, corpus: PreparedCorpus, choice: WeightChoice, in
         source=corpus.source.to_mapping(),
         date=datetime.now(UTC).date().isoformat(),
         parent={} if run.parent is None else run.parent.to_mapping(),
-        tags=count_trained_tags(corpus),
+        tags={**({} if run.parent is None else run.parent.tags), **count_trained_tags(corpus)},
     )
 
 

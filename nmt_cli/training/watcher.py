@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -32,6 +32,7 @@ class ParentInfo:
     target_language: str
     weights: str  # SHA-256 of its file of weights
     rows: Mapping[str, RowCounts]  # by side: "joint", or "source" and "target"
+    tags: Mapping[str, int] = field(default_factory=dict)  # that the new network has, too, with their training pairs
 
     @property
     def is_same_vocabulary(self) -> bool:
@@ -40,7 +41,11 @@ class ParentInfo:
 
     def to_mapping(self) -> dict[str, Any]:
         """Returns the entries of the model card and of the checkpoint."""
-        return {**vars(self), "rows": {side: dict(vars(counts)) for side, counts in self.rows.items()}}
+        return {
+            **vars(self),
+            "tags": dict(self.tags),
+            "rows": {side: dict(vars(counts)) for side, counts in self.rows.items()},
+        }
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Self:

@@ -21,23 +21,18 @@ def translate_tagged(
     tags: Sequence[TagSet],
     config: SearchConfig,
     progress: CountReporter | None = None,
-    *,
-    first_line: int = 0,
     **options: Any,
 ) -> list[Translation]:
     """Returns one translation per line, behind its own `tags`, in order; `options` are those of the translator."""
-    tags = tags or [()] * len(lines)
+    if len(set(tags)) <= 1:
+        return translator.translate(lines, replace(config, tags=next(iter(tags), ())), progress, **options)
     translations: dict[int, Translation] = {}
-    for own_tags in dict.fromkeys(tags):
-        rows = [row for row, of_row in enumerate(tags) if of_row == own_tags]
+    for tags_of_group in dict.fromkeys(tags):
+        rows = [row for row, tags_of_row in enumerate(tags) if tags_of_row == tags_of_group]
         done = len(translations)
         report = None if progress is None else (lambda more, done=done: progress(done + more))
-        translated = translator.translate(
-            [lines[row] for row in rows],
-            replace(config, tags=own_tags),
-            report,
-            first_line=first_line + done,
-            **options,
-        )
+        of_group = {**options, "first_line": options.get("first_line", 0) + done}
+        some = [lines[row] for row in rows]
+        translated = translator.translate(some, replace(config, tags=tags_of_group), report, **of_group)
         translations |= zip(rows, translated, strict=True)
     return [translations[row] for row in range(len(lines))]

@@ -11,7 +11,7 @@ Letters: V pieces of a vocabulary, E the width of a row; the rows of the output 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -25,6 +25,7 @@ from nmt_cli.files import hash_file
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.model.vocabularies import Vocabularies
 from nmt_cli.runtime.model_directory import WEIGHTS, ModelDirectory
+from nmt_cli.text.tags import parse_tag_name
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.training.checkpoints.checkpoint import assign_weights
 from nmt_cli.training.checkpoints.npz import NamedArrays, read_arrays
@@ -168,4 +169,11 @@ def start_from_parent(network: Seq2Seq, corpus: PreparedCorpus, model: ModelDire
         target_language=model.card.target_language,
         weights=hash_file(path),
         rows=rows,
+        tags=select_shared_tags(model.card.tags, corpus),
     )
+
+
+def select_shared_tags(tags: Mapping[str, int], corpus: PreparedCorpus) -> dict[str, int]:
+    """Returns those of the parent's tags, with their training pairs, whose pieces the vocabulary of a corpus has."""
+    pieces = corpus.source_tokenizer.tag_ids if tags else {}
+    return {tag: count for tag, count in tags.items() if parse_tag_name(tag).piece in pieces}
