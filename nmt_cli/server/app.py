@@ -64,6 +64,7 @@ def list_libretranslate_routes(service: Service) -> list[BaseRoute]:
         Route("/", is_open(page.show_page)),
         Route("/page/translate", make(page.translate), methods=["POST"]),
         Route("/page/translate_file", make(page.translate_file, takes_files=True), methods=["POST"]),
+        Route("/page/models", is_open(page.list_models)),
         Route("/page/progress", is_open(page.report_progress)),
         Route("/page/{name}", is_open(page.send_file)),
     ]

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
+from nmt_cli.api.model_info import collect_scores, read_package
+from nmt_cli.runtime.installed_models import name_model
 from nmt_cli.server.calls import Call
 from nmt_cli.server.errors import RequestError
+from nmt_cli.server.models import ServedModel
 from nmt_cli.server.shapes import libretranslate
 from nmt_cli.server.texts import TextLine
 from nmt_cli.visuals.words import label_attention
@@ -44,6 +47,23 @@ async def send_file(call: Call) -> Response:
 def read_asset(name: str) -> Response:
     text = resources.files("nmt_cli.server").joinpath("assets", name).read_text(encoding="utf-8")
     return Response(text, media_type=ASSETS[name], headers={"Content-Security-Policy": POLICY})
+
+
+async def list_models(call: Call) -> Any:
+    """Answers what the page says of the model of each direction."""
+    return [
+        {"source": model.source.code, "target": model.target.code, "about": summarise_model(model)}
+        for model in call.service.pool.models
+    ]
+
+
+def summarise_model(model: ServedModel) -> str:
+    """Returns a model's name, its BLEU on its first set, its date and its licence, as far as they are known."""
+    name, scores = next(iter(collect_scores(model.card).items()), ("", {}))
+    bleu = next((score for metric, score in scores.items() if metric.startswith("bleu")), None)
+    score = f"BLEU {bleu.value:.1f} ({name})" if bleu else ""
+    licence = read_package(model.directory).licence
+    return " · ".join(filter(None, (name_model(model.directory), score, model.card.date, licence)))
 
 
 async def translate(call: Call) -> Any:

@@ -136,6 +136,7 @@ def test_the_languages_are_swapped(page: Any) -> None:
     find(page, "#swap").click()
     wait_for_rows(page, "HELLO")
     assert find(page, "#source").get_attribute("value") == "HELLO"
+    assert find(page, "#model").text == "deu-eng"
     assert find(page, "#direction").get_attribute("value") == "de en"
 
 

@@ -9,6 +9,7 @@ let lines = []; // as the server describes them
 let waiting = null; // the timer of a pause in typing
 let running = null; // the request that is being answered
 let accepted = ""; // the translation before it was corrected
+let models = []; // what is known of each
 let reviewed = null; // the document under review
 
 function make(tag, className, text) {
@@ -78,6 +79,8 @@ function findReverse() {
 function chooseDirection() {
   target.lang = languages().target;
   byId("swap").hidden = !findReverse();
+  const { source: from, target: to } = languages();
+  byId("model").textContent = models.find((model) => model.source === from && model.target === to)?.about ?? "";
 }
 
 function swap(text) {
@@ -309,7 +312,8 @@ async function translateAgain() {
 }
 
 async function begin() {
-  const [known, settings] = await Promise.all([ask("languages"), ask("frontend/settings")]);
+  const [known, settings, described] = await Promise.all(["languages", "frontend/settings", "page/models"].map((path) => ask(path)));
+  models = described;
   const names = Object.fromEntries(known.map((language) => [language.code, language.name]));
   for (const language of known) {
     for (const code of language.targets) {
