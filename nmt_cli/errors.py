@@ -63,6 +63,11 @@ class DataError(NmtError):
 class DamagedError(DataError):
     """The files of a prepared directory or a model directory differ from those listed in its manifest."""
 
+    def __init__(
+        self, message: str, *, hint: str = "copy the whole directory again, or make it again with --force"
+    ) -> None:
+        super().__init__(message, hint=hint)
+
 
 class NotFoundError(NmtError):
     exit_code = ExitCode.NO_INPUT

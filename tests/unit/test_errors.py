@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nmt_cli.errors import explain_install
+from nmt_cli.errors import DamagedError, explain_install
 
 
 class InstalledFrom:
@@ -49,3 +49,8 @@ def test_the_line_that_installs_an_extra_fits_where_the_package_came_from(
     monkeypatch.setattr(importlib.metadata, "distribution", lambda name: InstalledFrom(origin))
     monkeypatch.setattr(sys, "prefix", prefix)
     assert explain_install("serve") == f"install it with: {hint}"
+
+
+def test_what_is_damaged_has_a_hint() -> None:
+    assert "--force" in DamagedError("weights.npz is damaged").hint
+    assert DamagedError("state.npz is damaged", hint="start over").hint == "start over"
