@@ -36,6 +36,7 @@ class ErasureLimits(NamedTuple):
 # Chosen so that at most 1 % of references fail (benchmarks/log/left-out.md).
 ERASURE_LIMITS = (ErasureLimits(4_000, 1.5, 0.3), ErasureLimits(1_000, 1.0, 0.15), ErasureLimits(300, 0.5, 0.15))
 CLEAR_DROP = 2.0  # nats: a token that translates a word becomes less likely by more, which one of another word may not
+LENGTH_SHARE = 0.5  # of the tokens that a source allows: longer hypotheses are slow nonsense
 LOSS_PER_WORD = 3.0  # nats: a translation may be less likely by this for each word that it does not leave out
 
 
@@ -64,8 +65,8 @@ def search_left_out(
     if not faulty:
         return
     wide = replace(widen_beam(config, search.repairer.ngram_size), limit_placeholders=True)
-    texts = {text_id: old.source for text_id, old in faulty.items()}
-    searched = search.search(texts, replace(wide, n_best=wide.beam_size))
+    wide = replace(wide, n_best=wide.beam_size, length_share=LENGTH_SHARE)
+    searched = search.search({text_id: old.source for text_id, old in faulty.items()}, wide)
     # 2. Find what the hypotheses that are otherwise as good leave out.
     candidates = [
         (text_id, put_first(hypothesis, old))
@@ -77,8 +78,8 @@ def search_left_out(
     # 3. Keep the first of those that leave out least.
     for (text_id, new), words in zip(candidates, left_out, strict=True):
         gained = len(faulty[text_id].left_out) - len(words)
-        loss = faulty[text_id].hypotheses[0].log_probability - new.hypotheses[0].log_probability
-        if len(words) < len(translations[text_id].left_out) and loss <= LOSS_PER_WORD * gained:
+        is_likely = measure_loss(new.hypotheses[0], faulty[text_id]) <= LOSS_PER_WORD * gained
+        if is_likely and len(words) < len(translations[text_id].left_out):
             translations[text_id] = new._replace(left_out=words)
 
 
@@ -140,10 +141,16 @@ def put_first(hypothesis: Hypothesis, old: Translation) -> Translation:
 
 
 def is_as_good(hypothesis: Hypothesis, old: Translation, search: SentenceSearch, config: SearchConfig) -> bool:
-    """Whether a hypothesis has no fault, and repeats no more words than the old translation."""
-    if count_repeated(hypothesis) > count_repeated(old.hypotheses[0]):
+    """Whether a hypothesis is likely enough to be kept, has no fault, and repeats no more words than before."""
+    loses_much = measure_loss(hypothesis, old) > LOSS_PER_WORD * len(old.left_out)
+    if loses_much or count_repeated(hypothesis) > count_repeated(old.hypotheses[0]):
         return False
     return search.repairer.judge_hypothesis(old.source, hypothesis, config) is None
+
+
+def measure_loss(hypothesis: Hypothesis, old: Translation) -> float:
+    """Returns by how many nats a hypothesis is less likely than the old translation."""
+    return old.hypotheses[0].log_probability - hypothesis.log_probability
 
 
 def count_repeated(hypothesis: Hypothesis) -> int:
