@@ -58,7 +58,9 @@ FORMATS = (
     ),
     FileFormat("ods", "a spreadsheet", (".ods",), ("pairs", "translate"), is_binary=True, advice=SAVE_AS_CSV),
     # What translators and researchers exchange.
-    FileFormat("tmx", "a translation memory", (".tmx",), ("pairs",), roots=("tmx",), advice=TRANSLATED_ALREADY),
+    FileFormat(
+        "tmx", "a translation memory", (".tmx",), ("pairs", "translate"), roots=("tmx",), advice=TRANSLATED_ALREADY
+    ),
     FileFormat(
         "xliff",
         "an XLIFF file",
@@ -83,7 +85,7 @@ FORMATS = (
         advice="take its segments out first, one per line",
         roots=("dataset",),
     ),
-    FileFormat("usfm", "Bible text in USFM", (".usfm", ".sfm"), ("pairs",), shape=r"\s*\\id [A-Z0-9]{3}\b"),
+    FileFormat("usfm", "Bible text in USFM", (".usfm", ".sfm"), ("pairs", "translate"), shape=r"\s*\\id [A-Z0-9]{3}\b"),
     # Documents.
     FileFormat("srt", "subtitles (SubRip)", (".srt",), ("translate",), shape=rf"\s*\d+[ \t]*\r?\n{TIMES}"),
     FileFormat("vtt", "subtitles (WebVTT)", (".vtt",), ("translate",), starts=(b"WEBVTT",)),

@@ -54,11 +54,13 @@ CLASSES = {  # module and class of each format; imported when it is needed, so t
     "odt": ("office.opendocument", "OpenDocument"),
     "odp": ("office.opendocument", "OpenDocument"),
     "epub": ("office.epub", "EpubDocument"),
+    "usfm": ("usfm", "UsfmDocument"),
+    "tmx": ("tmx", "TmxDocument"),
     "xlsx": ("office.workbook", "XlsxDocument"),
     "ods": ("office.calc", "OdsDocument"),
 }
 CATALOGUE = "po"
-DECLARING = frozenset("html xliff android resx svg docx odt pptx odp epub xlsx ods".split())
+DECLARING = frozenset("html xliff android resx svg docx odt pptx odp epub xlsx ods tmx".split())
 TABLES = ("tsv", "csv", "jsonl")
 SHEETS = ("xlsx", "ods")  # of which a column is translated, or all texts
 UNMARKED = ("text", *TABLES, "po", "properties")  # no mark of theirs is placed by the words of a translation
@@ -67,7 +69,8 @@ UI = "ui"  # the domain of what programs show
 OF_PROGRAMS = frozenset("po xliff json yaml properties android apple ini toml php dtd rc ftl resx".split())
 HOLDERS = {  # of options: the formats that have them
     **dict.fromkeys(("column", "new_column", "qa_column"), (*TABLES, *SHEETS)),
-    **dict.fromkeys(("retranslate", "fuzzy"), CATALOGUES),
+    "retranslate": (*CATALOGUES, "tmx"),
+    "fuzzy": CATALOGUES,
     "sort_by_confidence": TABLES,
 }
 
@@ -140,10 +143,9 @@ def check_options(name: str, source: DocumentSource) -> None:
             f"--column: {where}, which has no columns", hint="name its format with --format tsv, csv or jsonl"
         )
     for option, is_set in (("--retranslate", config.retranslate), ("--fuzzy", config.fuzzy)):
-        if is_set and name not in CATALOGUES:
-            raise OptionError(
-                f"{option} applies to gettext catalogues and XLIFF", hint="leave it out, or use --format po or xliff"
-            )
+        formats = HOLDERS[option.removeprefix("--")]
+        if is_set and name not in formats:
+            raise OptionError(f"{option} applies to {', '.join(formats)}", hint="leave it out, or name the --format")
     if config.qa_column is not None and (name not in HOLDERS["qa_column"] or config.column is None):
         raise OptionError(
             f"--qa-column: {where}, which has no columns", hint="--report qa.html shows what is wrong with any text"

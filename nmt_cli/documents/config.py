@@ -36,7 +36,7 @@ class DocumentConfig(Settings, panel="Format"):
     sort_by_confidence: bool = setting(
         False, "tsv, csv, jsonl: write the rows in the order of the confidence in their translations, least sure first."
     )
-    retranslate: bool = setting(False, "po, xliff: replace existing translations.")
+    retranslate: bool = setting(False, "po, xliff, tmx: replace existing translations.")
     confidence: bool = False  # whether tables get a further column with the confidence in each translation
     fuzzy: bool = setting(
         False, "po, xliff: mark all new translations for review (po: fuzzy), not only those that fail a check."

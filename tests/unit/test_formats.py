@@ -135,5 +135,5 @@ def test_a_file_of_another_kind_is_not_translated_unless_as_lines() -> None:
     assert find_format(Path("paper.tex"), "text", b"Hello\n").name == "text"
     with pytest.raises(DataError, match="is a PDF document"):
         find_format(Path("a.pdf"), "text", CONTENT["pdf"])
-    with pytest.raises(OptionError, match="does not read tmx"):
-        find_format(Path("a.tmx"), "tmx", CONTENT["tmx"])
+    with pytest.raises(OptionError, match="does not read sgm"):
+        find_format(Path("a.sgm"), "sgm", CONTENT["sgm"])

@@ -41,6 +41,11 @@ class PartSummary:
             self.rated += 1
             self.confidence_sum += translation.confidence
 
+    def add_place(self, name: str, confidence: float | None) -> None:
+        """Records the confidence of a verse; further texts of it are footnotes."""
+        if name and not (self.places and self.places[-1][0] == name):
+            self.places.append((name, confidence))
+
     @property
     def confidence(self) -> float | None:
         """The mean confidence; None if no text has one."""
@@ -115,7 +120,7 @@ class FileSummaries:
         if self.location.chapter:
             chapter = self.chapters[self.location.chapter]
             chapter.add(translation)
-            chapter.places += [(self.location.name, translation.confidence)] if self.location.name else []
+            chapter.add_place(self.location.name, translation.confidence)
 
     def describe(self) -> Iterator[str]:
         """Yields a line per file and chapter; of many, those that most need a look."""

@@ -11,20 +11,8 @@ from collections.abc import Iterator
 
 from nmt_cli.corpus.formats.input_stream import InputStream
 from nmt_cli.corpus.formats.keyed import KeyedReader, KeyedText
+from nmt_cli.text.usfm import BOOK, CHARACTER_MARK, MARKER, MILESTONE, PARAGRAPH_MARK, USFM_NOTES, VERSE_NUMBER
 
-MARKER = re.compile(r"(\\\+?[A-Za-z][\w-]*\*?|\\\*)")
-NOTES = frozenset("f fe ef x ex fig rq va vp ca rb".split())  # left out, with what they enclose
-# Marks of paragraphs in which verses go on; those of headings and introductions are all others that are no characters'.
-PARAGRAPH = re.compile(
-    r"(?:p|m|po|pr|cls|pmo|pm|pmc|pmr|pi\d?|mi|nb|pc|ph\d?|q\d?|qr|qc|qm\d?|lh|li\d?|lf|lim\d?|tr|t[chr]+\d?|b|pb)"
-)
-CHARACTER = re.compile(
-    r"(?:add|addpn|bk|dc|k|nd|ord|pn|png|qt|sig|sls|tl|w|w[ghaj]|em|bd|it|bdit|no|sc|sup|jmp|pro|rb|qs|qac|lik|liv\d?|"
-    r"litl|ior|iqt|ndx|efm|fm)"
-)
-MILESTONE = re.compile(r"(?:[\w-]+-[se]|ts)")
-BOOK = re.compile(r"\s*([A-Z0-9]{3})\b")
-NUMBER = re.compile(r"\s*(\d+)[a-z]?(?:\s*[-\u2013,]\s*(\d+)[a-z]?)?[ \t\r\n~]*")
 EMPTY = re.compile(r"[\s.\u2026_\-\u2014]*")  # what stands in a verse that is not translated
 
 
@@ -76,14 +64,14 @@ class VerseParser:
         elif name in ("c", "v", "id"):
             yield from self.finish_verse()
             self.note, self.expected, self.in_verse, self.in_characters = "", name, name == "v", False
-        elif name in NOTES:
+        elif name in USFM_NOTES:
             self.note = "" if is_end else name
         elif MILESTONE.fullmatch(name):
             self.in_milestone = not is_end
-        elif CHARACTER.fullmatch(name):
+        elif CHARACTER_MARK.fullmatch(name):
             self.in_characters = not is_end
         else:
-            self.in_verse = bool(PARAGRAPH.fullmatch(name))
+            self.in_verse = bool(PARAGRAPH_MARK.fullmatch(name))
             self.parts.append(" ")
 
     def read_argument(self, line: int, text: str) -> None:
@@ -93,7 +81,7 @@ class VerseParser:
             match = BOOK.match(text)
             self.book, self.chapter, self.verse = match[1] if match else "", "", ""
             return
-        match = NUMBER.match(text)
+        match = VERSE_NUMBER.match(text)
         number = "" if match is None else f"{match[1]}-{match[2] or match[1]}"
         if kind == "c":
             self.chapter, self.verse = number.partition("-")[0], ""

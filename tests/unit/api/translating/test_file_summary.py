@@ -25,6 +25,7 @@ def summarise_book() -> FileSummaries:
         chapter = f"GEN {1 + number // 2}"
         summaries.begin_location(Location(chapter, f"{chapter}:{1 + number % 2}"))
         summaries.add(translate(confidence, carried=("Adam",)))
+    summaries.add(translate())  # a footnote of the last verse
     summaries.begin_file("notes.txt")
     summaries.add(translate(checks=(FailedCheck("numbers", "x"),)))
     summaries.add(louder(""))
@@ -33,16 +34,16 @@ def summarise_book() -> FileSummaries:
 
 def test_files_and_chapters_have_a_line_each_and_low_ones_are_marked() -> None:
     assert list(summarise_book().describe()) == [
-        "  GEN.usfm: 4 texts, 4 words copied, confidence 0.55",
+        "  GEN.usfm: 5 texts, 4 words copied, confidence 0.55",
         "    GEN 1: 2 texts, 2 words copied, confidence 0.80",
-        "    GEN 2: 2 texts, 2 words copied, confidence 0.30 (low)",
+        "    GEN 2: 3 texts, 2 words copied, confidence 0.30 (low)",
         "  notes.txt: 1 text, 1 failed a check",
     ]
 
 
 def test_json_has_an_object_per_file_with_its_chapters_and_verses() -> None:
     book, notes = map(json.loads, summarise_book().write_json().decode().splitlines())
-    assert (book["name"], book["texts"], book["is_low"]) == ("GEN.usfm", 4, False)
+    assert (book["name"], book["texts"], book["is_low"]) == ("GEN.usfm", 5, False)
     assert [(chapter["name"], chapter["is_low"]) for chapter in book["chapters"]] == [("GEN 1", False), ("GEN 2", True)]
     assert book["chapters"][1]["places"] == [
         {"name": "GEN 2:1", "confidence": 0.4},

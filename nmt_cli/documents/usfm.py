@@ -1,0 +1,208 @@
+"""Bible text in USFM: verses, headings and footnotes are translated, every mark is kept byte for byte.
+
+A verse is one text, whose lines of poetry are divided again; references in notes and cross-references are kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from nmt_cli.documents.document import Document, Location, TranslationUnit, make_verbatim_unit
+from nmt_cli.documents.encodings import DOCUMENT_MEBIBYTES
+from nmt_cli.documents.marks.items import InlineItem
+from nmt_cli.documents.marks.paragraph import Paragraph
+from nmt_cli.documents.marks.spelling import TextSyntax, read_spelled_text
+from nmt_cli.text.usfm import BOOK, CHARACTER_MARK, MARKER, MILESTONE, PARAGRAPH_MARK, USFM_NOTES, VERSE_NUMBER
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+
+# Marks whose line says what a file, a chapter or a table of contents is, and remarks.
+KEPT_LINES = frozenset("id ide usfm sts rem c cp toc3 toca1 toca2 toca3".split())
+NOTE_TEXTS = frozenset("ft fq fqa fk fl fp".split())  # of a footnote, which are translated
+USFM_SYNTAX = TextSyntax(
+    re.compile(r"[ \t\r\n]*//[ \t\r\n]*|[ \t\r\n]+|~"), lambda _: " ", lambda text: text.replace("\\", "")
+)
+LINE_MARK = re.compile(r"(?<=\n)\\[\w-]+")
+WITHIN_LINE = re.compile(r"(?<=\S)[ \t]*(\\[\w-]+)(?![\w*-])")
+MILESTONE_END = "\\*"
+NO_BLANK = re.compile(r"(?s)(.*?)([ \t\r\n]*)")
+
+
+class UsfmDocument(Document):
+    """A book, or several."""
+
+    def read_units(self) -> Iterator[TranslationUnit]:
+        parser = UsfmParser(self.source.read_text(DOCUMENT_MEBIBYTES))
+        for part in parser.read_parts():
+            if isinstance(part, str):
+                yield make_verbatim_unit(part)
+            else:
+                yield self.make_unit(part)._replace(location=parser.location)
+
+    def make_unit(self, verse: Paragraph) -> TranslationUnit:
+        def write_verse(translations: Sequence[Translation]) -> str:
+            return begin_lines(verse.write(iter(translations), self.notes), verse.raw)
+
+        return TranslationUnit(verse.texts, write_verse)
+
+
+def begin_lines(written: str, source: str) -> str:
+    """Puts each mark that begins a line of the source at the beginning of a line."""
+    marks = frozenset(LINE_MARK.findall(source))
+    end = "\r\n" if "\r\n" in source else "\n"
+    return WITHIN_LINE.sub(lambda match: f"{end}{match[1]}" if match[1] in marks else match[0], written)
+
+
+class UsfmParser:
+    """Divides a book into kept text and paragraphs, each of a verse or a heading."""
+
+    def __init__(self, text: str) -> None:
+        first, *rest = MARKER.split(text)
+        self.pieces = list(zip(rest[::2], rest[1::2], strict=True))  # marks, each with the text behind it
+        self.kept = first
+        self.index = 0
+        self.book = self.chapter = self.verse = ""
+        self.is_heading = False
+        self.items: list[InlineItem] = []
+
+    @property
+    def location(self) -> Location:
+        chapter = f"{self.book} {self.chapter}".strip()
+        return Location(chapter, f"{chapter}:{self.verse}" if self.verse and not self.is_heading else "")
+
+    def read_parts(self) -> Iterator[str | Paragraph]:
+        yield self.kept
+        while self.index < len(self.pieces):
+            mark, text = self.pieces[self.index]
+            self.index += 1
+            name = mark.strip("\\+*")
+            if name in USFM_NOTES:
+                self.add_note(mark, name)
+            elif MILESTONE.fullmatch(name) or not name:
+                self.add_milestone(mark, text)
+            elif CHARACTER_MARK.fullmatch(name):
+                self.add_character(mark, name, text)
+            elif PARAGRAPH_MARK.fullmatch(name) and self.has_text and not self.is_heading:
+                self.add_line(mark, text)
+            else:
+                yield from self.finish_paragraph()
+                yield from self.begin_paragraph(mark, name, text)
+        yield from self.finish_paragraph()
+
+    @property
+    def has_text(self) -> bool:
+        return any(item.text.strip() for item in self.items)
+
+    def begin_paragraph(self, mark: str, name: str, text: str) -> Iterator[str]:
+        """Yields a mark with what belongs to it, and begins a paragraph with the text behind it."""
+        if name == "id":
+            match = BOOK.match(text)
+            self.book, self.chapter, self.verse = match[1] if match else "", "", ""
+        elif name in ("c", "v"):
+            number = VERSE_NUMBER.match(text)
+            shown = "" if number is None else number[0].strip(" \t\r\n~")
+            self.chapter, self.verse = (shown, "") if name == "c" else (self.chapter, shown)
+        self.is_heading = name not in ("c", "v") and not PARAGRAPH_MARK.fullmatch(name)
+        end = len(text)
+        if name not in KEPT_LINES:
+            number = VERSE_NUMBER.match(text) if name == "v" else None
+            end = number.end() if number else len(text) - len(text.lstrip())
+        yield mark + text[:end]
+        self.add_text(text[end:])
+
+    def add_text(self, text: str) -> None:
+        if text:
+            self.items.append(read_spelled_text(text, USFM_SYNTAX))
+
+    def add_milestone(self, mark: str, text: str) -> None:
+        """Adds a mark with its attributes up to the one that ends it, if it does not end itself."""
+        if self.index < len(self.pieces) and self.pieces[self.index][0] == MILESTONE_END != mark:
+            mark, text = f"{mark}{text}{MILESTONE_END}", self.pieces[self.index][1]
+            self.index += 1
+        self.items.append(InlineItem("point", (mark,), keeps_order=True))
+        self.add_text(text)
+
+    def add_character(self, mark: str, name: str, text: str) -> None:
+        """Adds a mark of characters; attributes behind a bar belong to its end."""
+        if mark.endswith("*"):
+            attributes = ""
+            if self.items and self.items[-1].kind == "text" and "|" in self.items[-1].raw:
+                before, _, behind = self.items.pop().raw.partition("|")
+                self.add_text(before)
+                attributes = f"|{behind}"
+            self.items.append(InlineItem("close", (attributes + mark,), name=name))
+            self.add_text(text)
+        else:
+            blank = text[: len(text) - len(text.lstrip())]
+            self.items.append(InlineItem("open", (mark + blank,), name=name))
+            self.add_text(text[len(blank) :])
+
+    def add_line(self, mark: str, text: str) -> None:
+        """Adds the mark of a further line of a verse; the line end before it is a blank of the text."""
+        blank = text[: len(text) - len(text.lstrip())]
+        self.items.append(InlineItem("point", (mark + blank,), keeps_order=True))
+        self.add_text(text[len(blank) :])
+
+    def add_note(self, mark: str, name: str) -> None:
+        """Adds a note as a point; the texts of a footnote are translated."""
+        inner, behind = [(mark, self.pieces[self.index - 1][1])], ""
+        while self.index < len(self.pieces) and not mark.endswith("*"):
+            mark, text = self.pieces[self.index]
+            if mark.strip("\\+*") in ("c", "v", "id"):  # it is never closed
+                break
+            self.index += 1
+            if mark.endswith("*") and mark.strip("\\+*") == name:
+                inner.append((mark, ""))
+                behind = text
+                break
+            inner.append((mark, text))
+        template = tuple(read_note(inner)) if name in ("f", "fe", "ef") else ("".join(map("".join, inner)),)
+        self.items.append(InlineItem("point", template))
+        self.add_text(behind)
+
+    def finish_paragraph(self) -> Iterator[str | Paragraph]:
+        """Yields the paragraph read so far, and what stands behind its text."""
+        after: list[str] = []
+        while self.items and self.items[-1].kind in ("point", "text") and not self.items[-1].text.strip():
+            after.append(self.items.pop().raw)
+        if self.items and self.items[-1].kind == "text":
+            match = NO_BLANK.fullmatch(self.items.pop().raw)
+            self.add_text(match[1] if match else "")
+            after.append(match[2] if match else "")
+        if self.items:
+            yield Paragraph(pair_marks(self.items), USFM_SYNTAX.escape)
+        self.items = []
+        yield "".join(reversed(after))
+
+
+def read_note(pieces: Sequence[tuple[str, str]]) -> Iterator[str | Paragraph]:
+    """Yields the parts of a footnote: marks, its caller and references as they are, and texts as paragraphs."""
+    for mark, text in pieces:
+        if mark.strip("\\+*") not in NOTE_TEXTS or mark.endswith("*"):
+            yield mark + text
+            continue
+        match = NO_BLANK.fullmatch(text[len(text) - len(text.lstrip()) :])
+        body, end = (match[1], match[2]) if match else (text, "")
+        yield mark + text[: len(text) - len(text.lstrip())]
+        yield Paragraph([read_spelled_text(body, USFM_SYNTAX)], USFM_SYNTAX.escape)
+        yield end
+
+
+def pair_marks(items: Sequence[InlineItem]) -> list[InlineItem]:
+    """Returns the items with each mark that lacks its other half as a point."""
+    paired: set[int] = set()
+    waiting: list[int] = []
+    for index, item in enumerate(items):
+        if item.kind == "open":
+            waiting.append(index)
+        elif item.kind == "close" and waiting and items[waiting[-1]].name == item.name:
+            paired |= {waiting.pop(), index}
+    return [
+        item
+        if item.kind not in ("open", "close") or index in paired
+        else InlineItem("point", item.template, keeps_order=True)
+        for index, item in enumerate(items)
+    ]
