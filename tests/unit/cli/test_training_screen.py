@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from nmt_cli.cli.network_summary import describe_network
 from nmt_cli.cli.render import Screen
 from nmt_cli.cli.training_screen import TrainingScreen, format_time
 from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.description import describe_network
 from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation
 
 
