@@ -17,7 +17,7 @@ from nmt_cli.server import page
 from nmt_cli.server.calls import Handler, make_endpoint, write_error
 from nmt_cli.server.security import Application, Guard, Rules
 from nmt_cli.server.service import Service
-from nmt_cli.server.shapes import deepl, libretranslate, opus_cat
+from nmt_cli.server.shapes import deepl, games, libretranslate, opus_cat
 from nmt_cli.server.spec import describe_interface
 
 BOTH = ["GET", "POST"]
@@ -44,6 +44,8 @@ def list_routes(service: Service) -> list[BaseRoute]:
         *list_libretranslate_routes(service),
         *list_deepl_routes(service),
         *list_opus_cat_routes(service),
+        Route("/xunity", make_endpoint(service, games.translate_for_unity), methods=BOTH),
+        Route("/", make_endpoint(service, games.answer_sugoi), methods=["POST"]),
     ]
 
 

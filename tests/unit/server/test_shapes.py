@@ -124,6 +124,25 @@ def test_opus_cat_is_asked_by_get(service: str) -> None:
     assert client.get(f"/{service}/Nothing").status_code == 404
 
 
+def test_games_are_answered_with_plain_text() -> None:
+    client = Client()
+    answer = client.get("/xunity", params={"from": "en", "to": "de", "text": "hello\nyou – 12"})
+    assert answer.text == "HELLO\nYOU – 12" and answer.headers["content-type"].startswith("text/plain")
+    assert client.get("/xunity", params={"from": "en", "to": "de"}).status_code == 400
+    assert client.get("/xunity", params={"from": "en", "to": "fr", "text": "a"}).status_code == 400
+
+
+def test_sugoi_is_answered_in_the_form_of_its_content() -> None:
+    client = Client()
+    assert client.ask("/", message="translate sentences", content="hello") == "HELLO"
+    assert client.ask("/", message="translate sentences", content=["a", "", "b"]) == ["A", "", "B"]
+    assert client.ask("/", message="translate sentences", content=[]) == []
+    assert client.ask("/", message="check if server is ready") is True
+    assert client.ask("/", message="close server") == ""  # and it goes on
+    assert client.post("/", json={"content": "hello"}).status_code == 400
+    assert client.get("/").headers["content-type"].startswith("text/html")
+
+
 def test_text_lists_keep_placeholders_and_order() -> None:
     answer = Client().ask("/translate", text_list=["hello", "you"], source_lang="auto", target_lang="de")
     assert answer == {
