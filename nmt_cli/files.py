@@ -151,12 +151,12 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def stage_directory(path: Path, *, replace: bool, keep_as: str | None = None) -> Iterator[Path]:
+def stage_directory(path: Path, *, replace: bool) -> Iterator[Path]:
     """Yields an empty directory beside `path` to fill, and renames it to `path` if the block ends without an error.
 
-    The new directory takes over the permissions of the old one, which is deleted, or kept in it under the name
-    `keep_as`. For a link, the target is replaced. After an exception the staged directory is removed and `path`
-    unchanged. Raises OutputError if `path` is a file, or a directory that is not empty and `replace` is false.
+    The new directory takes over the permissions of the old one, which is deleted. For a link, the target is replaced.
+    After an exception the staged directory is removed and `path` unchanged. Raises OutputError if `path` is a file, or
+    a directory that is not empty and `replace` is false.
     """
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -170,7 +170,7 @@ def stage_directory(path: Path, *, replace: bool, keep_as: str | None = None) ->
             keep_permissions(target, staged)
         else:
             staged.chmod(0o777 & ~read_umask())
-        if not exchange_directories(staged, target, replace=replace, keep_as=keep_as):
+        if not exchange_directories(staged, target, replace=replace):
             raise OutputError(
                 f"{path}/ already exists: another process has written it in the meantime",
                 hint="replace it with --force, or name another directory",
@@ -210,11 +210,8 @@ def refuse_to_overwrite(path: Path, *, replace: bool) -> None:
         raise OutputError(f"{path}/ already exists", hint="replace it with --force, or name another directory")
 
 
-def exchange_directories(staged: Path, path: Path, *, replace: bool, keep_as: str | None = None) -> bool:
-    """Renames `staged` to `path`, replacing an existing directory if `replace`; returns whether it could.
-
-    The old directory is deleted, or kept in the new one under the name `keep_as`.
-    """
+def exchange_directories(staged: Path, path: Path, *, replace: bool) -> bool:
+    """Renames `staged` to `path`, replacing an existing directory if `replace`; returns whether it could."""
     moved_away: list[Path] = []
     while not rename_to_free(staged, path):
         if not replace:
@@ -227,9 +224,6 @@ def exchange_directories(staged: Path, path: Path, *, replace: bool, keep_as: st
             os.replace(path, old)
             moved_away.append(old)
     for old in moved_away:
-        if keep_as is not None:
-            shutil.rmtree(old / keep_as, ignore_errors=True)
-            rename_to_free(old, path / keep_as)
         shutil.rmtree(old, ignore_errors=True)
     return True
 

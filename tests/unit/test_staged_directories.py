@@ -28,16 +28,6 @@ def test_a_staged_directory_replaces_the_old_one_whole_and_only_if_told(tmp_path
     assert [entry.name for entry in tmp_path.iterdir()] == ["d"]
 
 
-def test_a_directory_that_is_replaced_can_be_kept_in_the_new_one(tmp_path: Path) -> None:
-    path = tmp_path / "d"
-    for content in ("one", "two", "three"):
-        with stage_directory(path, replace=True, keep_as="previous") as staged:
-            (staged / "f").write_text(content)
-    assert (path / "f").read_text() == "three" and (path / "previous" / "f").read_text() == "two"
-    assert [entry.name for entry in tmp_path.iterdir()] == ["d"]
-    assert sorted(entry.name for entry in (path / "previous").iterdir()) == ["f"]
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems rename twice")
 def test_a_directory_is_never_missing_while_it_is_replaced(tmp_path: Path) -> None:
     path, done, missing = tmp_path / "d", threading.Event(), list[OSError]()

@@ -1,12 +1,8 @@
-"""Reads corrections, and holds a tenth of them back.
-
-Whether a correction is held back follows from its source alone. One that judges a model today is therefore learned by
-no later one either.
-"""
+"""Reads corrections, and divides them into halves: what a model learns of one half, it shows on the other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,45 +13,45 @@ from nmt_cli.errors import DataError
 from nmt_cli.text.normalise import hash_text, make_sentence_key, normalise
 from nmt_cli.text.wrapping import format_count
 
-FEWEST = 50  # a tenth of fewer corrections is too small to judge a model by
-HELD_BACK = 10  # one of so many
+FEWEST = 50  # fewer corrections are too few to judge a model by
 
 
-class Corrections(NamedTuple):
-    """Corrected translations with their sources, each source once."""
+class Part(NamedTuple):
+    """The corrections that a model learns, and the others."""
 
-    learned: list[SentencePair]
-    held_back: list[SentencePair]
-
-    def exclude_from(self, pairs: Iterable[SentencePair]) -> list[SentencePair]:
-        """Returns the pairs without those whose source has been corrected."""
-        corrected = {make_sentence_key(pair.source) for pair in (*self.learned, *self.held_back)}
-        return [pair for pair in pairs if make_sentence_key(pair.source) not in corrected]
+    learned: Sequence[SentencePair]
+    left_out: Sequence[SentencePair]
 
 
-def read_corrections(path: Path, languages: tuple[str, str]) -> Corrections:
-    """Returns the corrections of a file of pairs in any format of `nmt prepare`; the last of a source counts.
+def read_corrections(path: Path, languages: tuple[str, str], earlier: Path | None = None) -> list[SentencePair]:
+    """Returns the corrections of a file of pairs in any format of `nmt prepare`, and before them `earlier` ones.
 
-    Raises NotFoundError or DataError, also for fewer than FEWEST.
+    The last of a source counts. Raises NotFoundError or DataError, also for fewer than FEWEST.
     """
-    file = parse_input(str(path))
-    require_input(file)
     latest: dict[str, SentencePair] = {}
-    for source, target in read_file(file, languages):
-        pair = SentencePair(normalise(source), normalise(target))
-        if pair.source and pair.target:
-            latest[make_sentence_key(pair.source)] = pair
-    divided: tuple[list[SentencePair], list[SentencePair]] = ([], [])
-    for key, pair in latest.items():
-        divided[is_held_back(key)].append(pair)
-    if len(latest) < FEWEST or not divided[1]:
+    for name in [path] if earlier is None else [earlier, path]:
+        file = parse_input(str(name))
+        require_input(file)
+        for source, target in read_file(file, languages):
+            pair = SentencePair(normalise(source), normalise(target))
+            if pair.source and pair.target:
+                latest[make_sentence_key(pair.source)] = pair
+    if len(latest) < FEWEST:
         raise DataError(
             f"{path} has {format_count(len(latest), 'correction')}; a model learns from {FEWEST} on",
             hint="fewer count as they are: nmt translate --tm answers from them",
         )
-    return Corrections(*divided)
+    return list(latest.values())
 
 
-def is_held_back(key: str) -> bool:
-    """Whether the correction of the source with this key is held back."""
-    return int.from_bytes(hash_text(key), "big") % HELD_BACK == 0
+def write_pairs(path: Path, pairs: Iterable[SentencePair]) -> None:
+    """Writes normalised pairs as two columns."""
+    path.write_text("".join(f"{pair.source}\t{pair.target}\n" for pair in pairs), encoding="utf-8")
+
+
+def divide(corrections: Sequence[SentencePair]) -> Iterator[Part]:
+    """Yields a part for each half to learn. Which half has a correction does not depend on its place in the file."""
+    ordered = sorted(corrections, key=lambda pair: hash_text(pair.source))
+    halves = ordered[::2], ordered[1::2]
+    yield Part(*halves)
+    yield Part(*reversed(halves))

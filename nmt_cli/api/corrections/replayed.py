@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import random
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from nmt_cli.errors import NotFoundError
 from nmt_cli.languages.codes import are_same_languages
 from nmt_cli.runtime.model_directory import SAMPLE, ModelDirectory, report_damage
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.text.normalise import make_sentence_key
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.translator import Translator
 
@@ -35,6 +37,11 @@ class OldPairs(NamedTuple):
         """Returns at most `most` training pairs at random, and MOST_DEV_PAIRS of the development set."""
         generator = random.Random(seed)
         return OldPairs(draw(self.train, most, generator), draw(self.dev, MOST_DEV_PAIRS, generator))
+
+    def exclude_corrected(self, corrections: Iterable[SentencePair]) -> OldPairs:
+        """Returns the pairs without training pairs whose source has been corrected."""
+        corrected = {make_sentence_key(pair.source) for pair in corrections}
+        return self._replace(train=[pair for pair in self.train if make_sentence_key(pair.source) not in corrected])
 
 
 def draw(pairs: list[SentencePair], most: int, generator: random.Random) -> list[SentencePair]:

@@ -1,4 +1,4 @@
-"""Models that learn from corrections: what is held back, what is replayed, what the gate lets pass."""
+"""Models that learn from corrections: what judges them, what is replayed, what the gate lets pass."""
 
 from __future__ import annotations
 
@@ -8,23 +8,22 @@ from pathlib import Path
 from shutil import copytree
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import nmt_cli as nmt
-from nmt_cli.api.corrections import learn as learning
-from nmt_cli.api.corrections.gate import Change, Gate, Verdict
-from nmt_cli.api.corrections.pairs import FEWEST, is_held_back, read_corrections
+from nmt_cli.api.corrections.course import Course
+from nmt_cli.api.corrections.gate import Change, Verdict
+from nmt_cli.api.corrections.learn import find_original
+from nmt_cli.api.corrections.pairs import FEWEST, divide, read_corrections
 from nmt_cli.api.corrections.replayed import OldPairs, find_old_pairs, read_sample, write_sample
 from nmt_cli.corpus.sides import SentencePair
 from nmt_cli.errors import DamagedError, DataError, NotFoundError, OptionError
 from nmt_cli.files import write_json
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import CARD, SAMPLE, ModelDirectory, read_card
-from nmt_cli.text.normalise import make_sentence_key
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import train
+from nmt_cli.training.transfer import short_steps
 from support.models import prepare_toy, toy_pairs, write_pairs
 
 pytestmark = pytest.mark.network
@@ -54,24 +53,32 @@ def make_change(before: float, after: float) -> Change:
     return Change("BLEU", 100, before, after, 0.5)
 
 
-def copy_model(request: object, corpus: object, old: ModelDirectory, new: Path, watcher: object) -> Iterator[None]:
-    """Learns nothing."""
-    copytree(old.directory, new)
-    yield
+def learn_nothing(course: Course) -> tuple[float, Verdict]:
+    """Makes a copy of the old model, with another number of epochs, and judges it no better."""
+    copytree(course.old.directory, course.new)
+    write_json(course.new / CARD, read_card(course.new)._replace(epochs=99)._asdict())
+    return 0.5, Verdict(make_change(1, 1), make_change(2, 2))
 
 
-@given(st.lists(st.text("ab ", min_size=1, max_size=30), unique=True, max_size=50))
-def test_whether_a_correction_is_held_back_never_depends_on_the_others(texts: list[str]) -> None:
-    assert [is_held_back(text) for text in texts] == [is_held_back(text) for text in reversed(texts)][::-1]
+def learn_something(course: Course) -> tuple[float, Verdict]:
+    """Makes the same copy, and judges it better."""
+    learn_nothing(course)
+    return 1.0, Verdict(make_change(1, 1), make_change(1, 2))
 
 
-def test_a_tenth_is_held_back_and_the_last_correction_of_a_source_counts(tmp_path: Path) -> None:
-    pairs = [(f"Open file {number}.", f"Datei {number} öffnen.") for number in range(1_000)]
+def test_each_correction_is_left_out_of_one_half_and_learned_in_the_other() -> None:
+    corrections = [SentencePair(f"source {number}", "t") for number in range(101)]
+    first, second = divide(corrections)
+    assert first.learned == second.left_out and first.left_out == second.learned
+    assert sorted([*first.learned, *second.learned]) == sorted(corrections)
+    assert len(first.learned) == 51  # half of the work each
+    assert list(divide(corrections[::-1])) == [first, second]
+
+
+def test_the_last_correction_of_a_source_counts(tmp_path: Path) -> None:
+    pairs = [(f"Open file {number}.", f"Datei {number} öffnen.") for number in range(100)]
     path = write_pairs(tmp_path / "c.tsv", [(source.upper(), "Falsch.") for source, _ in pairs] + pairs)
-    learned, held_back = read_corrections(path, ("en", "de"))
-    assert sorted([*learned, *held_back]) == sorted(SentencePair(*pair) for pair in pairs)
-    assert 60 < len(held_back) < 140  # five standard deviations of a binomial, rounded down and up
-    assert all(is_held_back(make_sentence_key(pair.source)) for pair in held_back)
+    assert read_corrections(path, ("en", "de")) == [SentencePair(*pair) for pair in pairs]
 
 
 def test_too_few_corrections_are_no_lesson(tmp_path: Path) -> None:
@@ -113,38 +120,50 @@ def test_a_model_replays_its_corpus_else_a_sample_else_its_translations(workplac
 
 
 @pytest.mark.parametrize(
-    ("corrections", "development", "objection"),
+    ("development", "corrections", "objection"),
     [
-        ((40.0, 41.0), (30.0, 29.71), None),
-        ((40.0, 41.0), (30.0, 29.69), "it loses 0.3 BLEU on the development set"),
-        ((40.0, 40.0), (30.0, 31.0), "it translates 100 held-back corrections no better"),
+        ((30.0, 29.71), (40.0, 41.0), None),
+        ((30.0, 29.69), (40.0, 41.0), "it loses 0.3 BLEU on the development set"),
+        ((30.0, 31.0), (40.0, 40.0), "models that learn half of the corrections translate the other half no better"),
     ],
 )
 def test_the_gate_asks_for_a_gain_and_allows_a_small_loss(
-    corrections: tuple[float, float], development: tuple[float, float], objection: str | None
+    development: tuple[float, float], corrections: tuple[float, float], objection: str | None
 ) -> None:
-    assert Verdict(make_change(*corrections), make_change(*development)).objection == objection
+    assert Verdict(make_change(*development), make_change(*corrections)).objection == objection
 
 
-def test_a_model_that_learned_takes_the_place_of_the_old_one(workplace: Path) -> None:
+def test_a_model_that_was_trained_anew_is_its_own_original(workplace: Path) -> None:
+    model = workplace / "model"
+    copytree(model, model / "previous")  # of a model that was trained anew since
+    assert find_original(ModelDirectory.load(model)).directory == model
+
+
+def test_a_model_that_learned_takes_the_place_of_the_old_one(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corrections = write_pairs(workplace / "c.tsv", [(f"popo popo {source}", "abab eded.") for source, _ in PAIRS[900:]])
     model, before = workplace / "model", (workplace / "model" / CARD).read_bytes()
     lesson = nmt.learn(corrections, model=model, data=workplace / "prepared", epochs=6, learning_rate=0.01, batch=32)
-    assert lesson.is_accepted and lesson.learned + lesson.held_back == 200
-    assert lesson.verdict.corrections.after > lesson.verdict.corrections.before
+    assert lesson.is_accepted and lesson.learned == 200 and 0 < lesson.share <= 1
+    changed = lesson.verdict.corrections
+    assert changed is not None and changed.sentences == 200 and changed.after > changed.before
     # The old model is whole where the lesson says, and the new one is one like any other.
     assert lesson.previous == model / "previous" and (model / "previous" / CARD).read_bytes() == before
     assert ModelDirectory.load(model / "previous") and (model / CARD).read_bytes() != before
     assert nmt.load(model).translate("bade gigi.")
-    # The next lesson finds the same corpus, and leaves no older model behind.
+    # The next lesson finds the same corpus and corrections, begins where this one began, and leaves no model behind.
     assert read_card(model).dataset_fingerprint == read_card(model / "previous").dataset_fingerprint
+    assert find_original(ModelDirectory.load(model)).directory == model / "previous"
+    monkeypatch.setattr(Course, "learn", learn_something)
+    more = write_pairs(workplace / "more.tsv", PAIRS[:60])
+    assert nmt.learn(more, model=model, data=workplace / "prepared").learned == 260
+    assert (model / "previous" / CARD).read_bytes() == before and read_card(model).epochs == 99
     assert not (model / "checkpoints").exists() and not (model / "previous" / "previous").exists()
 
 
 def test_a_model_that_is_no_better_leaves_the_old_one_in_its_place(
     workplace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(learning, "train_further", copy_model)
+    monkeypatch.setattr(Course, "learn", learn_nothing)
     model = workplace / "model"
     before = {path.name: path.read_bytes() for path in model.iterdir() if path.is_file()}
     lesson = nmt.learn(write_pairs(workplace / "c.tsv", PAIRS[900:]), model=model, data=workplace / "prepared")
@@ -154,43 +173,50 @@ def test_a_model_that_is_no_better_leaves_the_old_one_in_its_place(
     assert not (model / "previous").exists()
 
 
-def test_what_was_held_back_is_never_learned(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
+def test_what_judges_is_never_learned(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judging: list[str] = []
 
-    def learn_nothing(
-        request: object, corpus: object, old: ModelDirectory, new: Path, watcher: object
-    ) -> Iterator[None]:
-        seen.extend(corpus.read_pairs("train"))  # type: ignore[attr-defined]
-        copytree(old.directory, new)
-        yield
+    def read_sources(request: TrainingRequest, split: str) -> set[str]:
+        return {pair.source for pair in request.corpus.read_pairs(split)}
 
-    monkeypatch.setattr(learning, "train_further", learn_nothing)
+    class Recorded:
+        """A step that leads nowhere."""
+
+        learned: set[str]
+
+        @classmethod
+        def take(cls, request: TrainingRequest) -> Recorded:
+            recorded = cls()
+            recorded.learned = read_sources(request, "train")
+            return recorded
+
+        def translate(self, sources: list[str], share: float) -> list[str]:
+            assert self.learned and not self.learned & set(sources)
+            judging.extend(sources)
+            return sources
+
+    def train_nothing(request: TrainingRequest, most_lost: float) -> Iterator[float]:
+        learned, dev = read_sources(request, "train"), read_sources(request, "dev")
+        assert len(dev) > 50 and not learned & dev
+        copytree(workplace / "model", request.directory)
+        yield 1.0
+
+    monkeypatch.setattr(short_steps, "WeightStep", Recorded)
+    monkeypatch.setattr(short_steps, "train_in_shorter_steps", train_nothing)
     again = random.Random(1).sample(PAIRS[:900], 100)  # which the old corpus has too
-    path = write_pairs(workplace / "c.tsv", again)
-    nmt.learn(path, model=workplace / "model", data=workplace / "prepared")
-    held_back = {pair.source for pair in read_corrections(path, LANGUAGES).held_back}
-    dev = {
-        pair.source for pair in find_old_pairs(ModelDirectory.load(workplace / "model"), workplace / "prepared", 1).dev
-    }
-    assert seen and held_back and dev
-    assert not {pair.source for pair in seen} & (held_back | dev)
+    nmt.learn(write_pairs(workplace / "c.tsv", again), model=workplace / "model", data=workplace / "prepared")
+    assert set(judging) == {source for source, _ in again} and len(judging) == 200  # by both models
 
 
 def test_a_model_of_a_package_stays_and_one_of_its_name_is_made(
     workplace: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def learn_all(request: object, corpus: object, old: ModelDirectory, new: Path, watcher: object) -> Iterator[None]:
-        copytree(old.directory, new)
-        write_json(new / CARD, read_card(new)._replace(epochs=99)._asdict())
-        yield
-
     package = workplace / "model"
     monkeypatch.setattr("nmt_cli.runtime.installed_models.list_models", lambda: {"eng-xyz": package})
-    monkeypatch.setattr(learning, "train_further", learn_all)
-    monkeypatch.setattr(Gate, "judge", lambda *_: Verdict(make_change(1, 2), make_change(1, 1)))
+    monkeypatch.setattr(Course, "learn", learn_something)
     monkeypatch.chdir(tmp_path)
     lesson = nmt.learn(write_pairs(workplace / "c.tsv", PAIRS[900:]), model="eng-xyz", data=workplace / "prepared")
-    assert (lesson.model, lesson.previous) == (Path("eng-xyz"), None)
+    assert (lesson.model, lesson.previous) == (Path("eng-xyz"), Path("eng-xyz/previous"))
     assert read_card(Path("eng-xyz")).epochs == 99 and read_card(package).epochs != 99
 
 
