@@ -67,7 +67,7 @@ def test_invalid_utf8_on_standard_input_is_reported_after_the_lines_before(place
     ("arguments", "message"),
     [
         (["missing.txt"], "missing.txt does not exist"),
-        (["model"], "model is a directory"),
+        (["model"], "model is a folder, which cannot be written to standard output"),
         (["--n-best", "6"], "--n-best 6 needs a --beam-size of at least 6"),
         (["--beam-size", "0"], "--beam-size is 0; at least 1 is needed"),
         (["--output", "model"], "-o model names a file for each input, and standard input has no name"),

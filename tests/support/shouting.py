@@ -63,6 +63,7 @@ def use_shouting(monkeypatch: pytest.MonkeyPatch) -> Shouting:
         load_pictures=dict,
         read_references=lambda split: [ReferencedSource(pair.source, (pair.target,)) for pair in splits[split]],
         select_texts=list,
+        manifest=SimpleNamespace(tags={}),
         fingerprint="f1",
         languages=("abc", "eng"),
         source_language="abc",

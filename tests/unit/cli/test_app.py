@@ -82,7 +82,6 @@ def test_a_mistyped_command_or_option_names_the_nearest() -> None:
         ("train --attention aditive", "--attention cannot be 'aditive'", "did you mean additive?"),
         ("train --epochs abc", "--epochs cannot be 'abc'", "it takes a whole number"),
         ("train --epochs 1.5", "--epochs cannot be '1.5'", "it takes a whole number"),
-        ("visualize x --nearest -1", "--nearest cannot be '-1'", "it takes a whole number of at least 0"),
         ("translate --n-best 0", "--n-best cannot be '0'", "it takes a whole number of at least 1"),
         ("train --set ema=much", "--set ema cannot be 'much'", "it takes a number"),
         ("train --epochs", "--epochs needs a value", "see `nmt --help`"),
