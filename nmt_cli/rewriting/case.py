@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
-from nmt_cli.rewriting.recasing import CaseKind, CasePlan, capitalise_text, lower_text, recase_text
+from nmt_cli.rewriting.recasing import CasePlan, capitalise_text, lower_text, recase_text
 from nmt_cli.text.aligned import AlignedText, Edit
 from nmt_cli.text.characters import ANY_CLOSING, END_MARKS
 from nmt_cli.text.profile import TextProfile
@@ -78,11 +78,9 @@ class Case(Rewrite):
         # 4. Single words.
         unusual = [word for word in words if self.is_unusual(word.text)]
         shouted = frozenset(word.word_index for word in unusual if word.text.isupper())
-        roles = [] if shouted or not self.may_name_role(line) else list(self.find_roles(line, words))
+        roles = self.find_roles(line, words) if self.may_name_role(line) else ()
         changed = sorted({*unusual, *roles}, key=lambda word: word.start)
-        kind: CaseKind = "words" if shouted else "roles"
-        plan = CasePlan(kind, shouted or frozenset(word.word_index for word in roles))
-        return self.rewrite_words(text, changed, plan if plan.words else None)
+        return self.rewrite_words(text, changed, CasePlan("words", shouted) if shouted else None)
 
     def rewrite_words(
         self, text: AlignedText, words: Sequence[CasedWord], plan: CasePlan | None

@@ -15,13 +15,13 @@ from nmt_cli.text.words import Link
 
 CAPITAL_I = frozenset("Iİ")
 
-CaseKind = Literal["upper", "title", "words", "roles"]
+CaseKind = Literal["upper", "title", "words"]
 
 
 class CasePlan(NamedTuple):
     """The case to put back into a translation."""
 
-    kind: CaseKind  # all in capitals, a capital for each word that had one, single words in capitals, or with one
+    kind: CaseKind  # all in capitals, a capital for each word that had one, or single words in capitals
     words: frozenset[int] = frozenset()  # the words of the source, between blanks, that had it
 
 
@@ -35,8 +35,8 @@ def recase_text(text: str, plan: CasePlan, written: Written, language: str) -> s
     letters = list(text)
     for index in choose([text[start:end] for start, end in words], plan, written.find_links()):
         free = [position for position in range(*words[index]) if not is_span_at[position] and text[position].isalpha()]
-        for position in free if plan.kind == "words" else free[:1]:
-            change = upper_text if plan.kind == "words" else capitalise_text
+        for position in free[:1] if plan.kind == "title" else free:
+            change = capitalise_text if plan.kind == "title" else upper_text
             letters[position] = change(letters[position], language)
     return "".join(letters)
 
@@ -57,7 +57,7 @@ def choose_title_words(words: Sequence[str], plan: CasePlan, links: Sequence[Lin
 
 
 def choose_shouted_words(words: Sequence[str], plan: CasePlan, links: Sequence[Link]) -> list[int]:
-    """Returns, for each source word in capitals or with one, its longest linked word in the translation."""
+    """Returns, for each source word in capitals, its longest linked word in the translation."""
     indices = []
     for source in plan.words:
         targets = [target for other, target in links if other == source and target < len(words)]
