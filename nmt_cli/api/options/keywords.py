@@ -114,8 +114,12 @@ class FileKeywords(SearchKeywords, total=False):
             "tsv",
             "csv",
             "jsonl",
+            "xlsx",
+            "ods",
+            "tmx",
             "xliff",
             "po",
+            "usfm",
             "srt",
             "vtt",
             "ass",
@@ -148,6 +152,7 @@ class FileKeywords(SearchKeywords, total=False):
     column: Text | None
     new_column: Text | None
     qa_column: Text | None
+    sort_by_confidence: bool
     retranslate: bool
     fuzzy: bool
     encoding: Text | None
