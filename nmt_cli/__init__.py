@@ -25,6 +25,7 @@ ENVIRONMENT = {  # of every process of ours, where the user has set nothing else
 EXPORTS = {  # name: its module, and its name there
     "load": ("nmt_cli.api.translator", "load"),
     "Translator": ("nmt_cli.api.translator", "LoadedTranslator"),
+    "export": ("nmt_cli.api.model_export", "export_model"),
     "info": ("nmt_cli.api.model_info", "describe_model"),
     "installed": ("nmt_cli.api.model_info", "describe_installed"),
     "prepare": ("nmt_cli.api.prepare", "prepare"),

@@ -2,6 +2,7 @@ from collections.abc import Mapping
 
 from nmt_cli.api.corrections.learn import learn
 from nmt_cli.api.evaluate import evaluate
+from nmt_cli.api.model_export import export_model as export
 from nmt_cli.api.model_info import ModelInfo
 from nmt_cli.api.model_info import describe_installed as installed
 from nmt_cli.api.model_info import describe_model as info
@@ -22,6 +23,7 @@ __all__ = [
     "Translator",
     "Watcher",
     "evaluate",
+    "export",
     "info",
     "installed",
     "learn",

@@ -127,6 +127,17 @@ def explain_install(extra: str) -> str:
     return f"install it with: {command} {editable}{shlex.quote(package)}"
 
 
+EXTRAS = {"matplotlib": "visualize", "PIL": "visualize", "nltk": "evaluate"}  # of packages, by what is imported
+
+
+def convert_import_error(error: ImportError) -> MissingExtraError | None:
+    """Returns the error for a package of an extra that is not installed; None for any other failed import."""
+    name = (error.name or "").split(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    if name not in EXTRAS:
+        return None
+    return MissingExtraError(f"this needs {name}, which is not installed", hint=explain_install(EXTRAS[name]))
+
+
 def name_error(error: BaseException) -> str:
     """Returns the kind of an error and its place in the code, but not its message, which may quote a text."""
     from pathlib import PurePath  # few errors are nmt's own

@@ -25,7 +25,7 @@ from nmt_cli.cli.parsing.command import PanelledCommand
 from nmt_cli.cli.parsing.fast_start import LightParameters, collect_rarely, leave_process
 from nmt_cli.cli.parsing.usage_errors import explain_usage
 from nmt_cli.cli.stopping import exit_on_signals
-from nmt_cli.errors import ExitCode, NmtError, OutputError, convert_os_error
+from nmt_cli.errors import ExitCode, NmtError, OutputError, convert_import_error, convert_os_error
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -71,7 +71,8 @@ class NmtGroup(LightParameters, TyperGroup):
                 raise
             code = show_error(problem)
         except ImportError as problem:
-            code = find_exit_code(problem)
+            missing = convert_import_error(problem)
+            code = find_exit_code(problem) if missing is None else show_error(missing)
             if code is None:
                 raise
         sys.exit(code or ExitCode.OK)

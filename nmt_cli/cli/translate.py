@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from nmt_cli.api.model_export import ExportFormat, export_model
 from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.api.serve_config import ServeConfig
 from nmt_cli.api.translating.line_layout import LayoutConfig
@@ -28,10 +29,12 @@ from nmt_cli.cli.render import Screen
 from nmt_cli.cli.serve import serve_models
 from nmt_cli.cli.terminal import ScreenConsole, are_terminals
 from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.errors import OptionError
 from nmt_cli.jobs.executor import ExecutorConfig
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.translation.config import CheckConfig, LineConfig, MemoryConfig, RepairConfig, TagConfig
 
+EXPORT_HELP = "Write the model itself into the directory --output, in the format of another program."
 OUTPUT_HELP = "File to write; of several files a directory, or a pattern such as '{name}.{lang}{ext}'."
 RESUME_HELP = "Go on with a translation of files that was interrupted."
 ENSEMBLE_HELP = "Another model with the same subwords, to average probabilities with; may be repeated."
@@ -77,6 +80,7 @@ def translate(
         int, declare_option("--n-best", "Number of hypotheses written per line, best first.", "Output", min=1)
     ] = 1,
     prefix: Annotated[str, declare_option("--prefix", "Text that every translation begins with.", "Decoding")] = "",
+    export: Annotated[ExportFormat | None, declare_option("--export", EXPORT_HELP, "Output")] = None,
     info: Annotated[
         bool, declare_option("--info", "Print the languages, sizes, scores and licence of the model.", "Output")
     ] = False,
@@ -92,6 +96,8 @@ def translate(
     Documents are tables, subtitles, catalogues, pages, and files of word processors, presentations and e-books. Blank
     lines stay blank; lines are translated as they arrive.
     """
+    if export is not None:
+        return export_to(screen, model or [resolve_model(DEFAULT_MODEL)], output, export, force=force)
     if info:
         return show_models(model or [resolve_model(DEFAULT_MODEL)], as_json=layout.json)
     request = TranslationRequest(
@@ -128,6 +134,15 @@ def translate(
     for remark in report.list_remarks():
         show_remark(screen, remark)
     report.require_faultless(strict=checks.strict)
+
+
+def export_to(screen: Screen, models: list[Path], output: str | None, format: ExportFormat, *, force: bool) -> None:
+    """Writes the model in the format of another program. Raises OptionError without a directory, or for several."""
+    if output is None or len(models) > 1:
+        hint = f"nmt translate --export {format} -o FOLDER --model {models[0]}"
+        raise OptionError("--export takes one --model, and the directory to write as --output", hint=hint)
+    export_model(models[0], output, format, force=force)
+    screen.say(f"{output}/: {models[0]} for {format}, with the SentencePiece models that make its pieces")
 
 
 def show_remark(screen: Screen, remark: Remark) -> None:

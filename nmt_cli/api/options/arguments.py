@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar, get_origin
 from nmt_cli.api.options.combinations import collect_values, list_names
 from nmt_cli.api.options.explicit import ExplicitOptions, Fallback, leave_open
 from nmt_cli.api.options.refusals import refuse_combinations
-from nmt_cli.errors import OptionError, convert_os_error
+from nmt_cli.errors import OptionError, convert_import_error, convert_os_error
 from nmt_cli.settings import Settings, reject_unknown
 
 PathLike = str | os.PathLike[str]
@@ -26,7 +26,7 @@ TEXTS = "give a string, or an iterable of strings"
 
 
 def explain_os_errors(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
-    """Wraps a function so that it raises NmtError for refusals of the operating system."""
+    """Wraps a function so that it raises NmtError for refusals of the operating system, and for missing extras."""
 
     @wraps(function)
     def call_explained(*arguments: Arguments.args, **options: Arguments.kwargs) -> Returned:
@@ -34,6 +34,8 @@ def explain_os_errors(function: Callable[Arguments, Returned]) -> Callable[Argum
             return function(*arguments, **options)
         except OSError as error:
             raise convert_os_error(error) from error
+        except ImportError as error:
+            raise convert_import_error(error) or error from error
 
     return call_explained
 

@@ -57,7 +57,7 @@ OPTIONS: Mapping[str, CommandOptions] = {
             *("ensemble", "rerank", "encoding", "protect", "split-sentences", "tm", "repair"),
             *("check", "check-with", "report", "strict", "confidence", "min-confidence"),
             *("max-length", "max-source-length", "sample"),
-            *("alignments", "score", "info", "workers"),
+            *("alignments", "score", "info", "export", "workers"),
         ),
     ),
     "evaluate": CommandOptions(

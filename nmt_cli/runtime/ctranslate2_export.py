@@ -1,0 +1,166 @@
+"""Writes a Transformer in the format of CTranslate2 (4.x), which LibreTranslate, Argos and others load.
+
+Needs neither CTranslate2 nor Keras. Kernels are (inputs, outputs) with us, and outputs first there. Letters: E width, H
+heads, D width of a head, V vocabulary.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from nmt_cli.arrays.special_ids import PAD, START
+from nmt_cli.arrays.types import FloatArray
+from nmt_cli.errors import OptionError
+from nmt_cli.files import write_json
+from nmt_cli.runtime.model_directory import WEIGHTS, ModelCard, ModelDirectory
+
+BINARY_VERSION, NAME, REVISION = 6, "TransformerSpec", 7
+NEVER = -1e9  # the bias of ids that are no next token
+POSITIONS = 512  # that are written; CTranslate2 translates no longer texts
+DTYPES = {"float32": 0, "int8": 1, "int16": 2}  # their numbers in the format
+CONFIG = {
+    "add_source_bos": False,
+    "add_source_eos": True,
+    "bos_token": "<s>",
+    "decoder_start_token": "<s>",
+    "eos_token": "</s>",
+    "layer_norm_epsilon": 1e-6,
+    "multi_query_attention": False,
+    "unk_token": "<unk>",
+}
+Variables = dict[str, Any]
+
+
+def write_ctranslate2(model: ModelDirectory, directory: Path) -> None:
+    """Writes a model into an empty directory. Raises OptionError for one whose layers CTranslate2 lacks."""
+    card = model.card
+    refuse_layers(card)
+    weights = np.load(model.directory / WEIGHTS)
+    with (directory / "model.bin").open("wb") as file:
+        write_variables(file, make_variables(card, weights))
+    write_json(directory / "config.json", CONFIG)
+    sizes = {"source": card.vocabularies["source"], "target": card.vocabularies["target"]}
+    tokenizers = {"source": model.load_source().subwords, "target": model.load_target_tokenizer()}
+    for side, tokenizer in tokenizers.items():
+        if tokenizer is not None:
+            # A list, though `write_json` writes mappings: the format wants one.
+            write_json(directory / f"{side}_vocabulary.json", tokenizer.spell_pieces(range(sizes[side])))  # type: ignore[arg-type]
+            (directory / f"{side}.spm").write_bytes(tokenizer.model)
+
+
+def refuse_layers(card: ModelCard) -> None:
+    """Raises OptionError for a network, or a way to read text, that CTranslate2 does not have."""
+    reasons = {
+        "has layers that are recurrent": card.network["architecture"] != "transformer",
+        "reads pictures": card.has_pictures,
+        "scores directions alone (--fixed-norm)": card.network["fixed_norm"],
+        "has words or lower case as subwords, which SentencePiece alone does not make": (
+            card.tokenizer["kind"] == "word" or card.tokenizer["lowercase"]
+        ),
+    }
+    reason = next((reason for reason, holds in reasons.items() if holds), None)
+    if reason is not None:
+        hint = "train one that it can: nmt train --architecture transformer"
+        raise OptionError(f"CTranslate2 cannot run this model, which {reason}", hint=hint)
+
+
+def make_variables(card: ModelCard, weights: Mapping[str, FloatArray]) -> Variables:
+    """Returns the variables of the format by name; text is the name of an equal variable."""
+    network, size = card.network, card.vocabularies["target"]
+    target = weights["network/target_embedding/embeddings"]
+    source = target if card.vocabularies["joint"] else weights["network/source_embedding/embeddings"]
+    bias = weights["network/output/bias"].copy()
+    bias[[PAD, START]] = NEVER
+    variables: Variables = {
+        "encoder/embeddings_0/weight": source,
+        "encoder/embeddings_merge": np.int8(0),
+        "encoder/multi_query_attention": np.int8(0),
+        "decoder/embeddings/weight": target[:size],
+        "decoder/projection/bias": bias,
+        "decoder/projection/weight": "decoder/embeddings/weight"
+        if network["tied"]
+        else weights["network/output/kernel"],
+        "decoder/start_from_zero_embedding": np.int8(0),
+        "decoder/alibi": np.int8(0),
+        "decoder/alibi_use_positive_positions": np.int8(0),
+        "decoder/scale_alibi": np.int8(0),
+        "decoder/alignment_layer": np.int16(-1),
+        "decoder/alignment_heads": np.int16(1),
+    }
+    for side in ("encoder", "decoder"):
+        variables |= make_stack(side, network, weights)
+    return variables
+
+
+def make_stack(side: str, network: Mapping[str, Any], weights: Mapping[str, FloatArray]) -> Variables:
+    """Returns the variables of the encoder or the decoder, but for its embeddings."""
+    learned = weights.get(f"network/{side}/positions/table/embeddings")
+    variables: Variables = {
+        f"{side}/activation": np.int8(0),
+        f"{side}/num_heads": np.int16(network["heads"]),
+        f"{side}/pre_norm": np.int8(1),
+        f"{side}/scale_embeddings": np.int8(1),
+        f"{side}/position_encodings/encodings": make_positions(network["embedding"]) if learned is None else learned,
+        **dict(make_norm(f"{side}/layer_norm", weights, f"network/{side}/norm")),
+    }
+    for index in range(network["layers"]):
+        ours, theirs = f"network/{side}/layer_{index}", f"{side}/layer_{index}"
+        variables |= make_attention(f"{theirs}/self_attention", weights, f"{ours}/self", [["query", "key", "value"]])
+        if side == "decoder":
+            joined = [["query"], ["key", "value"]]
+            variables |= make_attention(f"{theirs}/attention", weights, f"{ours}/source", joined)
+        variables |= dict(make_norm(f"{theirs}/ffn/layer_norm", weights, f"{ours}/feed_forward_norm"))
+        for number, name in enumerate(("inner", "outer")):
+            variables[f"{theirs}/ffn/linear_{number}/weight"] = weights[f"{ours}/feed_forward/{name}/kernel"].T
+            variables[f"{theirs}/ffn/linear_{number}/bias"] = weights[f"{ours}/feed_forward/{name}/bias"]
+    return variables
+
+
+def make_positions(width: int) -> FloatArray:
+    """Returns (POSITIONS, E): sine and cosine in turn, as `model.positions.Sinusoids` computes them."""
+    rates = np.power(10_000.0, -np.arange(0, width, 2) / width)
+    angles = np.arange(POSITIONS)[:, None] * rates
+    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(POSITIONS, width).astype(np.float32)
+
+
+def make_attention(name: str, weights: Mapping[str, FloatArray], ours: str, joined: list[list[str]]) -> Variables:
+    """Returns the variables of an attention, whose kernels (E, H, D) stand below each other where they are `joined`."""
+    output = weights[f"{ours}_attention/attention_output/kernel"]
+    width = output.shape[-1]
+    kernels = [[weights[f"{ours}_attention/{part}/kernel"] for part in parts] for parts in joined]
+    matrices = [np.concatenate([kernel.reshape(width, width).T for kernel in group]) for group in kernels]
+    variables = dict(make_norm(f"{name}/layer_norm", weights, f"{ours}_norm"))
+    for number, matrix in enumerate([*matrices, output.reshape(width, width).T]):
+        variables[f"{name}/linear_{number}/weight"] = matrix
+        variables[f"{name}/linear_{number}/bias"] = np.zeros(len(matrix), np.float32)
+    return variables
+
+
+def make_norm(name: str, weights: Mapping[str, FloatArray], ours: str) -> Iterator[tuple[str, FloatArray]]:
+    for part in ("gamma", "beta"):
+        yield f"{name}/{part}", weights[f"{ours}/{part}"]
+
+
+def write_variables(file: BinaryIO, variables: Variables) -> None:
+    """Writes the variables in the binary format, in order of their names."""
+    arrays = {name: np.asarray(value) for name, value in sorted(variables.items()) if not isinstance(value, str)}
+    aliases = {name: value for name, value in sorted(variables.items()) if isinstance(value, str)}
+    file.write(struct.pack("I", BINARY_VERSION) + pack_text(NAME) + struct.pack("II", REVISION, len(arrays)))
+    for name, array in arrays.items():
+        kind = array.dtype.name if array.dtype.name in DTYPES else "float32"  # packages keep 16 bits
+        content = np.ascontiguousarray(array, kind).tobytes()
+        shape = struct.pack("B", array.ndim) + struct.pack(f"{array.ndim}I", *array.shape)
+        file.write(pack_text(name) + shape + struct.pack("=BI", DTYPES[kind], len(content)) + content)
+    file.write(struct.pack("I", len(aliases)))
+    for name, other in aliases.items():
+        file.write(pack_text(name) + pack_text(other))
+
+
+def pack_text(text: str) -> bytes:
+    """Returns a text with its length and the zero at its end."""
+    return struct.pack("H", len(text) + 1) + text.encode() + b"\0"
