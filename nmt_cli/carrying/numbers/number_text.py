@@ -18,6 +18,7 @@ FULL_HOUR = re.compile(r"(?<=\d:)00(?![\d:])")  # 9:00 is 9 a.m.
 CLOCK = r"(?<!\d)\d{1,2}[:h][0-5]\d(?!\d)"
 DECADE_YEARS, CENTURY = 10, 100
 HALF_DAY = 12  # hours
+LONGEST_WHOLE = 100  # digits; converting them takes time that grows with their square
 
 
 class NumberToken(NamedTuple):
@@ -29,8 +30,9 @@ class NumberToken(NamedTuple):
 
     @property
     def whole(self) -> int | None:
-        """The greatest possible whole value, or None."""
-        return max((int(value) for value in self.values if value == int(value)), default=None)
+        """The greatest possible whole value, or None; nobody spells a number of more than LONGEST_WHOLE digits."""
+        short = (value for value in self.values if value.adjusted() < LONGEST_WHOLE)
+        return max((int(value) for value in short if value == int(value)), default=None)
 
 
 class NumberText(NamedTuple):

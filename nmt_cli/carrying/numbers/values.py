@@ -132,7 +132,7 @@ def compare_numbers(source: str, target: str, source_language: str = "", target_
     return NumberDifference(drop_spelled_out(missing, before, after), drop_spelled_out(invented, after, before))
 
 
-def drop_spelled_out(tokens: Iterable[NumberToken], side: NumberText, other: NumberText) -> tuple[str, ...]:
+def drop_spelled_out(tokens: Sequence[NumberToken], side: NumberText, other: NumberText) -> tuple[str, ...]:
     """Returns the numbers of one side that the other does not spell out either."""
     if not load_rule_sets(other.language):
         return tuple(token.text for token in tokens if not is_often_spelled(token))
@@ -143,15 +143,16 @@ def drop_spelled_out(tokens: Iterable[NumberToken], side: NumberText, other: Num
     digits = {number for token in others for number in other.list_decade(token)}
     digits |= {number for token in others if has_clock and len(token.groups) == 2 for number in token.groups}
     dates = "\n".join(match[0] for match in DATE.finditer(side.text))
-    unspoken = []
-    for token in tokens:
+
+    def is_unspoken(token: NumberToken) -> bool:
         readings = side.list_readings(token, has_clock=has_clock)
         is_spoken = any(has_spelling(reading, words, other.language) for reading in readings)
         is_month = token.groups[0] <= MONTHS and token.text in dates
         is_time = has_minutes and is_spoken_time(token, words, other.language)
-        if digits.isdisjoint(other.drop_bare_decade(readings, token)) and not (is_spoken or is_month or is_time):
-            unspoken.append(token.text)
-    return tuple(unspoken)
+        return digits.isdisjoint(other.drop_bare_decade(readings, token)) and not (is_spoken or is_month or is_time)
+
+    unspoken = {text for text, token in {token.text: token for token in tokens}.items() if is_unspoken(token)}
+    return tuple(token.text for token in tokens if token.text in unspoken)
 
 
 def list_uncertain(source: str, target: str, languages: tuple[str, str]) -> tuple[str, ...]:
@@ -165,9 +166,12 @@ def list_uncertain(source: str, target: str, languages: tuple[str, str]) -> tupl
     # 1. Drop what the target has in digits, each as often.
     in_digits = Counter(number for token in after.numbers for number in after.list_decade(token))
     unmatched = []
+    known: dict[str, tuple[list[int], set[int]]] = {}  # the readings of each number, and those written in digits
     for token in before.numbers:
-        readings = sorted(before.list_readings(token, has_clock=has_clock)) if len(token.groups) == 1 else []
-        written = after.drop_bare_decade(readings, token)
+        if token.text not in known:
+            readings = sorted(before.list_readings(token, has_clock=has_clock)) if len(token.groups) == 1 else []
+            known[token.text] = readings, after.drop_bare_decade(readings, token)
+        readings, written = known[token.text]
         digits = next((reading for reading in readings if reading in written and in_digits[reading] > 0), None)
         if digits is not None:
             in_digits[digits] -= 1
