@@ -79,7 +79,7 @@ def limit_lengths(source: SourceArray, config: SearchConfig, prefix_length: int 
     if config.length_factor is None:
         return np.full(len(source), config.max_length, dtype=np.int64)
     lengths = np.count_nonzero(source, axis=1)
-    most = np.ceil(config.length_factor * config.length_share * lengths) + LENGTH_MARGIN + prefix_length
+    most = np.ceil(config.length_factor * lengths) + LENGTH_MARGIN + prefix_length
     return np.asarray(np.minimum(config.max_length, most), dtype=np.int64)
 
 

@@ -68,7 +68,6 @@ class SearchConfig(Settings, panel="Decoding"):
     )
     # Maximum number of target tokens per source token, besides `source.LENGTH_MARGIN`; None: no such limit.
     length_factor: float | None = 3.0
-    length_share: float = 1.0  # of that many tokens
     n_best: int = 1  # hypotheses returned for each sentence, at most the beam size
     prefix: str = ""  # text with which every translation begins
     tags: tuple[Tag, ...] = ()  # in front of every source

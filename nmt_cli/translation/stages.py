@@ -83,9 +83,9 @@ class TranslationBatch:
 
     @property
     def finds_left_out(self) -> bool:
-        """Whether words are looked for that translations leave out; samples stay as drawn."""
+        """Whether words are looked for that translations leave out; not of samples."""
         is_checked = self.checks is not None and self.checks.check
-        return (is_checked or self.repairs_faults) and self.config.scored and not self.config.sampling.sample
+        return is_checked and self.config.scored and not self.config.sampling.sample
 
     def list_ids(self, index: int) -> list[TextId]:
         """Returns the ids of a line's pieces."""
@@ -146,16 +146,12 @@ def carry_lost(tools: Tools, batch: TranslationBatch) -> None:
     read_again(batch.pieces, batch.translations, tools.reader, search_again, tools.sentences.score)
 
 
-def recover_words(tools: Tools, batch: TranslationBatch) -> None:
-    """Searches again where content words are left out."""
+def find_omissions(tools: Tools, batch: TranslationBatch) -> None:
+    """Finds content words that translations leave out."""
     if not batch.finds_left_out:
         return
     read = tools.read_left_out(list(batch.translations.values()), batch.config.tags)
     batch.translations = dict(zip(batch.translations, read, strict=True))
-    if batch.repairs_faults and tools.profile is not None and tools.profile.source is not None:
-        from nmt_cli.translation.repair.left_out import search_left_out  # training needs none
-
-        search_left_out(batch.translations, tools.sentences, tools.profile.source, batch.config)
 
 
 def place(tools: Tools, batch: TranslationBatch) -> None:
@@ -222,7 +218,7 @@ STAGES = (
     make_stage(search, "lines pieces", "translations"),
     make_stage(repair, "translations", "translations"),
     make_stage(carry_lost, "pieces translations", "pieces translations"),
-    make_stage(recover_words, "translations", "translations"),
+    make_stage(find_omissions, "translations", "translations"),
     make_stage(place, "pieces translations", "parts translations"),
     make_stage(write_back, "pieces translations parts", "parts"),
     make_stage(join, "lines rewritten_lines segments pieces parts", "result"),

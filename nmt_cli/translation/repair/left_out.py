@@ -1,4 +1,4 @@
-"""Finds content words that a translation leaves out, and searches these sentences again.
+"""Finds content words that a translation leaves out.
 
 The network is asked how likely it finds a translation of the sentence without the word. If no token of the translation
 becomes less likely, none of them stands for the word. Only words that received little attention are tried, since each
@@ -8,21 +8,17 @@ takes a part of the time of a search. Knows no network.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.translation.checks.coverage import is_content_word, measure_source_words, sum_attention
-from nmt_cli.translation.repair.faults import PUNCTUATION, strip_words
-from nmt_cli.translation.repair.ladder import widen_beam
-from nmt_cli.translation.result import Repair
+from nmt_cli.translation.repair.faults import PUNCTUATION
 
 if TYPE_CHECKING:
-    from nmt_cli.search.config import SearchConfig
     from nmt_cli.text.profile import TextProfile
     from nmt_cli.text.tags import TagSet
-    from nmt_cli.translation.result import Hypothesis, Translation
-    from nmt_cli.translation.sentence_search import PieceTranslations, SentenceSearch
+    from nmt_cli.translation.result import Translation
+    from nmt_cli.translation.sentence_search import SentenceSearch
 
 
 class ErasureLimits(NamedTuple):
@@ -35,9 +31,6 @@ class ErasureLimits(NamedTuple):
 
 # Chosen so that at most 1 % of references fail (benchmarks/log/left-out.md).
 ERASURE_LIMITS = (ErasureLimits(4_000, 1.5, 0.3), ErasureLimits(1_000, 1.0, 0.15), ErasureLimits(300, 0.5, 0.15))
-CLEAR_DROP = 2.0  # nats: a token that translates a word becomes less likely by more, which one of another word may not
-LENGTH_SHARE = 0.5  # of the tokens that a source allows: longer hypotheses are slow nonsense
-LOSS_PER_WORD = 3.0  # nats: a translation may be less likely by this for each word that it does not leave out
 
 
 class ErasedWord(NamedTuple):
@@ -54,33 +47,6 @@ def read_left_out(
     """Returns the translations with the content words that they leave out of their sentences, which have these tags."""
     left_out = find_left_out(translations, search, profile, tags)
     return [old._replace(left_out=words) if words else old for old, words in zip(translations, left_out, strict=True)]
-
-
-def search_left_out(
-    translations: PieceTranslations, search: SentenceSearch, profile: TextProfile, config: SearchConfig
-) -> None:
-    """Searches sentences again of which words are left out, and keeps the translations that leave out fewer."""
-    # 1. Search in a wider beam, in which a hypothesis that skips words ranks lower.
-    faulty = {text_id: old for text_id, old in translations.items() if old.left_out}
-    if not faulty:
-        return
-    wide = replace(widen_beam(config, search.repairer.ngram_size), limit_placeholders=True)
-    wide = replace(wide, n_best=wide.beam_size, length_share=LENGTH_SHARE)
-    searched = search.search({text_id: old.source for text_id, old in faulty.items()}, wide)
-    # 2. Find what the hypotheses that are otherwise as good leave out.
-    candidates = [
-        (text_id, put_first(hypothesis, old))
-        for text_id, old in faulty.items()
-        for hypothesis in searched[text_id].hypotheses
-        if is_as_good(hypothesis, old, search, config)
-    ]
-    left_out = find_left_out([new for _, new in candidates], search, profile, config.tags)
-    # 3. Keep the first of those that leave out least.
-    for (text_id, new), words in zip(candidates, left_out, strict=True):
-        gained = len(faulty[text_id].left_out) - len(words)
-        is_likely = measure_loss(new.hypotheses[0], faulty[text_id]) <= LOSS_PER_WORD * gained
-        if is_likely and len(words) < len(translations[text_id].left_out):
-            translations[text_id] = new._replace(left_out=words)
 
 
 def find_left_out(
@@ -107,11 +73,7 @@ def find_left_out(
 
 
 def erase_words(translation: Translation, profile: TextProfile) -> Iterator[ErasedWord]:
-    """Yields the content words of a sentence that received little attention, and are not copied.
-
-    Words that another translation left out are among them, whatever attention they received; that this one has them
-    must be clearer.
-    """
+    """Yields the content words of a sentence that received little attention, and are not copied."""
     words = translation.source.split(" ")
     if not translation.hypotheses or len(words) < 2:
         return
@@ -125,35 +87,8 @@ def erase_words(translation: Translation, profile: TextProfile) -> Iterator[Eras
         if PLACEHOLDER_PATTERN.search(word):
             continue
         for limits in ERASURE_LIMITS:
-            was_left_out = bare in translation.left_out
-            is_suspect = was_left_out or attention < limits.attention
+            is_suspect = attention < limits.attention
             if is_suspect and is_content_word(bare, best.text, profile, limits.texts_per_word):
                 rest = " ".join([*words[:index], *words[index + 1 :]])
-                yield ErasedWord(bare, rest, CLEAR_DROP if was_left_out else limits.drop)
+                yield ErasedWord(bare, rest, limits.drop)
                 break
-
-
-def put_first(hypothesis: Hypothesis, old: Translation) -> Translation:
-    """Returns a translation with another best hypothesis, which leaves out fewer words."""
-    others = old.hypotheses[: len(old.hypotheses) - 1]
-    repairs = (*old.repairs, Repair("untranslated", "wider beam"))
-    return old._replace(hypotheses=(hypothesis, *others), repairs=repairs)
-
-
-def is_as_good(hypothesis: Hypothesis, old: Translation, search: SentenceSearch, config: SearchConfig) -> bool:
-    """Whether a hypothesis is likely enough to be kept, has no fault, and repeats no more words than before."""
-    loses_much = measure_loss(hypothesis, old) > LOSS_PER_WORD * len(old.left_out)
-    if loses_much or count_repeated(hypothesis) > count_repeated(old.hypotheses[0]):
-        return False
-    return search.repairer.judge_hypothesis(old.source, hypothesis, config) is None
-
-
-def measure_loss(hypothesis: Hypothesis, old: Translation) -> float:
-    """Returns by how many nats a hypothesis is less likely than the old translation."""
-    return old.hypotheses[0].log_probability - hypothesis.log_probability
-
-
-def count_repeated(hypothesis: Hypothesis) -> int:
-    """Returns how many words of a hypothesis it had before, function words included."""
-    words = strip_words(hypothesis.text)
-    return len(words) - len(set(words))

@@ -135,5 +135,4 @@ def test_a_sentence_that_never_ends_is_cut_at_its_limit_and_says_so(beam: int) -
 def test_limits_follow_from_a_sentences_own_length() -> None:
     ids = np.array([[5, 6, 7, 3], [5, 3, 0, 0]])
     assert limit_lengths(ids, SearchConfig(max_length=200)).tolist() == [17, 11]  # 3 for each position, and 5
-    assert limit_lengths(ids, SearchConfig(max_length=200, length_share=0.5)).tolist() == [11, 8]
     assert limit_lengths(ids, SearchConfig(max_length=15)).tolist() == [15, 11]
