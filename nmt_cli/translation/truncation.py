@@ -52,6 +52,6 @@ class SourceCuts:
             return ""
         texts = format_count(self.count, f"{self.thing} has", f"{self.thing}s have")
         return (
-            f"{texts} a sentence longer than --max-source-length {self.read:,}, which was truncated; "
+            f"{texts} a sentence longer than max-source-length {self.read:,}, which was truncated; "
             f"the first is {self.thing} {self.first:,}, with one of {format_count(self.positions, 'source token')}"
         )

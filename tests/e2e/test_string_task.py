@@ -44,10 +44,10 @@ def test_a_string_longer_than_was_prepared_for_is_told(strings: Path) -> None:
     done = succeed("translate", "--no-check", cwd=strings, text=text, COLUMNS="200")
     assert done.stdout.splitlines()[0] == "cba"
     assert done.stderr == (
-        "  ! 1 line has a sentence longer than --max-source-length 12, which was truncated; "
+        "  ! 1 line has a sentence longer than max-source-length 12, which was truncated; "
         "the first is line 2, with one of 17 source tokens\n"  # with the blank before it
     )
-    whole = succeed("translate", "--no-check", "--max-source-length", "17", cwd=strings, text="abcdefghijklmnop\n")
+    whole = succeed("translate", "--no-check", "--set", "max-source-length=17", cwd=strings, text="abcdefghijklmnop\n")
     assert whole.stderr == ""
     checked = succeed("translate", cwd=strings, text=text, COLUMNS="200").stderr.splitlines()
     assert [line for line in checked if line in done.stderr] == done.stderr.splitlines()  # beside what checks say

@@ -37,9 +37,9 @@ NUMBER = re.compile(rb"(?<!\d)[1-9]\d{6}(?!\d)")
 STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
 PAIR = {"source": "en", "target": "de"}
 ODD = (None, "", 0, -1, 10**400, 1.5, True, [], {}, [[]], ["a", 1], "\ud800", "\0\x1b[2J", "a" * 3_000, "<b>" * 900)
-PLAIN = """/languages /health /frontend/settings /spec / /page/page.js /v2/languages /v2/usage /v2/glossaries
-    /v2/glossary-language-pairs /MTRestService/ListSupportedLanguagePairs /MTRestService/GetLanguagePairModelTags
-    /MTRestService/CheckModelStatus /MTRestService/Login""".split()
+PLAIN = """/languages /health /frontend/settings /spec / /page/page.js /page/models /page/progress?job=1 /v2/languages
+    /v2/usage /v2/glossaries /v2/glossary-language-pairs /MTRestService/ListSupportedLanguagePairs
+    /MTRestService/GetLanguagePairModelTags /MTRestService/CheckModelStatus /MTRestService/Login""".split()
 BLOCKS = ("\r\n", "\r\n\r\n", "\0", "Transfer-Encoding: chunked\r\n", "Content-Length: 7\r\n", "Host: x\r\n", "\xff")
 
 
@@ -55,8 +55,8 @@ def as_query(path: str, **values: object) -> bytes:
     return write_request("GET", f"{path}?{urlencode(values, True)}")
 
 
-def as_upload(path: str, name: str, text: str) -> bytes:
-    parts = {f'"file"; filename="{name}"': text, **{f'"{key}"': value for key, value in PAIR.items()}}
+def as_upload(path: str, name: str, text: str, **values: str) -> bytes:
+    parts = {f'"file"; filename="{name}"': text, **{f'"{key}"': value for key, value in (values | PAIR).items()}}
     lines = [f"--x\r\nContent-Disposition: form-data; name={part}\r\n\r\n{value}\r\n" for part, value in parts.items()]
     return write_request("POST", path, "".join([*lines, "--x--\r\n"]).encode(), "multipart/form-data; boundary=x")
 
@@ -78,6 +78,9 @@ ENDPOINTS: Mapping[str, Callable[[str], bytes]] = {
     "text_list": lambda text: as_json("/translate", text_list=[text], source_lang="en", target_lang="de"),
     "DeepL": lambda text: as_form("/v2/translate", text=[text, "Good day."], target_lang="DE"),
     "page": lambda text: as_json("/page/translate", q=text, **PAIR),
+    "document of the page": lambda text: as_upload("/page/translate_file", "a.txt", f"{text}\n", job="1"),
+    "XUnity": lambda text: as_query("/xunity", text=text, **{"from": "en", "to": "de"}),
+    "Sugoi": lambda text: as_json("/", message="translate sentences", content=[text]),
     "OPUS-CAT": lambda text: as_query("/MTRestService/TranslateJson", input=text, srcLangCode="en", trgLangCode="de"),
     "document": lambda text: as_upload("/translate_file", "a.srt", f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n"),
     "correction": lambda text: as_json("/suggest", q=text, s=text, **PAIR),

@@ -72,6 +72,6 @@ def use_shouting(monkeypatch: pytest.MonkeyPatch) -> Shouting:
     )
     translator = Shouting("f1")
     monkeypatch.setattr(PreparedCorpus, "load", lambda directory: corpus)
-    monkeypatch.setattr(forced, "force_lines", lambda translator, sources, targets, limit: [SURE] * len(sources))
+    monkeypatch.setattr(forced, "force_lines", lambda translator, sources, *rest, **options: [SURE] * len(sources))
     monkeypatch.setattr(Translator, "load", lambda *arguments, **options: translator)
     return translator

@@ -56,7 +56,7 @@ OPTIONS: Mapping[str, CommandOptions] = {
             *("to", "tag", "formality"),
             *("ensemble", "rerank", "encoding", "protect", "split-sentences", "tm", "repair"),
             *("check", "check-with", "report", "strict", "confidence", "min-confidence"),
-            *("max-length", "max-source-length", "sample"),
+            *("max-length", "sample"),
             *("alignments", "score", "info", "export", "workers"),
         ),
     ),

@@ -23,6 +23,7 @@ from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import join_segments
 
 LOG_EVEN_ODDS = log(0.5)
+CONCATENATED = ("source_pieces", "repairs", "read_as", "readings", "left_out", "kept")  # fields that follow each other
 Parts = tuple[Hypothesis, ...]  # one per piece of a line
 Chain = tuple[Any, Hypothesis] | None  # the chain of the pieces before, and a hypothesis of the next
 
@@ -48,25 +49,23 @@ def join_parts(
     # 1. Combine the hypotheses of the pieces.
     combinations = (pair_by_rank if sampled else combine_best)([part.hypotheses for part in parts])
     # 2. Join each combination.
+    joined: dict[str, Any] = {
+        name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in CONCATENATED
+    }
     cut = next((part for part in parts if part.source_cut_from is not None), None)
     words = [piece.masked.text_without_placeholders for piece in pieces]
     words += [span.text for piece in pieces for span in piece.segment.spans if span.kind is SpanKind.FOREIGN]
     ranges = list(split_ranges((" " if piece.segment.blank_before else "") + piece.source_text for piece in pieces))
     return Translation(
         source=line,
-        source_pieces=tuple(chain.from_iterable(part.source_pieces for part in parts)),
+        **joined,
         hypotheses=tuple(join_hypotheses(pieces, combination, ranges) for combination in combinations),
         unseen=frozenset(chain.from_iterable(tokenizers.source.find_unseen(text) for text in words))
         if tokenizers
         else frozenset(),
-        repairs=tuple(chain.from_iterable(part.repairs for part in parts)),
         source_cut_from=cut.source_cut_from if cut else None,
         source_read=cut.source_read if cut else 0,
-        read_as=tuple(chain.from_iterable(part.read_as for part in parts)),
         carried=tuple(span.text for piece in pieces for span in piece.segment.spans if span.kind is SpanKind.NAME),
-        readings=tuple(chain.from_iterable(part.readings for part in parts)),
-        left_out=tuple(chain.from_iterable(part.left_out for part in parts)),
-        kept=tuple(chain.from_iterable(part.kept for part in parts)),
     )
 
 

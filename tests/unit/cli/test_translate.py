@@ -45,7 +45,7 @@ def test_every_sentence_that_was_searched_again_is_told(capsys: pytest.CaptureFi
 def test_what_was_read_is_told_of_the_first_sentence_that_was_cut(capsys: pytest.CaptureFixture[str]) -> None:
     whole, cut = line(hypothesis()), line(hypothesis(), source_cut_from=17, source_read=10)
     assert (
-        "2 texts have a sentence longer than --max-source-length 10, which was truncated; "
+        "2 texts have a sentence longer than max-source-length 10, which was truncated; "
         "the first is text 2, with one of 17 source tokens"
     ) in summary(capsys, whole, cut, cut, thing="text")
 
@@ -92,7 +92,9 @@ def test_an_option_of_the_search_is_refused_where_the_translation_is_given(argum
 
 
 def test_what_says_how_a_line_is_read_goes_with_score() -> None:
-    assert "there is no model in none/" in run_translate("--score", "--no-protect", "--max-source-length", "9").stderr
+    assert (
+        "there is no model in none/" in run_translate("--score", "--no-protect", "--set", "max-source-length=9").stderr
+    )
 
 
 def test_texts_that_fail_a_check_are_counted_and_the_first_named(capsys: pytest.CaptureFixture[str]) -> None:
