@@ -100,6 +100,8 @@ def test_a_translation_comes_back_as_it_was(tmp_path: Path) -> None:
     (block,) = (again := BlockJournal(journal.path, IDENTITY)).replay()
     again.close()
     after = decode_value(block.results[0])
+    assert after.unseen == before.unseen
+    after = after._replace(unseen=before.unseen)  # the order of a set's items is not told
     assert repr(after) == repr(before).replace("np.float64(-0.3333333333333333)", "-0.3333333333333333")
     assert after.hypotheses[0].attention.tobytes() == before.hypotheses[0].attention.tobytes()
     small = decode_value(encode_translation(before, with_network=False))
