@@ -37,8 +37,8 @@ def score_systems(evaluation: Evaluation) -> SystemComparison:
     corpus = request.load_corpus()
     text = load_sources(evaluation, corpus)
     note = evaluation.choose_tokenizer(corpus, None, text.references)
-    known = () if request.hypotheses else request.models  # as models
-    outputs = [None if path in known else read_rival(path, text) for path in request.systems]  # before translating
+    models = () if request.hypotheses else request.models
+    outputs = [None if path in models else read_rival(path, text) for path in request.systems]  # before translating
     rerankers = [request.rerank] + [None] * len(outputs)
     systems = list(map(System, request.systems, outputs, rerankers))
     reports = [score_system(evaluation, text, corpus, system) for system in systems]

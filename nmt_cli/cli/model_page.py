@@ -49,6 +49,8 @@ def format_info(model: ModelInfo) -> list[str]:
 
 def format_scores(scores: Mapping[str, ScoreInfo]) -> str:
     """Returns the scores on a set, each with half of its interval if it has one."""
-    known = {METRICS[name]: score for name, score in scores.items() if name in METRICS}
-    spread = {name: "" if score.half_width is None else f" ± {score.half_width:.2f}" for name, score in known.items()}
-    return ", ".join(f"{name} {score.value:.2f}{spread[name]}" for name, score in known.items())
+    by_metric = {METRICS[name]: score for name, score in scores.items() if name in METRICS}
+    spread = {
+        name: "" if score.half_width is None else f" ± {score.half_width:.2f}" for name, score in by_metric.items()
+    }
+    return ", ".join(f"{name} {score.value:.2f}{spread[name]}" for name, score in by_metric.items())

@@ -59,8 +59,8 @@ class ServedModel:
 
     def list_directions(self) -> list[ServedModel]:
         """Returns a model for each target language of the card, the usual one first; they share a translator."""
-        known = [tag for tag in map(parse_tag_name, self.card.tags) if tag.kind is TagPurpose.TARGET]
-        others = [tag for tag in known if not is_same_language(tag.value, self.card.target_language)]
+        targets = [tag for tag in map(parse_tag_name, self.card.tags) if tag.kind is TagPurpose.TARGET]
+        others = [tag for tag in targets if not is_same_language(tag.value, self.card.target_language)]
         cards = [(tag, self.card.follow_tags((tag,))) for tag in others]
         return [
             self,

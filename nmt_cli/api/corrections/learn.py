@@ -139,7 +139,7 @@ def find_original(model: ModelDirectory) -> ModelDirectory:
 
     Each lesson begins there, so that what all of them together may lose is what one may lose.
     """
-    kept = model.directory / PREVIOUS
-    if (kept / CARD).is_file() and read_card(kept).checksums.get(WEIGHTS) == model.card.parent.get("weights"):
-        return ModelDirectory.load(kept)
+    previous = model.directory / PREVIOUS
+    if (previous / CARD).is_file() and read_card(previous).checksums.get(WEIGHTS) == model.card.parent.get("weights"):
+        return ModelDirectory.load(previous)
     return model

@@ -166,12 +166,14 @@ def list_uncertain(source: str, target: str, languages: tuple[str, str]) -> tupl
     # 1. Drop what the target has in digits, each as often.
     in_digits = Counter(number for token in after.numbers for number in after.list_decade(token))
     unmatched = []
-    known: dict[str, tuple[list[int], set[int]]] = {}  # the readings of each number, and those written in digits
+    readings_by_number: dict[
+        str, tuple[list[int], set[int]]
+    ] = {}  # the readings of each number, and those written in digits
     for token in before.numbers:
-        if token.text not in known:
+        if token.text not in readings_by_number:
             readings = sorted(before.list_readings(token, has_clock=has_clock)) if len(token.groups) == 1 else []
-            known[token.text] = readings, after.drop_bare_decade(readings, token)
-        readings, written = known[token.text]
+            readings_by_number[token.text] = readings, after.drop_bare_decade(readings, token)
+        readings, written = readings_by_number[token.text]
         digits = next((reading for reading in readings if reading in written and in_digits[reading] > 0), None)
         if digits is not None:
             in_digits[digits] -= 1

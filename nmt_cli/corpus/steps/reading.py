@@ -145,9 +145,9 @@ def refuse_unknown_columns(readers: list[Reader], config: PrepareConfig) -> None
     if config.tag_column is not None and not any(reader.has_tag_column for reader in readers):
         missing.append(("--tag-column", config.tag_column))
     for option, column in missing[:1]:
-        known = list(dict.fromkeys(heading for reader in readers for heading in reader.headings))
-        nearest = find_nearest(column, known)
-        hint = f"did you mean {nearest!r}?" if nearest else f"the columns are {', '.join(known[:20]) or 'nameless'}"
+        headings = list(dict.fromkeys(heading for reader in readers for heading in reader.headings))
+        nearest = find_nearest(column, headings)
+        hint = f"did you mean {nearest!r}?" if nearest else f"the columns are {', '.join(headings[:20]) or 'nameless'}"
         raise DataError(f"{option}: no input has a column {column!r}", hint=hint)
 
 

@@ -94,10 +94,10 @@ def find_register(text: str, rules: LanguageRules) -> TagSet:
 
 def refuse_unpaired_tags(tag_sets: Sequence[TagSet], pairs: Pairs) -> None:
     """Raises OptionError for a tag of text without translations that no pair has."""
-    known = {tag for tags in pairs.tag_sets for tag in tags}
-    missing = sorted({tag for tags in tag_sets for tag in tags} - known)
+    corpus_tags = {tag for tags in pairs.tag_sets for tag in tags}
+    missing = sorted({tag for tags in tag_sets for tag in tags} - corpus_tags)
     if missing:
-        names = ", ".join(map(str, sorted(known))) or "none"
+        names = ", ".join(map(str, sorted(corpus_tags))) or "none"
         raise OptionError(f"no pair has the tag {missing[0]} of text without translations", hint=f"pairs have {names}")
 
 
