@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +11,6 @@ import tensorflow as tf
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import OptionError, TrainingError
-from nmt_cli.model.config import ModelConfig, RnnConfig
 from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.training import run as running
 from nmt_cli.training.averaging import WeightChoice
@@ -22,65 +20,11 @@ from nmt_cli.training.int8_check import Int8Check
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import train
-from nmt_cli.training.setup import network_size
 from nmt_cli.training.setup import prepare as setup
-from nmt_cli.training.setup.defaults import SMALL_NETWORK
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
-from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation, Watcher
-
-SMALL = ModelConfig.from_options(embedding=8, units=8, attention="none", bidirectional=False)
-SMALL_DEFAULT = ModelConfig.from_options(**SMALL_NETWORK)  # what a short --time gets
-TIMED = TrainConfig(time="5m", batch=32, learning_rate=0.01, mixed_precision=False)
-CALIBRATION, VALIDATION, EXPORT = 12.0, 9.0, 6.0
-
-
-class Machine(Watcher):
-    """A clock, and the machine that moves it: `pace` has the seconds of updates, by the number of the first."""
-
-    def __init__(self, *pace: tuple[int, float]) -> None:
-        self.now = 500.0
-        self.pace = dict(pace)
-        self.statuses: list[StepStatus] = []
-        self.records: list[EpochRecord] = []
-        self.seconds = self.pace[0]
-        self.info: RunInfo | None = None
-
-    def __call__(self) -> float:
-        return self.now
-
-    def report_start(self, info: RunInfo) -> None:
-        self.info = info
-
-    def report_step(self, status: StepStatus) -> None:
-        self.seconds = self.pace.get(len(self.statuses), self.seconds)
-        self.now += self.seconds
-        self.statuses.append(status)
-
-    def report_validation(self, epoch: int) -> None:
-        self.now += VALIDATION
-
-    def report_epoch(self, record: EpochRecord, validation: Validation) -> None:
-        self.records.append(record)
-
-    def report_export(self) -> None:
-        self.now += EXPORT + 3 * VALIDATION  # the development set is translated three times more
-
-
-@pytest.fixture(autouse=True)
-def calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
-    def measure_pace(run: TrainingRun, deadline: Deadline) -> None:
-        machine = deadline.clock
-        assert isinstance(machine, Machine)
-        machine.now += CALIBRATION
-        deadline.update_seconds = machine.seconds
-
-    def measure_closing(run: TrainingRun, deadline: Deadline) -> None:
-        deadline.validations, deadline.validation_seconds, deadline.export_seconds = 4, VALIDATION, EXPORT
-
-    monkeypatch.setattr(setup, "measure_pace", measure_pace)
-    monkeypatch.setattr(setup, "measure_closing", measure_closing)
-    monkeypatch.setattr(Validator, "estimate_seconds", lambda validator, trainer: VALIDATION)
+from nmt_cli.training.watcher import StepStatus, Validation
+from support.timed import CALIBRATION, EXPORT, SMALL, TIMED, VALIDATION, Machine
 
 
 @pytest.fixture
@@ -262,102 +206,3 @@ def test_a_run_that_had_come_to_its_end_is_published_as_it_ended(
     records = [*first.records, *second.records]
     assert published[-1] == (records[-1].epoch, records[-1].bleu)
     assert len(second.statuses) == (killed != "never")  # no update that is not needed
-
-
-def test_a_real_calibration_leaves_the_run_as_it_was(corpus: PreparedCorpus, tmp_path: Path) -> None:
-    import numpy as np
-
-    from nmt_cli.training.checkpoints.resume import Identity
-    from nmt_cli.training.cost_model import measure_closing, measure_pace
-    from nmt_cli.training.setup.prepare import build_run
-
-    run = build_run(corpus, tmp_path, Identity(corpus.fingerprint, SMALL, TIMED), None, Watcher())
-    before, deadline = [variable.numpy() for variable in run.trainer.state], Deadline(300.0)
-    measure_pace(run, deadline)
-    measure_closing(run, deadline)
-    assert deadline.validations > 1
-    assert min(deadline.update_seconds, deadline.validation_seconds, deadline.export_seconds) > 0
-    assert deadline.update_seconds < deadline.export_seconds
-    for variable, array in zip(run.trainer.state, before, strict=True):
-        np.testing.assert_array_equal(variable.numpy(), array)
-
-
-def test_a_calibration_takes_no_more_than_its_share_of_the_time(
-    corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from nmt_cli.training import cost_model
-    from nmt_cli.training.checkpoints.resume import Identity
-    from nmt_cli.training.setup.prepare import build_run
-
-    now = 0.0
-
-    def update(trainer: Trainer, batches: object) -> tuple[float, float]:
-        nonlocal now
-        now += 2.0
-        return 10.0, 10.0
-
-    config = replace(TIMED, batch=8)
-    run = build_run(corpus, tmp_path, Identity(corpus.fingerprint, SMALL, config), None, Watcher())
-    monkeypatch.setattr(Trainer, "update", update)
-    monkeypatch.setattr(cost_model.time, "monotonic", lambda: now)
-    assert cost_model.measure_update(run, limit=5.0) == 2.0
-    assert now == 2.0 * (1 + 3)  # one that is not timed, and those that pass 5 seconds
-    now = 0.0
-    assert cost_model.measure_update(run, limit=300.0) == 2.0
-    assert now == 2.0 * (1 + cost_model.TIMED_UPDATES)
-
-
-def choose_network(
-    corpus: PreparedCorpus,
-    directory: Path,
-    network: ModelConfig,
-    seconds: float,
-    explicit: Collection[str] | None = None,
-) -> ModelConfig:
-    """Returns the network that is trained for five minutes with updates of so many seconds."""
-    machine = Machine((0, seconds))
-    deadline = Deadline(300, clock=machine)
-    request = TrainingRequest(corpus, directory, network, TIMED, machine, deadline=deadline, explicit=explicit)
-    run = setup.prepare_run(request)
-    assert machine.info is not None
-    assert machine.info.network == run.trainer.network.config
-    return machine.info.network
-
-
-def test_a_short_time_has_a_small_network_and_a_long_one_the_default(corpus: PreparedCorpus, tmp_path: Path) -> None:
-    assert choose_network(corpus, tmp_path, ModelConfig.from_options(), 1.0) == SMALL_DEFAULT
-    assert choose_network(corpus, tmp_path, ModelConfig.from_options(), 0.02) == ModelConfig.from_options()
-
-
-def test_a_network_that_is_asked_for_is_not_made_smaller(corpus: PreparedCorpus, tmp_path: Path) -> None:
-    network = ModelConfig.from_options(dropout=0.2)
-    assert choose_network(corpus, tmp_path, network, 1.0) == network
-    wide = ModelConfig.from_options(embedding=300, units=600)
-    chosen = choose_network(corpus, tmp_path, wide, 1.0, explicit={"embedding", "units"})
-    assert isinstance(chosen, RnnConfig) and (chosen.embedding, chosen.units) == (300, 600)
-
-
-def test_a_resumed_run_keeps_the_size_that_was_chosen() -> None:
-    default = ModelConfig.from_options()
-    for chosen in (SMALL_DEFAULT, default):
-        assert network_size.choose_first_size(default, {"identity": {"network": chosen.to_mapping()}}) == chosen
-    other = ModelConfig.from_options(attention="general")  # which was asked for then, and need not be now
-    assert network_size.choose_first_size(default, {"identity": {"network": other.to_mapping()}}) == other
-
-
-def test_a_run_killed_before_its_first_update_is_measured_anew(corpus: PreparedCorpus, tmp_path: Path) -> None:
-    assert choose_network(corpus, tmp_path, ModelConfig.from_options(), 1.0) == SMALL_DEFAULT  # and no update followed
-    machine = Machine((0, 0.02))
-    deadline = Deadline(300, clock=machine)
-    request = TrainingRequest(
-        corpus, tmp_path, ModelConfig.from_options(), TIMED, machine, resume=True, deadline=deadline
-    )
-    run = setup.prepare_run(request)
-    assert run.trainer.network.config == ModelConfig.from_options()
-
-
-def test_a_time_decides_where_no_option_of_the_network_is_asked_for() -> None:
-    assert network_size.is_size_open((), TIMED)
-    assert not network_size.is_size_open({"units"}, TIMED)
-    assert not network_size.is_size_open((), replace(TIMED, init_from="model"))
-    assert not network_size.is_size_open((), TrainConfig())
