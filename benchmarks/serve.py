@@ -46,7 +46,8 @@ class Server:
     """A server process whose first message has its port."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        environment = {**os.environ, "COLUMNS": "1000"}  # the message is one line, whatever the model's path
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
         line = self.process.stderr.readline() if self.process.stderr else ""
         match = re.search(r"on http://127\.0\.0\.1:(\d+)", line)
         if match is None:

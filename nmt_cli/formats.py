@@ -1,7 +1,8 @@
 """The table of file formats: how each is recognised, which command reads it, and what to do with the others.
 
 `nmt prepare` learns pairs from a file, `nmt translate` translates it, `nmt evaluate` scores it. Help, docs and the
-errors for other files are generated from this table. Must not know how any format is read. Standard library only.
+errors for other files are generated from this table. Other packages add formats of documents (`plugins.py`), by name,
+which is the extension of their files. Must not know how any format is read. Standard library only.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import PurePath
 from typing import Literal
 
 from nmt_cli.errors import DataError, OptionError, find_nearest
+from nmt_cli.plugins import find_plugin, list_plugins, load_plugin, name_package_of
 
 Use = Literal["pairs", "translate", "score"]
 COMMANDS: dict[Use, str] = {"pairs": "nmt prepare", "translate": "nmt translate", "score": "nmt evaluate"}
@@ -195,6 +197,7 @@ BY_NAME = {format.name: format for format in FORMATS}
 BY_EXTENSION = {extension: format for format in FORMATS for extension in format.extensions}
 TEXT, BINARY = BY_NAME["text"], BY_NAME["binary"]
 COMPRESSED = frozenset(TOOLS)  # names of formats that hold one file of another format
+DOCUMENTS = "nmt_cli.documents"  # the entry points of formats that other packages add
 COMPRESSION_EXTENSIONS = tuple(extension for name in TOOLS for extension in BY_NAME[name].extensions)
 
 
@@ -215,17 +218,36 @@ def find_by_name(name: str | PurePath) -> FileFormat | None:
     for extension in COMPRESSION_EXTENSIONS:
         base = base.removesuffix(extension)
     whole = next((format for format in FORMATS if base in format.file_names), None)
-    return whole or BY_EXTENSION.get(PurePath(base).suffix)
+    extension = PurePath(base).suffix
+    return whole or BY_EXTENSION.get(extension) or find_added(extension[1:])
+
+
+def find_added(name: str) -> FileFormat | None:
+    """Returns the format of documents that another package adds, by its name or the extension of its files, or None.
+
+    Raises MissingExtraError if it cannot be loaded, and DataError if it says nothing of its format.
+    """
+    plugin = find_plugin(DOCUMENTS, name) if name else None
+    if plugin is None:
+        return None
+    added = getattr(load_plugin(plugin), "format", None)
+    if not isinstance(added, FileFormat) or added in FORMATS:
+        package = name_package_of(plugin)
+        raise DataError(f"{name} of the package {package} has no `format` of its own", hint="see docs/plugins.md")
+    return added
 
 
 def select_format(requested: str, use: Use) -> FileFormat:
     """Returns the format named by `--format`. Raises OptionError for one that the command does not read."""
-    names = list_formats(use)
+    names: tuple[str, ...] = list_formats(use)
     if requested in names:
         return BY_NAME[requested]
-    known = BY_NAME.get(requested)
+    known = BY_NAME.get(requested) or find_added(requested)
+    if known is not None and use in known.uses:
+        return known
     if known is not None:
         raise OptionError(f"--format: {COMMANDS[use]} does not read {known.name}", hint=list_hint(names))
+    names += tuple(plugin.name for plugin in list_plugins(DOCUMENTS) if use == "translate")
     nearest = find_nearest(requested, names)
     raise OptionError(
         f"--format: there is no format {requested!r}",

@@ -1,6 +1,7 @@
 """Opens documents.
 
-To add a format: a subclass of `Document` in a file here, a line below, and "translate" in its row of `formats.py`.
+To add a format: a subclass of `Document` in a file here, a line below, and "translate" in its row of `formats.py`; or
+an entry point of another package (`docs/plugins.md`).
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ import dataclasses
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import Document, DocumentSource
 from nmt_cli.errors import DataError, OptionError
-from nmt_cli.formats import TEXT, FileFormat, require_use, select_format
+from nmt_cli.formats import DOCUMENTS, TEXT, FileFormat, require_use, select_format
+from nmt_cli.plugins import find_plugin, load_plugin
 from nmt_cli.text.sniffing import check_encoding, recognise_format
 
 if TYPE_CHECKING:
@@ -99,8 +101,7 @@ def open_document(
     OptionError for options that the format lacks.
     """
     check_options(name, source)
-    module, kind = CLASSES[name]
-    document: type[Document] = getattr(import_module(f"{PACKAGE}.{module}"), kind)
+    document = find_class(name)
 
     def open_as_utf8(source: DocumentSource) -> Document:
         with_lines = format_line is not None and name == TEXT.name
@@ -116,6 +117,15 @@ def open_document(
     encoding = None if config.encoding is None else check_encoding(config.encoding)
     source = source._replace(config=dataclasses.replace(config, encoding=encoding))
     return EncodedDocument(source, open_as_utf8, has_charset=name == CATALOGUE)
+
+
+def find_class(name: str) -> type[Document]:
+    """Returns the class of the format `name`, which may be another package's."""
+    plugin = None if name in CLASSES else find_plugin(DOCUMENTS, name)
+    if plugin is not None:
+        return cast("type[Document]", load_plugin(plugin))
+    module, kind = CLASSES[name]
+    return cast("type[Document]", getattr(import_module(f"{PACKAGE}.{module}"), kind))
 
 
 def sort_rows(table: Document) -> Document:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from nmt_cli.formats import join_formats, list_formats
+from nmt_cli.formats import join_formats
 from nmt_cli.settings import Settings, setting
 
-if TYPE_CHECKING:
-    FormatName = str
-else:
-    FormatName = Literal[*list_formats("translate")]  # the choices of the option
 Undecodable = Literal["strict", "replace"]
 
 
@@ -19,7 +15,7 @@ Undecodable = Literal["strict", "replace"]
 class DocumentConfig(Settings, panel="Format"):
     """The format of the input, and which part of it is translated."""
 
-    format: FormatName | None = setting(
+    format: str | None = setting(
         None, f"Input format: {join_formats('translate')} [from the file's content and name, else text]."
     )
     column: str | None = setting(

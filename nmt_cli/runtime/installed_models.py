@@ -6,10 +6,10 @@ imported: a model is data, and nothing in it runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from nmt_cli.errors import NotFoundError, find_nearest
+from nmt_cli.plugins import read_entry_points
 
 CARD = "model.json"  # the file that makes a directory a model
 GROUP = "nmt_cli.models"
@@ -76,27 +76,15 @@ def list_installed_models() -> dict[str, Path]:
     from importlib.util import find_spec  # this takes longer than all else here, and only names need it
 
     models: dict[str, Path] = {}
-    for name, package in list_offers():
+    for entry in read_entry_points(GROUP):
         try:
-            spec = find_spec(package)
+            spec = find_spec(entry.value.split(".")[0].split(":")[0])
         except ValueError:  # no name of a package
             continue
         for location in (spec.submodule_search_locations or ()) if spec is not None else ():
             if (Path(location, MODEL) / CARD).is_file():
-                models.setdefault(name, Path(location, MODEL))
+                models.setdefault(entry.name, Path(location, MODEL))
     return models
-
-
-def list_offers() -> Iterator[tuple[str, str]]:
-    """Yields the names of models and the packages that offer them; skips packages whose entry points are damaged."""
-    from importlib.metadata import distributions  # takes as long
-
-    for distribution in distributions():
-        try:
-            entries = [(entry.name, entry.value) for entry in distribution.entry_points.select(group=GROUP)]
-        except (TypeError, ValueError, OSError):  # `importlib.metadata` parses them without checking
-            continue
-        yield from ((name, value.split(".")[0].split(":")[0]) for name, value in entries)
 
 
 def list_bundled_models() -> dict[str, Path]:

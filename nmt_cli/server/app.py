@@ -5,22 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
 
 from starlette.applications import Starlette
-from starlette.convertors import StringConvertor, register_url_convertor
+from starlette.convertors import register_url_convertor
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from nmt_cli.server import page
-from nmt_cli.server.calls import Handler, make_endpoint, write_error
+from nmt_cli.server.paths import load_added_paths
 from nmt_cli.server.security import Application, Guard, Rules
 from nmt_cli.server.service import Service
 from nmt_cli.server.shapes import deepl, games, libretranslate, opus_cat
-from nmt_cli.server.spec import describe_interface
+from nmt_cli.server.spec import list_description_paths
 
-BOTH = ["GET", "POST"]
+PATHS = (*libretranslate.PATHS, *deepl.PATHS, *opus_cat.PATHS, *games.PATHS, *page.PATHS)
 
 
 def make_application(service: Service, rules: Rules) -> Application:
@@ -40,65 +39,10 @@ def make_application(service: Service, rules: Rules) -> Application:
 
 
 def list_routes(service: Service) -> list[BaseRoute]:
-    return [
-        *list_libretranslate_routes(service),
-        *list_deepl_routes(service),
-        *list_opus_cat_routes(service),
-        Route("/xunity", make_endpoint(service, games.translate_for_unity), methods=BOTH),
-        Route("/", make_endpoint(service, games.answer_sugoi), methods=["POST"]),
-    ]
-
-
-def list_libretranslate_routes(service: Service) -> list[BaseRoute]:
-    """Returns the routes of LibreTranslate's interface, of the custom shapes, and of the page."""
-    make = partial(make_endpoint, service)
-    is_open = partial(make, needs_key=False)
-    return [
-        Route("/translate", make(libretranslate.translate), methods=BOTH),
-        Route("/detect", make(libretranslate.detect_language), methods=BOTH),
-        Route("/languages", is_open(libretranslate.list_languages)),
-        Route("/translate_file", make(libretranslate.translate_file, takes_files=True), methods=["POST"]),
-        Route("/download_file/{name}", is_open(libretranslate.download_file), name="download_file"),
-        Route("/suggest", make(libretranslate.keep_suggestion), methods=["POST"]),
-        Route("/health", is_open(libretranslate.report_health)),
-        Route("/frontend/settings", is_open(libretranslate.list_settings)),
-        Route("/spec", is_open(describe_interface)),
-        Route("/", is_open(page.show_page)),
-        Route("/page/translate", make(page.translate), methods=["POST"]),
-        Route("/page/translate_file", make(page.translate_file, takes_files=True), methods=["POST"]),
-        Route("/page/models", is_open(page.list_models)),
-        Route("/page/progress", is_open(page.report_progress)),
-        Route("/page/{name}", is_open(page.send_file)),
-    ]
-
-
-def list_deepl_routes(service: Service) -> list[BaseRoute]:
-    """Returns the routes of DeepL's interface."""
-
-    def make_route(path: str, handler: Handler, methods: list[str]) -> Route:
-        return Route(
-            path, make_endpoint(service, handler, error_writer=partial(write_error, key="message")), methods=methods
-        )
-
-    return [
-        make_route("/v2/translate", deepl.translate, ["POST"]),
-        make_route("/v2/languages", deepl.list_languages, BOTH),
-        make_route("/v2/usage", deepl.report_usage, BOTH),
-        make_route("/v2/glossary-language-pairs", deepl.list_glossary_pairs, ["GET"]),
-        make_route("/v2/glossaries", deepl.list_glossaries, ["GET"]),
-    ]
-
-
-def list_opus_cat_routes(service: Service) -> list[BaseRoute]:
-    """Returns the routes of OPUS-CAT's interface."""
-    register_url_convertor("opus_cat", OpusCatName())
-    return [Route("/{name:opus_cat}/{method}", make_endpoint(service, opus_cat.serve_method), methods=BOTH)]
-
-
-class OpusCatName(StringConvertor):
-    """The first part of OPUS-CAT's paths, whose case clients vary."""
-
-    regex = "(?i:MTRestService)"
+    """Returns the routes of all shapes; those of other packages come last, and replace none."""
+    register_url_convertor("opus_cat", opus_cat.PathName())
+    paths = [*PATHS, *load_added_paths(service.report)]
+    return [path.make_route(service) for path in (*list_description_paths(paths), *paths)]
 
 
 async def report_missing(request: Request, error: Exception) -> Response:

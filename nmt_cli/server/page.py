@@ -14,6 +14,7 @@ from nmt_cli.runtime.installed_models import name_model
 from nmt_cli.server.calls import Call
 from nmt_cli.server.errors import RequestError
 from nmt_cli.server.models import ServedModel
+from nmt_cli.server.paths import GET, ServedPath
 from nmt_cli.server.shapes import libretranslate
 from nmt_cli.server.texts import TextLine
 from nmt_cli.visuals.words import label_attention
@@ -180,3 +181,13 @@ def cut_segments(text: str, words: Sequence[str]) -> list[tuple[str, int]]:
         segments.append((word, index))
         position = start + len(word)
     return [*segments, (text[position:], -1)] if position < len(text) else segments
+
+
+PATHS = (
+    ServedPath("/", show_page, methods=GET, needs_key=False),
+    ServedPath("/page/translate", translate),
+    ServedPath("/page/translate_file", translate_file, takes_files=True),
+    ServedPath("/page/models", list_models, methods=GET, needs_key=False),
+    ServedPath("/page/progress", report_progress, methods=GET, needs_key=False),
+    ServedPath("/page/{name}", send_file, methods=GET, needs_key=False),
+)

@@ -1,44 +1,64 @@
-"""A short description of the interface in OpenAPI's form, at `/spec`."""
+"""Describes the paths that are served: in OpenAPI's form at `/spec`, and for people at `/docs`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+from html import escape
 from typing import Any
 
+from starlette.responses import HTMLResponse, Response
+
 from nmt_cli import __version__
+from nmt_cli.pages.frame import POLICY, render_document
 from nmt_cli.server.calls import Call
+from nmt_cli.server.paths import GET, ServedPath
 
-OPERATIONS = {  # path: method, summary, required values, optional values
-    "/translate": (
-        "post",
-        "Translate one text or several.",
-        ("q", "source", "target"),
-        ("format", "alternatives"),
-    ),
-    "/detect": ("post", "Detect the language of a text.", ("q",), ()),
-    "/languages": ("get", "List the languages.", (), ()),
-    "/translate_file": ("post", "Translate a document.", ("file", "source", "target"), ()),
-    "/suggest": ("post", "Send a correction.", ("q", "s", "source", "target"), ()),
-    "/health": ("get", "Say whether the server answers.", (), ()),
-    "/frontend/settings": ("get", "List what the server offers.", (), ()),
-    "/v2/translate": ("post", "Translate as DeepL does.", ("text", "target_lang"), ("source_lang", "tag_handling")),
-    "/v2/languages": ("get", "List the languages as DeepL does.", (), ("type",)),
-    "/v2/usage": ("get", "Say that there is no quota.", (), ()),
-    "/MTRestService/TranslateJson": ("get", "Translate as OPUS-CAT does.", ("input", "srcLangCode", "trgLangCode"), ()),
-}
+TITLE = "nmt translate --serve"
+HEAD = "<tr><th>method</th><th>path</th><th>what it does</th><th>values</th></tr>"
+NOTE = (
+    "<p>Values are sent as JSON, as a form, or in the query; those in brackets are optional. "
+    "A program reads this in OpenAPI's form at <a href='/spec'>/spec</a>; <a href='/'>the page</a> translates.</p>"
+)
 
 
-async def describe_interface(call: Call) -> Any:
-    return {
-        "openapi": "3.0.3",
-        "info": {"title": "nmt translate --serve", "version": __version__},
-        "paths": {path: describe_operation(*operation) for path, operation in OPERATIONS.items()},
-    }
+def list_description_paths(paths: Sequence[ServedPath]) -> tuple[ServedPath, ...]:
+    """Returns the paths at which all others are described."""
+    described = [path for path in paths if path.summary]
+    return (
+        ServedPath("/spec", partial(describe_interface, described), methods=GET, needs_key=False),
+        ServedPath("/docs", partial(show_interface, described), methods=GET, needs_key=False),
+    )
 
 
-def describe_operation(method: str, summary: str, required: tuple[str, ...], optional: tuple[str, ...]) -> Any:
+async def describe_interface(paths: Sequence[ServedPath], call: Call) -> Any:
+    operations: dict[str, dict[str, Any]] = {}
+    for path in paths:
+        described = {method.lower(): describe_operation(path) for method in path.methods}
+        operations.setdefault(path.shown or path.path, {}).update(described)
+    return {"openapi": "3.0.3", "info": {"title": TITLE, "version": __version__}, "paths": operations}
+
+
+def describe_operation(path: ServedPath) -> Any:
     parameters = [
-        {"name": name, "in": "query", "required": name in required, "schema": {"type": "string"}}
-        for name in (*required, *optional)
+        {"name": name, "in": "query", "required": name in path.required, "schema": {"type": "string"}}
+        for name in (*path.required, *path.optional)
     ]
     responses = {"200": {"description": "the answer"}, "400": {"description": "the request is not understood"}}
-    return {method: {"summary": summary, "parameters": parameters, "responses": responses}}
+    return {"summary": path.summary, "parameters": parameters, "responses": responses}
+
+
+async def show_interface(paths: Sequence[ServedPath], call: Call) -> Response:
+    """Answers with a page that lists the paths."""
+    rows = [
+        f"<tr><td>{' '.join(path.methods)}</td><td><code>{escape(path.shown or path.path)}</code></td>"
+        f"<td>{escape(path.summary)}</td><td>{escape(write_values(path))}</td></tr>"
+        for path in paths
+    ]
+    body = [f"<h1>{TITLE}</h1>", NOTE, f"<table><thead>{HEAD}</thead><tbody>", *rows, "</tbody></table>"]
+    return HTMLResponse(render_document(TITLE, body), headers={"Content-Security-Policy": POLICY})
+
+
+def write_values(path: ServedPath) -> str:
+    """Returns the values of a request as a list, the optional ones in brackets."""
+    return ", ".join((*path.required, *(f"[{name}]" for name in path.optional)))

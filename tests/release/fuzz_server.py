@@ -37,8 +37,8 @@ NUMBER = re.compile(rb"(?<!\d)[1-9]\d{6}(?!\d)")
 STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
 PAIR = {"source": "en", "target": "de"}
 ODD = (None, "", 0, -1, 10**400, 1.5, True, [], {}, [[]], ["a", 1], "\ud800", "\0\x1b[2J", "a" * 3_000, "<b>" * 900)
-PLAIN = """/languages /health /frontend/settings /spec / /page/page.js /page/models /page/progress?job=1 /v2/languages
-    /v2/usage /v2/glossaries /v2/glossary-language-pairs /MTRestService/ListSupportedLanguagePairs
+PLAIN = """/languages /health /frontend/settings /spec /docs / /page/page.js /page/models /page/progress?job=1
+    /v2/languages /v2/usage /v2/glossaries /v2/glossary-language-pairs /MTRestService/ListSupportedLanguagePairs
     /MTRestService/GetLanguagePairModelTags /MTRestService/CheckModelStatus /MTRestService/Login""".split()
 BLOCKS = ("\r\n", "\r\n\r\n", "\0", "Transfer-Encoding: chunked\r\n", "Content-Length: 7\r\n", "Host: x\r\n", "\xff")
 

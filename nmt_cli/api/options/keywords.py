@@ -108,47 +108,7 @@ class LoadKeywords(SearchKeywords, total=False):
 class FileKeywords(SearchKeywords, total=False):
     """The options of `translate_file`."""
 
-    format: (
-        Literal[
-            "text",
-            "tsv",
-            "csv",
-            "jsonl",
-            "xlsx",
-            "ods",
-            "tmx",
-            "xliff",
-            "po",
-            "usfm",
-            "srt",
-            "vtt",
-            "ass",
-            "microdvd",
-            "lrc",
-            "md",
-            "html",
-            "docx",
-            "odt",
-            "pptx",
-            "odp",
-            "epub",
-            "json",
-            "yaml",
-            "properties",
-            "android",
-            "apple",
-            "ftl",
-            "ini",
-            "toml",
-            "php",
-            "dtd",
-            "rc",
-            "ics",
-            "resx",
-            "svg",
-        ]
-        | None
-    )
+    format: Text | None
     column: Text | None
     new_column: Text | None
     qa_column: Text | None

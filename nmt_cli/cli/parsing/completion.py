@@ -1,4 +1,4 @@
-"""Shell completion beyond options and choices: models, prepared corpora, metrics, checks."""
+"""Shell completion beyond options and choices: models, prepared corpora, formats, metrics, checks."""
 
 from __future__ import annotations
 
@@ -49,10 +49,12 @@ def has_directories(path: Path) -> bool:
 
 def complete_metrics(incomplete: str) -> list[str]:
     """Returns the matching metrics of `nmt evaluate`, after those before a comma."""
-    from nmt_cli.evaluation.metrics.registry import NAMES
+    from nmt_cli.evaluation.metrics.registry import ADDED, NAMES
+    from nmt_cli.plugins import list_plugins
 
     done, comma, last = incomplete.rpartition(",")
-    return [f"{done}{comma}{name}" for name in select_beginning(NAMES, last)]
+    names = (*NAMES, *(plugin.name for plugin in list_plugins(ADDED)))
+    return [f"{done}{comma}{name}" for name in select_beginning(names, last)]
 
 
 def complete_checks(incomplete: str) -> list[str]:
@@ -67,12 +69,23 @@ def complete_settings(context: typer.Context, incomplete: str) -> list[str]:
     return [f"{name}=" for name in select_beginning(sorted(map_settings(context.command)), incomplete)]
 
 
+def complete_formats(context: typer.Context, incomplete: str) -> list[str]:
+    """Returns the matching formats that the command reads."""
+    from nmt_cli.formats import DOCUMENTS, list_formats
+    from nmt_cli.plugins import list_plugins
+
+    names = list_formats("pairs" if context.info_name == "prepare" else "translate")
+    added = [plugin.name for plugin in list_plugins(DOCUMENTS) if context.info_name == "translate"]
+    return select_beginning((*names, *added), incomplete)
+
+
 def select_beginning(names: Iterable[str], beginning: str) -> list[str]:
     return [name for name in names if name.startswith(beginning)]
 
 
 # By the name of the setting, for the options that are made of settings.
-COMPLETIONS: dict[str, Callable[[str], list[str]]] = {
+COMPLETIONS: dict[str, Callable[..., list[str]]] = {
+    "format": complete_formats,
     "init_from": complete_models,
     "tokenizer_from": complete_models,
     "replay": complete_corpora,

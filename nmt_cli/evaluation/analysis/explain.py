@@ -21,6 +21,7 @@ from nmt_cli.evaluation.metrics.rouge import UnicodeTokenizer, compute_f_score
 from nmt_cli.evaluation.metrics.score import Score
 from nmt_cli.text.wrapping import format_count
 
+BLEU_ORDERS = {"bleu": 4, "bleu1": 1, "bleu2": 2, "bleu3": 3, "bleu4": 4}
 NGRAM_WIDTH = 44  # columns for an n-gram in the table
 
 
@@ -94,7 +95,7 @@ def explain_metrics(names: Sequence[str], candidate: str, reference: str, config
 
     Raises OptionError if there are no such metrics.
     """
-    if not any(name.startswith("bleu") or name == "rougeL" for name in names):
+    if not any(name in BLEU_ORDERS or name == "rougeL" for name in names):
         raise OptionError(
             f"--explain shows how BLEU and ROUGE-L are computed, not {', '.join(names)}",
             hint="here --metric takes bleu1 to bleu4 and rougeL; without it, BLEU and ROUGE-L are both shown",
@@ -103,8 +104,8 @@ def explain_metrics(names: Sequence[str], candidate: str, reference: str, config
         candidate, reference = candidate.lower(), reference.lower()
     lines = [f"candidate  {candidate}", f"reference  {reference}"]
     for name in names:
-        if name.startswith("bleu"):
-            lines += ["", *explain_bleu(int(name.removeprefix("bleu") or 4), candidate, reference, config)]
+        if name in BLEU_ORDERS:
+            lines += ["", *explain_bleu(BLEU_ORDERS[name], candidate, reference, config)]
         elif name == "rougeL":
             lines += ["", *explain_rouge(candidate, reference, config)]
     return lines

@@ -9,7 +9,7 @@ from typing import Any
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.bleu_tokenizers import choose_for_text
 from nmt_cli.evaluation.metrics.material import Material
-from nmt_cli.evaluation.metrics.registry import METRICS
+from nmt_cli.evaluation.metrics.registry import RESOURCE_METRICS, find_metric
 from nmt_cli.text.tags import Tag, TagPurpose
 from nmt_cli.text.wrapping import format_count
 
@@ -51,7 +51,7 @@ def score_by_tag(names: Sequence[str], material: Material, config: ScoreConfig) 
     tags = sorted(
         {tag for tags in material.tags for tag in tags}, key=lambda tag: (list(TagPurpose).index(tag.kind), tag)
     )
-    measured = [name for name in names if name in SHOWN] or [name for name in names if name in METRICS][:1]
+    measured = [name for name in names if name in SHOWN] or [name for name in names if name not in RESOURCE_METRICS][:1]
     if not tags or not measured:
         return None
     rows: list[TagRow] = []
@@ -68,7 +68,7 @@ def score_tag(tag: Tag, names: Sequence[str], material: Material, config: ScoreC
     references = [material.references[row] for row in chosen]
     if tag.kind is TagPurpose.TARGET:
         config, _ = choose_for_text(replace(config, bleu_tokenizer="auto"), tag.value, references)
-    scores = [METRICS[name](hypotheses, references, config) for name in names]
+    scores = [find_metric(name)(hypotheses, references, config) for name in names]
     return TagRow(str(tag), {score.name: score.value for score in scores}, len(chosen))
 
 

@@ -1,4 +1,4 @@
-"""The tables of metrics. To add one, write a function and add a line here.
+"""The tables of metrics. To add one, write a function and add a line here, or an entry point of another package.
 
 This is imported for `nmt --help`: a metric imports everything beyond the standard library when it is called.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from nmt_cli.errors import OptionError, find_nearest
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
@@ -21,6 +22,7 @@ from nmt_cli.evaluation.metrics.perplexity import compute_perplexity, compute_to
 from nmt_cli.evaluation.metrics.rouge import make_rouge
 from nmt_cli.evaluation.metrics.score import MetricFunction, Score
 from nmt_cli.evaluation.metrics.ter import compute_ter
+from nmt_cli.plugins import list_plugins, load_plugin
 
 METRICS: dict[str, MetricFunction] = {
     "bleu": compute_bleu,
@@ -83,6 +85,7 @@ RESOURCE_METRICS: dict[str, ResourceMetric] = {
 }
 FORCED = frozenset({"perplexity", "accuracy"})  # need the references scored by the model
 ALL = "all"
+ADDED = "nmt_cli.metrics"  # the entry points of metrics that other packages add
 NAMES = (*METRICS, *RESOURCE_METRICS, ALL)
 
 
@@ -95,11 +98,29 @@ def resolve_names(requested: Sequence[str] = (ALL,)) -> tuple[str, ...]:
     names_by_key = {name.lower(): (name,) for name in (*METRICS, *RESOURCE_METRICS)} | {ALL: tuple(METRICS)}
     names: dict[str, None] = {}
     for word in (part.strip() for entry in requested for part in entry.split(",")):
-        key = word.lower().replace("-", "")
+        key = simplify_name(word)
+        if key not in names_by_key:
+            names_by_key |= {simplify_name(plugin.name): (plugin.name,) for plugin in list_plugins(ADDED)}
         if key not in names_by_key:
             raise describe_unknown_metric(word, find_nearest(key, names_by_key))
         names |= dict.fromkeys(names_by_key[key])
     return tuple(names)
+
+
+def simplify_name(name: str) -> str:
+    """Returns a metric's name without its case and its hyphens."""
+    return name.lower().replace("-", "")
+
+
+def find_metric(name: str) -> MetricFunction:
+    """Returns a metric that needs only the sentences: one of METRICS, or that of another package.
+
+    Raises MissingExtraError if that cannot be loaded.
+    """
+    if name in METRICS:
+        return METRICS[name]
+    plugin = next(plugin for plugin in list_plugins(ADDED) if plugin.name == name)
+    return cast("MetricFunction", load_plugin(plugin))
 
 
 def resolve_available_names(requested: Sequence[str], config: ScoreConfig, available: Available) -> tuple[str, ...]:
@@ -111,6 +132,8 @@ def resolve_available_names(requested: Sequence[str], config: ScoreConfig, avail
     for name in names:
         if name in RESOURCE_METRICS:
             RESOURCE_METRICS[name].check(config, available)
+        else:
+            find_metric(name)  # one that cannot be loaded is told before anything is translated
     if ALL in (part.strip().lower() for entry in requested for part in entry.split(",")):
         names += tuple(name for name in RESOURCE_METRICS if name not in names and is_available(name, config, available))
     return names
@@ -127,18 +150,19 @@ def is_available(name: str, config: ScoreConfig, available: Available) -> bool:
 
 def describe_unknown_metric(word: str, nearest: str | None) -> OptionError:
     """Returns the error for an unknown metric; `nearest` is the most similar lower-case name, if any."""
-    hint = f"the metrics are {', '.join(NAMES)}"
+    known = (*NAMES, *(plugin.name for plugin in list_plugins(ADDED)))
+    hint = f"the metrics are {', '.join(known)}"
     if nearest:
-        name = next((name for name in NAMES if name.lower() == nearest), nearest)
+        name = next((name for name in known if simplify_name(name) == nearest), nearest)
         hint = f"did you mean {name}? {hint[0].upper()}{hint[1:]}"
     return OptionError(f"there is no metric {word!r}", hint=hint)
 
 
 def measure_all(names: Sequence[str], material: Material, config: ScoreConfig = DEFAULT) -> dict[str, Score]:
-    """Returns the score of each metric in `names` (keys of METRICS or RESOURCE_METRICS), in that order."""
+    """Returns the score of each metric in `names` (from `resolve_names`), in that order."""
     return {
         name: RESOURCE_METRICS[name].measure(material, config)
         if name in RESOURCE_METRICS
-        else METRICS[name](material.hypotheses, material.references, config)
+        else find_metric(name)(material.hypotheses, material.references, config)
         for name in names
     }

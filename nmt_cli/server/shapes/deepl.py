@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nmt_cli.server.calls import Call
+from nmt_cli.server.paths import BOTH, GET, ServedPath
 from nmt_cli.text.tags import FORMAL, INFORMAL
 
 NO_LIMIT = 1_000_000_000_000
@@ -57,3 +58,18 @@ async def list_glossary_pairs(call: Call) -> Any:
 
 async def list_glossaries(call: Call) -> Any:
     return {"glossaries": []}
+
+
+PATHS = tuple(
+    path._replace(error_key="message")
+    for path in (
+        ServedPath(
+            *("/v2/translate", translate, "Translate texts, as DeepL does.", ("text", "target_lang")),
+            optional=("source_lang", "tag_handling", "ignore_tags", "formality"),
+        ),
+        ServedPath("/v2/languages", list_languages, "List the languages, as DeepL does.", (), ("type",), BOTH),
+        ServedPath("/v2/usage", report_usage, "Say that there is no quota.", methods=BOTH),
+        ServedPath("/v2/glossary-language-pairs", list_glossary_pairs, methods=GET),
+        ServedPath("/v2/glossaries", list_glossaries, methods=GET),
+    )
+)

@@ -11,6 +11,7 @@ from typing import Any
 from starlette.responses import PlainTextResponse, Response
 
 from nmt_cli.server.calls import Call
+from nmt_cli.server.paths import BOTH, ServedPath
 
 TRANSLATE = "translate sentences"
 CHECK = "check if server is ready"
@@ -35,3 +36,12 @@ async def answer_sugoi(call: Call) -> Any:
     translated = await call.service.translate_texts(texts, "auto", "")
     is_single = isinstance(call.values.find("content"), str)
     return translated.texts[0] if is_single else translated.texts
+
+
+PATHS = (
+    ServedPath(
+        *("/xunity", translate_for_unity, "Translate a text for XUnity.AutoTranslator.", ("text",), ("from", "to")),
+        methods=BOTH,
+    ),
+    ServedPath("/", answer_sugoi, "Translate texts for clients of Sugoi.", ("message", "content")),
+)

@@ -14,9 +14,11 @@ from starlette.datastructures import UploadFile
 from starlette.responses import FileResponse, Response
 
 from nmt_cli.api.progress import StageReporter, ignore_progress
-from nmt_cli.formats import FORMATS
+from nmt_cli.formats import DOCUMENTS, FORMATS
+from nmt_cli.plugins import list_plugins
 from nmt_cli.server.calls import Call
 from nmt_cli.server.errors import RequestError, explain_missing
+from nmt_cli.server.paths import BOTH, GET, ServedPath
 from nmt_cli.server.service import TranslatedDocument
 from nmt_cli.server.shapes import custom
 
@@ -104,7 +106,9 @@ async def translate_upload(call: Call, progress: StageReporter = ignore_progress
 def list_suffixes() -> list[str]:
     """Returns the endings of the documents that can be translated."""
     formats = [format for format in FORMATS if "translate" in format.uses]
-    return list(dict.fromkeys([".txt", *(extension for format in formats for extension in format.extensions)]))
+    added = [f".{plugin.name.lower()}" for plugin in list_plugins(DOCUMENTS)]
+    extensions = [extension for format in formats for extension in format.extensions]
+    return list(dict.fromkeys([".txt", *extensions, *added]))
 
 
 async def download_file(call: Call) -> Response:
@@ -150,3 +154,25 @@ async def list_settings(call: Call) -> Any:
         "suggestions": service.suggestions is not None,
         "supportedFilesFormat": list_suffixes(),
     }
+
+
+PATHS = (
+    ServedPath(
+        *("/translate", translate, "Translate one text or several.", ("q", "source", "target")),
+        *(("format", "alternatives", "formality"), BOTH),
+    ),
+    ServedPath("/detect", detect_language, "Detect the language of a text.", ("q",), (), BOTH),
+    ServedPath("/languages", list_languages, "List the languages.", methods=GET, needs_key=False),
+    ServedPath(
+        *("/translate_file", translate_file, "Translate a document.", ("file", "source", "target")), takes_files=True
+    ),
+    ServedPath(
+        *("/download_file/{name}", download_file, "Fetch a translated document."),
+        methods=GET,
+        needs_key=False,
+        name="download_file",
+    ),
+    ServedPath("/suggest", keep_suggestion, "Send a correction.", ("q", "s", "source", "target")),
+    ServedPath("/health", report_health, "Say whether the server answers.", methods=GET, needs_key=False),
+    ServedPath("/frontend/settings", list_settings, "List what the server offers.", methods=GET, needs_key=False),
+)

@@ -7,10 +7,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from starlette.convertors import StringConvertor
 from starlette.responses import PlainTextResponse, Response
 
 from nmt_cli.server.calls import Call
 from nmt_cli.server.errors import RequestError
+from nmt_cli.server.paths import BOTH, ServedPath
+
+
+class PathName(StringConvertor):
+    """The first part of the paths, whose case clients vary."""
+
+    regex = "(?i:MTRestService)"
 
 
 async def serve_method(call: Call) -> Any:
@@ -74,3 +82,10 @@ METHODS = {
     "preorderbatch": accept_order,
     "login": log_in,
 }
+PATHS = (
+    ServedPath(
+        *("/{name:opus_cat}/{method}", serve_method, "Translate a text, as OPUS-CAT does."),
+        *((), ("input", "srcLangCode", "trgLangCode"), BOTH),
+        shown="/MTRestService/TranslateJson",
+    ),
+)

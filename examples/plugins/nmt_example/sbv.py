@@ -1,0 +1,19 @@
+"""A kind of documents: captions of YouTube (SBV), of which each cue is a line of two times and lines of text."""
+
+from __future__ import annotations
+
+import re
+
+from nmt_cli.documents.cues.lines import LineCueDocument
+from nmt_cli.documents.marks.spelling import TextSyntax
+from nmt_cli.formats import FileFormat
+
+TIME = r"\d+:\d\d:\d\d\.\d{3}"
+
+
+class SbvDocument(LineCueDocument):
+    """Captions; times and line ends are kept, a sentence of two cues is translated as a whole."""
+
+    format = FileFormat("sbv", "captions of YouTube (SBV)", (".sbv",), ("translate",))
+    cue = re.compile(rf"^{TIME},{TIME}\r?\n(?P<text>(?:[^\r\n]+(?:\r?\n)?)*)", re.MULTILINE)
+    syntax = TextSyntax(re.compile(r"[ \t\r\n]+"), lambda _: " ", str)
