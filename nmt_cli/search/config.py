@@ -36,12 +36,12 @@ class SearchConfig(Settings, panel="Decoding"):
     beam_size: int = setting(5, "Hypotheses kept at each step; 1 is greedy search.", low=1, high=1000)
     length_penalty: float = setting(
         1.0,
-        "Exponent alpha of the length penalty ((5 + length) / 6)^alpha (Wu et al. 2016); 0 favours short output.",
+        "Exponent alpha of the length penalty length^alpha: 1 ranks by the mean per token, 0 favours short output.",
         low=0,
         high=10,
     )
     length_normalisation: Literal["wu", "average"] = setting(
-        "wu", "wu: the length penalty of Wu et al.; average: length^alpha, with alpha 1 the mean per token."
+        "average", "average: length^alpha; wu: ((5 + length) / 6)^alpha (Wu et al. 2016)."
     )
     coverage_penalty: float = setting(
         0.0,
@@ -83,8 +83,8 @@ class SearchConfig(Settings, panel="Decoding"):
     @property
     def summary(self) -> str:
         """The beam size, the length penalty and all settings that differ from their defaults, for reports."""
-        average = "average " if self.length_normalisation == "average" else ""
-        parts = [f"beam {self.beam_size}", f"{average}length penalty {self.length_penalty:g}"]
+        form = "length" if self.length_normalisation == "average" else "((5 + length) / 6)"
+        parts = [f"beam {self.beam_size}", f"length penalty {form}^{self.length_penalty:g}"]
         if self.coverage_penalty:
             parts.append(f"coverage penalty {self.coverage_penalty:g}")
         if self.no_repeat_ngram:

@@ -18,13 +18,13 @@ MIN_ATTENTION = 1e-6
 
 
 class LengthPenalty(NamedTuple):
-    """lp: ((5 + length) / 6)^alpha (Wu et al.), or length^alpha; with alpha 1 a score is then the mean per token.
+    """lp: length^alpha, with which a score at alpha 1 is the mean per token, or ((5 + length) / 6)^alpha (Wu et al.).
 
     Positive and non-decreasing in the number of tokens; `Ranking.bound_score` relies on that.
     """
 
     alpha: float
-    averages: bool = False
+    averages: bool = True
 
     def __call__(self, length: int | IntArray) -> FloatArray:
         base = np.asarray(length, dtype=np.float64)

@@ -14,13 +14,13 @@ from support.tables import END, TableModel, every_ended_sequence, looked_at, sou
 
 def test_the_length_penalty_is_that_of_wu_et_al() -> None:
     # ((5 + 7) / 6)^0.6 = 2^0.6
-    assert float(LengthPenalty(0.6)(7)) == pytest.approx(1.515716566510398)
-    assert float(LengthPenalty(0.0)(7)) == 1.0
+    assert float(LengthPenalty(0.6, averages=False)(7)) == pytest.approx(1.515716566510398)
+    assert float(LengthPenalty(0.0, averages=False)(7)) == 1.0
 
 
 def test_the_average_divides_by_the_number_of_tokens() -> None:
-    assert float(LengthPenalty(1.0, averages=True)(7)) == 7.0
-    assert float(LengthPenalty(0.5, averages=True)(16)) == 4.0
+    assert float(LengthPenalty(1.0)(7)) == 7.0
+    assert float(LengthPenalty(0.5)(16)) == 4.0
 
 
 def test_coverage_is_that_of_wu_et_al() -> None:
