@@ -129,7 +129,7 @@ def shrink_model(model: Path, target: Path, corpus: PreparedCorpus) -> None:
     from nmt_cli.runtime.onnx_engine import OnnxEngine, optimise
 
     card, references = read_card(target), corpus.read_references("dev")
-    sources = [sentence.source for sentence in references]
+    sources, tags = [sentence.source for sentence in references], [sentence.tags for sentence in references]
     carries = bool(card.training.get("placeholders"))
     for path in [path for name in name_graphs(INT8) for path in (target / name, target / name_weights(name))]:
         path.unlink(missing_ok=True)
@@ -140,7 +140,7 @@ def shrink_model(model: Path, target: Path, corpus: PreparedCorpus) -> None:
             optimise(Path(scratch, name))
         for path in Path(scratch).glob(f"*.{INT8}.*"):
             shutil.copyfile(path, target / path.name)
-    hypotheses = translate_dev(corpus, OnnxEngine(target, precision=INT8), sources, carries=carries)
+    hypotheses = translate_dev(corpus, OnnxEngine(target, precision=INT8), sources, tags, carries=carries)
     texts = [sentence.references for sentence in references]
     bleu = compute_bleu(hypotheses, texts, choose_scoring(corpus, texts))
     precision = {**card.precision, "bleu": {**card.precision["bleu"], INT8: bleu.value}}
