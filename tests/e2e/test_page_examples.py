@@ -1,0 +1,40 @@
+"""What the pages show of the bundled models is what these write."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[2]
+PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```\n(.*?)^```", re.MULTILINE | re.DOTALL)
+# A pipe into a bundled model, and what it writes; objects of --json are shown in several lines, and shortened.
+EXAMPLE = re.compile(
+    r"^\$ ((?:echo|printf) .*\| nmt translate --model (?:eng-deu|deu-eng)(?! --json).*)\n((?:[^$].*\n)+)", re.MULTILINE
+)
+
+
+def list_examples() -> Iterator[tuple[str, str]]:
+    """Yields the commands of all pages with what they write."""
+    for page in PAGES:
+        for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+            yield from EXAMPLE.findall(block)
+
+
+EXAMPLES = list(list_examples())
+
+
+def test_pages_have_examples() -> None:
+    assert len(EXAMPLES) >= 4
+
+
+@pytest.mark.parametrize(("command", "output"), EXAMPLES)
+def test_an_example_is_true(command: str, output: str) -> None:
+    run = command.replace("| nmt ", f"| {sys.executable} -m nmt_cli ")
+    done = subprocess.run(["bash", "-c", run], capture_output=True, check=True, cwd=PROJECT)
+    assert done.stdout.decode() == output
