@@ -32,6 +32,7 @@ from nmt_cli.translation.config import CheckConfig, LineConfig, MemoryConfig, Mo
 if TYPE_CHECKING:
     from nmt_cli.api.documents import FileReport
     from nmt_cli.api.options.keywords import FileKeywords, LoadKeywords, SearchKeywords
+    from nmt_cli.carrying.glossary import Glossary
     from nmt_cli.jobs.job import Block
     from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.text.tags import TagSet
@@ -163,14 +164,16 @@ class LoadedTranslator:
         texts: str | Iterable[str],
         *,
         n_best: int = 1,
+        terms: Glossary | None = None,
         progress: StageReporter | None = None,
         **options: Unpack[SearchKeywords],
     ) -> list[Translation]:
-        """Returns everything known of each translation: hypotheses with scores and attention, spans, repairs."""
+        """Returns all that is known of each translation, with attention and scores; `terms` are its glossary."""
         lines = list(check_texts(texts))
         made = self._make_options(options, n_best)
         report = count_stage(progress, "translating", len(lines)) if progress is not None else None
-        return log_checks(made.translate(self._translator, lines, report))
+        translator = self._translator if terms is None else self._translator.with_glossary(terms)
+        return log_checks(made.translate(translator, lines, report))
 
     @explain_os_errors
     def translate_file(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -38,14 +38,20 @@ class Glossary:
 
         Raises DataError, naming the line, for any other line and for two targets of one source term.
         """
+        raw_lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+        lines = [decode_line(raw, f"{path}, line {number:,}") for number, raw in enumerate(raw_lines, start=1)]
+        return cls.from_rows([[] if line.startswith("#") else line.split("\t") for line in lines], str(path))
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Sequence[str]], name: str) -> Glossary:
+        """Makes a glossary of rows, each a source term and a target term; skips empty ones. Raises DataError."""
         terms: dict[str, str] = {}
         lines: dict[str, int] = {}
-        for number, raw in enumerate(path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
-            where = f"{path}, line {number:,}"
-            line = decode_line(raw, where)
-            if not line.strip() or line.startswith("#"):
+        for number, row in enumerate(rows, start=1):
+            if not "".join(row).strip():
                 continue
-            source, target = parse_line(line, where)
+            where = f"{name}, line {number:,}"
+            source, target = check_row(row, where)
             if terms.get(source, target) != target:
                 raise DataError(
                     f"{where}: {source!r} is already {terms[source]!r} on line {lines[source]:,}",
@@ -53,7 +59,7 @@ class Glossary:
                 )
             terms[source], lines[source] = target, lines.get(source, number)
         if not terms:
-            raise DataError(f"there are no terms in {path}", hint="write one term per line: source, tab, target")
+            raise DataError(f"there are no terms in {name}", hint="write one term per line: source, tab, target")
         return cls(terms)
 
     @cached_property
@@ -139,10 +145,11 @@ def decode_line(raw: bytes, where: str) -> str:
         raise DataError(f"{where}: byte 0x{raw[error.start]:02x} is not valid UTF-8") from error
 
 
-def parse_line(line: str, where: str) -> tuple[str, str]:
-    """Returns the normalised source and target term of a line. Raises DataError for a malformed line."""
-    columns = [normalise(column) for column in line.split("\t")]
+def check_row(row: Sequence[str], where: str) -> tuple[str, str]:
+    """Returns the normalised source and target term of a row. Raises DataError for a malformed one."""
+    columns = [normalise(column) for column in row]
     if len(columns) != 2 or not all(columns):
+        line = "\t".join(row)
         raise DataError(
             f"{where}: {line[:60]!r} is not a source term and a target term",
             hint="write the source term, a tab and the target term",

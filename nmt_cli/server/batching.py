@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.server.errors import RequestError
 from nmt_cli.server.limits import DEFAULT_LIMITS, Limits
@@ -24,6 +24,7 @@ from nmt_cli.server.models import ModelPool, ServedModel
 from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
+    from nmt_cli.carrying.glossary import Glossary
     from nmt_cli.translation.result import Translation
 
 BATCH_LINES = 256  # lines that are translated together
@@ -32,13 +33,23 @@ LONG_LINE = 2_000  # characters from which a line counts as long
 GATHERING = 0.002  # seconds to wait for the lines of other requests, where several came at a time before
 
 
+class RequestOptions(NamedTuple):
+    """How the texts of a request are translated; only requests with equal ones share a batch."""
+
+    tags: tuple[str, ...] = ()
+    glossary: Glossary | None = None  # instead of the server's
+
+
+USUAL = RequestOptions()
+
+
 @dataclass(eq=False)
 class WaitingRequest:
     """The lines of a request, and their translations so far."""
 
     model: ServedModel
     n_best: int
-    tags: tuple[str, ...]
+    options: RequestOptions
     lines: Sequence[str]
     order: Sequence[int]  # indices of the lines that go through this lane
     translations: list[Translation | None]
@@ -47,9 +58,9 @@ class WaitingRequest:
     finished_count: int = 0
 
     @property
-    def key(self) -> tuple[int, int, tuple[str, ...]]:
+    def key(self) -> tuple[int, int, RequestOptions]:
         """The properties shared by requests that are translated together."""
-        return id(self.model), self.n_best, self.tags
+        return id(self.model), self.n_best, self.options
 
     @property
     def is_waiting(self) -> bool:
@@ -149,12 +160,17 @@ class Batcher:
         self.limits = limits
         self.lanes = {False: Lane(self.translate_batch), True: Lane(self.translate_batch)}  # by whether lines are long
         self.batches = 0  # translated so far
+        self.line_count = 0  # of them
         self.lock = threading.Lock()
 
+    @property
+    def waiting_lines(self) -> int:
+        return sum(lane.waiting_lines for lane in self.lanes.values())
+
     async def translate(
-        self, model: ServedModel, lines: Sequence[str], n_best: int = 1, tags: Sequence[str] = ()
+        self, model: ServedModel, lines: Sequence[str], n_best: int = 1, options: RequestOptions = USUAL
     ) -> list[Translation]:
-        """Returns the translation of each line, behind these `tags` and those of the model.
+        """Returns the translation of each line, behind the tags of the model and of `options`.
 
         Raises RequestError if too many lines are already waiting, and for a line so long that it would hold up others.
         """
@@ -162,15 +178,15 @@ class Batcher:
         if longest > self.limits.characters:
             length = format_count(longest, "character")
             raise RequestError(413, f"a line of {length}; this server takes {self.limits.characters:,} in one line")
-        if sum(lane.waiting_lines for lane in self.lanes.values()) + len(lines) > self.limits.waiting:
+        if self.waiting_lines + len(lines) > self.limits.waiting:
             raise RequestError(503, "too many requests are waiting; try again in a moment", retry_after=2)
         translations: list[Translation | None] = [None] * len(lines)
-        requests, all_tags = [], (*map(str, model.tags), *tags)
+        requests, options = [], options._replace(tags=(*map(str, model.tags), *options.tags))
         for are_long, lane in self.lanes.items():
             order = [index for index, line in enumerate(lines) if (len(line) >= LONG_LINE) == are_long]
             if order:
                 done = asyncio.get_running_loop().create_future()
-                request = WaitingRequest(model, n_best, all_tags, lines, order, translations, done)
+                request = WaitingRequest(model, n_best, options, lines, order, translations, done)
                 requests.append(request)
                 lane.add(request)
         try:
@@ -185,11 +201,13 @@ class Batcher:
         first = batch[0][0]
         with self.lock:
             self.batches += 1
-        translator = self.pool.open(first.model)
+            self.line_count += len(batch)
+        translator, options = self.pool.open(first.model), first.options
         beam_size = max(translator.beam_size, first.n_best)
         lines = [request.lines[index] for request, index in batch]
-        tags: dict[str, Any] = {"tag": first.tags} if first.tags else {}
-        return translator.translations(lines, n_best=first.n_best, beam_size=beam_size, **tags)
+        tags: dict[str, Any] = {"tag": options.tags} if options.tags else {}
+        terms = options.glossary
+        return translator.translations(lines, n_best=first.n_best, beam_size=beam_size, terms=terms, **tags)
 
     def close(self) -> None:
         for lane in self.lanes.values():

@@ -1,7 +1,7 @@
 """A request as handlers see it: its values, wherever they come from, and refusals before a handler sees it.
 
-Handlers return plain values, which become JSON, or a response of their own; errors take the form expected by a shape's
-clients.
+Handlers return plain values, which become JSON, values with a status, or a response of their own; errors take the form
+expected by a shape's clients.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from nmt_cli.text.wrapping import format_count
 
 RETRY_SECONDS = 30  # after which a client may ask again
 CLIENT_GONE = 499  # nobody reads this status: the client closed the connection
+UNNAMED = ("/download_file", "/v2/glossaries")  # paths that end with a name
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
@@ -92,6 +93,13 @@ class Answer(JSONResponse):
         return text.encode("utf-8", "backslashreplace")
 
 
+def make_answer(result: Any) -> Response:
+    """Returns the answer of a handler's result: a response as it is, a value, or a value and a status."""
+    if isinstance(result, Response):
+        return result
+    return Answer(*result) if isinstance(result, tuple) else Answer(result)
+
+
 def write_error(error: RequestError, key: str = "error") -> Response:
     """Returns the answer to a refused request, in LibreTranslate's shape."""
     headers = {"Retry-After": str(error.retry_after)} if error.retry_after else {}
@@ -101,12 +109,13 @@ def write_error(error: RequestError, key: str = "error") -> Response:
 def make_endpoint(
     service: Service,
     handler: Handler,
+    path: str,
     *,
     needs_key: bool = True,
     takes_files: bool = False,
     error_writer: ErrorWriter = write_error,
 ) -> Endpoint:
-    """Returns the endpoint of a handler: it checks the key, reads the request, and bounds the time."""
+    """Returns the endpoint of a handler: it checks the key, reads the request, bounds its time, and counts it."""
     limits = service.limits
     seconds = limits.file_seconds if takes_files else limits.seconds
 
@@ -121,7 +130,7 @@ def make_endpoint(
             if caller is None:
                 caller = service.admission.admit_caller(find_key(values), find_address(request))
             result = await run_while_connected(request, handler(Call(request, values, service)), seconds)
-            response = result if isinstance(result, Response) else Answer(result)
+            response = make_answer(result)
         except ClientDisconnect:
             response = Response(status_code=CLIENT_GONE)
         except (Exception, asyncio.CancelledError) as error:
@@ -131,10 +140,10 @@ def make_endpoint(
             response = error_writer(refusal)
         finally:
             await request.close()  # the files of a form
-        service.log(
-            f"{request.method} {name_path(request)} {response.status_code}  "
-            f"{format_count(size, 'character')}  {time.monotonic() - begun:.3f} s" + (f"  {caller}" if caller else "")
-        )
+        seconds_taken = time.monotonic() - begun
+        service.counts.add(path, response.status_code, seconds_taken)
+        answer = f"{response.status_code}  {format_count(size, 'character')}  {seconds_taken:.3f} s  {caller or ''}"
+        service.log(f"{request.method} {name_path(request)} {answer.rstrip()}")
         return response
 
     return answer_request
@@ -153,9 +162,9 @@ def explain_failure(error: BaseException) -> RequestError:
 
 
 def name_path(request: Request) -> str:
-    """Returns the path of a request, without a result's name, which only its client should know."""
-    path, mark, _ = request.url.path.partition("/download_file")
-    return path + mark
+    """Returns the path of a request, without the name of what only its client should know."""
+    path = request.url.path
+    return next((mark for mark in UNNAMED if path.startswith(mark)), path)
 
 
 async def read_values(request: Request, most_bytes: int) -> Values:
@@ -230,6 +239,11 @@ def find_key(values: Values) -> str | None:
     """Returns the key among the values of a request."""
     key = values.find("api_key", "auth_key", "tokenCode")
     return key if isinstance(key, str) else None
+
+
+def find_secret(call: Call) -> str:
+    """Returns the key that came with a call, whether or not this server asks for one; empty without any."""
+    return find_key_in_head(call.request) or find_key(call.values) or ""
 
 
 async def run_while_connected(request: Request, work: Awaitable[Any], seconds: float) -> Any:

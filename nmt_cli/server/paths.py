@@ -36,6 +36,7 @@ class ServedPath(NamedTuple):
         endpoint = make_endpoint(
             service,
             self.handler,
+            self.shown or self.path,
             needs_key=self.needs_key,
             takes_files=self.takes_files,
             error_writer=partial(write_error, key=self.error_key),

@@ -28,7 +28,7 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?")
 FILES = ("/translate_file", "/page/translate_file")
-WRITING = ("/suggest", *FILES)  # paths of requests that leave something behind
+WRITING = ("/suggest", "/v2/glossaries", *FILES)  # paths of requests that leave something behind
 ALLOWED_HEADERS = "Authorization, Content-Type"
 ALLOWED_METHODS = "GET, POST"
 REMEMBERED = "1728000"  # seconds for which a browser need not ask again, as LibreTranslate says

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.errors import FailedLineError, NmtError
 from nmt_cli.server.admission import Admission
-from nmt_cli.server.batching import Batcher
+from nmt_cli.server.batching import USUAL, Batcher, RequestOptions
 from nmt_cli.server.detection import Detected, Detector
 from nmt_cli.server.errors import RequestError
+from nmt_cli.server.glossaries import GlossaryStore
 from nmt_cli.server.limits import DEFAULT_LIMITS, Limits
 from nmt_cli.server.models import ModelPool, ServedModel
+from nmt_cli.server.request_counts import RequestCounts
 from nmt_cli.server.results import ResultStore
 from nmt_cli.server.suggestions import SuggestionFile
 from nmt_cli.server.texts import SplitTexts, count_lines
@@ -26,6 +28,7 @@ from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
     from nmt_cli.api.documents import FileReport
+    from nmt_cli.carrying.glossary import Glossary
     from nmt_cli.translation.result import Translation
 
 Log = Callable[[str], None]
@@ -81,6 +84,8 @@ class Service:
     log: Log = ignore_line  # a line for each request
     report: Log = ignore_line  # a line for each failure of the server
     results: ResultStore = field(default_factory=ResultStore)
+    glossaries: GlossaryStore = field(default_factory=GlossaryStore)
+    counts: RequestCounts = field(default_factory=RequestCounts)
     progress: dict[str, int] = field(default_factory=dict)  # texts done of each document that the page waits for
 
     def __post_init__(self) -> None:
@@ -115,19 +120,21 @@ class Service:
         are_markup: bool = False,
         kept_tags: frozenset[str] = frozenset(),
         formality: str = DEFAULT,
+        glossary: Glossary | None = None,
     ) -> TranslatedTexts:
         """Translates texts of one language; "auto" detects it from the first text with letters.
 
-        In markup, elements named in `kept_tags` are kept. `formality` is one of FORMALITIES.
+        In markup, elements named in `kept_tags` are kept. `formality` is one of FORMALITIES. `glossary` replaces the
+        server's.
         """
         if source in (None, "", "auto"):
             source = await self.detector.choose_source(texts)
         model = self.pool.find(source, target)
-        tags = choose_register(model, formality)
+        options = RequestOptions(choose_register(model, formality), glossary)
         if are_markup:
-            return TranslatedTexts(model, await self.translate_markup(model, texts, kept_tags, tags), [])
+            return TranslatedTexts(model, await self.translate_markup(model, texts, kept_tags, options), [])
         split = self.split_texts(texts)
-        translations = await self.translate_lines(model, split.lines, 1 + alternatives, tags)
+        translations = await self.translate_lines(model, split.lines, 1 + alternatives, options)
         others = []
         if alternatives:
             find_near = partial(model.find_near, most=alternatives)
@@ -135,29 +142,29 @@ class Service:
         return TranslatedTexts(model, split.join(translations), others)
 
     async def translate_markup(
-        self, model: ServedModel, texts: Sequence[str], kept_tags: frozenset[str], tags: Sequence[str] = ()
+        self, model: ServedModel, texts: Sequence[str], kept_tags: frozenset[str], options: RequestOptions = USUAL
     ) -> list[str]:
-        """Translates pieces of HTML, keeping tags and entities; the network reads `tags` before each text."""
+        """Translates pieces of HTML, keeping tags and entities."""
         from nmt_cli.api.documents import translate_fragment
 
         self.check_lines(texts)
         read = partial(translate_fragment, languages=model.card.languages, kept_tags=kept_tags)
         reads = [partial(read, text=text) for text in texts]
         try:
-            return await self.threads.read_fragments(model, reads, tags)
+            return await self.threads.read_fragments(model, reads, options)
         except FailedLineError as error:
             raise RequestError(500, error.message) from error
         except NmtError as error:
             raise RequestError(400, error.message) from error
 
     async def translate_lines(
-        self, model: ServedModel, lines: Sequence[str], n_best: int = 1, tags: Sequence[str] = ()
+        self, model: ServedModel, lines: Sequence[str], n_best: int = 1, options: RequestOptions = USUAL
     ) -> list[Translation]:
         """Returns the translation of each line. Raises RequestError if too many wait."""
         if not lines:
             return []
         try:
-            translations = await self.batcher.translate(model, lines, n_best, tags)
+            translations = await self.batcher.translate(model, lines, n_best, options)
         except NmtError as error:  # a model that was damaged since the server started
             raise RequestError(500, error.message) from error
         for number, failure in enumerate((translation.failure for translation in translations), start=1):
@@ -172,6 +179,7 @@ class Service:
         source: str | None,
         target: str | None,
         progress: StageReporter = ignore_progress,
+        glossary: Glossary | None = None,
     ) -> TranslatedDocument:
         """Translates an uploaded document; its language is detected from its first texts if it is "auto"."""
         from nmt_cli.api.documents import read_first_texts, translate_file
@@ -196,6 +204,7 @@ class Service:
                     memory=memory,
                     progress=progress,
                 ),
+                RequestOptions(glossary=glossary),
             )
         except NmtError as error:
             raise RequestError(400, error.message.replace(str(upload), name)) from error

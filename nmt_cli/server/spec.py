@@ -1,4 +1,4 @@
-"""Describes the paths that are served: in OpenAPI's form at `/spec`, and for people at `/docs`."""
+"""Describes the server: its paths in OpenAPI's form at `/spec`, for people at `/docs`; its metrics at `/metrics`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from nmt_cli import __version__
 from nmt_cli.pages.frame import POLICY, render_document
 from nmt_cli.server.calls import Call
+from nmt_cli.server.metrics import CONTENT_TYPE, write_metrics
 from nmt_cli.server.paths import GET, ServedPath
 
 TITLE = "nmt translate --serve"
@@ -23,12 +24,18 @@ NOTE = (
 
 
 def list_description_paths(paths: Sequence[ServedPath]) -> tuple[ServedPath, ...]:
-    """Returns the paths at which all others are described."""
-    described = [path for path in paths if path.summary]
+    """Returns the paths at which the server and all others are described."""
+    metrics = ServedPath("/metrics", show_metrics, "Tell a monitor (Prometheus) what the server does.", methods=GET)
+    described = [path for path in (*paths, metrics) if path.summary]
     return (
+        metrics,
         ServedPath("/spec", partial(describe_interface, described), methods=GET, needs_key=False),
         ServedPath("/docs", partial(show_interface, described), methods=GET, needs_key=False),
     )
+
+
+async def show_metrics(call: Call) -> Response:
+    return Response(write_metrics(call.service), media_type=CONTENT_TYPE)
 
 
 async def describe_interface(paths: Sequence[ServedPath], call: Call) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
-from nmt_cli.server.batching import Batcher
+from nmt_cli.server.batching import USUAL, Batcher, RequestOptions
 from nmt_cli.server.models import ServedModel
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ FRAGMENTS_OF_REQUEST = 8  # of these, how many one request may have
 class BlockTranslator:
     """Translates the blocks of one thread; made in the event loop, called in the thread."""
 
-    def __init__(self, batcher: Batcher, model: ServedModel, tags: Sequence[str] = ()) -> None:
+    def __init__(self, batcher: Batcher, model: ServedModel, options: RequestOptions = USUAL) -> None:
         self.batcher = batcher
         self.model = model
-        self.tags = tags
+        self.options = options
         self.loop = asyncio.get_running_loop()
         self.is_given_up = False
         self.pending: Future[list[Translation]] | None = None
@@ -47,13 +47,14 @@ class BlockTranslator:
         translations: dict[int, Translation] = {}
         for domain in dict.fromkeys(domains):
             rows = [row for row, of_row in enumerate(domains) if of_row == domain]
-            texts = self.translate([block.texts[row] for row in rows], (*self.tags, *filter(None, (domain,))))
+            texts = self.translate([block.texts[row] for row in rows], domain)
             translations |= zip(rows, texts, strict=True)
         return [translations[row] for row in range(len(domains))]
 
-    def translate(self, texts: Sequence[str], tags: Sequence[str]) -> list[Translation]:
-        """Returns the translations of texts, behind `tags`; waits for the event loop."""
-        pending = asyncio.run_coroutine_threadsafe(self.batcher.translate(self.model, texts, 1, tags), self.loop)
+    def translate(self, texts: Sequence[str], domain: str) -> list[Translation]:
+        """Returns the translations of texts of a domain, if it is none that is empty; waits for the event loop."""
+        options = self.options._replace(tags=(*self.options.tags, *filter(None, (domain,))))
+        pending = asyncio.run_coroutine_threadsafe(self.batcher.translate(self.model, texts, 1, options), self.loop)
         self.pending = pending
         if self.is_given_up:  # between the two lines above
             pending.cancel()
@@ -74,19 +75,21 @@ class ReadingThreads:
         self.documents = ThreadPoolExecutor(DOCUMENTS, "document")
         self.fragments = ThreadPoolExecutor(FRAGMENTS, "fragment")
 
-    async def read_document(self, model: ServedModel, read: Callable[[TranslateBlock], Reading]) -> Reading:
+    async def read_document(
+        self, model: ServedModel, read: Callable[[TranslateBlock], Reading], options: RequestOptions = USUAL
+    ) -> Reading:
         """Returns the result of `read`, which has the blocks of a document translated."""
-        return await self.run(self.documents, model, read)
+        return await self.run(self.documents, model, read, options)
 
     async def read_fragments(
-        self, model: ServedModel, reads: Sequence[Callable[[TranslateBlock], Reading]], tags: Sequence[str] = ()
+        self, model: ServedModel, reads: Sequence[Callable[[TranslateBlock], Reading]], options: RequestOptions = USUAL
     ) -> list[Reading]:
         """Returns the results of `reads`, each of which has the blocks of a piece of markup translated."""
         limit = asyncio.Semaphore(FRAGMENTS_OF_REQUEST)
 
         async def run_one(read: Callable[[TranslateBlock], Reading]) -> Reading:
             async with limit:
-                return await self.run(self.fragments, model, read, tags)
+                return await self.run(self.fragments, model, read, options)
 
         tasks = [asyncio.ensure_future(run_one(read)) for read in reads]
         try:
@@ -100,9 +103,9 @@ class ReadingThreads:
         executor: ThreadPoolExecutor,
         model: ServedModel,
         read: Callable[[TranslateBlock], Reading],
-        tags: Sequence[str] = (),
+        options: RequestOptions = USUAL,
     ) -> Reading:
-        translator = BlockTranslator(self.batcher, model, tags)
+        translator = BlockTranslator(self.batcher, model, options)
         try:
             return await asyncio.get_running_loop().run_in_executor(executor, read, translator)
         finally:

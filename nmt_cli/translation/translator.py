@@ -162,6 +162,13 @@ class Translator:
         """Returns a translator whose hypotheses `judge` ranks."""
         return self.with_sentences(self.sentences._replace(judge=judge))
 
+    def with_glossary(self, glossary: Glossary) -> Translator:
+        """Returns a translator with these terms instead of its own."""
+        other = copy(self)
+        other._make_reader = partial(self._make_reader, glossary=glossary)
+        other.set_languages(self.languages)
+        return other
+
     def with_source(self, source: Source) -> Translator:
         """Returns a translator with another source side of the same kind."""
         return self.with_sentences(self.sentences._replace(batch_search=self.batch_search._replace(source=source)))

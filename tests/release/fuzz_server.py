@@ -37,8 +37,9 @@ NUMBER = re.compile(rb"(?<!\d)[1-9]\d{6}(?!\d)")
 STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
 PAIR = {"source": "en", "target": "de"}
 ODD = (None, "", 0, -1, 10**400, 1.5, True, [], {}, [[]], ["a", 1], "\ud800", "\0\x1b[2J", "a" * 3_000, "<b>" * 900)
-PLAIN = """/languages /health /frontend/settings /spec /docs / /page/page.js /page/models /page/progress?job=1
-    /v2/languages /v2/usage /v2/glossaries /v2/glossary-language-pairs /MTRestService/ListSupportedLanguagePairs
+PLAIN = """/languages /health /frontend/settings /metrics /spec /docs / /page/page.js /page/models /page/progress?job=1
+    /v2/languages /v2/usage /v2/glossaries /v2/glossaries/x /v2/glossaries/x/entries /v2/glossary-language-pairs
+    /MTRestService/ListSupportedLanguagePairs
     /MTRestService/GetLanguagePairModelTags /MTRestService/CheckModelStatus /MTRestService/Login""".split()
 BLOCKS = ("\r\n", "\r\n\r\n", "\0", "Transfer-Encoding: chunked\r\n", "Content-Length: 7\r\n", "Host: x\r\n", "\xff")
 
@@ -77,6 +78,11 @@ ENDPOINTS: Mapping[str, Callable[[str], bytes]] = {
     "DeepLX": lambda text: as_json("/translate", text=text, source_lang="EN", target_lang="DE"),
     "text_list": lambda text: as_json("/translate", text_list=[text], source_lang="en", target_lang="de"),
     "DeepL": lambda text: as_form("/v2/translate", text=[text, "Good day."], target_lang="DE"),
+    "terms": lambda text: as_json("/translate", q=text, glossary={"room": "Saal", "free": "leer"}, **PAIR),
+    "glossary": lambda text: as_form(
+        "/v2/glossaries", name="a", source_lang="EN", target_lang="DE", entries=f"{text}\tx"
+    ),
+    "deletion": lambda text: write_request("DELETE", "/v2/glossaries/x"),
     "page": lambda text: as_json("/page/translate", q=text, **PAIR),
     "document of the page": lambda text: as_upload("/page/translate_file", "a.txt", f"{text}\n", job="1"),
     "XUnity": lambda text: as_query("/xunity", text=text, **{"from": "en", "to": "de"}),
@@ -88,14 +94,29 @@ ENDPOINTS: Mapping[str, Callable[[str], bytes]] = {
     **{path: lambda text, path=path: write_request("GET", path) for path in PLAIN},  # type: ignore[misc]
     "download": lambda text: write_request("GET", f"/download_file/{text[:4]}"),
 }
-OPEN = {"correction", "detection", "download", *PLAIN}
+OPEN = {"correction", "detection", "download", "glossary", "deletion", *PLAIN}
 
 
 def make_odd(random: Random, text: str) -> bytes:
     """Returns a request with values that no client sends."""
-    path = random.choice(["/translate", "/v2/translate", "/page/translate", "/suggest", "/detect", "/translate_file"])
-    names = ["q", "source", "target", "format", "alternatives", "text", "text_list", "target_lang", "s", "tag_handling"]
-    values = {"q": text, "text": text, "target_lang": "DE", **PAIR}
+    path = random.choice(
+        ["/translate", "/v2/translate", "/page/translate", "/suggest", "/detect", "/translate_file", "/v2/glossaries"]
+    )
+    names = [
+        "q",
+        "source",
+        "target",
+        "format",
+        "alternatives",
+        "text",
+        "text_list",
+        "target_lang",
+        "s",
+        "tag_handling",
+        "glossary",
+        "entries",
+    ]
+    values = {"q": text, "text": text, "target_lang": "DE", "source_lang": "EN", "name": "a", "entries": "a\tb", **PAIR}
     values |= {name: random.choice(ODD) for name in random.sample(names, random.randint(1, 3))}
     return as_json(path, **values)
 
@@ -168,7 +189,7 @@ class Fuzzer:
         closes_half = kind == "broken" or random.random() < 0.3
         try:
             answer = exchange(self.port, parts, closes_half=closes_half, reads=random.random() < 0.95)
-            link = LINK.search(answer) if (kind, name) == ("honest", "document") else None
+            link = LINK.search(answer) if kind == "honest" and name.startswith("document") else None
             if link is not None:
                 asked = [write_request("GET", link[0].decode())]
                 answer += exchange(self.port, asked, closes_half=False, reads=True)

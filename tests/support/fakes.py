@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any, get_origin, get_type_hints
 
@@ -36,6 +37,12 @@ class FakeTranslator:
         self.configs: list[Any] = []
         self.active = 0
         self.lock = threading.Lock()
+
+    def with_glossary(self, glossary: Any) -> FakeTranslator:
+        """A translator that writes the terms of a glossary before it follows the rule; it shares what was asked."""
+        other = copy(self)
+        other.rule = lambda line: self.rule(" ".join(glossary.terms.get(word, word) for word in line.split()))
+        return other
 
     def translate(
         self,

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from nmt_cli.server.calls import Call
-from nmt_cli.server.paths import BOTH, GET, ServedPath
+from nmt_cli.server.calls import Call, find_secret
+from nmt_cli.server.errors import RequestError
+from nmt_cli.server.glossaries import ClientGlossary
+from nmt_cli.server.paths import BOTH, ServedPath
+from nmt_cli.server.shapes import deepl_glossaries
 from nmt_cli.text.tags import FORMAL, INFORMAL
 
 NO_LIMIT = 1_000_000_000_000
@@ -20,8 +23,15 @@ async def translate(call: Call) -> Any:
     ignored = frozenset(name.strip().lower() for names in lists for name in names.split(","))
     are_markup = values.find("tag_handling") in ("xml", "html")
     formality = values.read_text("formality", default="default")
+    glossary = find_named_glossary(call, source, target)
+    if glossary is not None:
+        source = glossary.source.code
     translated = await call.service.translate_texts(
-        texts, source, target, are_markup=are_markup, kept_tags=ignored, formality=formality
+        *(texts, source, target),
+        are_markup=are_markup,
+        kept_tags=ignored,
+        formality=formality,
+        glossary=None if glossary is None else glossary.glossary,
     )
     language = translated.model.source.code.upper()
     return {
@@ -30,6 +40,17 @@ async def translate(call: Call) -> Any:
             for source_text, text in zip(texts, translated.texts, strict=True)
         ]
     }
+
+
+def find_named_glossary(call: Call, source: str, target: str) -> ClientGlossary | None:
+    """Returns the glossary that a request names, if any. Raises RequestError for one of other languages."""
+    if call.values.find("glossary_id") is None:
+        return None
+    glossary = call.service.glossaries.find(call.values.read_text("glossary_id"), find_secret(call))
+    model = call.service.pool.find(glossary.source.code if source == "auto" else source, target)
+    if (model.source, model.target) != (glossary.source, glossary.target):
+        raise RequestError(400, "Invalid request: the glossary is of other languages")
+    return glossary
 
 
 async def list_languages(call: Call) -> Any:
@@ -52,24 +73,15 @@ async def report_usage(call: Call) -> Any:
     return {"character_count": 0, "character_limit": NO_LIMIT}
 
 
-async def list_glossary_pairs(call: Call) -> Any:
-    return {"supported_languages": []}
-
-
-async def list_glossaries(call: Call) -> Any:
-    return {"glossaries": []}
-
-
 PATHS = tuple(
     path._replace(error_key="message")
     for path in (
         ServedPath(
             *("/v2/translate", translate, "Translate texts, as DeepL does.", ("text", "target_lang")),
-            optional=("source_lang", "tag_handling", "ignore_tags", "formality"),
+            optional=("source_lang", "tag_handling", "ignore_tags", "formality", "glossary_id"),
         ),
         ServedPath("/v2/languages", list_languages, "List the languages, as DeepL does.", (), ("type",), BOTH),
         ServedPath("/v2/usage", report_usage, "Say that there is no quota.", methods=BOTH),
-        ServedPath("/v2/glossary-language-pairs", list_glossary_pairs, methods=GET),
-        ServedPath("/v2/glossaries", list_glossaries, methods=GET),
+        *deepl_glossaries.PATHS,
     )
 )

@@ -14,10 +14,12 @@ from starlette.datastructures import UploadFile
 from starlette.responses import FileResponse, Response
 
 from nmt_cli.api.progress import StageReporter, ignore_progress
+from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.formats import DOCUMENTS, FORMATS
 from nmt_cli.plugins import list_plugins
-from nmt_cli.server.calls import Call
+from nmt_cli.server.calls import Call, Values
 from nmt_cli.server.errors import RequestError, explain_missing
+from nmt_cli.server.glossaries import read_terms
 from nmt_cli.server.paths import BOTH, GET, ServedPath
 from nmt_cli.server.service import TranslatedDocument
 from nmt_cli.server.shapes import custom
@@ -40,7 +42,10 @@ async def translate(call: Call) -> Any:
     are_markup = text_format == "html"
     formality = values.read_text("formality", default="default")  # as DeepL has it
     translated = await service.translate_texts(
-        texts, source, target, number, are_markup=are_markup, formality=formality
+        *(texts, source, target, number),
+        are_markup=are_markup,
+        formality=formality,
+        glossary=find_glossary_of(values),
     )
     results = translated.texts
     answer: dict[str, Any] = {"translatedText": results if is_list else results[0]}
@@ -53,6 +58,12 @@ async def translate(call: Call) -> Any:
     if call.request.method == "GET":
         answer["translation"] = answer["translatedText"]
     return answer
+
+
+def find_glossary_of(values: Values) -> Glossary | None:
+    """Returns the glossary in a request, if any: no client of LibreTranslate's sends one."""
+    terms = values.find("glossary")
+    return None if terms in (None, "") else read_terms(terms)
 
 
 async def detect_language(call: Call) -> Any:
@@ -93,6 +104,7 @@ async def translate_upload(call: Call, progress: StageReporter = ignore_progress
         raise explain_missing("file")
     name = upload.filename or ""
     source, target = call.values.read_text("source"), call.values.read_text("target")
+    glossary = find_glossary_of(call.values)
     if Path(name).suffix.lower() not in list_suffixes():
         raise RequestError(400, f"Invalid request: this server translates {', '.join(list_suffixes())}")
     with tempfile.TemporaryDirectory(prefix="nmt.") as folder:
@@ -100,7 +112,7 @@ async def translate_upload(call: Call, progress: StageReporter = ignore_progress
         with path.open("wb") as file:
             while block := await upload.read(1 << 20):
                 file.write(block)
-        return await call.service.translate_document(path, name, source, target, progress)
+        return await call.service.translate_document(path, name, source, target, progress, glossary)
 
 
 def list_suffixes() -> list[str]:
@@ -159,12 +171,13 @@ async def list_settings(call: Call) -> Any:
 PATHS = (
     ServedPath(
         *("/translate", translate, "Translate one text or several.", ("q", "source", "target")),
-        *(("format", "alternatives", "formality"), BOTH),
+        *(("format", "alternatives", "formality", "glossary"), BOTH),
     ),
     ServedPath("/detect", detect_language, "Detect the language of a text.", ("q",), (), BOTH),
     ServedPath("/languages", list_languages, "List the languages.", methods=GET, needs_key=False),
     ServedPath(
-        *("/translate_file", translate_file, "Translate a document.", ("file", "source", "target")), takes_files=True
+        *("/translate_file", translate_file, "Translate a document.", ("file", "source", "target"), ("glossary",)),
+        takes_files=True,
     ),
     ServedPath(
         *("/download_file/{name}", download_file, "Fetch a translated document."),

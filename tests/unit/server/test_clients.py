@@ -27,7 +27,6 @@ def test_the_client_of_deepl_is_served() -> None:
         assert [result.text for result in results] == ["A", "B"]  # type: ignore[union-attr]
         assert [language.code for language in client.get_source_languages()] == ["EN"]
         assert not client.get_usage().any_limit_reached
-        assert client.get_glossary_languages() == []
 
 
 REQUESTS = {  # the bytes that clients send, by their sources or documents, and what they look for
