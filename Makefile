@@ -82,6 +82,10 @@ test-slow: lint
 release-check: test-slow check-install check-documents
 	$(BIN)/python tests/release/kill.py
 	$(BIN)/python tests/release/fuzz_prepare.py --seconds 60
+	$(BIN)/python tests/release/fuzz_server.py --model data/models/eng-deu --seconds 60
+	$(BIN)/python tests/release/check_server.py restarts --model data/models/eng-deu
+	$(BIN)/python tests/release/check_server.py memory --model data/models/eng-deu
+	$(BIN)/python tests/release/check_linear.py
 
 check-install: $(VENV)/installed
 	$(BIN)/python tests/release/check_install.py

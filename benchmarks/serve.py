@@ -1,15 +1,9 @@
-"""How fast `nmt translate --serve` is on loopback, what it costs, and whether it loses requests or memory.
+"""How fast `nmt translate --serve` is on loopback, and what it costs.
 
-    python benchmarks/serve.py speed --model MODEL --data PREPARED
-    python benchmarks/serve.py restarts --model MODEL --data PREPARED
-    python benchmarks/serve.py memory --model MODEL --data PREPARED
+    python benchmarks/serve.py --model MODEL --data PREPARED
 
-`speed` sends the test sentences, `--lines` in each request, from 1, 8, 64 and 256 clients: requests per second, their
-latency, and the server's processor seconds per sentence, beside those of `nmt translate` on the same text.
-`restarts` ends a busy server 20 times with each signal, and counts the requests that were not answered: only SIGKILL
-may lose any. `memory` has 256 clients ask for ten minutes, and prints the resident memory and the latencies as they go:
-the memory must stay flat from the second minute, and the 99th percentile within three times the median. Otherwise, the
-program ends with 1.
+Sends the test sentences, `--lines` in each request, from 1, 8, 64 and 256 clients: requests per second, their latency,
+and the server's processor seconds per sentence, beside those of `nmt translate` on the same text.
 """
 
 from __future__ import annotations
@@ -21,11 +15,8 @@ import re
 import signal
 import statistics
 import subprocess
-import sys
-import threading
 import time
 from argparse import Namespace
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -37,9 +28,6 @@ from bench import NMT, make_parser, measure_command
 from nmt_cli.runtime.model_directory import read_card
 
 TICKS = os.sysconf("SC_CLK_TCK")
-RESTARTS, CLIENTS = 20, 16
-SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL)
-LONGEST_WAIT, LARGEST_GROWTH = 3.0, 1.1  # 99th percentile over the median; memory at the end over that of minute 2
 
 
 class Server:
@@ -75,13 +63,13 @@ class Server:
 
 
 class Load:
-    """The sentences of the test split, in requests of the model's languages."""
+    """The sources of a file of pairs, in requests of the model's languages."""
 
-    def __init__(self, options: Namespace) -> None:
-        lines = (options.data / "test.tsv").read_text(encoding="utf-8").splitlines()
+    def __init__(self, model: Path, pairs: Path) -> None:
+        lines = pairs.read_text(encoding="utf-8").splitlines()
         self.sentences = itertools.cycle(line.split("\t")[0] for line in lines)
-        self.command = [*NMT, "translate", "--model", str(options.model)]
-        card = read_card(options.model)
+        self.command = [*NMT, "translate", "--model", str(model)]
+        card = read_card(model)
         self.languages = {"source": card.source_language, "target": card.target_language}
 
     def serve(self, port: int = 0) -> list[str]:
@@ -145,85 +133,13 @@ def measure_server(server: Server, requests: Sequence[str], clients: int, lines:
     )
 
 
-def keep_busy(port: int, request: str, is_over: threading.Event) -> Counter[str]:
-    """Sends requests, each on a connection of its own; a connection that is refused was never a request."""
-    counts: Counter[str] = Counter()
-    while not is_over.is_set():
-        connection = HTTPConnection("127.0.0.1", port)
-        try:
-            connection.connect()
-        except OSError:
-            time.sleep(0.05)
-            continue
-        try:
-            send(connection, request)
-            counts["answered"] += 1
-        except (OSError, HTTPException) as error:
-            counts[f"lost: {error or type(error).__name__}"] += 1
-        connection.close()
-    return counts
-
-
-def restart_often(load: Load, number: signal.Signals) -> bool:
-    """Returns whether no request was lost to a signal."""
-    is_over, server = threading.Event(), Server(load.serve())
-    (request,) = load.make_requests(5, 1)
-    with ThreadPoolExecutor(CLIENTS) as pool:
-        clients = [pool.submit(keep_busy, server.port, request, is_over) for _ in range(CLIENTS)]
-        codes: Counter[int] = Counter()
-        try:
-            for _ in range(RESTARTS):
-                time.sleep(1)
-                codes[server.close(number)] += 1
-                server = Server(load.serve(server.port))
-        finally:
-            is_over.set()
-    server.close()
-    counts = sum((client.result() for client in clients), Counter[str]())
-    print(f"{number.name:8} {dict(counts)}   exit codes {dict(codes)}", flush=True)
-    return set(counts) <= {"answered"} or number == signal.SIGKILL
-
-
-def watch_memory(load: Load, clients: int, minutes: int) -> bool:
-    """Returns whether memory and latencies stay within their bounds."""
-    requests = itertools.cycle(load.make_requests(1, 1_000))
-    memory: list[float] = []
-    are_prompt = True
-    with closing(Server(load.serve())) as server:
-        send_all(server.port, load.make_requests(1, clients), clients)  # warms it up
-        for minute in range(1, minutes + 1):
-            end = time.monotonic() + 60
-            latencies = send_all(
-                server.port, itertools.takewhile(lambda _, end=end: time.monotonic() < end, requests), clients
-            )
-            middle, late = statistics.median(latencies), latencies[int(0.99 * len(latencies))]
-            memory.append(server.resident_megabytes)
-            are_prompt &= late <= LONGEST_WAIT * middle
-            print(
-                f"minute {minute:2}: {len(latencies):7,} requests   {memory[-1]:.0f} MB   "
-                f"median {1000 * middle:.0f} ms   99 % {1000 * late:.0f} ms",
-                flush=True,
-            )
-    return are_prompt and memory[-1] <= LARGEST_GROWTH * memory[min(1, len(memory) - 1)]
-
-
 def main() -> None:
     parser = make_parser(__doc__, "model", "data", "rounds")
-    parser.add_argument("what", choices=("speed", "restarts", "memory"))
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 8, 64, 256])
     parser.add_argument("--lines", type=int, default=20, help="per request")
     parser.add_argument("--requests", type=int, default=512)
-    parser.add_argument("--minutes", type=int, default=10, help="of memory")
     options = parser.parse_args()
-    load = Load(options)
-    if options.what == "speed":
-        measure_speed(options, load)
-    elif options.what == "restarts":
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # that nohup ignores, and every process that it starts
-        are_answered = [restart_often(load, number) for number in SIGNALS]
-        sys.exit(not all(are_answered))
-    else:
-        sys.exit(not watch_memory(load, options.clients[-1], options.minutes))
+    measure_speed(options, Load(options.model, options.data / "test.tsv"))
 
 
 if __name__ == "__main__":

@@ -21,11 +21,13 @@ from nmt_cli.documents.xml.tree import (
     strip_prefix,
 )
 from nmt_cli.languages.codes import find_language_tag, has_same_primary_tag
+from nmt_cli.text.wrapping import shorten_text
 from nmt_cli.translation.result import drop_doubt_mark
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
+LONGEST_LIST = 60  # characters of the languages of a file, as they are shown
 HALVES = {"bpt": "open", "ept": "close"}  # of a pair of codes, which have the same number
 
 
@@ -45,9 +47,10 @@ class TmxDocument(Document):
             else:
                 yield make_verbatim_unit(decoded.encode(token.raw))
         if self.languages and not self.has_source:
+            languages = shorten_text(", ".join(self.languages), LONGEST_LIST)
             refuse_part(
                 self.source.name,
-                f"it has the languages {', '.join(self.languages)}, and the model translates from "
+                f"it has the languages {languages}, and the model translates from "
                 f"{find_language_tag(self.source.source_language)}",
                 "name another --model",
             )

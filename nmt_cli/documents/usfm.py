@@ -15,6 +15,7 @@ from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import Paragraph
 from nmt_cli.documents.marks.spelling import TextSyntax, read_spelled_text
 from nmt_cli.text.usfm import BOOK, CHARACTER_MARK, MARKER, MILESTONE, PARAGRAPH_MARK, USFM_NOTES, VERSE_NUMBER
+from nmt_cli.text.wrapping import shorten_text
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -27,8 +28,9 @@ USFM_SYNTAX = TextSyntax(
 )
 LINE_MARK = re.compile(r"(?<=\n)\\[\w-]+")
 WITHIN_LINE = re.compile(r"(?<=\S)[ \t]*(\\[\w-]+)(?![\w*-])")
+LONGEST_NUMBER = 20  # characters of a chapter's or a verse's, as it is shown
 MILESTONE_END = "\\*"
-NO_BLANK = re.compile(r"(?s)(.*?)([ \t\r\n]*)")
+USFM_BLANKS = " \t\r\n"
 
 
 class UsfmDocument(Document):
@@ -103,7 +105,7 @@ class UsfmParser:
             self.book, self.chapter, self.verse = match[1] if match else "", "", ""
         elif name in ("c", "v"):
             number = VERSE_NUMBER.match(text)
-            shown = "" if number is None else number[0].strip(" \t\r\n~")
+            shown = "" if number is None else shorten_text(number[0].strip(" \t\r\n~"), LONGEST_NUMBER)
             self.chapter, self.verse = (shown, "") if name == "c" else (self.chapter, shown)
         self.is_heading = name not in ("c", "v") and not PARAGRAPH_MARK.fullmatch(name)
         end = len(text)
@@ -169,9 +171,10 @@ class UsfmParser:
         while self.items and self.items[-1].kind in ("point", "text") and not self.items[-1].text.strip():
             after.append(self.items.pop().raw)
         if self.items and self.items[-1].kind == "text":
-            match = NO_BLANK.fullmatch(self.items.pop().raw)
-            self.add_text(match[1] if match else "")
-            after.append(match[2] if match else "")
+            raw = self.items.pop().raw
+            body = raw.rstrip(USFM_BLANKS)
+            self.add_text(body)
+            after.append(raw[len(body) :])
         if self.items:
             yield Paragraph(pair_marks(self.items), USFM_SYNTAX.escape)
         self.items = []
@@ -184,11 +187,11 @@ def read_note(pieces: Sequence[tuple[str, str]]) -> Iterator[str | Paragraph]:
         if mark.strip("\\+*") not in NOTE_TEXTS or mark.endswith("*"):
             yield mark + text
             continue
-        match = NO_BLANK.fullmatch(text[len(text) - len(text.lstrip()) :])
-        body, end = (match[1], match[2]) if match else (text, "")
-        yield mark + text[: len(text) - len(text.lstrip())]
+        inner = text.lstrip()
+        body = inner.rstrip(USFM_BLANKS)
+        yield mark + text[: len(text) - len(inner)]
         yield Paragraph([read_spelled_text(body, USFM_SYNTAX)], USFM_SYNTAX.escape)
-        yield end
+        yield inner[len(body) :]
 
 
 def pair_marks(items: Sequence[InlineItem]) -> list[InlineItem]:

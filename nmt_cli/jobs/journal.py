@@ -18,6 +18,7 @@ from typing import IO, Any, NamedTuple
 
 OWNER_ONLY = 0o600  # the mode of a file with texts
 FASTEST = 1  # level of compression
+DAMAGE = (ValueError, zlib.error, RecursionError)  # what bytes raise that no journal wrote
 
 
 class JournalBlock(NamedTuple):
@@ -37,10 +38,13 @@ class BlockJournal:
         self.blocks = 0  # in the file
         self.results = 0  # of all these
 
-    def read_identity(self) -> Any:
+    def read_identity(self) -> dict[str, Any] | None:
         """Returns the identity of the job that began the journal; None without a journal."""
-        with suppress(OSError, ValueError), self.path.open("rb") as file:
-            return json.loads(file.readline())
+        if not self.path.is_file():  # a pipe would be waited for, a device read without end
+            return None
+        with suppress(*DAMAGE, OSError), self.path.open("rb") as file:
+            identity = json.loads(file.readline())
+            return identity if isinstance(identity, dict) else None
         return None
 
     def replay(self) -> Iterator[JournalBlock]:
@@ -89,9 +93,9 @@ def parse_block(line: bytes) -> JournalBlock | None:
     digest, _, content = line.removesuffix(b"\n").partition(b" ")
     try:
         results = json.loads(zlib.decompress(b85decode(content)).decode("utf-8", "surrogatepass"))
-    except (ValueError, zlib.error):
+    except DAMAGE:
         return None
-    return JournalBlock(digest, results) if line.endswith(b"\n") else None
+    return JournalBlock(digest, results) if line.endswith(b"\n") and isinstance(results, list) else None
 
 
 def hash_texts(texts: Sequence[str]) -> bytes:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.errors import DataError
 from nmt_cli.jobs.job import Block, Executor
-from nmt_cli.jobs.journal import BlockJournal, hash_texts
+from nmt_cli.jobs.journal import BlockJournal, JournalBlock, hash_texts
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -30,8 +30,20 @@ class JournalledExecutor(NamedTuple):
     def replacements(self) -> int:
         return self.executor.replacements
 
+    def decode(self, saved: JournalBlock, count: int) -> list[Translation]:
+        """Returns the translations of a block. Raises DataError if they are none, or not so many."""
+        from nmt_cli.jobs.saved_translations import decode_translation  # numpy; a job itself is light
+
+        try:
+            translations = [decode_translation(row) for row in saved.results]
+        except (KeyError, TypeError, ValueError, RecursionError):
+            translations = []
+        if len(translations) != count:
+            raise DataError(f"the journal {self.journal.path} is damaged", hint="leave --resume out")
+        return translations
+
     def translate_blocks(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
-        from nmt_cli.jobs.saved_translations import decode_value, encode_translation  # numpy; a job itself is light
+        from nmt_cli.jobs.saved_translations import encode_translation  # numpy; a job itself is light
 
         remaining = iter(blocks)
         finished = self.journal.replay() if self.resumes else iter(())
@@ -42,7 +54,7 @@ class JournalledExecutor(NamedTuple):
                 break
             if saved is not None and saved.digest != hash_texts(block.texts):
                 raise DataError(f"the journal {self.journal.path} belongs to other texts", hint="leave --resume out")
-            yield [] if saved is None else [decode_value(row) for row in saved.results]
+            yield [] if saved is None else self.decode(saved, len(block.texts))
         waiting: deque[Block] = deque()
 
         def keep_blocks() -> Iterator[Block]:

@@ -29,6 +29,17 @@ def encode_translation(translation: Translation, *, with_network: bool) -> Any:
     return encode_value(translation if with_network else drop_network(translation))
 
 
+def decode_translation(row: Any) -> Translation:
+    """Returns the translation that `encode_translation` has encoded.
+
+    Raises KeyError, TypeError, ValueError or RecursionError for anything else.
+    """
+    translation = decode_value(row)
+    if not isinstance(translation, Translation):
+        raise TypeError("no translation")
+    return translation
+
+
 def drop_network(translation: Translation) -> Translation:
     """Returns a translation without what only places marks and alignments."""
     hypotheses = (

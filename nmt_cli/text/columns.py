@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from nmt_cli.errors import DataError, find_nearest
+from nmt_cli.text.wrapping import shorten_text
 
+LONGEST_NAME = 40  # characters of a heading, as it is shown
 SEPARATOR = re.compile(r'"?sep=(.)"?\s*')  # the first line by which Excel is told the delimiter of a table
 
 
@@ -20,10 +22,11 @@ def find_column(column: str | None, header: list[str] | None, default: int, wher
     names = [name.strip() for name in header or ()]
     if column in names:
         return names.index(column)
-    if column.isascii() and column.isdigit() and 0 < int(column[:9]) < 10_000:
+    if column.isascii() and column.isdigit() and len(column) < 9 and 0 < int(column) < 10_000:
         return int(column) - 1
     nearest = find_nearest(column, names)
-    known = f"the columns are {', '.join(names[:20])}" if names else "columns are counted from 1"
+    shown = ", ".join(shorten_text(name, LONGEST_NAME) for name in names[:20])
+    known = f"the columns are {shown}" if names else "columns are counted from 1"
     raise DataError(f"{where}: there is no column {column!r}", hint=f"did you mean {nearest!r}?" if nearest else known)
 
 

@@ -55,7 +55,7 @@ class ResumableJob:
         self.resumes = request.resume and begun is not None
         if self.resumes and not self.is_begun:
             raise DataError(
-                f"{request.output} was begun with {name_difference(begun, self.journal.identity)}",
+                f"{request.output} was begun with {name_difference(begun or {}, self.journal.identity)}",
                 hint=f"go on as it was begun, or start over: {describe_command(request)} --force",
             )
 

@@ -55,8 +55,8 @@ def load_toml(path: Path) -> dict[str, Any]:
 
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # Windows puts a mark before it
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} is not valid TOML: {error}") from error
+    except (ValueError, RecursionError) as error:  # also for a whole number of too many digits
+        raise DataError(f"{path} is not valid TOML: {error}", hint="correct it, or move it away") from error
 
 
 def name_variable(setting: str) -> str | None:

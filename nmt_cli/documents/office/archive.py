@@ -33,6 +33,7 @@ MAXIMUM_COPIED = 1 << 27  # bytes of all parts beyond that ratio, unpacked: part
 MAXIMUM_PARTS = 20_000
 ENCRYPTED = 1  # the bit of a zip entry that says so
 COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # of Office before 2007, and of encrypted documents after it
+SAVE_AGAIN, DIVIDE = "open and save the file once more", "divide the document"  # hints
 SIGNED = "digital signatures that are no longer valid, since the text has changed"
 
 
@@ -187,7 +188,7 @@ class ArchiveDocument(Document):
             self.refuse_damaged(name, error)
 
     def refuse_damaged(self, name: str, error: Exception) -> NoReturn:
-        refuse_part(self.source.name, f"the part {name} is damaged ({error})", "open and save the file once more")
+        refuse_part(self.source.name, f"the part {name} is damaged ({error})", SAVE_AGAIN)
 
     def open_part(self, name: str) -> DocumentSource:
         """Returns a part as the source of a document."""
@@ -222,17 +223,17 @@ def open_archive(data: bytes, name: str, kind: str) -> ZipFile:
     try:
         archive = ZipFile(io.BytesIO(data))
     except DAMAGE as error:
-        refuse_part(name, f"it is not a zip archive, as {kind} is ({error})", "open and save the file once more")
+        refuse_part(name, f"it is not a zip archive, as {kind} is ({error})", SAVE_AGAIN)
     entries = archive.infolist()
     if len(entries) > MAXIMUM_PARTS or sum(entry.file_size for entry in entries) > MAXIMUM_TOTAL:
-        refuse_part(name, f"it unpacks to more than {MAXIMUM_PARTS:,} parts or {MAXIMUM_TOTAL >> 30} GiB")
+        refuse_part(name, f"it unpacks to more than {MAXIMUM_PARTS:,} parts or {MAXIMUM_TOTAL >> 30} GiB", DIVIDE)
     if sum(entry.file_size for entry in entries if is_bomb(entry)) > MAXIMUM_COPIED:
-        refuse_part(name, f"parts of it unpack to more than {MAXIMUM_RATIO} times their size")
+        refuse_part(name, f"parts of it unpack to more than {MAXIMUM_RATIO} times their size", SAVE_AGAIN)
     names: set[str] = set()
     for entry in entries:
         check_entry(entry, name)
         if entry.filename in names:
-            refuse_part(name, f"the part {entry.filename} is there twice", "open and save the file once more")
+            refuse_part(name, f"the part {entry.filename} is there twice", SAVE_AGAIN)
         names.add(entry.filename)
     return archive
 
@@ -241,7 +242,7 @@ def check_entry(entry: ZipInfo, name: str) -> None:
     """Raises DataError for an entry that is encrypted or leads out of the archive."""
     path = entry.filename.replace("\\", "/")
     if path.startswith("/") or ".." in path.split("/") or path[1:2] == ":":
-        refuse_part(name, f"the part {entry.filename[:60]!r} has a path that leads out of the archive")
+        refuse_part(name, f"the part {entry.filename[:60]!r} has a path that leads out of the archive", SAVE_AGAIN)
     if entry.flag_bits & ENCRYPTED:
         refuse_part(name, f"the part {entry.filename[:60]} is encrypted", "save it without a password")
 
@@ -254,9 +255,10 @@ def is_bomb(entry: ZipInfo) -> bool:
 def check_size(entry: ZipInfo, name: str) -> None:
     """Raises DataError for a part that unpacks to more than fits in memory, or far beyond its packed size."""
     if entry.file_size > MAXIMUM_PART:
-        refuse_part(name, f"the part {entry.filename} has more than {MAXIMUM_PART >> 20} MiB", "divide the document")
+        refuse_part(name, f"the part {entry.filename} has more than {MAXIMUM_PART >> 20} MiB", DIVIDE)
     if is_bomb(entry):
         refuse_part(
             name,
             f"the part {entry.filename} unpacks to {entry.file_size // max(1, entry.compress_size):,} times its size",
+            SAVE_AGAIN,
         )

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from nmt_cli.documents.columns import AddedColumn
-from nmt_cli.documents.document import DocumentSource, TranslationUnit
+from nmt_cli.documents.document import TranslationUnit
 from nmt_cli.documents.marks.paragraph import Paragraph
-from nmt_cli.documents.office.cells import Sheet, SheetCell, choose_sheet
+from nmt_cli.documents.office.cells import MAXIMUM_COLUMNS, Sheet, SheetCell, choose_sheet, read_cell_number
 from nmt_cli.documents.office.opendocument import OpenDocument, OpenDocumentReader
 from nmt_cli.documents.xml.scanner import MarkupToken
 from nmt_cli.documents.xml.tree import XmlNode, escape_xml, read_attribute, read_node, set_attribute, strip_prefix
@@ -48,28 +48,36 @@ class OdsDocument(OpenDocument):
     @cached_property
     def chosen_sheet(self) -> CalcSheet:
         """The content, of which the first sheet with the column is translated."""
-        content = CalcSheet(self.open_part(CONTENT_PART), 0)
-        sheets = (CalcSheet(self.open_part(CONTENT_PART), number) for number in range(content.count_sheets()))
-        by_number = {str(sheet.number): sheet for sheet in sheets}
-        return by_number[choose_sheet(iter(by_number.items()), self.source)]
+        sheet = CalcSheet(self.open_part(CONTENT_PART))
+        sheet.number = choose_sheet(sheet.read_headers(), self.source)
+        return sheet
 
 
 class CalcSheet(Sheet):
     """One sheet of a content, with all of it around."""
 
     rows = "table-row"
+    number = 0  # of the sheet, from 0
 
-    def __init__(self, source: DocumentSource, number: int) -> None:
-        super().__init__(source)
-        self.number = number  # of the sheet, from 0
-        self.seen = -1  # sheets that have begun
+    def number_parts(self) -> Iterator[tuple[int, MarkupToken | XmlNode]]:
+        """Yields all of the content, each part with the number of its sheet."""
+        number = -1
+        for part in super().read_tokens():
+            number += isinstance(part, MarkupToken) and part.kind == "open" and part.name == "table:table"
+            yield number, part
 
-    def count_sheets(self) -> int:
-        return self.decoded.text.count("</table:table>")
+    def read_headers(self) -> Iterator[tuple[int, list[str]]]:
+        """Yields the number and the header of each sheet with cells."""
+        last = -1
+        for number, part in self.number_parts():
+            if number > last and isinstance(part, XmlNode) and (header := self.list_texts(part)):
+                last = number
+                yield number, header
 
-    def is_row(self, token: MarkupToken) -> bool:
-        self.seen += token.name == "table:table"
-        return super().is_row(token) and self.seen == self.number
+    def read_tokens(self) -> Iterator[MarkupToken | XmlNode]:
+        for number, part in self.number_parts():
+            is_other = isinstance(part, XmlNode) and number != self.number
+            yield MarkupToken("other", part.raw) if is_other else part
 
     def read_cells(self, row: XmlNode) -> Iterator[SheetCell]:
         column = 0
@@ -77,9 +85,9 @@ class CalcSheet(Sheet):
             count = count_repeats(cell)
             if cell.read("value-type"):
                 text = "\n".join(part.text for part in cell.elements if part.name == "p")
-                yield SheetCell(column, text, holds_text(cell.tag), cell.read("style-name"))
-                column += count - 1
-                count = 1
+                last = min(column + count, MAXIMUM_COLUMNS + 1)  # of more cells, one says that there are too many
+                for repeated in range(min(column, MAXIMUM_COLUMNS), last):
+                    yield SheetCell(repeated, text, holds_text(cell.tag), cell.read("style-name"))
             column += count
 
     def write_row(self, row: XmlNode, texts: Sequence[tuple[AddedColumn, str]], style: str) -> str:
@@ -104,7 +112,7 @@ class CalcSheet(Sheet):
 def count_repeats(cell: XmlNode) -> int:
     """Returns in how many columns a cell is; a comment or the like in none."""
     count = cell.read("number-columns-repeated")
-    return 0 if cell.name not in CELL_ELEMENTS else int(count) if count.isascii() and count.isdigit() else 1
+    return read_cell_number(count, otherwise=1) if cell.name in CELL_ELEMENTS else 0
 
 
 def repeat_cell(cell: XmlNode, count: int) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from nmt_cli.documents.columns import (
     AddedColumn,
@@ -19,21 +19,33 @@ from nmt_cli.documents.columns import (
 from nmt_cli.documents.document import DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import DecodedText
 from nmt_cli.documents.xml.scanner import MarkupToken
-from nmt_cli.documents.xml.tree import XmlNode, decode_xml, read_node, scan_xml, strip_prefix
+from nmt_cli.documents.xml.tree import XmlNode, decode_xml, read_node, refuse_part, scan_xml, strip_prefix
 from nmt_cli.errors import DataError
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 
-@dataclass(frozen=True)
-class SheetCell:
+MAXIMUM_COLUMNS = 1 << 14  # of Excel and LibreOffice
+CELL_NUMBER = re.compile("[0-9]{1,18}")
+SheetKey = TypeVar("SheetKey", str, int)
+
+
+class SheetCell(NamedTuple):
     """A cell: its column from 0, its text, whether that is to be translated, and its style."""
 
     column: int
     text: str
     is_text: bool
     style: str
+
+
+class SheetRow(NamedTuple):
+    """A row as it is spelled, and what stands in the column that is translated, if it is filled."""
+
+    raw: str
+    cell: SheetCell | None
+    is_header: bool
 
 
 class Sheet(ABC):
@@ -48,31 +60,54 @@ class Sheet(ABC):
     def decoded(self) -> DecodedText:
         return decode_xml(self.source)
 
-    @cached_property
-    def tokens(self) -> list[MarkupToken | XmlNode]:
-        """The sheet: its rows as trees, all else as tokens."""
+    def read_tokens(self) -> Iterator[MarkupToken | XmlNode]:
+        """Yields the rows of the sheet as trees, one at a time, and all else as tokens."""
         tokens = scan_xml(self.decoded.text)
-        return [read_node(tokens, token) if token.kind == "open" and self.is_row(token) else token for token in tokens]
+        for token in tokens:
+            yield read_node(tokens, token) if token.kind == "open" and self.is_row(token) else token
 
     def is_row(self, token: MarkupToken) -> bool:
         return strip_prefix(token.name) == self.rows
 
     @cached_property
-    def cells(self) -> dict[int, list[SheetCell]]:
-        """The cells that are not empty, by the index of their row among the tokens."""
-        rows = ((index, row) for index, row in enumerate(self.tokens) if isinstance(row, XmlNode))
-        cells = {index: list(self.read_cells(row)) for index, row in rows}
-        return {index: filled for index, filled in cells.items() if filled}
-
-    @cached_property
-    def width(self) -> int:
-        return max(cell.column + 1 for cells in self.cells.values() for cell in cells)
-
-    @cached_property
     def header(self) -> list[str]:
-        """The texts of the first row with cells."""
-        texts = {cell.column: cell.text for cell in next(iter(self.cells.values()), [])}
+        """The texts of the first row with cells; empty if there is none."""
+        rows = (self.list_texts(row) for row in self.read_tokens() if isinstance(row, XmlNode))
+        return next(filter(None, rows), [])
+
+    @cached_property
+    def column(self) -> int:
+        """The column that is translated, from 0. Raises DataError if the sheet has none of that name."""
+        return find_column_index(self.source, self.header)
+
+    @cached_property
+    def parts(self) -> list[MarkupToken | SheetRow]:
+        """The sheet; of its rows, whose trees would fill the memory, only what is needed is kept."""
+        self.width = 0
+        awaits_header = has_header(self.source)
+        parts: list[MarkupToken | SheetRow] = []
+        for part in self.read_tokens():
+            if isinstance(part, XmlNode):
+                cells = self.list_cells(part)
+                self.width = max(self.width, *(cell.column + 1 for cell in cells), 0)
+                chosen = next((cell for cell in cells if cell.column == self.column), None)
+                parts.append(SheetRow(part.raw, chosen, is_header=awaits_header and bool(cells)))
+                awaits_header = awaits_header and not cells
+            else:
+                parts.append(part)
+        return parts
+
+    def list_texts(self, row: XmlNode) -> list[str]:
+        """Returns the texts of all columns of a row; empty if it has no cells."""
+        texts = {cell.column: cell.text for cell in self.list_cells(row)}
         return [texts.get(column, "") for column in range(max(texts, default=-1) + 1)]
+
+    def list_cells(self, row: XmlNode) -> list[SheetCell]:
+        """Returns the cells of a row that are not empty. Raises DataError if it is wider than any sheet."""
+        cells = list(self.read_cells(row))
+        if any(cell.column >= MAXIMUM_COLUMNS for cell in cells):
+            refuse_part(self.source.name, f"a row has more than {MAXIMUM_COLUMNS:,} columns", "divide the sheet")
+        return cells
 
     @abstractmethod
     def read_cells(self, row: XmlNode) -> Iterator[SheetCell]:
@@ -82,50 +117,56 @@ class Sheet(ABC):
     def write_row(self, row: XmlNode, texts: Sequence[tuple[AddedColumn, str]], style: str) -> str:
         """Returns a row with further cells behind the width of the sheet."""
 
-    def write_tag(self, tag: str, column: int) -> str:
-        """Returns a tag outside of rows, in a sheet that gets wider; `column` is the one that is translated."""
+    def write_tag(self, tag: str) -> str:
+        """Returns a tag outside of rows, in a sheet that gets wider."""
         return tag
 
     def read_units(self) -> Iterator[TranslationUnit]:
         """Yields the units of the sheet, one per row."""
-        column = find_column_index(self.source, self.header)
         self.added = list_added_columns(self.source, self.header if has_header(self.source) else [])
-        head = min(self.cells, default=-1) if has_header(self.source) else -1
         yield make_verbatim_unit(self.decoded.mark)
-        for index, token in enumerate(self.tokens):
-            cell = next((cell for cell in self.cells.get(index, ()) if cell.column == column), None)
-            if isinstance(token, MarkupToken):
-                yield self.keep(self.write_tag(token.raw, column))
-            elif index == head:
-                style = "" if cell is None else cell.style
-                yield self.keep(self.write_row(token, [(added.as_text(), added.name) for added in self.added], style))
-            elif cell is None or not cell.is_text or not cell.text.strip():
-                yield self.keep(token.raw)
+        for part in self.parts:
+            if isinstance(part, MarkupToken):
+                yield self.keep(self.write_tag(part.raw))
+            elif part.is_header:
+                style = "" if part.cell is None else part.cell.style
+                headings = [(added.as_text(), added.name) for added in self.added]
+                yield self.keep(self.write_row(read_row(part.raw), headings, style))
+            elif part.cell is None or not part.cell.is_text or not part.cell.text.strip():
+                yield self.keep(part.raw)
             else:
-                yield self.make_unit(token, cell)
+                yield self.make_unit(part.raw, part.cell)
 
     def keep(self, text: str) -> TranslationUnit:
         return make_verbatim_unit(self.decoded.encode(text))
 
-    def make_unit(self, row: XmlNode, cell: SheetCell) -> TranslationUnit:
+    def make_unit(self, row: str, cell: SheetCell) -> TranslationUnit:
         def write_row(translations: Sequence[Translation]) -> str | bytes:
             texts = [(added, added.format(translations[0])) for added in self.added]
-            return self.decoded.encode(self.write_row(row, texts, cell.style))
+            return self.decoded.encode(self.write_row(read_row(row), texts, cell.style))
 
         return TranslationUnit((format_cell(cell.text),), write_row)
 
 
-def choose_sheet(sheets: Iterator[tuple[str, Sheet]], source: DocumentSource) -> str:
-    """Returns the name of the first sheet with the column. Raises DataError if none has it."""
+def read_row(raw: str) -> XmlNode:
+    """Returns the tree of a row."""
+    tokens = scan_xml(raw)
+    return read_node(tokens, next(tokens))
+
+
+def read_cell_number(text: str, *, otherwise: int) -> int:
+    """Returns a number as a program writes it; `otherwise` for anything else."""
+    return int(text) if CELL_NUMBER.fullmatch(text) else otherwise
+
+
+def choose_sheet(headers: Iterable[tuple[SheetKey, list[str]]], source: DocumentSource) -> SheetKey:
+    """Returns the key of the first sheet whose header has the column. Raises DataError if none has it."""
     require_languages(source)
     error: DataError | None = None
-    for name, sheet in sheets:
-        if not sheet.cells:
-            continue
+    for key, header in headers:
         try:
-            find_column_index(source, sheet.header)
+            if header and find_column_index(source, header) >= 0:
+                return key
         except DataError as problem:
             error = error or problem
-        else:
-            return name
     raise error or DataError(f"{source.name} has no cells", hint="name another file")

@@ -19,11 +19,11 @@ from nmt_cli.documents.xml.scanner import map_attributes
 from nmt_cli.documents.xml.tree import XmlNode, make_text_item, refuse_part
 from nmt_cli.languages.codes import find_language_tag
 
-ITEM = re.compile(r"<(?:\w+:)?item\s[^>]*>")
+ITEM = re.compile(r"<(?:\w+:)?item\s[^<>]*>")
 CONTAINER, ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
-ROOT_FILE = re.compile(r"<(?:\w+:)?rootfile\s[^>]*>")
-CIPHER = re.compile(r"<(?:\w+:)?CipherReference\s[^>]*>")
-DUBLIN_CORE_LANGUAGE = re.compile(r"(<dc:language\b[^>]*>)([^<]*)(?=</dc:language>)")
+ROOT_FILE = re.compile(r"<(?:\w+:)?rootfile\s[^<>]*>")
+CIPHER = re.compile(r"<(?:\w+:)?CipherReference\s[^<>]*>")
+DUBLIN_CORE_LANGUAGE = re.compile(r"(<dc:language\b[^<>]*>)([^<]*)(?=</dc:language>)")
 PAGE, CONTENTS = "application/xhtml+xml", "application/x-dtbncx+xml"
 
 

@@ -17,7 +17,7 @@ from nmt_cli.documents.xml.scanner import map_attributes
 from nmt_cli.documents.xml.tree import refuse_part
 
 CONTENT_TYPES = "[Content_Types].xml"
-OVERRIDE = re.compile(r"<(?:\w+:)?Override\s[^>]*>")
+OVERRIDE = re.compile(r"<(?:\w+:)?Override\s[^<>]*>")
 SHARED_PARTS = ("drawingml.chart+xml", "drawingml.diagramData+xml", "ms-office.drawingml.diagramDrawing+xml")
 
 

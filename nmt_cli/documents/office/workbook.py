@@ -15,7 +15,7 @@ from nmt_cli.documents.columns import AddedColumn
 from nmt_cli.documents.document import DocumentSource, TranslationUnit
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import Paragraph
-from nmt_cli.documents.office.cells import Sheet, SheetCell, choose_sheet
+from nmt_cli.documents.office.cells import Sheet, SheetCell, choose_sheet, read_cell_number
 from nmt_cli.documents.office.openxml import OpenXmlDocument
 from nmt_cli.documents.office.runs import RunReader
 from nmt_cli.documents.strings.syntax import read_plain_items
@@ -32,11 +32,10 @@ from nmt_cli.documents.xml.tree import (
 )
 
 STRINGS_PART, SHEET_PART, TABLE_PART = "sharedStrings+xml", "worksheet+xml", "table+xml"  # how content types end
-TABLE_COLUMN = re.compile(r"<(?:\w+:)?tableColumn\s[^>]*>")
-SHEET_ENTRY = re.compile(r"<(?:\w+:)?sheet\s[^>]*>")
-RELATION = re.compile(r"<(?:\w+:)?Relationship\s[^>]*>")
+TABLE_COLUMN = re.compile(r"<(?:\w+:)?tableColumn\s[^<>]*>")
+SHEET_ENTRY = re.compile(r"<(?:\w+:)?sheet\s[^<>]*>")
+RELATION = re.compile(r"<(?:\w+:)?Relationship\s[^<>]*>")
 CELL_REFERENCE = re.compile(r"([A-Z]{1,3})(\d+)")
-COLUMN_ENTRY = re.compile(r"<(?:\w+:)?col\s[^>]*>")
 WORKBOOK = "xl/workbook.xml"
 
 
@@ -117,7 +116,7 @@ class XlsxDocument(OpenXmlDocument):
         ids = [read_attribute(tag, "id") for tag in SHEET_ENTRY.findall(self.read_text(WORKBOOK))]
         paths = [targets.get(id, "").removeprefix("/xl/") for id in ids]
         names = [f"{folder}/{path}" for path in paths if self.has_part(f"{folder}/{path}")]
-        return choose_sheet(((name, self.open_sheet(name)) for name in names), self.source)
+        return choose_sheet(((name, self.open_sheet(name).header) for name in names), self.source)
 
     def open_sheet(self, name: str) -> WorkbookSheet:
         return WorkbookSheet(self.open_part(name), self.strings)
@@ -134,6 +133,7 @@ class WorkbookSheet(Sheet):
     def __init__(self, source: DocumentSource, strings: Sequence[str]) -> None:
         super().__init__(source)
         self.strings = strings
+        self.widths: list[str] = []  # the tags of the columns' formats, as far as they are written
 
     def read_cells(self, row: XmlNode) -> Iterator[SheetCell]:
         column = -1
@@ -150,8 +150,8 @@ class WorkbookSheet(Sheet):
             return read_cell_text(inline), True
         text = "" if value is None else value.text.strip()
         if kind == "s":
-            number = int(text) if text.isascii() and text.isdigit() else -1
-            return (self.strings[number] if 0 <= number < len(self.strings) else "", cell.find("f") is None)
+            number = read_cell_number(text, otherwise=len(self.strings))
+            return (self.strings[number] if number < len(self.strings) else "", cell.find("f") is None)
         return text, False
 
     def write_row(self, row: XmlNode, texts: Sequence[tuple[AddedColumn, str]], style: str) -> str:
@@ -164,21 +164,26 @@ class WorkbookSheet(Sheet):
         )
         return f"{tag}{row.content}{''.join(cells)}{row.end}"
 
-    def write_tag(self, tag: str, column: int) -> str:
+    def write_tag(self, tag: str) -> str:
         last = self.width + len(self.added)
         name = tag[1:].split(maxsplit=1)[0].rpartition(":")[2].rstrip("/>") if tag.startswith("<") else ""
         if name == "dimension":
             corner = re.sub(r"[A-Z]{1,3}(\d+)$", rf"{spell_column(last - 1)}\1", read_attribute(tag, "ref"))
             return set_attribute(tag, "ref", corner)
         if name == "col":
-            self.widths = [*getattr(self, "widths", []), tag]
-        return self.write_widths(tag, column, last) if tag.startswith("</") and "cols>" in tag else tag
+            self.widths.append(tag)
+        return self.write_widths(tag, last) if tag.startswith("</") and "cols>" in tag else tag
 
-    def write_widths(self, end: str, column: int, last: int) -> str:
+    def write_widths(self, end: str, last: int) -> str:
         """Returns the end of the columns' formats, preceded by the width of the added ones: that of the translated."""
-        ranges = [(int(read_attribute(tag, "min")), int(read_attribute(tag, "max")), tag) for tag in self.widths]
-        same = next((tag for low, high, tag in ranges if low <= column + 1 <= high), None)
-        if same is None or max(high for _, high, _ in ranges) > self.width:
+        ranges = [
+            tuple(read_cell_number(read_attribute(tag, name), otherwise=0) for name in ("min", "max"))
+            for tag in self.widths
+        ]
+        same = next(
+            (tag for tag, (low, high) in zip(self.widths, ranges, strict=True) if low <= self.column + 1 <= high), None
+        )
+        if same is None or max(high for _, high in ranges) > self.width:
             return end
         return set_attribute(set_attribute(same, "min", str(self.width + 1)), "max", str(last)) + end
 

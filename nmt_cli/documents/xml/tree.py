@@ -144,7 +144,7 @@ def check_xml(text: str, source: DocumentSource, *, with_entities: bool) -> None
     except expat.ExpatError as error:
         source.refuse(error.lineno, f"not valid XML: {expat.ErrorString(error.code)}", "check the file with `xmllint`")
     except ValueError as error:
-        source.refuse(parser.CurrentLineNumber, str(error))
+        source.refuse(parser.CurrentLineNumber, str(error), "write the document without them")
 
 
 class XmlGuard:

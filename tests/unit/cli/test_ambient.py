@@ -100,7 +100,9 @@ def test_pyproject_is_read_where_it_has_a_table_for_nmt(inner: Path, given: list
         ({}, "[transalte]\nbeam-size = 1", "../nmt.toml: there is no command 'transalte'", "'translate'?"),
         ({}, "beam-size = 0", "../nmt.toml: --beam-size is 0; at least 1 is needed", ""),
         ({}, "precision = 'in8'", "../nmt.toml: precision cannot be 'in8'", "int8?"),
-        ({}, "beam-size = = 0", "../nmt.toml is not valid TOML", ""),
+        ({}, "beam-size = = 0", "../nmt.toml is not valid TOML", "correct it"),
+        ({}, f"beam-size = {'[' * 50_000}", "../nmt.toml is not valid TOML", "correct it"),
+        ({}, f"beam-size = {'9' * 5_000}", "../nmt.toml is not valid TOML", "correct it"),
     ],
 )
 def test_a_mistake_is_an_error_that_names_its_origin(

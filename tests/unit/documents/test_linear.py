@@ -8,8 +8,10 @@ from functools import partial
 import pytest
 
 from nmt_cli.translation.result import Translation
+from support.archives import make_ods
 from support.calls import count_calls
-from support.translations import Rule, aligned, converted, louder
+from support.documents import convert_bytes
+from support.translations import Rule, aligned, converted, louder, same
 
 SHORT, LONG = 500, 2_000  # characters
 SLACK = 1.25  # over the ratio of the lengths
@@ -36,6 +38,17 @@ def test_calls_grow_with_the_length_of_a_paragraph(name: str, atom: str, rule: R
 @pytest.mark.parametrize("atom", ['a="x" ', 'title="x" '])
 def test_calls_grow_with_the_attributes_of_a_tag(atom: str) -> None:
     require_linear(lambda length: converted("html", f"<p {atom * (length // len(atom))}>We go</p>"))
+
+
+def test_calls_grow_with_the_sheets_of_a_file() -> None:
+    cell = '<table:table-cell office:value-type="string"><text:p>{}</text:p></table:table-cell>'
+    row = f"<table:table-row>{cell}</table:table-row>"
+    before = f"{row.format('1')}</table:table><table:table>"
+
+    def convert(length: int) -> None:
+        convert_bytes("ods", make_ods(before * (length // 20) + row.format("text")), same, column="text")
+
+    require_linear(convert)
 
 
 def require_linear(convert: Callable[[int], object]) -> None:

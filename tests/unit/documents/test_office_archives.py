@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from nmt_cli.documents.office.archive import HARMLESS
@@ -82,6 +84,14 @@ def test_parts_without_text_that_unpack_to_too_much_are_refused(monkeypatch: pyt
     monkeypatch.setattr("nmt_cli.documents.office.archive.MAXIMUM_COPIED", HARMLESS)
     with pytest.raises(DataError, match="times their size"):
         convert_bytes("docx", bomb, same)
+
+
+def test_tags_without_an_end_take_time_that_grows_with_their_number() -> None:
+    parts = unpack(DOCX)
+    hostile = pack(parts | {"[Content_Types].xml": parts["[Content_Types].xml"] + b"<Override " * 50_000})
+    started = time.process_time()
+    assert b"HELLO" in unpack(convert_bytes("docx", hostile, louder))["word/document.xml"]
+    assert time.process_time() - started < 5  # minutes, if each were searched to the end of the part
 
 
 def test_an_archive_of_too_many_parts_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,6 +40,10 @@ ODS = make_ods(
 )
 
 
+def repeat(text: str, count: str) -> str:
+    return CELL.format(text).replace(">", f' table:number-columns-repeated="{count}">', 1)
+
+
 def rate(text: str) -> Translation:
     return louder(text)._replace(confidence=0.25, checks=(FailedCheck("numbers", "number 7 missing"),))
 
@@ -128,3 +132,33 @@ def test_rows_of_a_table_are_sorted_by_confidence_for_review(name: str, column: 
         "sure",
         "",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("xlsx", make_xlsx(f'{ROWS}<row r="8"><c r="B8" t="s"><v>{"9" * 5_000}</v></c></row>', STRINGS, BEFORE)),
+        ("xlsx", make_xlsx(ROWS, STRINGS, f'<cols><col min="x" max="{"9" * 5_000}"/></cols>')),
+        ("xlsx", make_xlsx(ROWS, STRINGS, "<cols></cols><dimension/>")),
+        ("ods", make_ods(f"<table:table-row>{repeat('a', '9' * 5_000)}{CELL.format('b')}</table:table-row>")),
+    ],
+)
+def test_numbers_that_no_program_writes_are_none(name: str, data: bytes) -> None:
+    assert unpack(convert_bytes(name, data, same, column="2"))
+
+
+@pytest.mark.parametrize("count", ["1000000000", "16385"])
+def test_a_sheet_of_more_columns_than_any_program_has_is_refused(count: str) -> None:
+    with pytest.raises(DataError, match="more than 16,384 columns"):
+        convert_bytes("ods", make_ods(f"<table:table-row>{repeat('x', count)}</table:table-row>"), same, column="2")
+    empty = f'<table:table-cell table:number-columns-repeated="{count}"/>'
+    with pytest.raises(DataError, match="more than 16,384 columns"):
+        convert_bytes(
+            "ods", make_ods(f"<table:table-row>{empty}{CELL.format('x')}</table:table-row>"), same, column="2"
+        )
+
+
+def test_equal_cells_that_are_spelled_once_are_columns_of_their_own() -> None:
+    data = make_ods(f"<table:table-row>{repeat('<text:p>good day</text:p>', '3')}</table:table-row>")
+    content = read_part(convert_bytes("ods", data, louder, column="2"), "content.xml")
+    assert repeat("<text:p>good day</text:p>", "3") + CELL.format("<text:p>GOOD DAY</text:p>") in content

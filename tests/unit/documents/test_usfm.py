@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 
 import pytest
 
@@ -118,3 +119,10 @@ def test_damaged_marks_lose_no_text_and_end_no_translation() -> None:
             text = text[:start] + text[start + chance.randint(1, 4) :]
         written = convert_bytes("usfm", text.encode(), same).decode()
         assert "".join(written.split()) == "".join(text.split()), text
+
+
+def test_blanks_within_a_verse_take_time_that_grows_with_their_number() -> None:
+    text = f"\\id GEN\n\\c 1\n\\p\n\\v 1 one{' ' * 50_000}//{' ' * 50_000}two\n".encode()
+    started = time.process_time()
+    assert list_texts("usfm", text) == ["one two"]
+    assert time.process_time() - started < 5  # minutes, if each blank looked at all behind it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -69,7 +70,11 @@ def test_damage_ends_what_is_believed(tmp_path: Path) -> None:
     for damaged in (b"\0" * 40 + b"\n", lines[2][:-9] + b"\n", b"\n"):
         path.write_bytes(b"".join([*lines[:2], damaged, *lines[3:]]))
         assert read_results(path) == [["ONE", "TWO"]]
-    path.write_bytes(b"no journal\n")
+    for first in (b"no journal\n", b"[]\n", b"[" * 100_000 + b"\n"):
+        path.write_bytes(first)
+        assert BlockJournal(path, IDENTITY).read_identity() is None
+    path.unlink()
+    os.mkfifo(path)
     assert BlockJournal(path, IDENTITY).read_identity() is None
 
 
@@ -131,3 +136,16 @@ def test_only_what_is_not_finished_is_translated_again(tmp_path: Path) -> None:
     assert asked == [("d",)]
     with pytest.raises(DataError, match="belongs to other texts"):
         run([Block(0, ("a", "x"))], resumes=True)
+
+
+@pytest.mark.parametrize(
+    "row", [5, {"system": ["true"]}, {"array": ["O", [1], "0"]}, {"Translation": []}, {}, ["A"], None]
+)
+def test_what_no_journal_wrote_is_no_translation(tmp_path: Path, row: object) -> None:
+    journal = BlockJournal(tmp_path / "x", IDENTITY)
+    journal.append(["a"], [] if row is None else [row])
+    journal.close()
+    executor = JournalledExecutor(InProcess(lambda block: []), BlockJournal(journal.path, IDENTITY), True, False)
+    with pytest.raises(DataError, match="x is damaged"):
+        list(executor.translate_blocks([Block(0, ("a",))]))
+    executor.journal.close()

@@ -1,6 +1,6 @@
 """The work on a line grows with its length, whatever it consists of: counted in calls, since clocks are noisy.
 
-`benchmarks/linear.py` measures the time, also that within a call.
+`tests/release/check_linear.py` measures the time, also that within a call.
 """
 
 from __future__ import annotations
