@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import re
-import secrets
 import shutil
 import stat
 import sys
@@ -162,7 +161,7 @@ def stage_directory(path: Path, *, replace: bool) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     clear_leftovers(target)
     refuse_to_overwrite(path, replace=replace)
-    staged = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
+    staged = target.with_name(f".{target.name}.{os.urandom(4).hex()}.partial")
     try:  # a signal may come as soon as the directory is there
         staged.mkdir(mode=0o700)
         yield staged

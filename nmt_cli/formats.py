@@ -8,9 +8,8 @@ which is the extension of their files. Must not know how any format is read. Sta
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from nmt_cli.errors import DataError, OptionError, find_nearest
 from nmt_cli.plugins import find_plugin, list_plugins, load_plugin, name_package_of
@@ -26,8 +25,7 @@ ADVICE: dict[Use, str] = {
 }
 
 
-@dataclass(frozen=True)
-class FileFormat:
+class FileFormat(NamedTuple):
     """A format: its name (for `--format`), what messages call its files, and how they are recognised."""
 
     name: str

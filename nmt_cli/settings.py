@@ -11,9 +11,8 @@ import math
 import types
 import typing
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from nmt_cli.errors import OptionError, find_nearest
 
@@ -51,9 +50,15 @@ def setting(
     return dataclasses.field(default=default, metadata={"setting": declared})
 
 
-@dataclass(frozen=True, kw_only=True)
+@typing.dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(dataclasses.field,))
 class Settings:
-    """The base of all settings. Raises OptionError on construction for a value of the wrong type or out of range."""
+    """The base of all settings. Raises OptionError on construction for a value of the wrong type or out of range.
+
+    Its subclasses are frozen dataclasses with keywords only. The methods that `dataclass` would write and compile for
+    each of them, a millisecond a class at the start of every command, are here once for all.
+    """
+
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
     def __init_subclass__(cls, *, panel: str = "") -> None:
         """Gives the settings of a class its heading `panel`, except those with one of their own."""
@@ -62,11 +67,35 @@ class Settings:
             declared = getattr(field, "metadata", {}).get("setting")
             if declared is not None:
                 field.metadata = {"setting": declared._replace(panel=declared.panel or panel)}
+        dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=True)(cls)
+
+    def __init__(self, **values: Any) -> None:
+        fields = self.__dataclass_fields__
+        unknown = next((name for name in values if name not in fields), None)
+        if unknown is not None:
+            raise TypeError(f"{type(self).__name__} has no field {unknown!r}")
+        vars(self).update({name: values[name] if name in values else find_default(fields[name]) for name in fields})
+        self.__post_init__()
 
     def __post_init__(self) -> None:
         types_by_name = self.resolve_field_types()
         for field in dataclasses.fields(self):
             check_value(field, types_by_name[field.name], getattr(self, field.name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+
+    def __eq__(self, other: object) -> bool:
+        return vars(self) == vars(other) if type(other) is type(self) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(vars(self).values()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
     @classmethod
     @cache
@@ -97,6 +126,15 @@ class Settings:
     def to_mapping(self) -> dict[str, Any]:
         """Returns the fields as plain values, in order of declaration."""
         return dataclasses.asdict(self)
+
+
+def find_default(field: dataclasses.Field[Any]) -> Any:
+    """Returns the default of a field. Raises TypeError if it has none."""
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    if field.default is dataclasses.MISSING:
+        raise TypeError(f"the field {field.name!r} is missing")
+    return field.default
 
 
 def option_fields(settings: type[Settings]) -> list[dataclasses.Field[Any]]:

@@ -40,7 +40,7 @@ PRESCRIBED = frozenset(
     """
     readable writable seekable seek readinto synsets setting translations shutdown emit invoke
     init len iter next call enter exit getattr getitem repr str new contains missing hash eq lt setstate del bool await
-    aenter dir
+    aenter dir setattr delattr
     """.split()
 )
 LONGEST_TEST_NAME = 70

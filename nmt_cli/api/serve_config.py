@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from nmt_cli.errors import OptionError
 from nmt_cli.settings import Settings, setting
@@ -11,7 +10,6 @@ from nmt_cli.settings import Settings, setting
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
-@dataclass(frozen=True, kw_only=True)
 class ServeConfig(Settings, panel="Server"):
     """Where translations are served over HTTP, and to whom."""
 

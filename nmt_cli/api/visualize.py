@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Unpack
 
-from nmt_cli.api.drawings.drawing import Drawing, DrawingConfig, DrawingRequest
+from nmt_cli.api.drawings.config import DrawingConfig
+from nmt_cli.api.drawings.drawing import Drawing, DrawingRequest
 from nmt_cli.api.options.arguments import (
     PathLike,
     build_settings,

@@ -14,7 +14,6 @@ from nmt_cli.api.translating.line_layout import LayoutConfig
 from nmt_cli.api.translating.report import Remark
 from nmt_cli.api.translating.request import TranslationRequest
 from nmt_cli.api.translating.translate import run_translation
-from nmt_cli.cli.model_page import show_models
 from nmt_cli.cli.parsing.options import (
     DEFAULT_MODEL,
     Force,
@@ -99,6 +98,8 @@ def translate(
     if export is not None:
         return export_to(screen, model or [resolve_model(DEFAULT_MODEL)], output, export, force=force)
     if info:
+        from nmt_cli.cli.model_page import show_models  # which few runs need
+
         return show_models(model or [resolve_model(DEFAULT_MODEL)], as_json=layout.json)
     request = TranslationRequest(
         models=tuple(model or [DEFAULT_MODEL]),

@@ -11,7 +11,8 @@ from typing import Annotated
 
 import typer
 
-from nmt_cli.api.drawings.drawing import TERMINAL, DrawingConfig, DrawingRequest
+from nmt_cli.api.drawings.config import TERMINAL, DrawingConfig
+from nmt_cli.api.drawings.drawing import DrawingRequest
 from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.api.visualize import draw
 from nmt_cli.cli.parsing.options import DEFAULT_MODEL, CorporaOption, ModelsOption, declare_option, resolve_model

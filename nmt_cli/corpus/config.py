@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
 from nmt_cli.formats import join_formats
@@ -23,7 +22,6 @@ def is_size(value: str) -> bool:
     return bool(value.strip(".%")) and bool(COUNT.fullmatch(value) or SHARE.fullmatch(value))
 
 
-@dataclass(frozen=True, kw_only=True)
 class PrepareConfig(Settings):
     """How text becomes a prepared corpus: which pairs are kept, how they are split, and which subwords are learned."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from nmt_cli.formats import join_formats
@@ -11,7 +10,6 @@ from nmt_cli.settings import Settings, setting
 Undecodable = Literal["strict", "replace"]
 
 
-@dataclass(frozen=True, kw_only=True)
 class DocumentConfig(Settings, panel="Format"):
     """The format of the input, and which part of it is translated."""
 

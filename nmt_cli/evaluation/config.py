@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from nmt_cli.errors import OptionError
 from nmt_cli.settings import Settings, setting
@@ -14,8 +13,7 @@ SUBWORD_TOKENIZERS = ("flores200", "spm")  # cut into the pieces of a SentencePi
 SMOOTHINGS = {"exp": None, "none": None, "floor": 0.1, "add-k": 1.0, "epsilon": 0.01}  # with their default values
 
 
-@dataclass(frozen=True)
-class Smoothing:
+class Smoothing(NamedTuple):
     """How BLEU smooths an n-gram precision of 0. `epsilon` replaces it with the value; the others are sacreBLEU's."""
 
     method: str
@@ -39,7 +37,6 @@ class Smoothing:
         return cls(method, value)
 
 
-@dataclass(frozen=True, kw_only=True)
 class ScoreConfig(Settings, panel="Scores"):
     """How scores are computed."""
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from nmt_cli.jobs.job import Executor, InProcess, Job
 from nmt_cli.settings import Settings, setting
 
 
-@dataclass(frozen=True, kw_only=True)
 class ExecutorConfig(Settings, panel="Processes"):
     """The number of processes that translate, and where they run."""
 

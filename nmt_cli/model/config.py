@@ -38,7 +38,6 @@ else:
     AttentionName = Literal[tuple(ATTENTIONS)]
 
 
-@dataclass(frozen=True, kw_only=True)
 class ModelConfig(Settings, ABC, panel="Network"):
     """The shape of the network, as far as shared by all architectures.
 
@@ -125,7 +124,6 @@ class ModelConfig(Settings, ABC, panel="Network"):
         """Raises OptionError for options that cannot be combined."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class RnnConfig(ModelConfig, panel="Network"):
     """A recurrent encoder and decoder."""
 
@@ -232,7 +230,6 @@ class RnnConfig(ModelConfig, panel="Network"):
             )
 
 
-@dataclass(frozen=True, kw_only=True)
 class TransformerConfig(ModelConfig, panel="Network"):
     """A Transformer."""
 

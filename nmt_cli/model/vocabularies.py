@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from nmt_cli.settings import Settings
 
 
-@dataclass(frozen=True, kw_only=True)
 class Vocabularies(Settings):
     """The number of subwords of each side, and whether both share one vocabulary.
 

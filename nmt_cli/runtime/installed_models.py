@@ -6,6 +6,7 @@ imported: a model is data, and nothing in it runs.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from nmt_cli.errors import NotFoundError, find_nearest
@@ -26,12 +27,13 @@ def find_model(path: Path) -> Path:
     """Returns a model's directory: `path` itself, or that of the installed model of this name.
 
     A directory with a model comes first, including that of a package; a path that is neither is returned unchanged.
+    The entry points of all packages take a tenth of a start to read: they are read last.
     Raises NotFoundError, suggesting the intended name, for a file of a model directory or a packed one.
     """
     directory = check_directory(path) if path.exists() else path
     if (directory / CARD).exists() or path.name != str(path):
         return directory
-    return list_models().get(path.name, directory)
+    return find_packaged(path.name) or list_bundled_models().get(path.name) or list_models().get(path.name, directory)
 
 
 def find_model_or_file(path: Path) -> Path:
@@ -61,6 +63,25 @@ def check_directory(path: Path) -> Path:
     )
 
 
+def find_packaged(name: str) -> Path | None:
+    """Returns the directory of the model in the installed package that has its name, if there is one."""
+    package = name_package(name)
+    return next(locate_model(package), None) if package.isidentifier() else None
+
+
+def locate_model(package: str) -> Iterator[Path]:
+    """Yields the directories of the models in a package, without importing it."""
+    from importlib.util import find_spec  # this takes longer than all else here, and only names need it
+
+    try:
+        spec = find_spec(package)
+    except ValueError:  # no name of a package
+        return
+    for location in (spec.submodule_search_locations or ()) if spec is not None else ():
+        if (Path(location, MODEL) / CARD).is_file():
+            yield Path(location, MODEL)
+
+
 def list_models() -> dict[str, Path]:
     """Returns the directories of all named models, in order of name; an installed one takes precedence."""
     return dict(sorted({**list_bundled_models(), **list_installed_models()}.items()))
@@ -73,17 +94,10 @@ def name_model(directory: Path) -> str:
 
 def list_installed_models() -> dict[str, Path]:
     """Returns the models of installed packages, without importing them."""
-    from importlib.util import find_spec  # this takes longer than all else here, and only names need it
-
     models: dict[str, Path] = {}
     for entry in read_entry_points(GROUP):
-        try:
-            spec = find_spec(entry.value.split(".")[0].split(":")[0])
-        except ValueError:  # no name of a package
-            continue
-        for location in (spec.submodule_search_locations or ()) if spec is not None else ():
-            if (Path(location, MODEL) / CARD).is_file():
-                models.setdefault(entry.name, Path(location, MODEL))
+        for directory in locate_model(entry.value.split(".")[0].split(":")[0]):
+            models.setdefault(entry.name, directory)
     return models
 
 

@@ -7,7 +7,6 @@ file.
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -245,7 +244,7 @@ def publish_directory(directory: Path) -> Iterator[Path]:
     The card is moved last: a process killed before that leaves either the old model, or one reported as damaged.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    staged = directory / f"{STAGED}{secrets.token_hex(4)}"
+    staged = directory / f"{STAGED}{os.urandom(4).hex()}"
     try:  # a signal may come as soon as the directory is there
         staged.mkdir(mode=0o700)
         yield staged

@@ -6,14 +6,12 @@ Standard library only: the command line builds options from them.
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from typing import Literal
 
 from nmt_cli.settings import Settings, setting
 from nmt_cli.text.tags import Tag
 
 
-@dataclass(frozen=True, kw_only=True)
 class SamplingConfig(Settings, panel="Sampling"):
     """How translations are sampled."""
 
@@ -29,7 +27,6 @@ class SamplingConfig(Settings, panel="Sampling"):
     seed: int = setting(1, "Random seed; each line has its own stream, by its number.", low=0)
 
 
-@dataclass(frozen=True, kw_only=True)
 class SearchConfig(Settings, panel="Decoding"):
     """Settings of the search for hypotheses, and how many are returned."""
 

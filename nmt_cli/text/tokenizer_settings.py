@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from nmt_cli.settings import Settings
@@ -10,7 +9,6 @@ from nmt_cli.settings import Settings
 TokenizerKind = Literal["unigram", "bpe", "char", "word"]
 
 
-@dataclass(frozen=True, kw_only=True)
 class TokenizerSettings(Settings):
     """How to use a SentencePiece file. Stored with every data set and model."""
 

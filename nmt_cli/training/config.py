@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, Self
 
 from nmt_cli.settings import Settings, setting
@@ -17,7 +17,6 @@ FIRST_RUN = "run-1"  # of several trainings with different seeds, in the directo
 KeptMetric = Literal["bleu", "chrf", "accuracy", "loss"]  # names of fields of `training.watcher.Validation`
 
 
-@dataclass(frozen=True, kw_only=True)
 class TrainConfig(Settings, panel="Optimisation"):
     """How the network is trained."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -14,7 +14,6 @@ from nmt_cli.settings import Settings, setting
 LowConfidence = Literal["blank", "source", "mark"]
 
 
-@dataclass(frozen=True, kw_only=True)
 class RepairConfig(Settings, panel="Repair"):
     """How faulty translations are repaired."""
 
@@ -24,7 +23,6 @@ class RepairConfig(Settings, panel="Repair"):
     replace_unknown: bool = setting(False, "Replace unknown words by the source words they attended to most.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class CheckConfig(Settings, panel="Checks"):
     """How translations are checked, and the consequences."""
 
@@ -58,7 +56,6 @@ class CheckConfig(Settings, panel="Checks"):
         return self.confidence or self.min_confidence is not None
 
 
-@dataclass(frozen=True, kw_only=True)
 class LineConfig(Settings, panel="Text"):
     """How a line is split into pieces, and which of its spans are protected."""
 
@@ -74,7 +71,6 @@ class LineConfig(Settings, panel="Text"):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class TagConfig(Settings, panel="Text"):
     """What a model is told besides the text, of that which it was trained to obey."""
 
@@ -91,7 +87,6 @@ class TagConfig(Settings, panel="Text"):
         return (*to, *self.tag, *filter(None, (self.formality,)))
 
 
-@dataclass(frozen=True, kw_only=True)
 class MemoryConfig(Settings, panel="Text"):
     """The use of earlier translations."""
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import pytest
@@ -9,7 +8,6 @@ from nmt_cli.errors import OptionError
 from nmt_cli.settings import Settings, setting
 
 
-@dataclass(frozen=True, kw_only=True)
 class Oven(Settings):
     heat: int = setting(180, "Degrees.", panel="Baking", low=50, high=250)
     mode: Literal["fan", "grill"] = setting("fan", "Way of heating.", panel="Baking")

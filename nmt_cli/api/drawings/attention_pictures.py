@@ -8,7 +8,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from nmt_cli.api.drawings.drawing import TERMINAL, Drawing, DrawingConfig
+from nmt_cli.api.drawings.config import TERMINAL, DrawingConfig
+from nmt_cli.api.drawings.drawing import Drawing
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.visuals.canvas import PAGES
 from nmt_cli.visuals.heatmap import AxisLabels, Panel, draw_heatmap, format_heatmap

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt_cli.api.drawings.attention_pictures import AttentionView, AttentiveTranslation
-from nmt_cli.api.drawings.drawing import TERMINAL, Drawing, DrawingRequest, check_outputs
+from nmt_cli.api.drawings.config import TERMINAL
+from nmt_cli.api.drawings.drawing import Drawing, DrawingRequest, check_outputs
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
 from nmt_cli.errors import DataError, OptionError

@@ -8,7 +8,8 @@ import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from nmt_cli.api.drawings.drawing import TERMINAL, Drawing, DrawingRequest, check_outputs
+from nmt_cli.api.drawings.config import TERMINAL
+from nmt_cli.api.drawings.drawing import Drawing, DrawingRequest, check_outputs
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.progress import count_stage
 from nmt_cli.api.startup import find_cache

@@ -8,36 +8,11 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
+from nmt_cli.api.drawings.config import TERMINAL, DrawingConfig
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.settings import Settings, setting
 from nmt_cli.visuals.canvas import PAGES, SUFFIXES, check_suffix
-
-TERMINAL = Path("-")  # the output that is text, for a terminal
-SUBJECTS = ("beam", "curves", "corpus", "network", "nearest")  # the options that draw something else than attention
-
-
-@dataclass(frozen=True, kw_only=True)
-class DrawingConfig(Settings, panel="Pictures"):
-    """What is drawn, and how."""
-
-    target: tuple[str, ...] = setting((), "Show the attention of this translation; one per sentence.")
-    pairs: str | None = setting(None, "Tab-separated file of sentences and their translations.")
-    gold: str | None = setting(None, "Alignments by hand (0-0 1-2, one line per sentence) to score attention against.")
-    subwords: bool = setting(False, "Show subwords instead of words.")
-    transpose: bool = setting(False, "Put the source across and the translation down.")
-    heads: bool = setting(False, "Draw every head of every layer of a Transformer, in one sheet; needs TensorFlow.")
-    beam: bool = setting(False, "Draw the beam search tree instead.")
-    curves: bool = setting(False, "Draw the learning curves of the model instead.")
-    corpus: bool = setting(False, "Draw lengths and frequencies of the prepared corpus instead.")
-    network: bool = setting(False, "Draw the layers of the network, their widths and weights instead.")
-    nearest: int = setting(0, "List this many nearest training pairs instead.", low=0)
-
-    @property
-    def subject(self) -> str:
-        """The first of SUBJECTS that is requested, by default attention."""
-        return next((name for name in SUBJECTS if getattr(self, name)), "attention")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nmt_cli.api.drawings.drawing import SUBJECTS, TERMINAL, DrawingConfig
+from nmt_cli.api.drawings.config import SUBJECTS, TERMINAL, DrawingConfig
 from nmt_cli.api.options.combinations import Refusal, SettingValues, exclude, list_names, require
 from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.api.serve_config import ServeConfig

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -44,9 +43,11 @@ def require_input(path: Path, models: Sequence[Path]) -> Path:
         looks_like_text = " " in text.strip() or text.endswith(tuple(FINAL_MARKS)) or not (path.suffix or error.hint)
         if os.path.lexists(path) or not looks_like_text:
             raise
-        quoted = shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
-        from nmt_cli.runtime.installed_models import name_model  # which only this hint needs
+        import shlex  # which only this hint needs
 
+        from nmt_cli.runtime.installed_models import name_model
+
+        quoted = shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
         typed = (part for model in models for part in ("--model", name_model(model)))
         command = shlex.join(["nmt", "translate", *typed])
         hint = f"to translate a sentence: echo {quoted} | {command}"

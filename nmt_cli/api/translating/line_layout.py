@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from json import dumps
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 ESCAPES = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}  # ends of lines that JSON allows in a text
 
 
-@dataclass(frozen=True, kw_only=True)
 class LayoutConfig(Settings, panel="Output"):
     """What is written beside the translation."""
 

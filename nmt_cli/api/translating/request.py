@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 
-@dataclass(frozen=True, kw_only=True)
-class TranslationRequest:
+class TranslationRequest(NamedTuple):
     """What is translated, with which model, and where to; and which options were set explicitly."""
 
     models: tuple[Path, ...]

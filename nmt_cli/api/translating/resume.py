@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +18,13 @@ from nmt_cli.documents.document import Document
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import hash_file
 from nmt_cli.jobs.job import Executor
-from nmt_cli.jobs.journal import BlockJournal
-from nmt_cli.jobs.resuming import JournalledExecutor
 from nmt_cli.runtime.installed_models import CARD, name_model
-from nmt_cli.settings import option_fields
+from nmt_cli.settings import Settings, option_fields
 from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
     from nmt_cli.api.options.command_lines import CommandLine
+    from nmt_cli.jobs.journal import BlockJournal
 
 JOURNAL = ".{name}.journal"
 OF_FOLDER = "nmt"  # stands for the name in that of a folder's journal
@@ -49,6 +47,8 @@ class ResumableJob:
                     "--resume needs files to read and to write", hint="name them: nmt translate FILE -o FILE --resume"
                 )
             return
+        from nmt_cli.jobs.journal import BlockJournal  # which lines that arrive on standard input do not need
+
         self.journal = BlockJournal(self.path, describe_job(request, inputs))
         begun = self.journal.read_identity()
         self.is_begun = begun == self.journal.identity
@@ -82,6 +82,8 @@ class ResumableJob:
         """Returns an executor that keeps its blocks in the journal."""
         if self.journal is None:
             return executor
+        from nmt_cli.jobs.resuming import JournalledExecutor  # as above
+
         layout = self.request.layout
         is_plain = all(document.format.name in UNMARKED for document in documents)
         with_network = not is_plain or layout.alignments or layout.json or bool(self.request.memories.tm)
@@ -109,6 +111,8 @@ class ResumableJob:
 
     def remove_partial_files(self) -> None:
         """Removes the temporary files of killed runs."""
+        from glob import escape  # as above
+
         for target in self.targets:
             for path in target.parent.glob(f".{escape(target.name)}.*.partial"):
                 path.unlink(missing_ok=True)
@@ -176,8 +180,8 @@ def describe_command(request: TranslationRequest) -> CommandLine:
     """Returns the command as it was typed, without `--resume` and `--force`."""
     from nmt_cli.api.options.command_lines import CommandLine, list_values  # the settings of training, for one message
 
-    groups = (value for value in vars(request).values() if hasattr(value, "__dataclass_fields__"))
-    values = dict(vars(request)) | {"model": list(map(name_model, request.models))}
+    groups = (value for value in request if isinstance(value, Settings))
+    values = request._asdict() | {"model": list(map(name_model, request.models))}
     for group in groups:
         values |= {field.name: getattr(group, field.name) for field in option_fields(type(group))}
     typed = [

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nmt_cli.api.drawings.drawing import DrawingConfig
+from nmt_cli.api.drawings.config import DrawingConfig
 from nmt_cli.api.evaluate import evaluate
 from nmt_cli.api.options.arguments import list_paths, list_texts, select_options
 from nmt_cli.api.prepare import prepare

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +17,6 @@ from nmt_cli.settings import Settings, setting
 runner = CliRunner()
 
 
-@dataclass(frozen=True, kw_only=True)
 class Oven(Settings):
     heat: int = setting(180, "Degrees.", panel="Baking", low=50)
     way: Literal["fan", "grill"] = setting("fan", "Way of heating.", panel="Baking")
