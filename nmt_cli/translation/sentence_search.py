@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.sampling import TextId
@@ -13,6 +13,9 @@ from nmt_cli.translation.config import RepairConfig
 from nmt_cli.translation.decoding import decode_results
 from nmt_cli.translation.repair.ladder import Repairer
 from nmt_cli.translation.result import Translation
+
+if TYPE_CHECKING:
+    from nmt_cli.text.tags import TagSet
 
 SUBWORD_NGRAM, CHARACTER_NGRAM = 3, 10  # the size of n-grams that only a loop repeats
 
@@ -83,9 +86,11 @@ class SentenceSearch(NamedTuple):
         searched = self.batch_search.search(rows, config, text_ids, progress)
         return decode_results(texts, rows, searched, source, target)
 
-    def score(self, texts: Sequence[str], targets: Sequence[Sequence[int]]) -> list[tuple[float, ...]]:
-        """Returns the log-probabilities of the tokens of a translation of each text."""
-        rows = self.batch_search.source.make_rows(texts, None)
+    def score(
+        self, texts: Sequence[str], targets: Sequence[Sequence[int]], tags: TagSet = ()
+    ) -> list[tuple[float, ...]]:
+        """Returns the log-probabilities of the tokens of a translation of each text, which has these tags."""
+        rows = self.batch_search.source.make_rows(texts, None, [tags] * len(texts))
         return [forced.log_probabilities for forced in self.batch_search.force(rows, targets)]
 
     @property

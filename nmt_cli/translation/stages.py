@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from nmt_cli.rewriting.rewrite import RewrittenText
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from nmt_cli.text.tags import TagSet
     from nmt_cli.translation.checks.confidence import ConfidenceModel
     from nmt_cli.translation.checks.context import CheckContext
+    from nmt_cli.translation.repair.enclosed import TokenScorer
 
 
 class Tools(Protocol):
@@ -87,6 +89,10 @@ class TranslationBatch:
         is_checked = self.checks is not None and self.checks.check
         return is_checked and self.config.scored and not self.config.sampling.sample
 
+    def make_scorer(self, tools: Tools) -> TokenScorer:
+        """Returns the function that scores translations of other texts with the tags of the request."""
+        return partial(tools.sentences.score, tags=self.config.tags)
+
     def list_ids(self, index: int) -> list[TextId]:
         """Returns the ids of a line's pieces."""
         return [TextId(self.first_line + index, piece) for piece in range(len(self.segments[index]))]
@@ -143,15 +149,20 @@ def carry_lost(tools: Tools, batch: TranslationBatch) -> None:
         return tools.sentences.repair(tools.sentences.search(texts, batch.config), batch.config, batch.repair)
 
     repair_losses(batch.pieces, batch.translations, tools.reader, search_again, tools.reader.if_lost)
-    read_again(batch.pieces, batch.translations, tools.reader, search_again, tools.sentences.score)
+    read_again(batch.pieces, batch.translations, tools.reader, search_again, batch.make_scorer(tools))
 
 
 def find_omissions(tools: Tools, batch: TranslationBatch) -> None:
-    """Finds content words that translations leave out."""
-    if not batch.finds_left_out:
-        return
-    read = tools.read_left_out(list(batch.translations.values()), batch.config.tags)
-    batch.translations = dict(zip(batch.translations, read, strict=True))
+    """Finds words that marks enclose, and content words left out."""
+    if batch.config.scored and any(piece.masked.extracted for piece in batch.pieces.values()):
+        from nmt_cli.translation.repair.enclosed import settle_pairs  # which few lines need
+
+        profile = tools.profile.source if tools.profile is not None else None
+        language, scorer = tools.reader.context.languages[0], batch.make_scorer(tools)
+        batch.translations |= settle_pairs(batch.pieces, batch.translations, scorer, profile, language)
+    if batch.finds_left_out:
+        read = tools.read_left_out(list(batch.translations.values()), batch.config.tags)
+        batch.translations = dict(zip(batch.translations, read, strict=True))
 
 
 def place(tools: Tools, batch: TranslationBatch) -> None:
@@ -191,7 +202,7 @@ def check(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def rate(tools: Tools, batch: TranslationBatch) -> None:
-    """Rates the confidence of each translation, and marks those of too little."""
+    """Rates the confidence of translations, and marks too little."""
     if batch.checks is not None and batch.checks.check and not batch.config.sampling.sample and tools.confidence:
         from nmt_cli.translation.checks.confidence import judge_translations  # training needs none
 
@@ -218,7 +229,7 @@ STAGES = (
     make_stage(search, "lines pieces", "translations"),
     make_stage(repair, "translations", "translations"),
     make_stage(carry_lost, "pieces translations", "pieces translations"),
-    make_stage(find_omissions, "translations", "translations"),
+    make_stage(find_omissions, "pieces translations", "translations"),
     make_stage(place, "pieces translations", "parts translations"),
     make_stage(write_back, "pieces translations parts", "parts"),
     make_stage(join, "lines rewritten_lines segments pieces parts", "result"),

@@ -10,6 +10,7 @@ import numpy as np
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.sampling import TextId
 from nmt_cli.sources.source import TextSource
+from nmt_cli.text.tags import TagSet
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
@@ -50,7 +51,9 @@ class ScriptedSearch(SentenceSearch):
         self.translator.given += lines
         return [self.translator.make_translation(line) for line in lines]
 
-    def score(self, texts: Sequence[str], targets: Sequence[Sequence[int]]) -> list[tuple[float, ...]]:
+    def score(
+        self, texts: Sequence[str], targets: Sequence[Sequence[int]], tags: TagSet = ()
+    ) -> list[tuple[float, ...]]:
         """A token is certain where the rule writes it, else impossible."""
         written = [self.translator.make_translation(text).hypotheses[0].tokens for text in texts]
         return [

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from nmt_cli.carrying.spans import Pair, find_partners
+from nmt_cli.translation.placement.cuts import find_cut
 from nmt_cli.translation.placement.traced_text import Position, TextRange, TracedText
 
 MarkForm = Literal["point", "open", "close", "word", "cut"]
@@ -95,7 +96,7 @@ class MarkPlacer:
         """Returns the characters that a mark or pair encloses, before the positions of others are known."""
         traced = self.traced
         if self.marks[node.first].form == "cut":
-            self.cut = traced.find_cut(node.start, self.cut.end)
+            self.cut = find_cut(traced, node.start, self.cut.end)
             return self.cut
         if self.marks[node.first].form == "word":
             positions = traced.list_targets(node.start, node.end)

@@ -20,6 +20,7 @@ from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.words import has_word
 
 UNALIGNED = -1
+FAINT = 0.5  # share of the surest word's weight below which another is not the translation of the same word
 BEHIND_FINAL_MARK = CLOSING + TURNED_QUOTES + " "
 LETTERS = re.compile(r"[^\W_]+")
 
@@ -144,7 +145,9 @@ class TracedText:
     def find_run(self, inked: list[int], start: int, end: int) -> Position:
         """Returns the densest run of these characters, which come from the source characters [start, end)."""
         first = next((n for n, index in enumerate(inked) if self.text[index] not in PAUSES), 0)
-        within = self.select_densest(inked if self.source[start] in PAUSES else inked[first:])
+        inked = inked if self.source[start] in PAUSES else inked[first:]
+        touched = self.find_touched(start, end)
+        within = self.select_densest(self.drop_faint(inked) if touched.stop - touched.start == 1 else inked)
         low, high = within[0], within[-1] + 1
         first_word, last_word = (self.words[find_word(self.words, index)] for index in (within[0], within[-1]))
         while low > first_word.start and self.sources[low - 1] == UNALIGNED:
@@ -152,6 +155,12 @@ class TracedText:
         while high < last_word.end and self.sources[high] == UNALIGNED:
             high += 1
         return self.widen_to_blanks(low, high, start, end)
+
+    def drop_faint(self, positions: Sequence[int]) -> list[int]:
+        """Returns the characters of words that are nearly as sure as the surest, of those that come from one word."""
+        weights = [self.weights[find_word(self.words, index)] for index in positions]
+        least = max(weights) * FAINT
+        return [index for index, weight in zip(positions, weights, strict=True) if weight >= least]
 
     def select_densest(self, positions: list[int]) -> list[int]:
         """Returns those characters that stand in the densest run of the words with any; all, if they are blanks."""
@@ -269,30 +278,6 @@ class TracedText:
         ends = self.spoken_ends[max(0, index - 1) : index + 1]
         end = min(ends, key=lambda end: abs(end - point.start), default=point.start)
         return point._replace(start=end, end=end)
-
-    def find_cut(self, point: int, low: int) -> Position:
-        """Returns the blank after `low` that divides the translation where the blank `point` divides its source.
-
-        The words on each side come from the source words on that side, as far as known; a pause, and the same
-        proportion, decide between blanks. Without blanks, a script without blanks is divided anywhere.
-        """
-        ends = [word.end for word in self.words[:-1] if word.end > low]
-        if not ends:
-            spread = round(point / len(self.source) * len(self.text))
-            end = min(max(spread, low + 1), len(self.text)) if find_unspaced(self.text) else len(self.text)
-            return Position(end, end)
-        starts = [word.start for word in self.words if word.start >= low and self.sources[word.start] != UNALIGNED]
-        agreeing = [0, *accumulate(1 if self.sources[start] < point else -1 for start in starts)]  # less a constant
-        expected = sum(word.end <= point for word in self.source_words) / len(self.source_words) * len(self.words)
-
-        def rate(end: int) -> float:
-            distance = abs(find_word(self.words, end) + 1 - expected)
-            return agreeing[bisect_left(starts, end)] + 0.5 * (self.text[end - 1] in PAUSES) - 0.5 * distance
-
-        end = max(ends, key=rate)
-        start = next(word.start for word in self.words if word.start > end)
-        exact = [index for index in self.targets.get(point, ()) if end <= index < start]
-        return Position(exact[0], exact[0] + 1) if exact else Position(end, start)
 
 
 def find_word(words: Sequence[TextRange], position: int) -> int:

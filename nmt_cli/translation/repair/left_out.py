@@ -46,7 +46,10 @@ def read_left_out(
 ) -> list[Translation]:
     """Returns the translations with the content words that they leave out of their sentences, which have these tags."""
     left_out = find_left_out(translations, search, profile, tags)
-    return [old._replace(left_out=words) if words else old for old, words in zip(translations, left_out, strict=True)]
+    return [
+        old._replace(left_out=tuple(dict.fromkeys((*old.left_out, *words)))) if words else old
+        for old, words in zip(translations, left_out, strict=True)
+    ]
 
 
 def find_left_out(

@@ -6,23 +6,16 @@ no mark is lost that a check could see: `(now)` becomes `(kehr)`. Knows no netwo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from math import inf
 
 from nmt_cli.carrying.kind import compile_guard
-from nmt_cli.carrying.spans import Span, find_partners
+from nmt_cli.carrying.spans import Span
 from nmt_cli.search.sampling import TextId
-from nmt_cli.text.normalise import normalise
-from nmt_cli.translation.repair.carry_lost import PieceSearch, find_loss, list_attended, make_attempt
-from nmt_cli.translation.result import Hypothesis, Translation
+from nmt_cli.translation.repair.carry_lost import PieceSearch, find_loss, make_attempt
+from nmt_cli.translation.repair.enclosed import TokenScorer, find_doubtful_pairs
+from nmt_cli.translation.result import Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.pieces import Piece
-
-TokenScorer = Callable[
-    [Sequence[str], Sequence[Sequence[int]]], list[tuple[float, ...]]
-]  # of tokens, given source texts
-
-EVIDENCE = 1.0  # nats by which a token is less likely without the words that it translates
 
 
 def read_again(
@@ -67,26 +60,5 @@ def order(piece: Piece, translation: Translation, reader: LineReader, score: Tok
     if not translation.hypotheses:
         return 0, -inf
     loss = find_loss(piece, translation, reader.context, reader.if_lost)
-    without_pairs = list(leave_out_pairs(piece, translation))
-    scores = score(without_pairs, [translation.hypotheses[0].tokens] * len(without_pairs)) if without_pairs else []
-    lost_pairs = [other for other in scores if not depends_on_source(translation.hypotheses[0], other)]
-    return -len(loss) - len(lost_pairs), translation.hypotheses[0].score
-
-
-def leave_out_pairs(piece: Piece, translation: Translation) -> Iterator[str]:
-    """Yields the text without the words in each pair of marks to which no word of the translation attends most.
-
-    In one sentence of two, their translation attends to a word beside them.
-    """
-    extracted, attended = piece.masked.extracted, list_attended(translation)
-    words = [len(piece.text[: mark.offset].split()) for mark in extracted]  # before each mark
-    for first, last in find_partners([mark.span.pair for mark in extracted]).items():
-        if words[first] < words[last] and not any(words[first] <= word < words[last] for word in attended):
-            yield normalise(piece.text[: extracted[first].offset].rstrip() + piece.text[extracted[last].offset :])
-
-
-def depends_on_source(hypothesis: Hypothesis, others: Sequence[float]) -> bool:
-    """Whether any token is less likely with another source, given the log-probability of each with that."""
-    return any(
-        chance - without > EVIDENCE for chance, without in zip(hypothesis.token_log_probabilities, others, strict=True)
-    )
+    (pairs,) = find_doubtful_pairs([(piece, translation)], score)
+    return -len(loss) - sum(pair.is_lost for pair in pairs), translation.hypotheses[0].score

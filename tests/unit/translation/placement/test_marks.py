@@ -14,10 +14,16 @@ from nmt_cli.translation.placement.traced_text import TracedText
 from nmt_cli.translation.placement.tracing import find_word_ranges, trace_words
 
 
-def trace(source: str, target: str, links: Sequence[int | None], attracted: Sequence[int] = ()) -> TracedText:
+def trace(
+    source: str,
+    target: str,
+    links: Sequence[int | None],
+    attracted: Sequence[int] = (),
+    weights: Sequence[float] = (),
+) -> TracedText:
     """A translation of which word t comes from source word `links[t]`; each mark of it is a word."""
     ranges = [find_word_ranges(text) for text in (source, target)]
-    return trace_words(source, ranges[0], target, ranges[1], links, attracted=attracted)
+    return trace_words(source, ranges[0], target, ranges[1], links, weights, attracted)
 
 
 def write(text: str, placed: Sequence[PlacedMark], names: Sequence[str]) -> str:
@@ -32,6 +38,12 @@ def list_names(mark: PlacedMark, names: Sequence[str]) -> list[tuple[int, str]]:
     inside = [pair for inner in mark.inside for pair in list_names(inner, names)]
     closing = [(mark.position.end, names[mark.node.last])] * (mark.node.last > mark.node.first)
     return [(mark.position.start, names[mark.node.first]), *inside, *closing]
+
+
+def test_a_pair_around_one_word_takes_no_faint_neighbour_along() -> None:
+    marks = [Mark("open", 7, 7, "b"), Mark("close", 11, 11, "b")]
+    traced = trace("Select File now", "Wählen Sie Datei jetzt", [1, 1, 1, 2], weights=[0.2, 0.2, 0.7, 0.9])
+    assert write(traced.text, place_marks(marks, traced), ["<", ">"]) == "Wählen Sie <Datei> jetzt"
 
 
 def place_point(traced: TracedText, start: int, **options: str) -> str:

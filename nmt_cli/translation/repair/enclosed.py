@@ -1,0 +1,147 @@
+"""Finds what stands for the words between two marks (tags, emphasis, brackets), where attention hardly shows it.
+
+The network is asked how likely it finds the translation without these words. What becomes much less likely stands for
+them; if nothing does, the translation leaves them out, and the marks would enclose other words. Knows no network.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from nmt_cli.carrying.spans import find_partners
+from nmt_cli.languages.rules import find_rules
+from nmt_cli.search.sampling import TextId
+from nmt_cli.text.normalise import find_unspaced, normalise
+from nmt_cli.text.words import has_letters
+from nmt_cli.translation.checks.coverage import is_content_word
+from nmt_cli.translation.repair.carry_lost import number_words
+from nmt_cli.translation.repair.faults import PUNCTUATION
+from nmt_cli.translation.result import Hypothesis, Translation
+from nmt_cli.translation.segmentation.pieces import Piece
+
+if TYPE_CHECKING:
+    from nmt_cli.arrays.types import FloatArray
+    from nmt_cli.text.profile import TextProfile
+
+TokenScorer = Callable[
+    [Sequence[str], Sequence[Sequence[int]]], list[tuple[float, ...]]
+]  # of tokens, given source texts
+
+CLEAR = 0.5  # share of a token's attention to some words from which it surely stands for one of them
+EVIDENCE = 1.0  # nats by which a token is less likely without the words that it translates
+NO_EVIDENCE = 0.3  # nats
+TEXTS_PER_MARKED_WORD = 100  # a word between marks that occurs in more training texts than one of so many may be lost
+LEAST_ATTENTION = 1e-6  # attention that each allowed position has at least
+
+
+class DoubtfulPair(NamedTuple):
+    """Words between two marks to which no token of a translation clearly attends."""
+
+    words: str
+    rest: str  # the text without them
+    positions: Sequence[int]  # theirs, in the source
+    drops: Sequence[float] = ()  # nats by which each token is less likely without them
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether nothing stands for them."""
+        return max(self.drops) <= EVIDENCE
+
+
+def find_doubtful_pairs(pieces: Sequence[tuple[Piece, Translation]], score: TokenScorer) -> list[list[DoubtfulPair]]:
+    """Returns the doubtful pairs of the best translation of each piece."""
+    doubtful = [list(list_unclear(piece, translation)) for piece, translation in pieces]
+    asked = [(pair, pieces[index][1].hypotheses[0]) for index, pairs in enumerate(doubtful) for pair in pairs]
+    scores = score([pair.rest for pair, _ in asked], [best.tokens for _, best in asked]) if asked else []
+    drops = (
+        [with_words - without for with_words, without in zip(best.token_log_probabilities, values, strict=True)]
+        for (_, best), values in zip(asked, scores, strict=True)
+    )
+    return [[pair._replace(drops=next(drops)) for pair in pairs] for pairs in doubtful]
+
+
+def list_unclear(piece: Piece, translation: Translation) -> Iterator[DoubtfulPair]:
+    """Yields the pairs of marks to whose words no token clearly attends, before any is asked for."""
+    extracted = piece.masked.extracted
+    partners = find_partners([mark.span.pair for mark in extracted])
+    if not partners or not translation.hypotheses:
+        return
+    best = translation.hypotheses[0]
+    attention = best.attention[: -1 if best.finished else None, :-1]
+    numbers = np.array(number_words(translation.source_pieces[:-1]))
+    before = [len(piece.text[: mark.offset].split()) for mark in extracted]  # words
+    for first, last in partners.items():
+        positions = np.flatnonzero((before[first] <= numbers) & (numbers < before[last]))
+        start, end = extracted[first].offset, extracted[last].offset
+        rest = normalise(piece.text[:start].rstrip() + piece.text[end:]) if len(positions) else ""
+        if has_letters(rest) and attention[:, positions].sum(axis=1).max(initial=0) < CLEAR:
+            yield DoubtfulPair(piece.text[start:end], rest, positions.tolist())
+
+
+def settle_pairs(
+    pieces: Mapping[TextId, Piece],
+    translations: Mapping[TextId, Translation],
+    score: TokenScorer,
+    profile: TextProfile | None,
+    language: str,
+) -> dict[TextId, Translation]:
+    """Returns the translations of which a pair is doubtful, with attention to its words from what stands for them.
+
+    If nothing does, the content words among them are left out; `profile` and `language` are the source's.
+    """
+    marked = [text_id for text_id in translations if pieces[text_id].masked.extracted]
+    doubtful = find_doubtful_pairs([(pieces[text_id], translations[text_id]) for text_id in marked], score)
+    return {
+        text_id: settle_translation(translations[text_id], pairs, profile, language)
+        for text_id, pairs in zip(marked, doubtful, strict=True)
+        if pairs
+    }
+
+
+def settle_translation(
+    translation: Translation, pairs: Sequence[DoubtfulPair], profile: TextProfile | None, language: str
+) -> Translation:
+    """Returns a translation whose best hypothesis attends to the words of its doubtful pairs, or tells their loss."""
+    best, *others = translation.hypotheses
+    left_out = list(translation.left_out)
+    for pair in pairs:
+        if not pair.is_lost:
+            best = attend_to_pair(best, pair)
+        elif profile is not None:
+            left_out += list_telling_words(pair.words, best.text, profile, language)
+    return translation._replace(hypotheses=(best, *others), left_out=tuple(left_out))
+
+
+def attend_to_pair(hypothesis: Hypothesis, pair: DoubtfulPair) -> Hypothesis:
+    """Returns a hypothesis of which no word attends to a pair without need of it.
+
+    If those that attend to it most have no evidence, it is the words with the most evidence that attend to it alone.
+    """
+    end = len(hypothesis.pieces) - hypothesis.finished
+    words = list(range(end)) if find_unspaced(hypothesis.text) else number_words(hypothesis.pieces[:end])
+    attention: FloatArray = hypothesis.attention.copy()
+    is_inside = np.isin(np.arange(attention.shape[1]), pair.positions)
+    drops, attends = np.full(max(words) + 1, -np.inf), np.zeros(max(words) + 1, dtype=bool)
+    np.maximum.at(drops, words, pair.drops[:end])
+    np.logical_or.at(attends, words, is_inside[attention[:end].argmax(axis=1)])
+    is_right = drops.max(where=attends, initial=0) > EVIDENCE
+    stands = (attends & (drops > NO_EVIDENCE) if is_right else drops >= max(EVIDENCE, drops.max() / 2))[words]
+    allowed = np.where(stands[:, None], is_inside | is_right, ~is_inside)
+    settled = np.where(allowed, attention[:end] + LEAST_ATTENTION, 0)
+    attention[:end] = settled / settled.sum(axis=1, keepdims=True)
+    return hypothesis._replace(attentions=(attention,))
+
+
+def list_telling_words(text: str, target: str, profile: TextProfile, language: str) -> list[str]:
+    """Returns the words of a text whose loss changes what is said: content words and negations."""
+    words = (PUNCTUATION.sub("", word) for word in text.split())
+    negations = find_rules(language).negations or "(?!)"
+    return [
+        word
+        for word in words
+        if is_content_word(word, target, profile, TEXTS_PER_MARKED_WORD) or re.fullmatch(negations, word, re.IGNORECASE)
+    ]

@@ -1,0 +1,79 @@
+"""Marks enclose what the network needs their words for; words that it does not need are told as left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from nmt_cli.search.sampling import TextId
+from nmt_cli.text.profile import CorpusProfile, TextProfile
+from nmt_cli.text.profiling.building import build_profile
+from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.repair.enclosed import settle_pairs
+from nmt_cli.translation.result import Hypothesis, Translation
+from nmt_cli.translation.segmentation.line_reader import LineReader
+from nmt_cli.translation.segmentation.pieces import Piece
+
+SOURCE = ("▁open", "▁the", "▁file", "▁now", "</s>")
+MEANINGS = {"▁öffne": "open", "▁die": "the", "▁Datei": "file", "▁jetzt": "now"}  # what each target word needs
+READER = LineReader(LineConfig(), carries=False)
+ID = TextId(0, 0)
+
+
+@pytest.fixture(scope="module")
+def hundred_texts() -> TextProfile:
+    source = CorpusProfile.parse(build_profile([("We eat.", "Wir essen.")] * 100).encode()).source
+    assert source is not None
+    return source
+
+
+def translate(target: str, attended: Sequence[int], share: float) -> Translation:
+    """A translation each word of which attends to one source word by a share, and to all others by the rest."""
+    words = (*(f"▁{word}" for word in target.split()), "</s>")
+    attention = np.full((len(words), len(SOURCE)), (1 - share) / len(SOURCE))
+    attention[range(len(words)), [*attended, len(SOURCE) - 1]] += share
+    values = (-0.1,) * len(words)
+    hypothesis = Hypothesis(target, tuple(range(len(words))), words, -1.0, -1.0, values, (attention,), True)
+    return Translation("", SOURCE, (hypothesis,), frozenset())
+
+
+def settle(line: str, translation: Translation, profile: TextProfile | None = None) -> tuple[list[int], Translation]:
+    """The source words that the target words attend to then, and the translation; scored by what each word needs."""
+    (piece,) = (piece for piece in READER.split(line) if piece.is_translated)
+    words = translation.hypotheses[0].pieces
+
+    def score(texts: Sequence[str], targets: Sequence[Sequence[int]]) -> list[tuple[float, ...]]:
+        return [tuple(-0.1 if MEANINGS.get(word, "") in text else -9.0 for word in words) for text in texts]
+
+    pieces: dict[TextId, Piece] = {ID: piece}
+    new = settle_pairs(pieces, {ID: translation}, score, profile, "eng").get(ID, translation)
+    return new.hypotheses[0].attention[:-1].argmax(axis=1).tolist(), new
+
+
+@pytest.mark.parametrize("mark", ["<b>{}</b>", "*{}*", "<1>{}</1>", '<g id="1">{}</g>'])
+def test_the_word_that_needs_the_marked_one_attends_to_it_alone(mark: str) -> None:
+    misled = translate("öffne die Datei jetzt", [0, 3, 2, 2], share=0.2)
+    attended, new = settle(f"open the file {mark.format('now')}, not later.", misled)
+    assert (attended, new.left_out) == ([0, 0, 2, 3], ())
+
+
+def test_a_word_without_evidence_does_not_attend_to_the_marked_one() -> None:
+    attended, _ = settle("open the file <b>now</b>, not later.", translate("öffne die Datei jetzt", [0, 3, 2, 3], 0.2))
+    assert attended == [0, 0, 2, 3]
+
+
+def test_clear_attention_is_not_doubted() -> None:
+    clear = translate("öffne die Datei jetzt", [0, 3, 2, 3], share=0.9)
+    _, new = settle("open the file <b>now</b>, not later.", clear)
+    assert new is clear
+
+
+@pytest.mark.parametrize(("word", "left_out"), [("now", ("now",)), ("not", ("not",)), ("we", ())])
+def test_telling_words_that_nothing_stands_for_are_left_out(
+    word: str, left_out: tuple[str, ...], hundred_texts: TextProfile
+) -> None:
+    lost = translate("öffne die Datei", [0, 1, 2], share=0.2)
+    _, new = settle(f"open the file <b>{word}</b>, you two.", lost, hundred_texts)
+    assert new.left_out == left_out
