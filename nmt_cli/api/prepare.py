@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from nmt_cli.api.advice import Advice, BaseCommands, advise_on_corpus
 from nmt_cli.api.log import log_warnings
 from nmt_cli.api.options.arguments import PathLike, build_settings, explain_os_errors, find_path, list_paths
-from nmt_cli.api.options.command_lines import describe_prepare, describe_train
+from nmt_cli.api.options.command_lines import CommandLine, describe_prepare, describe_train
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats.inputs import CorpusFile, parse_input
@@ -32,6 +32,7 @@ class PrepareRequest:
     source_file: Path | None = None
     target_file: Path | None = None
     force: bool = False
+    resume: bool = False
     report: Path | None = None
     processes: int = 1
 
@@ -44,6 +45,19 @@ class PrepareRequest:
         if not inputs:
             raise OptionError("no corpus was named", hint="try `nmt prepare corpus.tsv`")
         return inputs
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether an interrupted preparation can go on."""
+        from nmt_cli.corpus.steps.workspace import locate_workspace  # imports numpy
+
+        return locate_workspace(self.data).exists()
+
+    @property
+    def resumption(self) -> CommandLine:
+        """The command that goes on with an interrupted preparation."""
+        forced = [("--force",)] if self.force else []
+        return self.commands.prepare.extend(*forced, ("--resume",))
 
     @property
     def commands(self) -> BaseCommands:
@@ -90,6 +104,7 @@ def prepare(
     target_file: PathLike | None = None,
     data: PathLike = "prepared",
     force: bool = False,
+    resume: bool = False,
     report: PathLike | None = None,
     processes: int = 1,
     progress: StageReporter | None = None,
@@ -97,7 +112,8 @@ def prepare(
 ) -> PrepareReport:
     """Checks, cleans, splits and encodes sentence pairs, and writes the prepared corpus `data`.
 
-    `options` are those of `nmt prepare`, such as `vocab_size=2000` or `test=500`. With several `processes`, the calling
+    `options` are those of `nmt prepare`, such as `vocab_size=2000` or `test=500`; `resume` goes on where an interrupted
+    call was. With several `processes`, the calling
     program must be importable without side effects, as `multiprocessing` requires. Raises NotFoundError, DataError,
     OptionError or OutputError.
     """
@@ -109,6 +125,7 @@ def prepare(
         config=config,
         data=Path(data),
         force=force,
+        resume=resume,
         report=find_path(report),
         processes=processes,
         **files,
@@ -132,6 +149,7 @@ def run_preparation(request: PrepareRequest, progress: StageReporter) -> Prepare
         request.data,
         config,
         replace=request.force,
+        resume=request.resume,
         report_progress=progress,
         processes=request.processes,
         report=request.report,

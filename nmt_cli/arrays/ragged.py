@@ -42,9 +42,8 @@ class Ragged:
 
     @classmethod
     def load(cls, stem: Path) -> Self:
-        """Memory-maps `stem`.ids.npy. Raises ValueError or OSError if the files were not written by `save`."""
-        ids = np.load(f"{stem}.ids.npy", mmap_mode="r", allow_pickle=False)
-        offsets = np.load(f"{stem}.offsets.npy", allow_pickle=False)
+        """Memory-maps both files. Raises ValueError or OSError if the files were not written by `save`."""
+        ids, offsets = (np.load(f"{stem}.{name}.npy", mmap_mode="r", allow_pickle=False) for name in ("ids", "offsets"))
         if ids.ndim != 1 or offsets.ndim != 1 or not len(offsets) or offsets[-1] != len(ids):
             raise ValueError(f"{stem}: ids and offsets do not belong together")
         return cls(ids, offsets)
@@ -65,6 +64,11 @@ class Ragged:
 
     def __iter__(self) -> Iterator[IntArray]:
         return (self[row] for row in range(len(self)))
+
+    def slice(self, rows: slice) -> Self:
+        """Returns the sequences of a block of rows."""
+        offsets = self.offsets[rows.start : rows.stop + 1]
+        return type(self)(self.ids[offsets[0] : offsets[-1]], offsets - offsets[0])
 
     def truncate(self, limit: int) -> Self:
         """Returns the sequences with at most their first `limit` ids."""
@@ -90,6 +94,47 @@ class Ragged:
     def lengths(self) -> NDArray[np.int64]:
         """Number of ids (N,) of each sequence."""
         return np.diff(self.offsets)
+
+
+class RaggedWriter:
+    """Writes what `Ragged.save` writes, part by part; ids take two or four bytes, by the size of the vocabulary."""
+
+    def __init__(self, stem: Path, vocabulary_size: int) -> None:
+        dtype = Ragged.from_sequences((), vocabulary_size=vocabulary_size).ids.dtype
+        self.ids = ArrayWriter(Path(f"{stem}.ids.npy"), dtype)
+        self.offsets = ArrayWriter(Path(f"{stem}.offsets.npy"), np.dtype(np.int64))
+        self.offsets.append(np.zeros(1, np.int64))
+
+    def append(self, rows: Ragged) -> None:
+        self.offsets.append(rows.offsets[1:] + self.ids.size)
+        self.ids.append(rows.ids)
+
+    def close(self) -> None:
+        self.ids.close()
+        self.offsets.close()
+
+
+class ArrayWriter:
+    """Writes the file of an array of one dimension part by part; its header is completed at the end."""
+
+    def __init__(self, path: Path, dtype: np.dtype[np.integer]) -> None:
+        self.dtype, self.size = dtype, 0
+        self.file = path.open("wb")
+        self.write_header()
+
+    def write_header(self) -> None:
+        """Writes the header, whose length does not depend on that of the array."""
+        header = np.lib.format.header_data_from_array_1_0(np.zeros(0, self.dtype))
+        np.lib.format.write_array_header_1_0(self.file, header | {"shape": (self.size,)})
+
+    def append(self, values: IntArray) -> None:
+        self.file.write(np.ascontiguousarray(values, self.dtype).data)
+        self.size += len(values)
+
+    def close(self) -> None:
+        with self.file:
+            self.file.seek(0)
+            self.write_header()
 
 
 def write_array(path: Path, array: IntArray) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 IntArray = NDArray[np.integer]
+BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.floating]
 SourceArray = NDArray[Any]  # ids of text, or features of pictures
 

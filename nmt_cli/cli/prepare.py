@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -44,6 +46,9 @@ def prepare(
         declare_option("--report", "Write the findings of the checks to this .html or .json.", "Checks"),
     ] = None,
     data: DataOption = Path("prepared"),
+    resume: Annotated[
+        bool, declare_option("--resume", "Go on where an interrupted preparation was; give the same options.", "Data")
+    ] = False,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -55,11 +60,23 @@ def prepare(
         source_file=source_file,
         target_file=target_file,
         force=force,
+        resume=resume,
         report=report,
         processes=count_cores(),
     )
-    with show_stage_progress(screen) as progress:
+    with offer_resumption(screen, request), show_stage_progress(screen) as progress:
         outcome = run_preparation(request, progress)
     show_prepared_corpus(screen, outcome.report, outcome.advice)
     if as_json:
         typer.echo(json.dumps(outcome.to_mapping() | explicit.origin_entry, ensure_ascii=False))
+
+
+@contextmanager
+def offer_resumption(screen: Screen, request: PrepareRequest) -> Iterator[None]:
+    """Says how to go on with a preparation that was interrupted, if anything of it is kept."""
+    try:
+        yield
+    except BaseException:
+        if request.is_unfinished:
+            screen.say(f"what was read is kept; go on with: {request.resumption}")
+        raise

@@ -6,28 +6,31 @@ Letters: N pairs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.arrays.types import IntArray
+from nmt_cli.arrays.scratch import Column, Scratch, iterate_blocks
+from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.corpus.tag_rows import number_languages
 from nmt_cli.text.tags import TagSet
 
-BoolArray = NDArray[np.bool_]
 Side = Literal["source", "target"]
 Role = Literal["train", "dev", "test"]
+SELECTED = 20_000  # texts whose places are looked up at a time
 
 
 class Texts(Sequence[str]):
-    """N texts in one UTF-8 buffer, which takes a quarter of the memory of a list and can be viewed as an array."""
+    """N texts in one UTF-8 buffer, which takes a quarter of the memory of a list and can be viewed as an array.
 
-    def __init__(self) -> None:
-        self.data = bytearray()
-        self._sizes: list[NDArray[np.int64]] = []
-        self._offsets = np.zeros(1, np.int64)
+    `data` is what its bytes are kept in, `ends` the offset at which each ends. By default both are in memory.
+    """
+
+    def __init__(self, data: Column | None = None, ends: Column | None = None) -> None:
+        self.data = Column(np.uint8) if data is None else data
+        self.ends = Column(np.int64) if ends is None else ends
 
     @classmethod
     def from_strings(cls, texts: Sequence[str]) -> Self:
@@ -39,31 +42,38 @@ class Texts(Sequence[str]):
 
     def extend(self, data: bytes, sizes: NDArray[np.int64]) -> None:
         """Appends texts: their concatenated bytes, and the number of bytes of each."""
-        self.data += data
-        self._sizes.append(sizes)
+        self.ends.append(np.cumsum(sizes) + len(self.data))
+        self.data.append(np.frombuffer(data, np.uint8))
 
-    @property
-    def offsets(self) -> NDArray[np.int64]:
-        """(N + 1,) the offset in `data` at which each text begins, and the end of the last."""
-        if self._sizes:
-            ends = np.cumsum(np.concatenate(self._sizes)) + self._offsets[-1]
-            self._offsets, self._sizes = np.concatenate([self._offsets, ends]), []
-        return self._offsets
+    def find_bounds(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+        """Returns the offsets in `data` at which the texts of these rows begin and end."""
+        ends = self.ends.read()
+        return np.where(rows > 0, ends[rows - 1], 0), ends[rows]
 
     def __len__(self) -> int:
-        return len(self.offsets) - 1
+        return len(self.ends)
 
     def __getitem__(self, row: Any) -> Any:
         if isinstance(row, slice):
-            return [self[number] for number in range(*row.indices(len(self)))]
-        offsets = self.offsets
-        return self.data[offsets[row] : offsets[row + 1]].decode()
+            return list(self.select(np.arange(*row.indices(len(self)))))
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"row {row} of {len(self)}")
+        return next(self.select(np.array([row % len(self)])))
 
-    def select(self, rows: NDArray[np.integer]) -> Iterator[str]:
+    def __iter__(self) -> Iterator[str]:
+        return self.select(np.arange(len(self)))
+
+    def select(self, rows: IntArray) -> Iterator[str]:
         """Yields the texts of the rows, in their order; faster than indexing one by one."""
-        offsets, data = self.offsets, self.data
-        for start, end in zip(offsets[rows].tolist(), offsets[rows + 1].tolist(), strict=True):
-            yield data[start:end].decode()
+        return (str(text, "utf-8") for text in self.select_bytes(rows))
+
+    def select_bytes(self, rows: IntArray) -> Iterator[memoryview]:
+        """Yields the texts of the rows in UTF-8, in their order."""
+        data = self.data.read().data
+        for block in iterate_blocks(len(rows), SELECTED):
+            starts, ends = self.find_bounds(rows[block])
+            for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+                yield data[start:end]
 
 
 @dataclass(frozen=True)
@@ -85,10 +95,23 @@ class PairFacts:
     group_keys: NDArray[np.uint64]  # (N,) equal for equal values of the group column; 0 for none
     tags: NDArray[np.uint16]  # (N,) the number of the pair's tags in `Pairs.tag_sets`
 
-    @classmethod
-    def join(cls, parts: Sequence[PairFacts]) -> Self:
-        """Concatenates the facts of several chunks of pairs."""
-        return cls(*(np.concatenate([getattr(part, column.name) for part in parts]) for column in fields(cls)))
+
+FACT_TYPES = {
+    "flags": np.uint32,
+    "source_keys": np.uint64,
+    "target_keys": np.uint64,
+    "checksums": np.uint32,
+    "source_lengths": np.int32,
+    "target_lengths": np.int32,
+    "source_words": np.int32,
+    "target_words": np.int32,
+    "source_scripts": np.uint8,
+    "target_scripts": np.uint8,
+    "line_numbers": np.int64,
+    "input_numbers": np.uint16,
+    "group_keys": np.uint64,
+    "tags": np.uint16,
+}
 
 
 @dataclass
@@ -101,22 +124,27 @@ class Pairs:
     input_training_only: list[bool] = field(default_factory=list)  # empty: none is for training only
     input_tags: list[TagSet] = field(default_factory=list)  # empty: none has tags
     tag_sets: list[TagSet] = field(default_factory=lambda: [()])  # distinct ones, the empty one first
-    source: Texts = field(default_factory=Texts)
-    target: Texts = field(default_factory=Texts)
     more_columns: int = 0
     originals: dict[int, tuple[str, str]] = field(default_factory=dict)  # by row: some texts before mending
     # Pairs that share a sentence of these sides stay in one split.
     connecting_sides: tuple[Side, ...] = ("source", "target")
-    parts: list[PairFacts] = field(default_factory=list)
     shared_results: dict[str, Any] = field(default_factory=dict)  # by name: what one check computes and others need
+    scratch: Scratch = field(default_factory=Scratch)  # where long arrays are
+
+    def __post_init__(self) -> None:
+        make_column = self.scratch.make_column
+        self.columns = {name: make_column(name, dtype) for name, dtype in FACT_TYPES.items()}
+        self.source, self.target = (
+            Texts(make_column(f"{side}.texts", np.uint8), make_column(f"{side}.ends", np.int64))
+            for side in ("source", "target")
+        )
 
     def close(self) -> None:
         """Joins the chunks into one table, once all pairs are read. Raises ValueError if there are none."""
-        if not self.parts:
+        if not len(self):
             raise ValueError("no pairs were read")
-        self.facts = PairFacts.join(self.parts)
-        self.parts = []
-        self.reasons = np.zeros(len(self), np.uint8)  # (N,) 0: kept; otherwise 1 + the number of the check
+        self.facts = PairFacts(**{name: column.read() for name, column in self.columns.items()})
+        self.reasons = self.scratch.make_array(len(self), np.uint8)  # (N,) 0: kept; otherwise 1 + the check's number
 
     def __len__(self) -> int:
         return len(self.source)
@@ -130,8 +158,7 @@ class Pairs:
     @property
     def language_numbers(self) -> IntArray:
         """(N,) numbers that are equal for pairs whose tags name the same languages."""
-        numbers: IntArray = number_languages(self.tag_sets)[self.facts.tags]
-        return numbers
+        return number_languages(self.tag_sets).astype(np.uint16)[self.facts.tags]
 
     @property
     def is_kept(self) -> BoolArray:
@@ -152,15 +179,13 @@ class Pairs:
 
     @property
     def connecting_keys(self) -> list[NDArray[np.uint64]]:
-        """For each connecting side (N,) keys, and those of the groups, if any.
+        """For each connecting side (N,) keys, and those of the groups, if any; 0 is the key of none.
 
         Pairs with equal keys of a kind must not appear in two splits.
         """
         facts = self.facts
         keys = [facts.source_keys if side == "source" else facts.target_keys for side in self.connecting_sides]
-        if facts.group_keys.any():
-            keys.append(np.where(facts.group_keys, facts.group_keys, np.arange(len(self), dtype=np.uint64)))
-        return keys
+        return [*keys, facts.group_keys] if facts.group_keys.any() else keys
 
     def get_texts(self, side: Side) -> Texts:
         return self.source if side == "source" else self.target

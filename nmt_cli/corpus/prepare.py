@@ -22,7 +22,7 @@ from nmt_cli.corpus.report import check_report_name, write_report
 from nmt_cli.corpus.steps.build import CheckedCorpus, build
 from nmt_cli.corpus.steps.held_out import drop_near_held_out, split_pairs
 from nmt_cli.corpus.steps.languages import choose_languages
-from nmt_cli.corpus.steps.monolingual import MonolingualSide, drop_held_out, read_monolingual
+from nmt_cli.corpus.steps.monolingual import MonolingualSide, clean_monolingual, drop_held_out
 from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress, ignore_progress, read_pairs
 from nmt_cli.corpus.steps.reused_tokenizer import find_reused_subwords
 from nmt_cli.corpus.steps.run_checks import refuse_findings, run_checks
@@ -31,8 +31,16 @@ from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.corpus.steps.split_sizes import check_sizes
 from nmt_cli.corpus.steps.subwords import choose_separation
 from nmt_cli.corpus.steps.tagging import label_registers, refuse_unpaired_tags, tag_inputs
+from nmt_cli.corpus.steps.workspace import (
+    Workspace,
+    describe_preparation,
+    open_workspace,
+    refuse_unrepeatable,
+)
 from nmt_cli.errors import NmtError, OptionError, OutputError
 from nmt_cli.sources.source import PictureReader
+
+NOTHING_TO_RESUME = "nothing was interrupted here: it was made from the beginning"
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,7 @@ def prepare(
     config: PrepareConfig,
     *,
     replace: bool = False,
+    resume: bool = False,
     reader: PictureReader | None = None,
     report_progress: PrepareProgress = ignore_progress,
     processes: int = 1,
@@ -59,32 +68,68 @@ def prepare(
     """Makes the prepared corpus `directory` from one or several inputs: all of it, or nothing.
 
     Raises NotFoundError, DataError, OptionError or OutputError, if possible before the work begins. `replace` replaces
-    a prepared corpus, and never anything else. Several `processes` share the reading, with the same result; the calling
-    module must then be importable without side effects. `report` (.html or .json) has all findings, even refused ones.
+    a prepared corpus, and never anything else; `resume` goes on where an interrupted run was, with the same result.
+    Several `processes` share the reading, with the same result; the calling module must then be importable without side
+    effects. `report` (.html or .json) has all findings, even refused ones.
     """
     started = time.monotonic()
     inputs = check_request(source, directory, config, replace=replace, report=report)
     more_text = open_all_monolingual(config, inputs)
+    texts = [*inputs.inputs, *(file for text in more_text.values() for file in text.inputs)]
+    if resume:
+        refuse_unrepeatable(texts)
+    with open_workspace(directory, describe_preparation(texts, config), resume=resume) as workspace:
+        notes = [NOTHING_TO_RESUME] if resume and not workspace.has_journal else []
+        circumstances = Circumstances(workspace, reader, report_progress, processes, report)
+        corpus, config = check_corpus(inputs, more_text, config, circumstances, notes)
+        manifest = write_corpus(corpus, directory, config, report_progress, replace=replace)
+    write_report(report, manifest.findings, manifest)
+    return PrepareReport(directory, manifest, time.monotonic() - started, tuple(notes))
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What decides how a corpus is prepared, and nothing about the result."""
+
+    workspace: Workspace
+    reader: PictureReader | None
+    report_progress: PrepareProgress
+    processes: int
+    report: Path | None
+
+
+def check_corpus(
+    inputs: CorpusInputs,
+    more_text: dict[Side, CorpusInputs],
+    config: PrepareConfig,
+    circumstances: Circumstances,
+    notes: list[str],
+) -> tuple[CheckedCorpus, PrepareConfig]:
+    """Reads, checks and splits the pairs and the text without translations, and adds notes for the user.
+
+    Returns them with the settings, of which the pairs decide some.
+    """
+    workspace, report_progress = circumstances.workspace, circumstances.report_progress
+    read = partial(read_pairs, config=config, report_progress=report_progress, processes=circumstances.processes)
     # 1. Read all inputs, and examine each pair by itself: normalise it, mend it, measure it.
-    pairs = read_pairs(inputs, config, report_progress, processes=processes)
-    sources = FINDERS[config.source_type](pairs, inputs, reader, report_progress)
+    pairs = read(inputs, journal=workspace.open_part("pairs"))
+    sources = FINDERS[config.source_type](pairs, inputs, circumstances.reader, report_progress)
     # 2. Check the pairs, which decides what is dropped.
-    findings = check_pairs(pairs, config, report_progress, report, sources.checks)
+    findings = check_pairs(pairs, config, report_progress, circumstances.report, sources.checks)
     language_notes: list[str] = []
     languages = choose_languages(inputs, config, pairs, language_notes)
     label_registers(pairs, config, languages[1])
     # 3. Split the pairs, so that no sentence appears in two splits.
     division = split_pairs(pairs, config, report_progress)
     # 4. Read text without translations, and audit it against the held-out sentences.
-    read = partial(read_monolingual, config=config, report_progress=report_progress, processes=processes)
-    monolingual = [audit_text(read(*item), pairs, division.splits) for item in more_text.items()]
-    # 5. Learn the subwords from train, encode all splits, and write everything, the manifest last.
-    notes = [*inputs.notes, *(note for texts in more_text.values() for note in texts.notes), *language_notes]
+    monolingual = []
+    for side, texts in more_text.items():
+        alone = clean_monolingual(side, read(texts, journal=workspace.open_part(side)), texts, config)
+        monolingual.append(audit_text(alone, pairs, division.splits))
+    # 5. Decide about the subwords, which will be learned from train.
+    notes += [*inputs.notes, *(note for texts in more_text.values() for note in texts.notes), *language_notes]
     config = choose_separation(pairs, division.splits.train, config, notes)
-    corpus = CheckedCorpus(pairs, inputs, sources, findings, division, languages, monolingual)
-    manifest = write_corpus(corpus, directory, config, report_progress, replace=replace)
-    write_report(report, manifest.findings, manifest)
-    return PrepareReport(directory, manifest, time.monotonic() - started, tuple(notes))
+    return CheckedCorpus(pairs, inputs, sources, findings, division, languages, monolingual), config
 
 
 def audit_text(text: MonolingualSide, pairs: Pairs, splits: Splits) -> MonolingualSide:

@@ -24,7 +24,7 @@ OPTIONS: Mapping[str, CommandOptions] = {
     "prepare": CommandOptions(
         everyday=(
             *("data", "source-language", "target-language", "source-file", "target-file", "dev", "test"),
-            *("vocab-size", "report", "keep", "seed", "force", "config", "set", "quiet", "verbose"),
+            *("vocab-size", "report", "keep", "seed", "resume", "force", "config", "set", "quiet", "verbose"),
         ),
         others=(
             *("source-type", "monolingual-target"),

@@ -9,9 +9,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
+from nmt_cli.arrays.types import BoolArray
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.manifest import Action
-from nmt_cli.corpus.pairs import BoolArray, Pairs
+from nmt_cli.corpus.pairs import Pairs
 
 
 class Check(ABC):

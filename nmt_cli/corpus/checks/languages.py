@@ -8,15 +8,18 @@ right. If it cannot tell the columns apart, as with paraphrases, these checks re
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nmt_cli.arrays.counting import find_float_median
+from nmt_cli.arrays.scratch import iterate_blocks, judge_blocks
+from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.corpus.checks.check import CheckResult, CorpusCheck
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.pairs import BoolArray, Pairs, Texts
+from nmt_cli.corpus.pairs import Pairs, Side, Texts
 
 MINIMUM_PAIRS = 2_000  # for learning two languages
 MAXIMUM_SAMPLE = 200_000  # pairs to learn from
@@ -41,7 +44,11 @@ class Evidence:
 
     nats_against: NDArray[np.float32]  # (N,) nats for the language of the other side, minus those for that of its own
     likelihood: NDArray[np.float32]  # (N,) mean log probability of a 4-gram in the language of its own side, in nats
-    ngram_counts: NDArray[np.int64]  # (N,)
+    ngram_counts: NDArray[np.int32]  # (N,)
+
+    def take(self, block: slice) -> Evidence:
+        """Returns the evidence about a block of the pairs."""
+        return Evidence(self.nats_against[block], self.likelihood[block], self.ngram_counts[block])
 
     def is_foreign(self, threshold: float, threshold_per_ngram: float) -> BoolArray:
         """Returns (N,) whether the nats for the other side's language exceed both thresholds."""
@@ -49,13 +56,13 @@ class Evidence:
         return np.asarray(enough & (self.ngram_counts >= SHORTEST))
 
 
-def hash_ngrams(texts: Texts, rows: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def hash_ngrams(texts: Texts, rows: IntArray | range) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Yields for CHUNK texts at a time, n in all: (G,) the buckets of their 4-grams, and (n + 1,) the texts' offsets.
 
     Text is lower-cased and enclosed in spaces.
     """
     for start in range(0, len(rows), CHUNK):
-        parts = [b" %b " % text.lower().encode() for text in texts.select(rows[start : start + CHUNK])]
+        parts = [b" %b " % text.lower().encode() for text in texts.select(np.asarray(rows[start : start + CHUNK]))]
         data = np.frombuffer(b"".join(parts), np.uint8).astype(np.uint32)
         hashed = (data[:-3] | data[1:-2] << 8 | data[2:-1] << 16 | data[3:] << 24) * np.uint32(2654435761)
         buckets = (hashed >> np.uint32(32 - 18)).astype(np.int64)
@@ -64,7 +71,7 @@ def hash_ngrams(texts: Texts, rows: NDArray[np.int64]) -> Iterator[tuple[NDArray
         yield buckets, np.minimum(np.concatenate([[0], np.cumsum(sizes)]), len(buckets))
 
 
-def learn_ngram_model(texts: Texts, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+def learn_ngram_model(texts: Texts, rows: IntArray) -> NDArray[np.float32]:
     """Returns (BUCKETS,) the log probability of each 4-gram in the texts of `rows`, in nats."""
     counts = np.full(BUCKETS, SMOOTHING)
     for buckets, _ in hash_ngrams(texts, rows):
@@ -74,27 +81,42 @@ def learn_ngram_model(texts: Texts, rows: NDArray[np.int64]) -> NDArray[np.float
 
 def gather_evidence(pairs: Pairs, candidates: BoolArray) -> tuple[Evidence, Evidence] | None:
     """Returns the evidence about both sides of every pair; None if there is too little text or no difference."""
-    rows = np.flatnonzero(candidates)
+    rows = pairs.scratch.find_rows(candidates)
     if len(rows) < MINIMUM_PAIRS:
         return None
     sample = rows[:: -(-len(rows) // MAXIMUM_SAMPLE)]
     source, target = learn_ngram_model(pairs.source, sample), learn_ngram_model(pairs.target, sample)
-    evidence = weigh_texts(pairs.source, target - source, source), weigh_texts(pairs.target, source - target, target)
-    if min(float((side.nats_against[rows] < 0).mean()) for side in evidence) < LEAST_DISTINCT:
+    evidence = (
+        weigh_texts(pairs, "source", target - source, source),
+        weigh_texts(pairs, "target", source - target, target),
+    )
+    if min(measure_own_share(side, candidates) for side in evidence) < LEAST_DISTINCT:
         return None
     return evidence
 
 
-def weigh_texts(texts: Texts, odds: NDArray[np.float32], language: NDArray[np.float32]) -> Evidence:
+def measure_own_share(side: Evidence, candidates: BoolArray) -> float:
+    """Returns the share, 0 to 1, of the candidates (N,) that fit the language of their own side best."""
+    fits = judge_blocks(len(candidates), lambda block: candidates[block] & (side.nats_against[block] < 0))
+    return float(np.count_nonzero(fits) / np.count_nonzero(candidates))
+
+
+def weigh_texts(pairs: Pairs, side: Side, odds: NDArray[np.float32], language: NDArray[np.float32]) -> Evidence:
     """Returns the evidence about each text: `odds` (BUCKETS,) for the other language, `language` (BUCKETS,) its own."""
-    against, likelihood, sizes = [], [], []
-    for buckets, offsets in hash_ngrams(texts, np.arange(len(texts))):
-        count = np.maximum(np.diff(offsets), 1)
-        padded = np.append(buckets, 0)
-        against.append(np.add.reduceat(odds[padded], offsets[:-1]))
-        likelihood.append((np.add.reduceat(language[padded], offsets[:-1]) / count).astype(np.float32))
-        sizes.append(count)
-    return Evidence(np.concatenate(against), np.concatenate(likelihood), np.concatenate(sizes))
+    count, make_array = len(pairs), pairs.scratch.make_array
+    evidence = Evidence(make_array(count, np.float32), make_array(count, np.float32), make_array(count, np.int32))
+    start = 0
+    for buckets, offsets in hash_ngrams(pairs.get_texts(side), range(count)):
+        sizes = np.maximum(np.diff(offsets), 1)
+        block, padded = slice(start, start + len(sizes)), np.append(buckets, 0)
+        evidence.nats_against[block] = np.add.reduceat(odds[padded], offsets[:-1])
+        evidence.likelihood[block] = np.add.reduceat(language[padded], offsets[:-1]) / sizes
+        evidence.ngram_counts[block] = sizes
+        start = block.stop
+    return evidence
+
+
+PairJudge = Callable[[Evidence, Evidence], BoolArray]  # the evidence about both sides of n pairs: (n,) the problem
 
 
 class LanguageCheck(CorpusCheck):
@@ -112,29 +134,33 @@ class LanguageCheck(CorpusCheck):
         evidence = self.share_evidence(pairs, candidates)
         if evidence is None:
             return CheckResult(np.zeros(len(pairs), dtype=np.bool_))
-        return CheckResult(self.judge(*evidence, candidates) & candidates)
+        source, target = evidence
+        judge = self.learn_judge(source, target, candidates)
+        return CheckResult(
+            judge_blocks(len(pairs), lambda block: judge(source.take(block), target.take(block)) & candidates[block])
+        )
 
     @abstractmethod
-    def judge(self, source: Evidence, target: Evidence, candidates: BoolArray) -> BoolArray:
-        """Returns (N,) whether each pair has the problem."""
+    def learn_judge(self, source: Evidence, target: Evidence, candidates: BoolArray) -> PairJudge:
+        """Returns a function that says which of some pairs have the problem."""
 
 
 class Swapped(LanguageCheck):
     name = "swapped"
     problem = "each side is in the language of the other"
 
-    def judge(self, source: Evidence, target: Evidence, candidates: BoolArray) -> BoolArray:
+    def learn_judge(self, source: Evidence, target: Evidence, candidates: BoolArray) -> PairJudge:
         nats = DECISIVE_FOR_BOTH, DECISIVE_FOR_BOTH_PER_NGRAM
-        return source.is_foreign(*nats) & target.is_foreign(*nats)
+        return lambda source, target: source.is_foreign(*nats) & target.is_foreign(*nats)
 
 
 class Language(LanguageCheck):
     name = "language"
     problem = "both sides are in the same language"
 
-    def judge(self, source: Evidence, target: Evidence, candidates: BoolArray) -> BoolArray:
-        nats = DECISIVE_FOR_ONE, DECISIVE_FOR_ONE_PER_NGRAM
-        return source.is_foreign(*nats) ^ target.is_foreign(*nats)  # if both are, they are swapped, and may be kept
+    def learn_judge(self, source: Evidence, target: Evidence, candidates: BoolArray) -> PairJudge:
+        nats = DECISIVE_FOR_ONE, DECISIVE_FOR_ONE_PER_NGRAM  # if both are foreign, they are swapped, and may be kept
+        return lambda source, target: source.is_foreign(*nats) ^ target.is_foreign(*nats)
 
 
 class WrongLanguage(LanguageCheck):
@@ -142,16 +168,26 @@ class WrongLanguage(LanguageCheck):
     problem = "one side is unlike all others, possibly in a third language"
     action = "reported"
 
-    def judge(self, source: Evidence, target: Evidence, candidates: BoolArray) -> BoolArray:
-        return find_unlikely(source, candidates) | find_unlikely(target, candidates)
+    def learn_judge(self, source: Evidence, target: Evidence, candidates: BoolArray) -> PairJudge:
+        least = [learn_least_likelihood(side, candidates) for side in (source, target)]
+        return lambda source, target: find_unlikely(source, least[0]) | find_unlikely(target, least[1])
 
 
-def find_unlikely(side: Evidence, candidates: BoolArray) -> BoolArray:
-    """Returns (N,) whether a text, if long enough, is far less probable than typical for its side."""
-    long_enough = side.ngram_counts >= 2 * SHORTEST
-    typical = side.likelihood[candidates & long_enough]
-    if len(typical) < MINIMUM_PAIRS // 2:
-        return np.zeros(len(candidates), dtype=np.bool_)
-    median = np.median(typical)
-    spread = 1.4826 * np.median(np.abs(typical - median))
-    return np.asarray(long_enough & (side.likelihood < median - LEAST_LIKELY * spread))
+def find_unlikely(side: Evidence, least: float) -> BoolArray:
+    """Returns (N,) whether a text, if long enough, is less probable than `least`."""
+    return np.asarray((side.ngram_counts >= 2 * SHORTEST) & (side.likelihood < least))
+
+
+def learn_least_likelihood(side: Evidence, candidates: BoolArray) -> float:
+    """Returns the likelihood below which a text is far less probable than typical for its side."""
+
+    def read_typical(distance_from: np.float32 | None = None) -> Iterator[NDArray[np.float32]]:
+        for block in iterate_blocks(len(candidates)):
+            values = side.likelihood[block][candidates[block] & (side.ngram_counts[block] >= 2 * SHORTEST)]
+            yield values if distance_from is None else np.abs(values - distance_from)
+
+    if sum(map(len, read_typical())) < MINIMUM_PAIRS // 2:
+        return -np.inf
+    median = find_float_median(read_typical)
+    spread = 1.4826 * find_float_median(lambda: read_typical(median))
+    return float(median - LEAST_LIKELY * spread)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-from numpy.typing import NDArray
 
+from nmt_cli.arrays.equal_rows import AnyKeys, find_equal_rows, mark_repeated
+from nmt_cli.arrays.scratch import find_members
+from nmt_cli.arrays.types import BoolArray
 from nmt_cli.corpus.checks.check import CheckResult, CorpusCheck
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.pairs import BoolArray, Pairs
+from nmt_cli.corpus.pairs import Pairs
 from nmt_cli.text.wrapping import format_count
-
-KeyArray = NDArray[np.uint64]
 
 
 class HeldOut(CorpusCheck):
@@ -27,10 +25,11 @@ class HeldOut(CorpusCheck):
         dev, test = (pairs.has_role(role) & candidates for role in ("dev", "test"))
         rows = np.zeros(len(pairs), dtype=np.bool_)
         if dev.any() or test.any():
+            in_training = pairs.has_role("train")
             for keys in pairs.connecting_keys:
-                in_test = np.isin(keys, keys[test])
+                in_test = find_members(keys, keys[test])
                 rows |= in_test & ~test
-                rows |= np.isin(keys, keys[dev & ~in_test]) & pairs.has_role("train")
+                rows |= find_members(keys, keys[dev & ~in_test]) & in_training
         return CheckResult(rows & candidates)
 
 
@@ -40,7 +39,8 @@ class Duplicate(CorpusCheck):
 
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
         facts = pairs.facts
-        return CheckResult(find_repeated([facts.source_keys, facts.target_keys, facts.checksums], candidates))
+        keys: list[AnyKeys] = [facts.source_keys, facts.target_keys, facts.checksums]
+        return CheckResult(mark_repeated(keys, candidates, pairs.scratch))
 
 
 class DuplicateForm(CorpusCheck):
@@ -48,10 +48,10 @@ class DuplicateForm(CorpusCheck):
     problem = "duplicates except for case, width or the shape of quotes"
 
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
-        keys = [pairs.facts.source_keys, pairs.facts.target_keys]
-        rows = find_repeated(keys, candidates)
+        keys: list[AnyKeys] = [pairs.facts.source_keys, pairs.facts.target_keys]
+        rows = mark_repeated(keys, candidates, pairs.scratch)
         if Duplicate.name in config.keep:
-            rows &= ~find_repeated([*keys, pairs.facts.checksums], candidates)
+            rows &= ~mark_repeated([*keys, pairs.facts.checksums], candidates, pairs.scratch)
         return CheckResult(rows)
 
 
@@ -61,22 +61,9 @@ class ManyTargets(CorpusCheck):
     action = "reported"
 
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
-        keys = pairs.facts.source_keys[candidates]
-        _, numbers, counts = np.unique(keys, return_inverse=True, return_counts=True)
-        rows = np.zeros(len(pairs), dtype=np.bool_)
-        rows[candidates] = counts[numbers] > 1
-        sources, most = int((counts > 1).sum()), int(counts.max(initial=0))
+        rows, sources, most = np.zeros(len(pairs), dtype=np.bool_), 0, 0
+        for part in find_equal_rows([pairs.facts.source_keys], candidates, pairs.scratch):
+            rows[part.rows] = True
+            sources += len(part.starts)
+            most = max(most, int(np.diff(part.starts, append=len(part.rows)).max(initial=0)))
         return CheckResult(rows, f"{format_count(sources, 'source')}, with up to {most:,} targets")
-
-
-def find_repeated(keys: Sequence[NDArray[np.uint32] | KeyArray], candidates: BoolArray) -> BoolArray:
-    """Returns (N,) the `candidates` whose keys all equal those of an earlier candidate."""
-    rows = np.flatnonzero(candidates)
-    order = np.lexsort([key[rows] for key in keys])  # stable, so that the earliest of equal rows comes first
-    same = np.ones(max(len(rows) - 1, 0), dtype=np.bool_)
-    for key in keys:
-        ordered = key[rows][order]
-        same &= ordered[1:] == ordered[:-1]
-    is_repeated = np.zeros(len(candidates), dtype=np.bool_)
-    is_repeated[rows[order[1:][same]]] = True
-    return is_repeated

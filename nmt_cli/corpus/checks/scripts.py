@@ -7,9 +7,11 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from nmt_cli.arrays.scratch import count_numbers, iterate_blocks
+from nmt_cli.arrays.types import BoolArray
 from nmt_cli.corpus.checks.check import CheckResult, CorpusCheck
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.pairs import BoolArray, Pairs
+from nmt_cli.corpus.pairs import Pairs
 
 MINIMUM_PAIRS = 100  # for learning the scripts of a column
 LEAST_SHARE = 0.01  # of the sentences of a side; a rarer script does not belong there
@@ -80,11 +82,14 @@ class Script(CorpusCheck):
         notes = []
         for side in ("source", "target"):
             scripts: NDArray[np.uint8] = getattr(pairs.facts, f"{side}_scripts")
-            counts = np.bincount(scripts[candidates], minlength=len(SCRIPTS))
+            counts = count_numbers(scripts, len(SCRIPTS), candidates)
             counts[0] = 0
             if counts.sum() < MINIMUM_PAIRS:
                 continue
             is_common = counts >= LEAST_SHARE * counts.sum()
-            rows |= (scripts > 0) & ~is_common[scripts]
+            is_rare = ~is_common
+            is_rare[0] = False
+            for block in iterate_blocks(len(pairs)):
+                rows[block] |= is_rare[scripts[block]] & candidates[block]
             notes.append(f"{side} is {', '.join(np.array(SCRIPTS)[is_common].tolist())}")
-        return CheckResult(rows & candidates, "; ".join(notes))
+        return CheckResult(rows, "; ".join(notes))

@@ -13,9 +13,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from nmt_cli.arrays.scratch import iterate_blocks
+from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.corpus.checks.check import CheckResult, CorpusCheck
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.pairs import BoolArray, Pairs
+from nmt_cli.corpus.pairs import Pairs
 
 WINDOW = 100  # lines whose lengths are correlated at a time
 LARGEST_OFFSET = 10  # lines
@@ -40,10 +42,11 @@ class Shifted(CorpusCheck):
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
         facts, is_shifted, notes = pairs.facts, np.zeros(len(pairs), dtype=np.bool_), []
         for number, name in enumerate(pairs.input_names):
-            rows = np.flatnonzero(facts.input_numbers == number)
-            for shift in find_shifts(facts.source_lengths[rows], facts.target_lengths[rows]):
-                is_shifted[rows[shift.first : shift.end]] = True
-                first, last = facts.line_numbers[rows[shift.first]], facts.line_numbers[rows[shift.end - 1]]
+            of_input = np.array(number, facts.input_numbers.dtype)
+            begin, stop = (int(np.searchsorted(facts.input_numbers, of_input, side)) for side in ("left", "right"))
+            for shift in find_shifts(facts.source_lengths[begin:stop], facts.target_lengths[begin:stop]):
+                is_shifted[begin + shift.first : begin + shift.end] = True
+                first, last = facts.line_numbers[begin + shift.first], facts.line_numbers[begin + shift.end - 1]
                 by = f"{abs(shift.lines)} line{'s' if abs(shift.lines) > 1 else ''}"
                 notes.append(f"{name} from about line {first:,} to {last:,}, by {by}")
         more = f" and {len(notes) - 5} more" if len(notes) > 5 else ""
@@ -55,34 +58,43 @@ def find_shifts(source: Sequence[int] | NDArray[np.int32], target: Sequence[int]
     number = min(len(source), len(target))
     if number < 2 * WINDOW:
         return []
-    lengths = np.log1p(np.array([source[:number], target[:number]], np.float64))
+    lengths = np.asarray(source)[:number], np.asarray(target)[:number]
     shifts = []
-    best = find_best_offsets(lengths[0], lengths[1])
+    best = find_best_offsets(*lengths)
     for first, end in find_runs(best):
-        start, stop = refine_shift(lengths[0], lengths[1], int(best[first]), first, end + WINDOW)
+        start, stop = refine_shift(*lengths, int(best[first]), first, end + WINDOW)
         shifts.append(Shift(start, stop, int(best[first])))
     return shifts
 
 
-def find_best_offsets(source: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.int8]:
+def find_best_offsets(source: IntArray, target: IntArray) -> NDArray[np.int8]:
     """Returns (N - WINDOW + 1,) the lines by which each window is shifted: 0 unless another offset fits far better."""
-    unshifted = correlate_windows(source, target, 0)
-    highest, best = unshifted.copy(), np.zeros(len(unshifted), np.int8)
-    for offset in (sign * lines for lines in range(1, LARGEST_OFFSET + 1) for sign in (1, -1)):
-        moved = correlate_windows(source, target, offset)
-        better = moved > highest
-        highest[better], best[better] = moved[better], offset
-    best[(highest < LEAST_CORRELATION) | (highest - unshifted < LEAST_GAIN)] = 0
+    best = np.zeros(len(source) - WINDOW + 1, np.int8)
+    for block in iterate_blocks(len(best)):
+        lines = slice(block.start, block.stop + WINDOW - 1)
+        unshifted = correlate_windows(source, target, lines, 0)
+        highest = unshifted.copy()
+        for offset in (sign * by for by in range(1, LARGEST_OFFSET + 1) for sign in (1, -1)):
+            moved = correlate_windows(source, target, lines, offset)
+            better = moved > highest
+            highest[better], best[block][better] = moved[better], offset
+        best[block][(highest < LEAST_CORRELATION) | (highest - unshifted < LEAST_GAIN)] = 0
     return best
 
 
-def correlate_windows(source: NDArray[np.float64], target: NDArray[np.float64], offset: int) -> NDArray[np.float64]:
-    """Returns (N - WINDOW + 1,) Pearson's correlation of each window with the target `offset` lines later."""
-    moved = np.roll(target, -offset)
-    sums = [sum_windows(values) for values in (source, moved, source * source, moved * moved, source * moved)]
+def correlate_windows(source: IntArray, target: IntArray, lines: slice, offset: int) -> NDArray[np.float64]:
+    """Returns, for each window within these `lines`, Pearson's correlation with the target `offset` lines later."""
+    values, moved = take_logarithms(source, lines), take_logarithms(target, lines, offset)
+    sums = [sum_windows(part) for part in (values, moved, values * values, moved * moved, values * moved)]
     covariance = sums[4] - sums[0] * sums[1] / WINDOW
     variances = (sums[2] - sums[0] ** 2 / WINDOW) * (sums[3] - sums[1] ** 2 / WINDOW)
     return np.asarray(covariance / np.sqrt(np.maximum(variances, 1e-6)))
+
+
+def take_logarithms(lengths: IntArray, lines: slice, offset: int = 0) -> NDArray[np.float64]:
+    """Returns the logarithms of the lengths `offset` lines behind these `lines`; the first lines follow the last."""
+    rows = np.arange(lines.start + offset, lines.stop + offset)
+    return np.asarray(np.log1p(lengths[rows % len(lengths)].astype(np.float64)))
 
 
 def sum_windows(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -98,15 +110,20 @@ def find_runs(best: NDArray[np.int8]) -> list[tuple[int, int]]:
     return [(first, end - 1) for first, end in pairwise(bounds) if best[first] and end - first >= WINDOW // 2]
 
 
-def refine_shift(
-    source: NDArray[np.float64], target: NDArray[np.float64], offset: int, first: int, end: int
-) -> tuple[int, int]:
+def refine_shift(source: IntArray, target: IntArray, offset: int, first: int, end: int) -> tuple[int, int]:
     """Returns the bounds of a shift, within a few lines: where moved lengths start and stop fitting better."""
-    moved = np.roll(target, -offset)
-    gain = np.abs(source - target) - np.abs(source - moved)  # positive where the moved length fits better
-    low, high = max(first - WINDOW, 0), min(first + WINDOW, len(source))
-    start = low + int(np.argmin(np.cumsum(gain[low:high]))) + 1
+
+    def measure_gain(line: int) -> tuple[int, NDArray[np.float64]]:
+        lines = slice(max(line - WINDOW, 0), min(line + WINDOW, len(source)))
+        values, unmoved = take_logarithms(source, lines), take_logarithms(target, lines)
+        moved = take_logarithms(target, lines, offset)
+        return lines.start, np.abs(values - unmoved) - np.abs(
+            values - moved
+        )  # positive where the moved one fits better
+
+    low, gain = measure_gain(first)
+    start = low + int(np.argmin(np.cumsum(gain))) + 1
     start = 0 if first == 0 else start
-    low, high = max(end - WINDOW, 0), min(end + WINDOW, len(source))
-    stop = low + int(np.argmax(np.cumsum(gain[low:high]))) + 1
+    low, gain = measure_gain(end)
+    stop = low + int(np.argmax(np.cumsum(gain))) + 1
     return start, (len(source) if end >= len(source) - 1 else stop)

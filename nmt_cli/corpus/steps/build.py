@@ -5,7 +5,6 @@ Knows how the files of a prepared directory are written; `dataset.py` knows how 
 
 from __future__ import annotations
 
-import gzip
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,10 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from nmt_cli import __version__
-from nmt_cli.arrays.types import IntArray
+from nmt_cli.arrays.scratch import count_numbers
 from nmt_cli.corpus.checks import CHECKS, SAMPLED_OUT
 from nmt_cli.corpus.config import FILE_OPTIONS, SPLIT_OPTIONS, PrepareConfig, is_size
 from nmt_cli.corpus.manifest import (
@@ -37,6 +34,7 @@ from nmt_cli.corpus.steps.run_checks import describe_rows
 from nmt_cli.corpus.steps.sources import CorpusSources
 from nmt_cli.corpus.steps.subwords import encode_splits, measure_subwords, obtain_subwords
 from nmt_cli.corpus.steps.tagging import count_tags
+from nmt_cli.corpus.steps.written import read_written, write_pairs, write_rejected
 from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
@@ -64,7 +62,7 @@ def build(corpus: CheckedCorpus, directory: Path, config: PrepareConfig, report_
     write_rejected(directory / "rejected.tsv.gz", pairs)
     for split, rows in splits.by_name.items():
         write_pairs(directory / f"{split}.tsv", pairs, rows)
-    profile = corpus.sources.build_profile(pairs, splits.train)
+    profile = corpus.sources.build_profile(read_written(directory / "train.tsv"))
     (directory / PROFILE_NAME).write_text(profile, encoding="utf-8", newline="\n")
     monolingual: dict[str, MonolingualText] = {
         text.side: write_monolingual(text, directory) for text in corpus.monolingual
@@ -84,31 +82,6 @@ def build(corpus: CheckedCorpus, directory: Path, config: PrepareConfig, report_
     manifest = replace(manifest, monolingual=monolingual, tags=count_tags(pairs, splits))
     manifest.write(directory)
     return manifest
-
-
-def write_rejected(path: Path, pairs: Pairs) -> None:
-    """Writes reason, source, target, line and file of each dropped pair, without a time in the gzip header."""
-    rows = np.flatnonzero(~pairs.is_kept)
-    facts = pairs.facts
-    reasons = [REASONS[number] for number in pairs.reasons[rows].tolist()]
-    places = zip(
-        facts.line_numbers[rows].tolist(),
-        (pairs.input_names[n] for n in facts.input_numbers[rows].tolist()),
-        strict=True,
-    )
-    texts = zip(pairs.source.select(rows), pairs.target.select(rows), strict=True)
-    with path.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as packed:
-        for reason, (source, target), (line, name) in zip(reasons, texts, places, strict=True):
-            packed.write(f"{reason}\t{source}\t{target}\t{line}\t{name}\n".encode())
-
-
-def write_pairs(path: Path, pairs: Pairs, rows: IntArray) -> None:
-    """Writes the pairs of these rows as a TSV file without a header."""
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(
-            f"{source}\t{target}\n"
-            for source, target in zip(pairs.source.select(rows), pairs.target.select(rows), strict=True)
-        )
 
 
 def describe_corpus(
@@ -146,7 +119,7 @@ def describe_corpus(
 
 def count_pairs(pairs: Pairs, division: Division) -> PairCounts:
     """Counts the pairs read, kept, dropped by reason, and put into each split."""
-    by_reason = dict(zip(REASONS, np.bincount(pairs.reasons, minlength=len(REASONS)).tolist(), strict=True))
+    by_reason = dict(zip(REASONS, count_numbers(pairs.reasons, len(REASONS)).tolist(), strict=True))
     return PairCounts(
         read=len(pairs),
         kept=by_reason[""],

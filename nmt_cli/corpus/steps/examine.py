@@ -116,12 +116,14 @@ def measure_pairs(
 
 def add_chunk(examined: ExaminedChunk, pairs: Pairs) -> None:
     """Appends an examined chunk to `pairs`."""
-    first = sum(len(part.flags) for part in pairs.parts)
+    first = len(pairs)
     pairs.source.extend(examined.source, np.array(examined.source_sizes, np.int64))
     pairs.target.extend(examined.target, np.array(examined.target_sizes, np.int64))
     of_input = pairs.input_tags[int(examined.facts.input_numbers[0])] if pairs.input_tags else ()
     numbers = [pairs.number_tags(merge_tags(of_input, tags)) for tags in examined.tag_sets]
-    pairs.parts.append(replace(examined.facts, tags=np.array(numbers, np.uint16)[examined.facts.tags]))
+    facts = replace(examined.facts, tags=np.array(numbers, np.uint16)[examined.facts.tags])
+    for name, column in pairs.columns.items():
+        column.append(getattr(facts, name))
     pairs.more_columns += examined.more_columns
     for row, texts in examined.originals.items():
         if len(pairs.originals) < 100 * ORIGINALS:

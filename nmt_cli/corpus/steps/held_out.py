@@ -9,18 +9,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nmt_cli.arrays.types import IntArray
+from nmt_cli.arrays.equal_rows import Keys, connect_rows, store_equal_rows
+from nmt_cli.arrays.scratch import count_numbers, find_members, iterate_blocks
+from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.corpus.checks import CHECKS, SAMPLED_OUT
 from nmt_cli.corpus.checks.repeats import HeldOut
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.manifest import Finding, LeakReport
 from nmt_cli.corpus.pairs import Pairs, Role
-from nmt_cli.corpus.steps.near_duplicates import number_near_equal
+from nmt_cli.corpus.steps.near_duplicates import key_near_equal
 from nmt_cli.corpus.steps.reading import PrepareProgress
 from nmt_cli.corpus.steps.run_checks import describe_rows
-from nmt_cli.corpus.steps.split import Splits, find_connected_groups, measure_leak, number_keys, split_by_groups
+from nmt_cli.corpus.steps.split import PairGroups, Splits, measure_leak, number_groups, split_by_groups
 from nmt_cli.corpus.steps.split_sizes import Sizes, choose_sizes
 from nmt_cli.errors import DataError
 
@@ -44,73 +45,101 @@ def split_pairs(pairs: Pairs, config: PrepareConfig, report_progress: PreparePro
     """
     report_progress("splitting", 0, 3)
     leave_out_by_weight(pairs, config.seed)
+    scratch, facts = pairs.scratch, pairs.facts
     in_training = pairs.is_kept & pairs.has_role("train")
-    rows = np.flatnonzero(in_training & pairs.may_be_held_out)
-    where = " + ".join(dict.fromkeys(pairs.input_names))
+    may_be_drawn = in_training & pairs.may_be_held_out
+    rows = scratch.find_rows(may_be_drawn)
     sizes = choose_sizes(
         len(rows),
         config.dev,
         config.test,
-        where=where,
+        where=name_corpus(pairs),
         from_files=frozenset(pairs.input_roles) - {"train"},
         losses=list_losses(pairs),
-        training_only=int(in_training.sum()) - len(rows),
+        training_only=int(np.count_nonzero(in_training)) - len(rows),
     )
-    # 1. Number the sentences, then group the pairs that share a sentence, or nearly share it where that is asked for.
-    sources, targets = number_keys(pairs.facts.source_keys[rows]), number_keys(pairs.facts.target_keys[rows])
+    # 1. Group the pairs that share a sentence, or nearly share it where that is asked for.
+    near_keys = key_near_duplicates(pairs, may_be_drawn) if config.near_duplicates else []
     report_progress("splitting", 1, 3)
-    near_numbers = number_near_duplicates(pairs, rows) if config.near_duplicates else []
-    numbers = [*(number_keys(keys[rows]) for keys in pairs.connecting_keys), *near_numbers]
-    groups = find_groups(numbers, pairs.facts.group_keys[rows])
+    keys = [*pairs.connecting_keys, *near_keys]
+    groups = find_groups(keys, pairs, rows, may_be_drawn)
     report_progress("splitting", 2, 3)
     # 2. Draw whole groups for test and dev, and measure what a random split would have leaked.
-    lengths = np.maximum(pairs.facts.source_lengths, pairs.facts.target_lengths)[rows]
-    shared = " or ".join(["sentences", *(f"values of {column}" for column in config.group_column)])
-    tags = pairs.facts.tags[rows]
-    drawn = split_by_groups(groups, lengths, sizes, seed=config.seed, where=where, shared=shared, tags=tags)
-    drawn_rows = drop_shared(pairs, rows, drawn, numbers)
-    leak = measure_leak(sources, targets, Sizes(sizes.dev, sizes.test or len(rows) // 10), seed=config.seed)
+    drawn_rows = drop_shared(pairs, rows, draw_splits(groups, pairs, rows, sizes, config), keys)
+    leak_sizes = Sizes(sizes.dev, sizes.test or len(rows) // 10)
+    leak = measure_leak((facts.source_keys, facts.target_keys), rows, leak_sizes, scratch, seed=config.seed)
     # 3. Repeat training pairs by weight; use dev and test pairs from files instead of drawn ones.
     dev, test = choose_held_out(pairs, "dev", drawn_rows.dev), choose_held_out(pairs, "test", drawn_rows.test)
-    once = np.concatenate([drawn_rows.train, select_training_only(pairs, np.concatenate([dev, test]))])
+    more = select_training_only(pairs, np.concatenate([dev, test]))
+    once = scratch.collect(len(drawn_rows.train) + len(more), rows.dtype, iter([drawn_rows.train, more]))
     train = repeat_by_weight(pairs, once, config.seed)
     refuse_empty(splits := Splits(train, dev, test))
     return Division(splits, report_leak(groups, leak), len(train) - len(once))
 
 
-def find_groups(numbers: Sequence[IntArray], group_keys: NDArray[np.uint64]) -> IntArray:
-    """Returns (N,) the number of each row's group: all rows of a value of the group column, or connected rows.
+def draw_splits(groups: PairGroups, pairs: Pairs, rows: IntArray, sizes: Sizes, config: PrepareConfig) -> Splits:
+    """Draws dev and test by whole groups of these `rows`; the splits are places in `rows`."""
+    facts, blocks = pairs.facts, iterate_blocks(len(rows))
+    chosen = (rows[block] for block in blocks)
+    longest = (np.maximum(facts.source_lengths[part], facts.target_lengths[part]) for part in chosen)
+    return split_by_groups(
+        groups,
+        pairs.scratch.collect(len(rows), np.int32, longest),
+        sizes,
+        seed=config.seed,
+        where=name_corpus(pairs),
+        shared=" or ".join(["sentences", *(f"values of {column}" for column in config.group_column)]),
+        tags=pairs.scratch.take(facts.tags, rows),
+        scratch=pairs.scratch,
+    )
+
+
+def name_corpus(pairs: Pairs) -> str:
+    """Returns the names of all inputs for messages."""
+    return " + ".join(dict.fromkeys(pairs.input_names))
+
+
+def find_groups(keys: Sequence[Keys], pairs: Pairs, rows: IntArray, may_be_drawn: BoolArray) -> PairGroups:
+    """Returns the groups of these `rows`: all rows of a value of the group column, or connected rows.
 
     A few sentences that occur everywhere would connect most values, so they connect only rows without a value.
-    `numbers` are several kinds of numbers, (N,) each, that are equal for rows to be connected.
+    `may_be_drawn` (N,) selects the rows, and `keys` are several kinds of keys, equal for rows to be connected.
     """
-    groups = len(group_keys) + number_keys(group_keys)
-    is_free = group_keys == 0
-    groups[is_free] = find_connected_groups(*(kind[is_free] for kind in numbers))
-    return groups
+    group_keys, scratch = pairs.facts.group_keys, pairs.scratch
+    parts = store_equal_rows(group_keys, may_be_drawn, scratch)
+    is_free = may_be_drawn & (group_keys == 0)
+    for kind in keys:
+        parts += store_equal_rows(kind, is_free, scratch)
+    labels = connect_rows(len(pairs), parts, scratch)
+    places = scratch.make_array(len(pairs), rows.dtype)  # of the rows among those that may be drawn
+    for block in iterate_blocks(len(rows)):
+        places[rows[block]] = np.arange(block.start, block.stop)
+    return number_groups(scratch.take(places, scratch.take(labels, rows)), scratch.take(group_keys, rows), scratch)
 
 
-def drop_shared(pairs: Pairs, rows: IntArray, drawn: Splits, numbers: Sequence[IntArray]) -> Splits:
-    """Returns the rows of each split, dropping those of train and dev that share a number with one held out.
+def drop_shared(pairs: Pairs, rows: IntArray, drawn: Splits, keys: Sequence[Keys]) -> Splits:
+    """Returns the rows of each split, dropping those of train and dev that share a key with one held out.
 
-    Only rows with a value of the group column can share one. `drawn` are indices into `rows` and `numbers`.
+    Only rows with a value of the group column can share one. `drawn` are places in `rows`.
     """
-    held_out, splits = drawn.test, {"test": rows[drawn.test]}
-    for name in ("dev", "train"):
-        split = drawn.by_name[name]
-        is_shared = np.any([np.isin(kind[split], kind[held_out]) for kind in numbers], axis=0)
-        pairs.reasons[rows[split[is_shared]]] = REASONS.index(HeldOut.name)
-        splits[name] = rows[split[~is_shared]]
-        held_out = np.concatenate([held_out, split[~is_shared]])
+    splits = {name: pairs.scratch.take(rows, places) for name, places in drawn.by_name.items()}
+    held_out = splits["test"]
+    for name in ("dev", "train") if pairs.facts.group_keys.any() else ():
+        split = splits[name]
+        is_shared = np.zeros(len(split), np.bool_)
+        for kind in keys:
+            is_shared |= find_members(pairs.scratch.take(kind, split), kind[held_out])
+        pairs.reasons[split[is_shared]] = REASONS.index(HeldOut.name)
+        splits[name] = split[~is_shared]
+        held_out = np.concatenate([held_out, splits[name]]) if name == "dev" else held_out
     return Splits(**splits)
 
 
-def report_leak(groups: IntArray, leak: tuple[float, float]) -> LeakReport:
-    """Returns the manifest's entry about the groups (N,) and the leak of a random split."""
-    counts = np.bincount(groups)
+def report_leak(groups: PairGroups, leak: tuple[float, float]) -> LeakReport:
+    """Returns the manifest's entry about the groups and the leak of a random split."""
     return LeakReport(
-        groups=int(np.count_nonzero(counts)),
-        largest_group=int(counts.max(initial=0)),
+        groups=len(groups),
+        largest_group=int(groups.sizes.max(initial=0)),
         test_sources_by_rows=round(leak[0], 4),
         test_targets_by_rows=round(leak[1], 4),
     )
@@ -126,33 +155,34 @@ def refuse_empty(splits: Splits) -> None:
 
 def select_training_only(pairs: Pairs, held_out: IntArray) -> IntArray:
     """Returns the rows of training-only inputs, dropping those that share a sentence with `held_out`."""
-    rows = np.flatnonzero(pairs.is_kept & pairs.has_role("train") & ~pairs.may_be_held_out)
-    is_leak = np.zeros(len(rows), dtype=np.bool_)
-    for keys in pairs.connecting_keys:
-        is_leak |= np.isin(keys[rows], keys[held_out])
-    pairs.reasons[rows[is_leak]] = REASONS.index(HeldOut.name)
-    return rows[~is_leak]
+    is_chosen = pairs.is_kept & pairs.has_role("train") & ~pairs.may_be_held_out
+    is_leak = np.zeros(len(pairs), dtype=np.bool_)
+    for keys in pairs.connecting_keys if is_chosen.any() else ():
+        is_leak |= find_members(keys, keys[held_out])
+    pairs.reasons[is_chosen & is_leak] = REASONS.index(HeldOut.name)
+    return pairs.scratch.find_rows(is_chosen & ~is_leak)
 
 
 def list_losses(pairs: Pairs) -> dict[str, int]:
     """Returns the number of training pairs dropped by each check, largest first."""
-    reasons = pairs.reasons[pairs.has_role("train")]
-    counts = np.bincount(reasons, minlength=len(REASONS)).tolist()
+    counts = count_numbers(pairs.reasons, len(REASONS), pairs.has_role("train")).tolist()
     losses = {name: count for name, count in zip(REASONS[1:], counts[1:], strict=True) if count}
     return dict(sorted(losses.items(), key=lambda loss: -loss[1]))
 
 
 def choose_held_out(pairs: Pairs, role: Role, drawn_rows: IntArray) -> IntArray:
     """Returns the rows of dev or test: those from files with this role if there are any, else the drawn ones."""
-    return np.flatnonzero(pairs.is_kept & pairs.has_role(role)) if role in pairs.input_roles else drawn_rows
+    if role not in pairs.input_roles:
+        return drawn_rows
+    return pairs.scratch.find_rows(pairs.is_kept & pairs.has_role(role))
 
 
-def number_near_duplicates(pairs: Pairs, rows: IntArray) -> list[IntArray]:
-    """Returns (N,) numbers for each side; rows whose sentences are near-duplicates have equal numbers."""
+def key_near_duplicates(pairs: Pairs, is_chosen: BoolArray) -> list[Keys]:
+    """Returns (N,) keys for each side; chosen rows whose sentences are near-duplicates have equal keys."""
     facts = pairs.facts
     return [
-        number_near_equal(pairs.source, rows, facts.source_keys[rows]),
-        number_near_equal(pairs.target, rows, facts.target_keys[rows]),
+        key_near_equal(texts, keys, is_chosen, pairs.scratch)
+        for texts, keys in ((pairs.source, facts.source_keys), (pairs.target, facts.target_keys))
     ]
 
 
@@ -163,12 +193,11 @@ def drop_near_held_out(pairs: Pairs, config: PrepareConfig) -> tuple[Finding, ..
     """
     if not config.near_duplicates or len(set(pairs.input_roles)) == 1:
         return ()
-    rows = np.flatnonzero(pairs.is_kept)
-    in_training = pairs.has_role("train")[rows]
-    is_near = np.any(
-        [np.isin(numbers, numbers[~in_training]) for numbers in number_near_duplicates(pairs, rows)], axis=0
-    )
-    dropped_rows = rows[is_near & in_training]
+    is_kept, in_training = pairs.is_kept, pairs.has_role("train")
+    is_near = np.zeros(len(pairs), np.bool_)
+    for keys in key_near_duplicates(pairs, is_kept):
+        is_near |= find_members(keys, keys[is_kept & ~in_training])
+    dropped_rows = pairs.scratch.find_rows(is_near & is_kept & in_training)
     pairs.reasons[dropped_rows] = REASONS.index(HeldOut.name)
     problem = "a near-duplicate of a sentence in the dev or test data"
     return describe_rows(pairs, dropped_rows, check=HeldOut.name, problem=problem, action="dropped")
@@ -179,9 +208,9 @@ def leave_out_by_weight(pairs: Pairs, seed: int) -> None:
     generator = np.random.default_rng([seed, 3])
     for number, weight in enumerate(pairs.input_weights):
         if weight < 1:
-            rows = np.flatnonzero(pairs.is_kept & (pairs.facts.input_numbers == number))
-            left_out = generator.permutation(rows)[round(weight * len(rows)) :]
-            pairs.reasons[left_out] = REASONS.index(SAMPLED_OUT)
+            rows = pairs.scratch.find_rows(pairs.is_kept & (pairs.facts.input_numbers == number))
+            generator.shuffle(rows)
+            pairs.reasons[rows[round(weight * len(rows)) :]] = REASONS.index(SAMPLED_OUT)
 
 
 def repeat_by_weight(pairs: Pairs, train: IntArray, seed: int) -> IntArray:
@@ -189,11 +218,19 @@ def repeat_by_weight(pairs: Pairs, train: IntArray, seed: int) -> IntArray:
 
     The fraction of a weight repeats that share of the rows once more: with 1.5, every other row occurs twice.
     """
-    weights = np.array(pairs.input_weights)[pairs.facts.input_numbers[train]]
-    if (weights <= 1).all():
+    inputs = pairs.scratch.take(pairs.facts.input_numbers, train)
+    times = np.maximum(pairs.input_weights, 1)
+    if (times[count_numbers(inputs, len(times)) > 0] == 1).all():
         return train
     generator = np.random.default_rng([seed, 4])
-    times = np.maximum(weights, 1)
     whole_times = np.floor(times)
-    repeats = (whole_times + (generator.random(len(train)) < times - whole_times)).astype(int)
-    return generator.permutation(np.repeat(train, repeats))
+    repeats = pairs.scratch.make_array(len(train), np.int32)
+    for block in iterate_blocks(len(train)):
+        share = (times - whole_times)[inputs[block]]
+        repeats[block] = whole_times[inputs[block]] + (generator.random(len(share)) < share)
+    blocks = iterate_blocks(len(train))
+    rows = pairs.scratch.collect(
+        int(repeats.sum()), train.dtype, (np.repeat(train[block], repeats[block]) for block in blocks)
+    )
+    generator.shuffle(rows)
+    return rows

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from tempfile import gettempdir
 
-import numpy as np
-
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.pairs import Pairs, Texts
 from nmt_cli.corpus.steps.reading import CorpusInputs
@@ -59,7 +57,7 @@ def recognise_language(pairs: Pairs, texts: Texts) -> str | None:
     """Returns the code of the language of nearly all lines in a sample; None if in doubt."""
     if find_spec("py3langid") is None:  # of the extra `formats`
         return None
-    rows = np.flatnonzero(pairs.is_kept)
+    rows = pairs.scratch.find_rows(pairs.is_kept)
     chosen = rows[:: max(1, len(rows) // (4 * SAMPLE))]
     lines = [text for text in texts.select(chosen) if len(text) >= SHORTEST]
     return identify_lines(lines[:: max(1, len(lines) // SAMPLE)]) if len(lines) >= FEWEST else None

@@ -11,13 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from nmt_cli.arrays.types import IntArray
+from nmt_cli.arrays.scratch import count_numbers, find_members, iterate_blocks
+from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.corpus.checks import CHECKS
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.manifest import MonolingualText, TaggedRun
-from nmt_cli.corpus.pairs import BoolArray, Pairs, Side, Texts
+from nmt_cli.corpus.pairs import Pairs, Side, Texts
 from nmt_cli.corpus.steps.near_duplicates import find_near_held_out
-from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress, read_pairs
+from nmt_cli.corpus.steps.reading import CorpusInputs
 from nmt_cli.corpus.steps.run_checks import run_checks
 from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.errors import DataError
@@ -45,12 +46,9 @@ class MonolingualSide:
         return f"monolingual.{self.side}.txt"
 
 
-def read_monolingual(
-    side: Side, inputs: CorpusInputs, config: PrepareConfig, report_progress: PrepareProgress, *, processes: int
-) -> MonolingualSide:
-    """Reads the text of one side, normalises and mends it, and drops what its own checks find."""
-    pairs = copy_side(read_pairs(inputs, config, report_progress, processes=processes), side)
-    run_checks(pairs, config, lambda done: None, MONOLINGUAL_CHECKS)
+def clean_monolingual(side: Side, pairs: Pairs, inputs: CorpusInputs, config: PrepareConfig) -> MonolingualSide:
+    """Returns the text of one side, of which what its own checks find is dropped."""
+    run_checks(copy_side(pairs, side), config, lambda done: None, MONOLINGUAL_CHECKS)
     return MonolingualSide(side, pairs, inputs)
 
 
@@ -72,12 +70,13 @@ def drop_held_out(text: MonolingualSide, corpus: Pairs, splits: Splits) -> Monol
     keys = corpus.facts.source_keys if text.side == "source" else corpus.facts.target_keys
     own_keys = text.pairs.facts.source_keys
     held_out = np.concatenate([splits.dev, splits.test])
-    mark_dropped(text.pairs, np.isin(own_keys, keys[held_out]), HELD_OUT)
-    rows = np.flatnonzero(text.pairs.is_kept)
+    mark_dropped(text.pairs, find_members(own_keys, keys[held_out]), HELD_OUT)
+    rows = text.pairs.scratch.find_rows(text.pairs.is_kept)
     is_near = np.zeros(len(text.pairs), dtype=np.bool_)
     is_near[rows] = find_near_held_out(text.pairs.source, rows, corpus.get_texts(text.side), held_out)
     mark_dropped(text.pairs, is_near, NEAR_HELD_OUT)
-    mark_dropped(text.pairs, np.isin(own_keys, keys[splits.train]), IN_CORPUS)
+    for block in iterate_blocks(len(splits.train)):
+        mark_dropped(text.pairs, find_members(own_keys, keys[splits.train[block]]), IN_CORPUS)
     return text
 
 
@@ -88,9 +87,9 @@ def mark_dropped(pairs: Pairs, rows: BoolArray, reason: str) -> None:
 def write_monolingual(text: MonolingualSide, directory: Path) -> MonolingualText:
     """Writes the kept texts, one per line, and returns their counts. Raises DataError if none is kept."""
     pairs = text.pairs
-    rows = np.flatnonzero(pairs.is_kept)
+    rows = pairs.scratch.find_rows(pairs.is_kept)
     reasons = ("", *(check.name for check in CHECKS), *AUDITS)
-    by_reason = dict(zip(reasons, np.bincount(pairs.reasons, minlength=len(reasons)).tolist(), strict=True))
+    by_reason = dict(zip(reasons, count_numbers(pairs.reasons, len(reasons)).tolist(), strict=True))
     dropped = {name: count for name, count in by_reason.items() if name and count}
     if not len(rows):
         counts = ", ".join(f"{count:,} {name}" for name, count in dropped.items())
@@ -113,8 +112,9 @@ def describe_tags(pairs: Pairs, rows: IntArray) -> tuple[TaggedRun, ...]:
     """Returns the tags of the texts of these rows in order; nothing if none has a tag."""
     if len(pairs.tag_sets) == 1:
         return ()
-    names = [" ".join(map(str, pairs.tag_sets[number])) for number in pairs.facts.tags[rows].tolist()]
-    return tuple(TaggedRun(tags=tags, count=len(list(run))) for tags, run in groupby(names))
+    numbers = (number for block in iterate_blocks(len(rows)) for number in pairs.facts.tags[rows[block]].tolist())
+    names = (" ".join(map(str, pairs.tag_sets[number])) for number in numbers)
+    return tuple(TaggedRun(tags=tags, count=sum(1 for _ in run)) for tags, run in groupby(names))
 
 
 def write_texts(path: Path, texts: Texts, rows: IntArray) -> None:

@@ -7,13 +7,24 @@ sentences, G shingles (groups of bytes) of all sentences, H hash functions, E ed
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.arrays.types import IntArray
+from nmt_cli.arrays.equal_rows import (
+    MIXER,
+    EqualRows,
+    Keys,
+    connect_rows,
+    find_equal_rows,
+    mark_repeated,
+    store_edges,
+    store_equal_rows,
+)
+from nmt_cli.arrays.scratch import Scratch, iterate_blocks
+from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.corpus.pairs import Texts
-from nmt_cli.corpus.steps.split import number_components
 from nmt_cli.text.normalise import make_sentence_key
 
 HASHES = 32
@@ -28,15 +39,26 @@ NON_WORD = re.compile(r"\W+")
 UIntArray = NDArray[np.uint32]
 
 
-def number_near_equal(texts: Texts, rows: IntArray, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
-    """Returns (N,) numbers for these `rows`, equal where texts have equal `keys` or are near-duplicates.
+def label_near_equal(texts: Texts, keys: Keys, is_chosen: BoolArray, scratch: Scratch) -> IntArray:
+    """Returns (N,) labels, equal where chosen texts have equal `keys` or are near-duplicates: their smallest row.
 
-    The relation is transitive: indirectly connected texts have equal numbers, too.
+    The relation is transitive: indirectly connected texts have equal labels, too.
     """
-    if not len(rows):
-        return np.zeros(0, np.int32)
-    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
-    return number_components(len(first), find_near_edges(texts, rows[first]))[number]
+    parts = store_equal_rows(keys, is_chosen, scratch)
+    rows = scratch.find_rows(is_chosen & ~mark_repeated([keys], is_chosen, scratch))
+    for edges in find_near_edges(texts, rows, scratch) if len(rows) else ():
+        parts.append(store_edges(rows[edges], scratch))
+    return connect_rows(len(keys), parts, scratch)
+
+
+def key_near_equal(texts: Texts, keys: Keys, is_chosen: BoolArray, scratch: Scratch) -> Keys:
+    """Returns (N,) keys, equal for chosen texts that have equal labels."""
+    labels = label_near_equal(texts, keys, is_chosen, scratch)
+    blocks = iterate_blocks(len(labels))
+    near_keys: Keys = scratch.collect(
+        len(labels), np.uint64, ((labels[block].astype(np.uint64) + np.uint64(1)) * MIXER for block in blocks)
+    )
+    return near_keys
 
 
 def find_near_held_out(texts: Texts, rows: IntArray, held_out: Texts, held_out_rows: IntArray) -> NDArray[np.bool_]:
@@ -70,17 +92,17 @@ def join_equal(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> tuple[Int
     return np.repeat(np.arange(len(left)), counts), order[np.repeat(first, counts) + offsets]
 
 
-def find_near_edges(texts: Texts, rows: IntArray) -> NDArray[np.int64]:
-    """Returns (E, 2) pairs of indices into `rows` whose sentences are near-duplicates.
+def find_near_edges(texts: Texts, rows: IntArray, scratch: Scratch) -> Iterator[NDArray[np.int32]]:
+    """Yields (E, 2) pairs of indices into `rows` whose sentences are near-duplicates, band by band.
 
     The edges connect each group of near-duplicates, but not every two of its members.
     """
-    signatures = np.concatenate(
-        [compute_signatures(texts, rows[start : start + BATCH]) for start in range(0, len(rows), BATCH)]
-    )
+    signatures = scratch.make_array(len(rows) * HASHES, np.uint32).reshape(len(rows), HASHES)
+    for block in iterate_blocks(len(rows), BATCH):
+        signatures[block] = compute_signatures(texts, rows[block])
     width = HASHES // BANDS
-    edges = [find_band_edges(signatures, band * width, width) for band in range(BANDS)]
-    return np.unique(np.concatenate(edges), axis=0)
+    for band in range(BANDS):
+        yield find_band_edges(signatures, band * width, width, scratch)
 
 
 def compute_signatures(texts: Texts, rows: IntArray) -> UIntArray:
@@ -123,22 +145,24 @@ def hash_band(signatures: UIntArray, first: int, width: int) -> NDArray[np.uint6
     return keys
 
 
-def find_band_edges(signatures: UIntArray, first: int, width: int) -> NDArray[np.int64]:
-    """Returns (E, 2) sentences whose hashes in the band are equal and whose signatures are alike.
-
-    Sentences with equal hashes in the band are adjacent once sorted; each is compared with the REACH before it.
-    """
-    keys = hash_band(signatures, first, width)
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    edges = [np.zeros((0, 2), np.int64)]
-    for distance in range(1, REACH + 1):
-        same = np.flatnonzero(ordered[distance:] == ordered[:-distance])
-        if not len(same):
-            break
-        candidates = np.stack([order[same], order[same + distance]], axis=1)  # (E, 2)
-        for start in range(0, len(same), BATCH):
-            batch = candidates[start : start + BATCH]
-            is_alike = (signatures[batch[:, 0]] == signatures[batch[:, 1]]).mean(axis=1) >= LEAST_SIMILARITY
-            edges.append(batch[is_alike])
+def find_band_edges(signatures: UIntArray, first: int, width: int, scratch: Scratch) -> NDArray[np.int32]:
+    """Returns (E, 2) sentences whose hashes in the band are equal and whose signatures are alike."""
+    blocks = iterate_blocks(len(signatures), BATCH)
+    keys = scratch.collect(len(signatures), np.uint64, (hash_band(signatures[block], first, width) for block in blocks))
+    edges = [np.zeros((0, 2), np.int32)]
+    for part in find_equal_rows([keys], np.ones(len(keys), np.bool_), scratch):
+        edges += compare_neighbours(signatures, part)
     return np.concatenate(edges)
+
+
+def compare_neighbours(signatures: UIntArray, part: EqualRows) -> Iterator[NDArray[np.int32]]:
+    """Yields (E, 2) sentences of equal hashes whose signatures are alike; each is compared with the REACH before it."""
+    numbers = np.cumsum(part.is_first)  # equal for sentences of equal hashes
+    for distance in range(1, REACH + 1):
+        same = np.flatnonzero(numbers[distance:] == numbers[:-distance])
+        if not len(same):
+            return
+        for batch in iterate_blocks(len(same), BATCH):
+            pairs = np.stack([part.rows[same[batch]], part.rows[same[batch] + distance]], axis=1)
+            is_alike = (signatures[pairs[:, 0]] == signatures[pairs[:, 1]]).mean(axis=1) >= LEAST_SIMILARITY
+            yield pairs[is_alike]

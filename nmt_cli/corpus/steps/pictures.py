@@ -6,7 +6,7 @@ Knows neither captions nor how pictures are read. Letters: N pairs, M pictures, 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,8 +45,8 @@ class Pictures:
 
     checks = CAPTION_CHECKS
 
-    def build_profile(self, pairs: Pairs, rows: IntArray) -> str:
-        return build_caption_profile(pairs.target.select(rows))
+    def build_profile(self, train: Iterable[tuple[str, str]]) -> str:
+        return build_caption_profile(caption for _, caption in train)
 
     def store(
         self, pairs: Pairs, splits: Splits, subwords: LearnedSubwords, directory: Path, report_progress: PrepareProgress

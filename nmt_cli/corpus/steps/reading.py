@@ -25,6 +25,7 @@ from nmt_cli.corpus.manifest import FileRecord
 from nmt_cli.corpus.pairs import Pairs, Role
 from nmt_cli.corpus.steps.examine import Chunk, ExaminedChunk, add_chunk, examine
 from nmt_cli.corpus.steps.tagging import turn_tags
+from nmt_cli.corpus.steps.workspace import ReadingJournal
 from nmt_cli.errors import DataError, WorkerError, find_nearest
 from nmt_cli.signals import block_interrupts
 from nmt_cli.text.tags import TagPurpose, find_language_tag_of, reverse_tags
@@ -115,23 +116,34 @@ def format_name(path: Path) -> str:
 
 
 def read_pairs(
-    inputs: CorpusInputs, config: PrepareConfig, report_progress: PrepareProgress, *, processes: int = 1
+    inputs: CorpusInputs,
+    config: PrepareConfig,
+    report_progress: PrepareProgress,
+    *,
+    processes: int = 1,
+    journal: ReadingJournal | None = None,
 ) -> Pairs:
     """Reads, normalises, mends and measures the pairs of all inputs, in their order.
 
-    The result does not depend on the number of `processes`. Raises DataError naming the line, or WorkerError.
+    The result does not depend on the number of `processes`, nor on what the `journal` has of an interrupted run. Raises
+    DataError naming the line, or WorkerError.
     """
+    journal = journal or ReadingJournal()
     pairs = Pairs(
         inputs.short_names,
         inputs.roles,
         [corpus_input.weight for corpus_input in inputs.inputs],
         [corpus_input.training_only for corpus_input in inputs.inputs],
         [turn_tags(corpus_input.tags, config) for corpus_input in inputs.inputs],
+        scratch=journal.scratch,
     )
+    journal.restore(pairs)
     size = sum(reader.size for reader in inputs.readers)
     report_progress("reading", 0, size)
-    for examined in examine_chunks(read_chunks(inputs.readers, config), processes):
+    chunks = islice(read_chunks(inputs.readers, config), journal.chunks, None)
+    for number, examined in enumerate(examine_chunks(chunks, processes), journal.chunks + 1):
         add_chunk(examined, pairs)
+        journal.keep(pairs, number)
         report_progress("reading", min(sum(reader.bytes_read for reader in inputs.readers), size), size)
     refuse_unknown_columns(inputs.readers, config)
     pairs.close()

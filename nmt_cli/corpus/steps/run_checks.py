@@ -5,11 +5,12 @@ Knows neither how pairs are read nor what happens to kept ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from nmt_cli.arrays.types import IntArray
+from nmt_cli.arrays.scratch import count_numbers, find_first, judge_blocks
+from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.corpus.checks import CHECKS, check_names
 from nmt_cli.corpus.checks.check import Check, CheckResult, CorpusCheck
 from nmt_cli.corpus.config import PrepareConfig
@@ -18,7 +19,7 @@ from nmt_cli.corpus.manifest import (
     Finding,
     FindingExample,
 )
-from nmt_cli.corpus.pairs import BoolArray, Pairs
+from nmt_cli.corpus.pairs import Pairs
 from nmt_cli.corpus.steps.examine import CHECK_BITS
 from nmt_cli.errors import DataError
 from nmt_cli.text.wrapping import shorten_text
@@ -51,37 +52,44 @@ def run_checks(
         if check.action == "dropped" and check.name not in keep:
             pairs.reasons[result.rows] = number + 1
         advance(number + 1)
+    pairs.shared_results.clear()
     return tuple(findings)
 
 
 def run_check(check: Check, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> CheckResult:
     """Runs one check on the pairs that `among` (N,) selects."""
     if isinstance(check, CorpusCheck):
-        groups = [among] if check.crosses_languages else divide_by_language(pairs, among)
-        results = [check.find_problems(pairs, group, config) for group in groups if group.any()]
-        rows = np.any([result.rows for result in results], axis=0) if results else among
-        return CheckResult(rows, "; ".join(dict.fromkeys(result.note for result in results if result.note)))
-    return CheckResult(((pairs.facts.flags & CHECK_BITS[check.name]) != 0) & among)
+        groups = iter([among]) if check.crosses_languages else divide_by_language(pairs, among)
+        rows, notes = np.zeros(len(pairs), np.bool_), []
+        for group in groups:
+            if group.any():
+                result = check.find_problems(pairs, group, config)
+                rows |= result.rows
+                notes.append(result.note)
+        return CheckResult(rows, "; ".join(dict.fromkeys(filter(None, notes))))
+    bit, flags = np.uint32(CHECK_BITS[check.name]), pairs.facts.flags
+    return CheckResult(judge_blocks(len(pairs), lambda block: (flags[block] & bit != 0) & among[block]))
 
 
-def divide_by_language(pairs: Pairs, among: BoolArray) -> list[BoolArray]:
-    """Returns the pairs that `among` (N,) selects, divided by the languages that their tags name."""
+def divide_by_language(pairs: Pairs, among: BoolArray) -> Iterator[BoolArray]:
+    """Yields the pairs that `among` (N,) selects, divided by the languages that their tags name."""
     if len(pairs.tag_sets) == 1:
-        return [among]
+        yield among
+        return
     numbers = pairs.language_numbers
-    return [among & (numbers == number) for number in np.unique(numbers)]
+    for number in np.flatnonzero(count_numbers(numbers, int(numbers.max(initial=0)) + 1)):
+        yield among & (numbers == number)
 
 
 def make_finding(check: Check, result: CheckResult, pairs: Pairs, action: Action) -> Finding:
     """Returns the finding about the pairs that a check found."""
-    rows = np.flatnonzero(result.rows)
     # For a mended text, prefer examples whose original is remembered.
     remembered = [row for row in pairs.originals if result.rows[row]] if check.action == "mended" else []
-    example_rows = sorted(remembered)[:EXAMPLES] or rows[:EXAMPLES].tolist()
+    example_rows = sorted(remembered)[:EXAMPLES] or find_first(result.rows, EXAMPLES)
     return Finding(
         check=check.name,
         problem=check.problem,
-        count=len(rows),
+        count=int(np.count_nonzero(result.rows)),
         action=action,
         note=result.note,
         examples=tuple(make_example(pairs, row, as_it_was=check.action == "mended") for row in example_rows),

@@ -5,10 +5,10 @@ Knows neither how they are read nor how they are split.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import TypeAlias
 
-from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.pairs import Pairs
 from nmt_cli.corpus.sides import SourceStatistics
 from nmt_cli.corpus.steps.pictures import Pictures, find_pictures
@@ -24,9 +24,9 @@ class SourceTexts:
 
     checks = None  # the names of the checks that suit them: all
 
-    def build_profile(self, pairs: Pairs, rows: IntArray) -> str:
-        """Returns the content of the profile of the training pairs `rows`."""
-        return build_profile(zip(pairs.source.select(rows), pairs.target.select(rows), strict=True))
+    def build_profile(self, train: Iterable[tuple[str, str]]) -> str:
+        """Returns the content of the profile of the training pairs."""
+        return build_profile(train)
 
     def store(
         self, pairs: Pairs, splits: Splits, subwords: LearnedSubwords, directory: Path, report_progress: PrepareProgress
@@ -35,7 +35,7 @@ class SourceTexts:
         return measure_subwords("source", pairs, splits, subwords, directory)
 
 
-CorpusSources = SourceTexts | Pictures
+CorpusSources: TypeAlias = SourceTexts | Pictures
 Finder = Callable[[Pairs, CorpusInputs, PictureReader | None, PrepareProgress], CorpusSources]
 
 # By --source-type.

@@ -2,24 +2,29 @@
 
 Two rows are connected if their sources or their targets have equal normal forms. Rows connected directly or indirectly
 form a group, and each group goes into one split as a whole. Dev and test are drawn so that short and long sentences are
-as frequent in them as in the corpus. Knows nothing of files or subwords. Letters: N rows, E edges.
+as frequent in them as in the corpus. Knows nothing of files or subwords. Letters: N rows, G groups.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import NoReturn
 
 import numpy as np
 from numpy.random import default_rng  # imported at once, since numpy loses a Ctrl-C while it first loads it
 from numpy.typing import NDArray
 
-from nmt_cli.arrays.types import IntArray
+from nmt_cli.arrays.counting import count_values
+from nmt_cli.arrays.scratch import Scratch, iterate_blocks
+from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.corpus.steps.split_sizes import Sizes
 from nmt_cli.errors import DataError
 from nmt_cli.text.wrapping import format_count
 
 STRATA = 10  # of sentence length
+DRAWN = 10_000  # groups that are looked at together
 
 
 @dataclass(frozen=True)
@@ -36,60 +41,41 @@ class Splits:
         return {"train": self.train, "dev": self.dev, "test": self.test}
 
 
-def number_keys(keys: NDArray[np.uint64]) -> NDArray[np.int32]:
-    """Returns (N,) numbers, counted from 0, that are equal for equal keys."""
-    return np.unique(keys, return_inverse=True)[1].astype(np.int32)
+@dataclass(frozen=True)
+class PairGroups:
+    """The G groups of N rows, numbered from 0."""
+
+    numbers: IntArray  # (N,) the group of each row
+    first_rows: IntArray  # (G,) the smallest row of each group
+    sizes: IntArray  # (G,) rows
+
+    def __len__(self) -> int:
+        return len(self.sizes)
 
 
-def find_connected_groups(*numbers: IntArray) -> NDArray[np.int32]:
-    """Returns (N,) the smallest row of each row's group; rows that share a number of any kind share a group.
+def number_groups(labels: IntArray, values: NDArray[np.uint64], scratch: Scratch) -> PairGroups:
+    """Returns the groups of rows with equal `labels` (N,), which are the smallest rows of their groups.
 
-    `numbers` are several kinds of numbers, (N,) each: those of the sources, those of the targets, ...
+    They are numbered in the order of these rows, except those with a value in `values` (N,), which follow, in the order
+    of the values; 0 is none.
     """
-    groups = np.arange(len(numbers[0]), dtype=np.int32)
-    # 1. Most rows share no number with another row, and are groups by themselves.
-    is_shared = np.zeros(len(groups), dtype=np.bool_)
-    for kind in numbers:
-        is_shared |= np.bincount(kind)[kind] > 1
-    rows = np.flatnonzero(is_shared)
-    # 2. Only the others need union-find, in plain Python.
-    parents = list(range(len(rows)))
-    for kind in numbers:
-        first_rows: dict[int, int] = {}
-        for row, number in enumerate(kind[rows].tolist()):
-            merge_trees(parents, first_rows.setdefault(number, row), row)
-    groups[rows] = rows[find_roots(parents)]
-    return groups
-
-
-def number_components(count: int, edges: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Returns (count,) numbers that are equal for nodes connected by the edges (E, 2), directly or indirectly."""
-    parents = list(range(count))
-    for row, other in edges.tolist():
-        merge_trees(parents, row, other)
-    return find_roots(parents)
-
-
-def merge_trees(parents: list[int], row: int, other: int) -> None:
-    """Joins the trees of two rows; the smaller of the two roots becomes the root of both."""
-    root, other_root = find_root(parents, row), find_root(parents, other)
-    parents[max(root, other_root)] = min(root, other_root)
-
-
-def find_roots(parents: list[int]) -> NDArray[np.int32]:
-    """Returns the root of the tree of each row."""
-    return np.fromiter((find_root(parents, row) for row in range(len(parents))), dtype=np.int32, count=len(parents))
-
-
-def find_root(parents: list[int], row: int) -> int:
-    """Returns the root of the tree of `row`, halving the path to it on the way."""
-    while parents[row] != row:
-        parents[row] = row = parents[parents[row]]
-    return row
+    is_first = np.zeros(len(labels), np.bool_)
+    for block in iterate_blocks(len(labels)):
+        is_first[block] = labels[block] == np.arange(block.start, block.stop)
+    first_rows = scratch.find_rows(is_first)
+    if values.any():
+        first_rows = first_rows[np.argsort(values[first_rows], kind="stable")]
+    numbers, sizes = scratch.make_array(len(labels), np.int32), scratch.make_array(len(first_rows), np.int32)
+    for block in iterate_blocks(len(first_rows)):
+        numbers[first_rows[block]] = np.arange(block.start, block.stop)
+    for block in iterate_blocks(len(labels)):
+        numbers[block] = numbers[labels[block]]  # of the first rows, which remain
+        np.add.at(sizes, numbers[block], 1)
+    return PairGroups(numbers, first_rows, sizes)
 
 
 def split_by_groups(
-    groups: IntArray,
+    groups: PairGroups,
     lengths: IntArray,
     sizes: Sizes,
     *,
@@ -97,69 +83,121 @@ def split_by_groups(
     where: str,
     shared: str = "sentences",
     tags: IntArray | None = None,
+    scratch: Scratch | None = None,
 ) -> Splits:
     """Splits the rows by whole groups, drawn at random from each stratum of length and number of `tags` (N,).
 
     Skips groups larger than a split's remaining room, so that dev and test have exactly the requested sizes whenever
     the groups allow it. Raises DataError if a requested split would be empty; `shared` says what connects the pairs.
     """
-    generator = default_rng([seed, 0])
+    generator, scratch = default_rng([seed, 0]), scratch or Scratch()
     # 1. Put the groups into random order, and each into the stratum of its mean length, and of its first row's tags.
-    _, first, group_numbers, group_sizes = np.unique(groups, return_index=True, return_inverse=True, return_counts=True)
-    order = generator.permutation(len(group_sizes))
-    strata = assign_strata(np.bincount(group_numbers, weights=lengths) / group_sizes, group_sizes)
-    if tags is not None:
-        strata += STRATA * tags[first].astype(np.int64)
+    order = scratch.draw_order(len(groups), generator)
+    strata = assign_strata(measure_groups(groups, lengths, scratch), groups.sizes, scratch)
+    if tags is not None and tags.any():
+        for block in iterate_blocks(len(groups)):
+            strata[block] += STRATA * tags[groups.first_rows[block]].astype(np.int32)
     # 2. Draw groups for test (2), then for dev (1); the others are train (0).
-    split_of_group = np.zeros(len(group_sizes), dtype=np.int8)
+    split_of_group = scratch.make_array(len(groups), np.int8)
     for split, size in ((2, sizes.test), (1, sizes.dev)):
-        drawn = draw_groups(order[split_of_group[order] == 0], strata, group_sizes, size)
+        drawn = Draw(order, strata, groups.sizes, split_of_group == 0).draw_groups(size)
         if not drawn and size:
-            refuse_connected(where, len(groups), len(group_sizes), shared)
+            refuse_connected(where, len(groups.numbers), len(groups), shared)
         split_of_group[drawn] = split
     # 3. Shuffle the rows of each split.
-    split_of_row = split_of_group[group_numbers]
-    rows = generator.permutation(len(groups))
-    train, dev, test = (rows[split_of_row[rows] == split] for split in range(3))
-    return Splits(train=train, dev=dev, test=test)
+    rows = scratch.draw_order(len(groups.numbers), generator)
+
+    def take(split: int) -> IntArray:
+        is_in_split = split_of_group == split
+        count = int(sum(groups.sizes[block][is_in_split[block]].sum() for block in iterate_blocks(len(groups))))
+        blocks = (rows[block] for block in iterate_blocks(len(rows)))
+        return scratch.collect(count, rows.dtype, (part[is_in_split[groups.numbers[part]]] for part in blocks))
+
+    return Splits(train=take(0), dev=take(1), test=take(2))
 
 
-def assign_strata(lengths: NDArray[np.float64], group_sizes: IntArray) -> NDArray[np.int64]:
-    """Returns the stratum of each group; from short to long, each stratum has a tenth of all rows."""
-    by_length = np.argsort(lengths, kind="stable")
-    before = np.cumsum(group_sizes[by_length]) - group_sizes[by_length]
-    strata = np.empty(len(lengths), np.int64)
-    strata[by_length] = before * STRATA // int(group_sizes.sum())
+def measure_groups(groups: PairGroups, lengths: IntArray, scratch: Scratch) -> NDArray[np.float64]:
+    """Returns (G,) the mean of the `lengths` (N,) of the rows of each group."""
+    means = scratch.make_array(len(groups), np.float64)
+    for block in iterate_blocks(len(groups.numbers)):
+        np.add.at(means, groups.numbers[block], lengths[block])
+    for block in iterate_blocks(len(groups)):
+        means[block] /= groups.sizes[block]
+    return means
+
+
+def assign_strata(lengths: NDArray[np.float64], group_sizes: IntArray, scratch: Scratch) -> IntArray:
+    """Returns (G,) the stratum of each group; from short to long, each stratum has a tenth of all rows."""
+    values = count_values(lengths[block] for block in iterate_blocks(len(lengths))).values
+    # 1. Count the rows of groups of each length, and so those of all shorter groups.
+    rows = np.zeros(len(values), np.int64)
+    for block in iterate_blocks(len(lengths)):
+        np.add.at(rows, np.searchsorted(values, lengths[block]), group_sizes[block])
+    before, total = np.cumsum(rows) - rows, int(rows.sum())
+    # 2. Of groups of one length, those with smaller numbers come first.
+    strata = scratch.make_array(len(lengths), np.int32)
+    for block in iterate_blocks(len(lengths)):
+        places = np.searchsorted(values, lengths[block])
+        order = np.argsort(places, kind="stable")
+        ordered, sizes = places[order], group_sizes[block][order].astype(np.int64)
+        of_length = np.bincount(places, weights=group_sizes[block], minlength=len(values)).astype(np.int64)
+        preceding = np.cumsum(sizes) - sizes - (np.cumsum(of_length) - of_length)[ordered]
+        strata[block.start + order] = (before[ordered] + preceding) * STRATA // total
+        before += of_length
     return strata
 
 
-def draw_groups(candidates: IntArray, strata: NDArray[np.int64], group_sizes: IntArray, size: int) -> list[int]:
-    """Draws groups that total `size` rows, or as many as possible, in the order of the candidates.
+@dataclass(frozen=True)
+class Draw:
+    """A draw of groups that are free (G,), in a random order, with equal shares of all strata."""
 
-    Each stratum gives its share first; other groups then fill the remainder.
-    """
-    candidate_strata = strata[candidates]
-    shares = np.bincount(candidate_strata, weights=group_sizes[candidates], minlength=STRATA)
-    quotas = np.diff(np.round(np.concatenate([[0], np.cumsum(shares)]) * size / max(shares.sum(), 1))).astype(int)
-    groups: list[int] = []
-    for stratum, quota in enumerate(quotas.tolist()):
-        groups += fill_quota(candidates[candidate_strata == stratum], group_sizes, quota)
-    missing = size - int(group_sizes[groups].sum()) if groups else size
-    if missing:
-        groups += fill_quota(candidates[~np.isin(candidates, groups)], group_sizes, missing)
-    return groups
+    order: IntArray  # (G,)
+    strata: IntArray  # (G,)
+    group_sizes: IntArray  # (G,)
+    is_free: BoolArray  # (G,)
 
+    def draw_groups(self, size: int) -> list[int]:
+        """Draws groups that total `size` rows, or as many as possible.
 
-def fill_quota(candidates: IntArray, group_sizes: IntArray, size: int) -> list[int]:
-    """Returns groups that total `size` rows, or as many as possible: in order, each candidate that still fits."""
-    groups, missing = [], size
-    for group, rows in zip(candidates.tolist(), group_sizes[candidates].tolist(), strict=True):
-        if missing == 0:
-            break
-        if rows <= missing:
-            groups.append(group)
-            missing -= rows
-    return groups
+        Each stratum gives its share first; other groups then fill the remainder.
+        """
+        shares = np.zeros(int(self.strata.max(initial=0)) + 1, np.int64)
+        for block in iterate_blocks(len(self.strata)):
+            np.add.at(shares, self.strata[block], self.group_sizes[block] * self.is_free[block])
+        shares = np.append(shares, np.zeros(max(STRATA - len(shares), 0), np.int64))
+        quotas = np.diff(np.round(np.concatenate([[0], np.cumsum(shares)]) * size / max(shares.sum(), 1))).astype(int)
+        groups: list[int] = []
+        for stratum, quota in enumerate(quotas.tolist()):
+            groups += self.fill_quota(partial(self.is_in_stratum, stratum), quota)
+        missing = size - int(self.group_sizes[groups].sum()) if groups else size
+        if missing:
+            is_drawn = np.zeros(len(self.strata), np.bool_)
+            is_drawn[groups] = True
+            groups += self.fill_quota(lambda numbers: ~is_drawn[numbers], missing)
+        return groups
+
+    def is_in_stratum(self, stratum: int, numbers: IntArray) -> BoolArray:
+        """Returns whether each of these groups is in a stratum."""
+        return np.asarray(self.strata[numbers] == stratum)
+
+    def fill_quota(self, may_take: Callable[[IntArray], BoolArray], size: int) -> list[int]:
+        """Returns groups that total `size` rows, or as many as possible: in order, each candidate that still fits."""
+        groups: list[int] = []
+        missing = size
+        for group, rows in self.read_candidates(may_take) if size else ():
+            if rows <= missing:
+                groups.append(group)
+                missing -= rows
+            if missing == 0:
+                break
+        return groups
+
+    def read_candidates(self, may_take: Callable[[IntArray], BoolArray]) -> Iterator[tuple[int, int]]:
+        """Yields the free groups that may be taken, in order, with their sizes."""
+        for block in iterate_blocks(len(self.order), DRAWN):
+            numbers = self.order[block]
+            numbers = numbers[self.is_free[numbers] & may_take(numbers)]
+            yield from zip(numbers.tolist(), self.group_sizes[numbers].tolist(), strict=True)
 
 
 def refuse_connected(where: str, pairs: int, groups: int, shared: str) -> NoReturn:
@@ -172,17 +210,25 @@ def refuse_connected(where: str, pairs: int, groups: int, shared: str) -> NoRetu
     )
 
 
-def measure_leak(sources: IntArray, targets: IntArray, sizes: Sizes, *, seed: int) -> tuple[float, float]:
-    """Returns the shares, 0 to 1, of test rows whose source or target is in train, too, in a random split."""
-    rows = default_rng([seed, 1]).permutation(len(sources))
-    test, train = rows[: sizes.test], rows[sizes.test + sizes.dev :]
-    return measure_known_share(sources, train, test), measure_known_share(targets, train, test)
+def measure_leak(
+    keys: tuple[NDArray[np.uint64], NDArray[np.uint64]], rows: IntArray, sizes: Sizes, scratch: Scratch, *, seed: int
+) -> tuple[float, float]:
+    """Returns the shares, 0 to 1, of test rows whose source or target is in train, too, in a random split of the rows.
+
+    `keys` are those of the sources and of the targets.
+    """
+    order = scratch.draw_order(len(rows), default_rng([seed, 1]))
+    test, train = order[: sizes.test], order[sizes.test + sizes.dev :]
+    sources, targets = (measure_known_share(key, rows, train, test) for key in keys)
+    return sources, targets
 
 
-def measure_known_share(numbers: IntArray, train: IntArray, test: IntArray) -> float:
-    """Returns the share, 0 to 1, of `test` rows that share a number with a `train` row."""
+def measure_known_share(keys: NDArray[np.uint64], rows: IntArray, train: IntArray, test: IntArray) -> float:
+    """Returns the share, 0 to 1, of test rows that share a key with a train row; both are places in `rows`."""
     if not len(test):
         return 0.0
-    is_known = np.zeros(int(numbers.max()) + 1, dtype=bool)
-    is_known[numbers[train]] = True
-    return float(is_known[numbers[test]].mean())
+    distinct, places = np.unique(keys[rows[test]], return_inverse=True)
+    is_known = np.zeros(len(distinct), np.bool_)
+    for block in iterate_blocks(len(train)):
+        is_known |= np.isin(distinct, keys[rows[train[block]]])
+    return float(is_known[places].mean())

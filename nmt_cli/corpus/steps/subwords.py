@@ -6,15 +6,17 @@ Knows which files of the prepared directory are written; nothing of how pairs ar
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nmt_cli.arrays.ragged import Ragged
+from nmt_cli.arrays.counting import ValueCounts, count_values
+from nmt_cli.arrays.ragged import Ragged, RaggedWriter
+from nmt_cli.arrays.scratch import iterate_blocks
 from nmt_cli.arrays.special_ids import UNKNOWN
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.carrying.masking import mask_pair
@@ -27,6 +29,7 @@ from nmt_cli.corpus.steps.reused_tokenizer import find_reused_subwords
 from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.corpus.steps.tagging import list_tag_pieces
 from nmt_cli.corpus.steps.target_vocabulary import extract_target_vocabulary
+from nmt_cli.corpus.steps.written import read_written
 from nmt_cli.corpus.tag_rows import drop_tag_ids, prepend_tag_sets
 from nmt_cli.text.characters import END_MARKS
 from nmt_cli.text.normalise import count_words
@@ -35,6 +38,7 @@ from nmt_cli.text.tokenizer_settings import TokenizerSettings
 from nmt_cli.text.tokenizer_training import add_control_pieces, train_tokenizer
 
 EVERYDAY_WORDS, EVERYDAY_SAMPLE = 15, 2_000  # the most words of a sentence of everyday life; sentences looked at
+SIDES: tuple[Side, Side] = ("source", "target")
 CHUNK = 20_000  # sentences that are encoded at a time
 SAMPLE = 200_000  # sentences of a side that subwords are learned from; more take longer and change little
 
@@ -109,11 +113,11 @@ def learn_subwords(pairs: Pairs, train: IntArray, config: PrepareConfig) -> dict
     Returns them by role: "joint", optionally with "target", or "source" and "target".
     """
     generator = np.random.default_rng([config.seed, 2])
-    rows = np.sort(generator.permutation(train)[:SAMPLE])
-    masked = mask_rows(pairs, rows, config)
-    sentences: dict[str, list[str]] = {
-        side: list(read_masked(pairs, side, rows, masked.get(side, {}))) for side in config.text_sides
-    }
+    shuffled = pairs.scratch.collect(len(train), train.dtype, iter([train]))
+    generator.shuffle(shuffled)
+    rows = np.sort(shuffled[:SAMPLE])
+    sampled = mask_pairs(list(zip(pairs.source.select(rows), pairs.target.select(rows), strict=True)), config)
+    sentences = {side: [pair[SIDES.index(side)] for pair in sampled] for side in config.text_sides}
     settings, size, minimum = config.tokenizer_settings, config.vocab_size, config.min_count
     if len(sentences) == 2 and not config.separate_vocabularies:
         joint_sentences = sentences["source"] + sentences["target"]
@@ -136,61 +140,76 @@ def encode_splits(
 ) -> IntArray:
     """Writes the ids of each side of each split, with placeholders for protected spans shared by both sides.
 
-    Returns the rows whose source was truncated to `max_source_length`.
+    The sentences are those of the written splits. Returns the rows whose source was truncated to `max_source_length`.
     """
-    limit = config.max_source_length
-    done, total = 0, len(config.text_sides) * sum(len(rows) for rows in splits.by_name.values())
-    masked = {split: mask_rows(pairs, rows, config) for split, rows in splits.by_name.items()}
-    truncated: list[IntArray] = []
+    done, total = 0, sum(len(rows) for rows in splits.by_name.values())
+    truncated: list[IntArray] = [np.zeros(0, np.int64)]
+    for split, rows in splits.by_name.items():
+        with ExitStack() as stack:
+            writers = {
+                side: stack.enter_context(closing(make_writer(directory, split, side, subwords)))
+                for side in config.text_sides
+            }
+            start = 0
+            for block in read_blocks(directory / f"{split}.tsv"):
+                block_rows = rows[start : start + len(block)]
+                truncated.append(encode_block(block, block_rows, pairs, subwords, writers, config))
+                start += len(block)
+                report_progress("encoding", done + start, total)
+        done += len(rows)
+    return np.unique(np.concatenate(truncated))
 
-    def advance(encoded: int) -> None:
-        nonlocal done
-        done += encoded
-        report_progress("encoding", done, total)
 
-    for side in config.text_sides:
+def encode_block(
+    block: list[tuple[str, str]],
+    rows: IntArray,
+    pairs: Pairs,
+    subwords: LearnedSubwords,
+    writers: Mapping[Side, RaggedWriter],
+    config: PrepareConfig,
+) -> IntArray:
+    """Appends the ids of these pairs to those of their split. Returns the rows whose source was truncated."""
+    masked, truncated = mask_pairs(block, config), rows[:0]
+    for side, writer in writers.items():
         tokenizer = subwords.get_tokenizer(side)
-        for split, rows in splits.by_name.items():
-            sentences = read_masked(pairs, side, rows, masked[split].get(side, {}))
-            chunks = encode_chunks(sentences, tokenizer, advance)
-            ragged = Ragged.from_sequences(chunks, vocabulary_size=tokenizer.vocabulary_size)
-            if side == "source" and limit is not None:
-                truncated.append(rows[ragged.lengths > limit])
-                ragged = ragged.truncate(limit)
-            if side == "source":
-                tags = [pairs.tag_sets[number] for number in pairs.facts.tags[rows].tolist()]
-                ragged = prepend_tag_sets(ragged, tags, tokenizer)
-            ragged.save(directory / f"{split}.{side}")
-    return np.unique(np.concatenate(truncated)) if truncated else np.zeros(0, np.int64)
+        ids = tokenizer.encode_all([pair[SIDES.index(side)] for pair in masked])
+        encoded = Ragged.from_sequences([ids], vocabulary_size=tokenizer.vocabulary_size)
+        if side == "source":
+            truncated = find_longer(encoded, rows, config.max_source_length)
+            encoded = finish_sources(encoded, rows, pairs, tokenizer, config)
+        writer.append(encoded)
+    return truncated
 
 
-def mask_rows(pairs: Pairs, rows: IntArray, config: PrepareConfig) -> dict[Side, dict[int, str]]:
-    """Returns for each side the sentences changed by masking, by their index in `rows`.
-
-    Empty if only one side is text.
-    """
-    if len(config.text_sides) < 2:
-        return {}
-    changed: dict[Side, dict[int, str]] = {side: {} for side in config.text_sides}
-    for index, pair in enumerate(zip(pairs.source.select(rows), pairs.target.select(rows), strict=True)):
-        for side, before, after in zip(config.text_sides, pair, mask_pair(*pair), strict=True):
-            if before != after:
-                changed[side][index] = after
-    return changed
+def make_writer(directory: Path, split: str, side: Side, subwords: LearnedSubwords) -> RaggedWriter:
+    """Returns the writer of the ids of one side of a split."""
+    return RaggedWriter(directory / f"{split}.{side}", subwords.get_tokenizer(side).vocabulary_size)
 
 
-def read_masked(pairs: Pairs, side: Side, rows: IntArray, changed: Mapping[int, str]) -> Iterator[str]:
-    """Yields the sentences of these rows, with placeholders in those that masking has `changed`."""
-    return (changed.get(index, sentence) for index, sentence in enumerate(pairs.get_texts(side).select(rows)))
+def find_longer(encoded: Ragged, rows: IntArray, limit: int | None) -> IntArray:
+    """Returns those of the rows with more ids than the limit."""
+    return rows[encoded.lengths > limit] if limit is not None else rows[:0]
 
 
-def encode_chunks(
-    sentences: Iterator[str], tokenizer: Tokenizer, advance: Callable[[int], None]
-) -> Iterator[list[list[int]]]:
-    """Yields the ids of the sentences, one chunk at a time; `advance` receives the size of each that is used."""
-    while chunk := list(islice(sentences, CHUNK)):
-        yield tokenizer.encode_all(chunk)
-        advance(len(chunk))
+def finish_sources(
+    encoded: Ragged, rows: IntArray, pairs: Pairs, tokenizer: Tokenizer, config: PrepareConfig
+) -> Ragged:
+    """Returns the sources of these rows truncated, where that is asked for, and behind their tags."""
+    if config.max_source_length is not None:
+        encoded = encoded.truncate(config.max_source_length)
+    return prepend_tag_sets(encoded, [pairs.tag_sets[number] for number in pairs.facts.tags[rows].tolist()], tokenizer)
+
+
+def read_blocks(path: Path) -> Iterator[list[tuple[str, str]]]:
+    """Yields the pairs of a written split, CHUNK at a time."""
+    pairs = read_written(path)
+    while block := list(islice(pairs, CHUNK)):
+        yield block
+
+
+def mask_pairs(pairs: list[tuple[str, str]], config: PrepareConfig) -> list[tuple[str, str]]:
+    """Returns the pairs with placeholders for what both sides share; unchanged if only one side is text."""
+    return [mask_pair(*pair) for pair in pairs] if len(config.text_sides) == 2 else pairs
 
 
 def measure_subwords(
@@ -199,19 +218,27 @@ def measure_subwords(
     """Measures the vocabulary of one side, and how well it fits, from the written ids."""
     tokenizer = subwords.get_tokenizer(side)
     words = pairs.facts.source_words if side == "source" else pairs.facts.target_words
-    encoded = [Ragged.load(directory / f"{split}.{side}") for split in splits.by_name]
-    train, *held_out = (drop_tag_ids(rows, tokenizer) for rows in encoded)
-    held_out_ids = np.concatenate([ragged.ids for ragged in held_out])
+    train, *held_out = (Ragged.load(directory / f"{split}.{side}") for split in splits.by_name)
+    blocks = iterate_blocks(len(splits.train), CHUNK)
+    words_in_train = sum(int(words[splits.train[block]].sum()) for block in blocks)
+    lengths = count_values(rows.lengths for rows in read_untagged(train, tokenizer))
+    held_out_ids = [rows.ids for ragged in held_out for rows in read_untagged(ragged, tokenizer)]
+    unknown = sum(int(np.count_nonzero(ids == UNKNOWN)) for ids in held_out_ids)
     return SubwordStatistics(
         file=subwords.get_file_name(side),
         vocabulary=tokenizer.vocabulary_size,
-        pieces_per_word=round(len(train.ids) / max(int(words[splits.train].sum()), 1), 3),
-        unknown_share=round(float(np.mean(held_out_ids == UNKNOWN)), 6) if len(held_out_ids) else 0.0,
+        pieces_per_word=round(int(lengths.values @ lengths.counts) / max(words_in_train, 1), 3),
+        unknown_share=round(unknown / max(sum(map(len, held_out_ids)), 1), 6),
         coverage=round(measure_coverage(pairs.get_texts(side), splits, tokenizer), 6),
-        longest=int(train.lengths.max(initial=0)),
-        longest_of_99_percent=find_99th_percentile(train.lengths),
+        longest=int(lengths.values.max(initial=0)),
+        longest_of_99_percent=find_99th_percentile(lengths),
         everyday_share=measure_everyday_share(pairs.get_texts(side), splits.train),
     )
+
+
+def read_untagged(rows: Ragged, tokenizer: Tokenizer) -> Iterator[Ragged]:
+    """Yields the sequences without their tags, block by block."""
+    return (drop_tag_ids(rows.slice(block), tokenizer) for block in iterate_blocks(len(rows), CHUNK))
 
 
 def measure_everyday_share(texts: Texts, rows: IntArray) -> float:
@@ -221,9 +248,9 @@ def measure_everyday_share(texts: Texts, rows: IntArray) -> float:
     return round(count / max(1, len(sample)), 3)
 
 
-def find_99th_percentile(lengths: NDArray[np.int64]) -> int:
+def find_99th_percentile(lengths: ValueCounts) -> int:
     """Returns the greatest length after excluding the longest 1 % of the sentences; 0 without sentences."""
-    return int(np.quantile(lengths, 0.99, method="lower")) if len(lengths) else 0
+    return int(lengths.find_ranks(np.array([int((lengths.total - 1) * 0.99)]))[0]) if lengths.total else 0
 
 
 def measure_coverage(texts: Texts, splits: Splits, tokenizer: Tokenizer) -> float:

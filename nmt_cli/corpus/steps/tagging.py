@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
+from nmt_cli.arrays.scratch import count_numbers, iterate_blocks
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats.inputs import CorpusFile
-from nmt_cli.corpus.pairs import Pairs
+from nmt_cli.corpus.pairs import SELECTED, Pairs
 from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.errors import OptionError
 from nmt_cli.languages.rules import LanguageRules, find_rules
@@ -80,10 +79,13 @@ def label_registers(pairs: Pairs, config: PrepareConfig, target_language: str) -
         )
     for number, tags in tag_sets:
         if rules[number].formal and not any(tag.kind is TagPurpose.REGISTER for tag in tags):
-            rows = np.flatnonzero(pairs.facts.tags == number)
-            registers = [find_register(text, rules[number]) for text in pairs.target.select(rows)]
-            numbers = {register: pairs.number_tags(merge_tags(tags, register)) for register in set(registers)}
-            pairs.facts.tags[rows] = [numbers[register] for register in registers]
+            rows = pairs.scratch.find_rows(pairs.facts.tags == number)
+            for block in iterate_blocks(len(rows), SELECTED):
+                registers = [find_register(text, rules[number]) for text in pairs.target.select(rows[block])]
+                numbers = {
+                    register: pairs.number_tags(merge_tags(tags, register)) for register in sorted(set(registers))
+                }
+                pairs.facts.tags[rows[block]] = [numbers[register] for register in registers]
 
 
 def find_register(text: str, rules: LanguageRules) -> TagSet:
@@ -111,7 +113,7 @@ def count_tags(pairs: Pairs, splits: Splits) -> dict[str, dict[str, int]]:
     """Returns the number of pairs of each split by tag, most frequent tags first."""
     counts: dict[str, dict[str, int]] = {}
     for split, rows in splits.by_name.items():
-        numbers = np.bincount(pairs.facts.tags[rows], minlength=len(pairs.tag_sets)).tolist()
+        numbers = count_numbers(pairs.scratch.take(pairs.facts.tags, rows), len(pairs.tag_sets)).tolist()
         for tags, number in zip(pairs.tag_sets, numbers, strict=True):
             for tag in tags:
                 of_tag = counts.setdefault(str(tag), dict.fromkeys(splits.by_name, 0))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nmt_cli.arrays.counting import ValueCounts
 from nmt_cli.text.characters import ANY_CLOSING, END_MARKS, THIN_BLANKS
 from nmt_cli.text.normalise import UNSPACED, find_unspaced
 from nmt_cli.text.profile import FEWEST_NUMBERS, PROFILE_FORMAT, SPECIAL_FORMS, LengthRatio
@@ -20,6 +21,7 @@ MAXIMUM_BYTES = 990_000  # bytes of all words at most, so that the whole file st
 MOST_CHARACTERS = 5_000  # counted ones of a side; a corpus of Chinese has as many
 RATIO_CLASSES = (5, 10, 15, 20, 30, 40, 60, 80, 120, 200)  # characters of the source
 FEWEST_PAIRS = 200  # in a class of length ratios; a smaller class is joined to the next one
+MOST_TOKENS = 2_000_000  # different ones that are counted; beyond, those that occurred once so far are dropped
 PAIRS_AT_ONCE = 10_000  # whose words are counted together
 UNLIMITED = 2**31 - 1  # no text has more characters
 SENTENCE_BREAK = re.compile(rf"\n|(?<=[{END_MARKS}]) |(?<=[{END_MARKS}][{re.escape(ANY_CLOSING)}]) ")
@@ -43,11 +45,17 @@ class TextCounts:
         self.starts: Counter[str] = Counter()  # first characters of the texts
         self.ends: Counter[str] = Counter()  # last characters
         self.blanks = 0
-        self.lengths: list[int] = []
+        self.lengths: Counter[int] = Counter()  # characters of the texts
+        self.characters: Counter[str] = Counter()  # those of the words that are no longer counted
+
+    @property
+    def texts(self) -> int:
+        """The number of the texts."""
+        return self.lengths.total()
 
     def add(self, texts: Sequence[str]) -> None:
         """Counts more texts; a capital after a colon counts as one within a sentence."""
-        self.lengths += map(len, texts)
+        self.lengths.update(map(len, texts))
         self.starts.update([text[:1] for text in texts])
         self.ends.update([text[-1:] for text in texts])
         joined = "\n".join(texts)
@@ -55,14 +63,30 @@ class TextCounts:
         sentences = [sentence.split() for sentence in SENTENCE_BREAK.split(joined)]
         self.initial.update([words[0] for words in sentences if words])
         self.inner.update(chain.from_iterable([words[1:] for words in sentences]))
+        self.inner, self.initial = self.drop_rare(self.inner), self.drop_rare(self.initial)
+
+    def drop_rare(self, tokens: Counter[str]) -> Counter[str]:
+        """Returns the tokens without those that occurred once, if there are too many.
+
+        Source: Manku and Motwani (2002), "Approximate frequency counts over data streams".
+        """
+        if len(tokens) <= MOST_TOKENS:
+            return tokens
+        add_characters(self.characters, ((token, count) for token, count in tokens.items() if count == 1))
+        return Counter({token: count for token, count in tokens.items() if count > 1})
 
     def count_characters(self) -> Counter[str]:
-        counts: Counter[str] = Counter({" ": self.blanks})
+        counts = Counter({" ": self.blanks}) + self.characters
         for tokens in (self.inner, self.initial):
-            for token, count in tokens.items():
-                for character in token:
-                    counts[character] += count
+            add_characters(counts, tokens.items())
         return +counts
+
+
+def add_characters(counts: Counter[str], tokens: Iterable[tuple[str, int]]) -> None:
+    """Adds the characters of tokens, each of which occurs so often."""
+    for token, count in tokens:
+        for character in token:
+            counts[character] += count
 
 
 class WordLine(NamedTuple):
@@ -76,14 +100,16 @@ def build_profile(pairs: Iterable[tuple[str, str]]) -> str:
     """Returns the content of a profile of training pairs."""
     source, target = TextCounts(), TextCounts()
     marks: MarkCounts = {kind: Counter() for kind in NUMBER_MARKS}
+    lengths: Counter[tuple[int, int]] = Counter()
     # 1. Count, block by block.
     pairs = iter(pairs)
     while block := list(islice(pairs, PAIRS_AT_ONCE)):
         source.add([pair[0] for pair in block])
         target.add([pair[1] for pair in block])
         count_number_marks(block, marks)
+        lengths.update([(len(pair[0]), len(pair[1])) for pair in block])
     # 2. Describe both sides, and how they compare.
-    return format_profile([source, target], marks, measure_ratios(source.lengths, target.lengths))
+    return format_profile([source, target], marks, measure_ratios(lengths))
 
 
 def build_caption_profile(captions: Iterable[str]) -> str:
@@ -182,11 +208,11 @@ def describe_side(
     """Returns a side's entry in the first line; `index` is the side's position in the pairs of `marks`."""
     cased = {start: count for start, count in counts.starts.items() if start.lower() != start.upper()}
     capitals = sum(count for start, count in cased.items() if start != start.lower())
-    texts = max(1, len(counts.lengths))
+    texts = max(1, counts.texts)
     return {
         **describe_characters(counts.count_characters()),
         "least_count": least_count,
-        "texts": len(counts.lengths),
+        "texts": counts.texts,
         "initial_capitals": round(capitals / max(1, sum(cased.values())), 4),
         "final_marks": {
             end: round(count / texts, 4)
@@ -194,7 +220,7 @@ def describe_side(
             if end and not end.isalnum() and count >= texts / 1000
         },
         **{f"{kind}_mark": choose_mark(marks[kind], index) for kind in NUMBER_MARKS},
-        "mean_length": round(sum(counts.lengths) / texts, 2),
+        "mean_length": round(sum(length * count for length, count in counts.lengths.items()) / texts, 2),
         "longest": max(counts.lengths, default=0),
         "unseen_share": round(estimate_unseen(table), 4),
     }
@@ -246,21 +272,23 @@ def find_numbers(text: str) -> dict[str, dict[str, str]]:
     return numbers
 
 
-def measure_ratios(source_lengths: Sequence[int], target_lengths: Sequence[int]) -> list[tuple[int, LengthRatio]]:
-    """Returns the length ratios of each class of source lengths."""
-    lengths = np.array([source_lengths, target_lengths], dtype=float)
-    lengths = lengths[:, lengths.all(axis=0)]
-    ratios = lengths[1] / lengths[0]
-    result, rest = [], np.ones(len(ratios), dtype=bool)
+def measure_ratios(lengths: Mapping[tuple[int, int], int]) -> list[tuple[int, LengthRatio]]:
+    """Returns the length ratios of each class of source lengths, from the counts of the lengths of both sides."""
+    both = {pair: count for pair, count in lengths.items() if all(pair)}
+    sources, targets = np.array(list(both), np.float64).reshape(-1, 2).T
+    ratios = ValueCounts(targets / sources, np.array(list(both.values()), np.int64))
+    result, rest = [], np.ones(len(sources), dtype=bool)
     for limit in (*RATIO_CLASSES, UNLIMITED):
-        rows = rest & (lengths[0] <= limit)
-        if rows.sum() >= (1 if limit == UNLIMITED else FEWEST_PAIRS):
-            result.append((limit, describe_ratios(ratios[rows])))
-            rest &= ~rows
+        in_class = rest & (sources <= limit)
+        if ratios.choose(in_class).total >= (1 if limit == UNLIMITED else FEWEST_PAIRS):
+            result.append((limit, describe_ratios(ratios.choose(in_class))))
+            rest &= ~in_class
     return result
 
 
-def describe_ratios(ratios: np.ndarray[Any, Any]) -> LengthRatio:
-    lowest, highest = np.quantile(ratios, (0.001, 0.999))
-    values = (ratios.mean(), np.log(ratios).std(), lowest, highest)
+def describe_ratios(ratios: ValueCounts) -> LengthRatio:
+    lowest, highest = ratios.find_quantiles((0.001, 0.999))
+    logarithms = np.log(ratios.values)
+    variance = np.average((logarithms - np.average(logarithms, weights=ratios.counts)) ** 2, weights=ratios.counts)
+    values = (np.average(ratios.values, weights=ratios.counts), np.sqrt(variance), lowest, highest)
     return LengthRatio(*(round(float(value), 3) for value in values))

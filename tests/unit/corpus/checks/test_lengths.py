@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 
+from nmt_cli.arrays.counting import count_values
 from nmt_cli.corpus.checks.lengths import learn_length_limit
 from nmt_cli.corpus.config import PrepareConfig
 from support.corpora import check_rows, example_lines, toy_pairs
@@ -14,8 +15,8 @@ from support.corpora import check_rows, example_lines, toy_pairs
 def test_lengths_are_learnt_from_the_corpus_and_options_set_them() -> None:
     short, long = np.full(1000, 8), np.full(1000, 60)
     noise = np.random.default_rng(1).lognormal(0, 0.4, 1000)
-    assert learn_length_limit((short * noise).astype(np.int32)) == 100
-    assert 300 < learn_length_limit((long * noise).astype(np.int32)) < 700
+    assert learn_length_limit(count_values([(short * noise).astype(np.int32)])) == 100
+    assert 300 < learn_length_limit(count_values([(long * noise).astype(np.int32)])) < 700
     rows = [*toy_pairs(300), ("a " * 120 + "b", "c " * 119 + "d"), ("x" * 5000, "y " * 90 + "z")]
     assert check_rows(rows)["too-long"].count == 2
     assert check_rows(rows, PrepareConfig(max_length=300))["length-ratio"].count == 1

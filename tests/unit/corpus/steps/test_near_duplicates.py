@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt_cli.arrays.scratch import Scratch
 from nmt_cli.corpus.pairs import Texts
-from nmt_cli.corpus.steps.near_duplicates import find_band_edges, number_near_equal
+from nmt_cli.corpus.steps.near_duplicates import find_band_edges, label_near_equal
 from nmt_cli.text.normalise import hash_text, make_sentence_key, normalise
 
 FEW_SENTENCES = st.text(alphabet="aAbßS’'", max_size=3)
@@ -21,7 +22,7 @@ def near(sentences: list[str]) -> list[int]:
     for text in sentences:
         texts.extend(text.encode(), np.array([len(text.encode())]))
     keys = np.frombuffer(b"".join(hash_text(make_sentence_key(text)) for text in sentences), np.uint64)
-    return number_near_equal(texts, np.arange(len(sentences)), keys).tolist()
+    return label_near_equal(texts, keys, np.ones(len(keys), np.bool_), Scratch()).tolist()
 
 
 def test_sentences_that_differ_in_little_are_near_and_others_are_not() -> None:
@@ -47,7 +48,7 @@ def test_sentences_are_compared_across_unlike_ones_of_equal_hashes() -> None:
     signatures = np.arange(5 * 32, dtype=np.uint32).reshape(5, 32)
     signatures[:, :4] = 7
     signatures[4] = signatures[0]
-    assert find_band_edges(signatures, 0, 4).tolist() == [[0, 4]]
+    assert find_band_edges(signatures, 0, 4, Scratch()).tolist() == [[0, 4]]
 
 
 @given(st.lists(ANY_SENTENCES, min_size=1, max_size=20))

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt_cli.arrays.equal_rows import Keys, connect_rows, store_equal_rows
+from nmt_cli.arrays.scratch import Scratch
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.config import is_size
 from nmt_cli.corpus.steps.split import (
     Splits,
-    find_connected_groups,
     measure_known_share,
     measure_leak,
-    number_components,
-    number_keys,
+    number_groups,
     split_by_groups,
 )
 from nmt_cli.corpus.steps.split_sizes import Sizes, choose_sizes
@@ -31,15 +31,22 @@ ANY_SENTENCES = st.one_of(FEW_SENTENCES, st.text(max_size=5)).map(normalise)
 PAIRS = st.lists(st.tuples(ANY_SENTENCES, ANY_SENTENCES), min_size=1, max_size=60)
 
 
-def sentence_numbers(sentences: list[str]) -> IntArray:
-    keys = b"".join(hash_text(make_sentence_key(text)) for text in sentences)
-    return number_keys(np.frombuffer(keys, np.uint64))
+def key_sentences(sentences: list[str]) -> Keys:
+    return np.frombuffer(b"".join(hash_text(make_sentence_key(text)) for text in sentences), np.uint64)
+
+
+def connect(*kinds: Keys) -> IntArray:
+    """Returns the smallest row of the group of each row."""
+    everywhere = np.ones(len(kinds[0]), np.bool_)
+    parts = [part for kind in kinds for part in store_equal_rows(kind, everywhere, Scratch())]
+    return connect_rows(len(everywhere), parts, Scratch())
 
 
 def split(pairs: list[tuple[str, str]], sizes: Sizes, seed: int = 1) -> Splits:
-    sources, targets = (sentence_numbers(list(side)) for side in zip(*pairs, strict=True))
+    sources, targets = (key_sentences(list(side)) for side in zip(*pairs, strict=True))
     lengths = np.array([len(source) for source, _ in pairs])
-    return split_by_groups(find_connected_groups(sources, targets), lengths, sizes, seed=seed, where="toy.tsv")
+    groups = number_groups(connect(sources, targets), np.zeros(len(pairs), np.uint64), Scratch())
+    return split_by_groups(groups, lengths, sizes, seed=seed, where="toy.tsv")
 
 
 @given(PAIRS, st.integers(1, 5), st.integers(1, 5), st.integers(0, 3))
@@ -57,36 +64,20 @@ def test_no_normalised_sentence_stands_in_two_splits_and_every_row_in_one(
     assert 0 < len(splits.dev) <= dev and 0 < len(splits.test) <= test
 
 
-@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12), st.integers(0, 30)), max_size=40).filter(bool))
-def test_groups_are_the_connected_components(rows: list[tuple[int, int, int]]) -> None:
-    groups = find_connected_groups(*(np.array(kind) for kind in zip(*rows, strict=True)))
-    expected = list(range(len(rows)))
-    for _ in rows:
-        for one in range(len(rows)):
-            for other in range(len(rows)):
-                if any(a == b for a, b in zip(rows[one], rows[other], strict=True)):
-                    expected[one] = expected[other] = min(expected[one], expected[other])
-    assert groups.tolist() == expected
-
-
-def test_sentences_equal_but_for_case_have_one_number() -> None:
-    numbers = sentence_numbers(["Straße", "Tom", "STRASSE", "tom", "Tim"]).tolist()
-    assert (numbers[0] == numbers[2], numbers[1] == numbers[3], len(set(numbers))) == (True, True, 3)
-
-
-def test_groups_connect_over_either_side_and_over_others() -> None:
-    # Rows 0 and 2 share a source, 2 and 3 a target, 3 and 5 a source; 1 and 4 stand alone.
-    sources = np.array([0, 1, 0, 2, 3, 2])
-    targets = np.array([0, 1, 2, 2, 3, 4])
-    assert find_connected_groups(sources, targets).tolist() == [0, 1, 0, 0, 4, 0]
+def test_sentences_equal_but_for_case_have_one_key() -> None:
+    keys = key_sentences(["Straße", "Tom", "STRASSE", "tom", "Tim"]).tolist()
+    assert (keys[0] == keys[2], keys[1] == keys[3], len(set(keys))) == (True, True, 3)
 
 
 def test_equal_text_on_different_sides_connects_nothing() -> None:
-    assert find_connected_groups(sentence_numbers(["Tom", "No"]), sentence_numbers(["Nein", "Tom"])).tolist() == [0, 1]
+    assert connect(key_sentences(["Tom", "No"]), key_sentences(["Nein", "Tom"])).tolist() == [0, 1]
 
 
-def test_what_edges_connect_has_one_number() -> None:
-    assert number_components(6, np.array([[5, 3], [3, 1], [0, 2]])).tolist() == [0, 1, 0, 1, 4, 1]
+def test_groups_with_values_follow_the_others_in_the_order_of_these() -> None:
+    labels, values = np.array([0, 1, 0, 3, 1, 5]), np.array([0, 9, 0, 4, 9, 0], np.uint64)
+    groups = number_groups(labels, values, Scratch())
+    assert groups.numbers.tolist() == [0, 3, 0, 2, 3, 1]
+    assert groups.first_rows.tolist() == [0, 5, 3, 1] and groups.sizes.tolist() == [2, 1, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -185,11 +176,11 @@ def test_short_and_long_sentences_have_their_share_of_each_split() -> None:
 
 
 def test_leak_is_the_share_of_test_rows_known_from_train() -> None:
-    numbers = np.array([0, 1, 0, 2, 3])
-    assert measure_known_share(numbers, np.array([0, 1]), np.array([2, 3, 4, 1])) == 0.5
+    keys = np.array([1, 2, 1, 3, 4], np.uint64)
+    assert measure_known_share(keys, np.arange(5), np.array([0, 1]), np.array([2, 3, 4, 1])) == 0.5
 
 
 def test_leak_of_a_corpus_without_repeats_is_none_and_of_one_sentence_all() -> None:
-    unique, same = np.arange(100), np.zeros(100, dtype=np.int64)
-    leak = measure_leak(unique, same, Sizes(10, 10), seed=1)
+    keys = np.arange(1, 101, dtype=np.uint64), np.ones(100, np.uint64)
+    leak = measure_leak(keys, np.arange(100), Sizes(10, 10), Scratch(), seed=1)
     assert leak == (0.0, 1.0)
