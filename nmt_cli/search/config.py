@@ -47,7 +47,7 @@ class SearchConfig(Settings, panel="Decoding"):
         high=10,
     )
     rerank_weight: float = setting(
-        0.1,
+        0.04,
         "Weight with --rerank: a hypothesis scores this times the log-probability of its source more.",
         low=0,
         high=10,
