@@ -42,7 +42,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Judge:
 
 def rank(judge: Judge, **settings: Any) -> Mapping[str, list[str]]:
     texts = {TextId(0, 0): make_translation("a"), TextId(1, 0): make_translation("b")}
-    ranked = judge.rank(texts, SearchConfig(**{"n_best": 3, **settings}))
+    ranked = judge.rank(texts, SearchConfig(**{"n_best": 3, "rerank_weight": 0.1, **settings}))
     assert list(ranked) == list(texts)
     return {each.source: [hypothesis.text for hypothesis in each.hypotheses] for each in ranked.values()}
 
