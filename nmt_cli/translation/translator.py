@@ -252,7 +252,7 @@ class Translator:
         """The facts that checks use besides the texts."""
         from nmt_cli.translation.checks.context import CheckContext
 
-        return CheckContext(*self.languages, self.reads_text, self.profile)
+        return CheckContext(*self.languages, self.reads_text, self.profile, is_rated=self.confidence is not None)
 
 
 def make_rewriter(card: ModelCard, profile: CorpusProfile) -> Rewriter | None:

@@ -17,13 +17,14 @@ import numpy as np
 
 from nmt_cli.errors import OptionError
 from nmt_cli.translation.checks.context import CheckContext
-from nmt_cli.translation.checks.words import list_words
+from nmt_cli.translation.checks.words import describe_unseen, find_unseen_words, list_words
+from nmt_cli.translation.placement.word_alignment import group_by_blanks, spell_word
 from nmt_cli.translation.result import DOUBT_MARK, FailedCheck
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
     from nmt_cli.runtime.model_directory import ModelCard
-    from nmt_cli.text.profile import TextProfile
+    from nmt_cli.text.profile import CorpusProfile, TextProfile
     from nmt_cli.translation.config import CheckConfig, LowConfidence
     from nmt_cli.translation.result import Hypothesis, Translation
 
@@ -113,7 +114,7 @@ def judge_translations(
     rated = rate_translations(translations, model, context)
     least = model.threshold if checks.min_confidence is None else checks.min_confidence
     instead = "keep" if checks.min_confidence is None else checks.on_low_confidence
-    return [apply_threshold(translation, least, instead) for translation in rated]
+    return [apply_threshold(translation, least, instead, context) for translation in rated]
 
 
 def rate_translations(
@@ -132,15 +133,27 @@ def rate_translations(
 
 
 def apply_threshold(
-    translation: Translation, least: float, on_low_confidence: Literal["keep"] | LowConfidence
+    translation: Translation, least: float, on_low_confidence: Literal["keep"] | LowConfidence, context: CheckContext
 ) -> Translation:
     """Below the confidence `least`, adds a failed check and may replace the text; else changes nothing."""
     confidence = translation.confidence
     if confidence is None or confidence >= least:
         return translation
-    failed = FailedCheck("confidence", f"confidence {confidence:.2f} is below {least:.2g}")
+    reason = name_unseen_words(translation, context.profile) if context.profile is not None else ""
+    failed = FailedCheck("confidence", f"confidence {confidence:.2f} is below {least:.2g}{reason}")
     texts = {"blank": "", "source": translation.source, "mark": f"{DOUBT_MARK} {translation.text}"}
     return translation._replace(checks=(*translation.checks, failed), replacement=texts.get(on_low_confidence))
+
+
+def name_unseen_words(translation: Translation, profile: CorpusProfile) -> str:
+    """Names the words that training never had: of the source as the network read it, or else of the translation."""
+    if profile.source is None:
+        return ""
+    pieces = translation.source_pieces
+    read = " ".join(spell_word(pieces, group) for group in group_by_blanks(pieces))
+    unseen, _ = find_unseen_words(read, translation.text, profile.source)
+    unseen = unseen or find_unseen_words(translation.text, read, profile.target)[0]
+    return f"; {describe_unseen(unseen, profile.target)}" if unseen else ""
 
 
 def is_kept(translation: Translation) -> bool:

@@ -22,6 +22,7 @@ class CheckContext(NamedTuple):
     reads_text: bool = True  # whether a source is text; of a picture, only the translation itself can be checked
     profile: CorpusProfile | None = None  # of the training text; None: its words and lengths are not known
     placed: Sequence[Placed] | None = None  # the spans that were put into the translation; None: not known
+    is_rated: bool = False  # whether the model rates its confidence, which unseen words lower
 
     def find_ratio(self, length: int) -> LengthRatio | None:
         """Returns the length ratio in training for sources of `length` characters; None if unknown."""

@@ -1,7 +1,7 @@
 """Looks for content words and labels that nothing in a translation stands for. Knows attention, but no network.
 
-The evidence is the attention that a word received, whether the translation needs it (`repair.left_out`) and, if the
-translation was read back by a model of the other direction, the probability that this model gives to the word.
+The evidence is that the translation does not need a word (`repair.left_out`) or, if it was read back by a model of the
+other direction, the little attention that the word received and the probability that this model gives to it.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 # Chosen on 1,000 development pairs of each direction, so that at most 1 % of the references fail
 # (benchmarks/log/left-out.md). Attention is measured in target subwords.
-LEFT_OUT = 0.25  # attention below which a word has no translation
-READ_BACK = ((0.3, -3.0), (1.0, -12.0))  # attention and log-probability below which it has none, if read back
+READ_BACK = ((0.3, -3.0), (1.0, -12.0))  # attention and log-probability below which a word has no translation
 TEXTS_PER_WORD = 150  # a word that occurs in more training texts than one of so many is a function word
 FEWEST_LETTERS = 3  # of a content word
 
@@ -39,7 +38,8 @@ def check_coverage(translation: Translation, context: CheckContext) -> FailedChe
     profile = context.profile
     if profile is None or profile.source is None or translation.is_recalled:
         return None
-    lost = [word.text for word in find_neglected(translation) if lacks_translation(word, translation, profile.source)]
+    neglected = find_neglected(translation) if translation.read_back is not None else ()
+    lost = [word.text for word in neglected if lacks_translation(word, translation, profile.source)]
     lost += [word for word in translation.left_out if word.lower() not in translation.text.lower()]
     return FailedCheck("untranslated", f"nothing translates {join_named(lost)}") if lost else None
 
@@ -50,27 +50,25 @@ def check_labels(translation: Translation, context: CheckContext) -> FailedCheck
 
 
 def lacks_translation(word: SourceWord, translation: Translation, profile: TextProfile) -> bool:
-    """Whether a word that received little attention is a content word without a translation."""
+    """Whether a word that received little attention is a content word that is unlikely to be read back."""
     key = word.text.lower()
     if not is_content_word(key, translation.text, profile, TEXTS_PER_WORD):
         return False
-    if translation.read_back is None:
-        return word.attention < LEFT_OUT
-    likelihood = translation.read_back.get(key, 0.0)
+    likelihood = (translation.read_back or {}).get(key, 0.0)
     return any(word.attention < attention and likelihood < least for attention, least in READ_BACK)
 
 
 def is_content_word(word: str, translation: str, profile: TextProfile, texts_per_word: int) -> bool:
     """Whether a word is not copied to its translation, and occurs at most once in so many training texts."""
     key = word.lower()
-    if len(key) < FEWEST_LETTERS or not has_letters(key) or any(map(str.isdigit, key)) or key in translation.lower():
+    if len(key) < FEWEST_LETTERS or profile.count_word(key) * texts_per_word > profile.texts:
         return False
-    return profile.count_word(key) * texts_per_word <= profile.texts
+    return has_letters(key) and not any(map(str.isdigit, key)) and key not in translation.lower()
 
 
 def find_neglected(translation: Translation) -> Iterator[SourceWord]:
     """Yields the words of a source that received little attention from the best hypothesis, piece by piece."""
-    most = LEFT_OUT if translation.read_back is None else max(attention for attention, _ in READ_BACK)
+    most = max(attention for attention, _ in READ_BACK)
     best, row, column = translation.hypotheses[0], 0, 0
     for attention in best.attentions:
         rows, columns = attention.shape

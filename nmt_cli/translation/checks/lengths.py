@@ -25,14 +25,20 @@ def check_length(source: str, target: str, context: CheckContext) -> FailedCheck
 
 
 def check_sentences(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Compares the numbers of sentences: three in, one out."""
+    """Compares the numbers of sentences, unless the translation is long enough for all."""
     if not (has_mark_inside(source) or "<" in source or "\n" in source):
         return None
     count = count_sentences(source, context.source_language)
     target_count = count_sentences(target, context.target_language) if count > 1 else count
-    if target_count >= count:
+    if target_count >= count or has_length_of_all(source, target, (count - target_count) / count, context):
         return None
     return FailedCheck("sentences", f"{format_count(count, 'sentence')} became {target_count}")
+
+
+def has_length_of_all(source: str, target: str, missing: float, context: CheckContext) -> bool:
+    """Whether a translation of fewer sentences is as long as one of all, rather than of all but the share `missing`."""
+    ratio = context.find_ratio(len(source))
+    return ratio is not None and len(target) > ratio.mean * len(source) * (1 - missing / 2)
 
 
 def count_sentences(text: str, language: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,8 @@ from nmt_cli.text.words import choose_word_pattern
 from nmt_cli.translation.checks.context import CheckContext, join_named
 from nmt_cli.translation.repair.faults import LONGEST_PHRASE, has_stutter, split_units, strip_words
 from nmt_cli.translation.result import FailedCheck
+from nmt_cli.translation.segmentation.segments import find_sentence_starts
+from nmt_cli.translation.segmentation.sentence_ends import has_mark_inside
 
 if TYPE_CHECKING:
     from nmt_cli.text.profile import TextProfile
@@ -44,7 +46,20 @@ def check_copy(source: str, target: str, context: CheckContext) -> FailedCheck |
 
 
 def check_repeats(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for a word or phrase twice in a row, unlike the source."""
+    """Looks for a word or phrase twice in a row, unlike the source.
+
+    Of several sentences, each is looked through: one may begin like the one before, or with its last word.
+    """
+    failed = find_repeat(source, target)
+    if failed is None or not has_mark_inside(source):
+        return failed
+    starts = [*find_sentence_starts(target, (), context.target_language), len(target)]
+    sentences = (target[start:end] for start, end in pairwise(starts))
+    return next(filter(None, (find_repeat(source, sentence) for sentence in sentences)), None)
+
+
+def find_repeat(source: str, target: str) -> FailedCheck | None:
+    """Looks for a word or phrase twice in a row, unlike the source, anywhere in the target."""
     words = [word.rstrip(END_MARKS) for word in target.casefold().split()]
     repeated = len(words) - len({*words})
     # A phrase of two words that stands twice in a row repeats two words; a single one stands beside itself.
@@ -70,12 +85,14 @@ def find_repeated_phrase(words: Sequence[str]) -> str:
 
 
 def check_words(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for words unseen in training: half of a text, or two and a third of the source.
+    """Looks for words unseen in training, if the model rates no confidence.
 
-    A word in both texts is a name or was copied, and does not count. A side whose training text is so small that any
-    text has unseen words is ignored.
+    Half of a text is told, or two words and a third of the source. A word in both texts is a name or was copied, and
+    does not count. A side whose training text is so small that any text has unseen words is ignored. Where confidence
+    is not low, such a translation is as good as others, so that low confidence names the words instead
+    (benchmarks/log/references.md).
     """
-    if context.profile is None or context.profile.source is None:
+    if context.profile is None or context.profile.source is None or context.is_rated:
         return None
     unseen, count = find_unseen_words(source, target, context.profile.source)
     if not (len(unseen) * WORDS_PER_ONE >= count or (len(unseen) > 1 and len(unseen) * WORDS_PER_SEVERAL >= count)):
@@ -83,7 +100,13 @@ def check_words(source: str, target: str, context: CheckContext) -> FailedCheck 
     if not unseen:
         unseen, count = find_unseen_words(target, source, context.profile.target)
         unseen = unseen if len(unseen) * WORDS_PER_ONE >= count else []
-    return FailedCheck("unseen words", f"never seen in training: {join_named(unseen)}") if unseen else None
+    return FailedCheck("unseen words", describe_unseen(unseen, context.profile.target)) if unseen else None
+
+
+def describe_unseen(words: Iterable[str], profile: TextProfile) -> str:
+    """Says that training had none of these words, as far as a profile of its text tells."""
+    never = "never" if profile.has_all_words else "hardly ever"
+    return f"{never} seen in training: {join_named(words)}"
 
 
 def find_unseen_words(text: str, other: str, profile: TextProfile) -> tuple[list[str], int]:

@@ -108,11 +108,27 @@ def test_what_was_only_kept_says_nothing_about_the_rest() -> None:
 )
 def test_a_translation_of_low_confidence_is_replaced_and_fails_a_check(otherwise: Any, text: str) -> None:
     doubtful = translation(hypothesis("ab", -1.0))._replace(confidence=0.4)
-    replaced = apply_threshold(doubtful, 0.5, otherwise)
+    replaced = apply_threshold(doubtful, 0.5, otherwise, CONTEXT)
     assert replaced.text == text
     assert replaced.hypotheses == doubtful.hypotheses
     assert [check.message for check in replaced.checks] == ["confidence 0.40 is below 0.5"]
-    assert apply_threshold(doubtful, 0.4, otherwise) is doubtful
+    assert apply_threshold(doubtful, 0.4, otherwise, CONTEXT) is doubtful
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "reason"),
+    [
+        ("▁we ▁see ▁zebra", "wir sehen", "; never seen in training: zebra"),
+        ("▁we ▁see", "wir xkwo", "; never seen in training: xkwo"),
+        ("▁we ▁zebra", "wir zebra", ""),  # copied
+        ("▁we ▁see", "wir sehen", ""),
+    ],
+)
+def test_low_confidence_names_words_unseen_in_training(read: str, text: str, reason: str) -> None:
+    profile = CorpusProfile.parse(build_profile([(f"we see {n}", f"wir sehen {n}") for n in range(40)]).encode())
+    doubtful = Translation("wе sее", tuple(read.split()), (hypothesis(text, -1.0),), frozenset(), confidence=0.1)
+    (failed,) = apply_threshold(doubtful, 0.5, "keep", CONTEXT._replace(profile=profile)).checks
+    assert failed.message == f"confidence 0.10 is below 0.5{reason}"
 
 
 def test_the_threshold_of_the_model_fails_a_check_and_changes_no_text() -> None:

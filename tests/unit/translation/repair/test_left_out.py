@@ -13,7 +13,7 @@ from nmt_cli.translation.repair.left_out import ERASURE_LIMITS, find_left_out
 from nmt_cli.translation.result import Hypothesis, Translation
 
 MEANINGS = {"Brot": "bread", "Schinken": "ham", "kaufte": "bought", "Er": "he"}  # what each target word needs
-TEXTS = [("We eat the bread.", "Wir essen das Brot.")] * ERASURE_LIMITS[0].texts_per_word
+TEXTS = [("We eat the bread.", "Wir essen das Brot.")] * max(limits.texts_per_word for limits in ERASURE_LIMITS)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pytest
+
+from nmt_cli.text.profile import CorpusProfile
+from nmt_cli.text.profiling.building import build_profile
+from nmt_cli.translation.checks.check import check_pair
+from nmt_cli.translation.checks.context import CheckContext
+
+
+def kinds(source: str, target: str, context: CheckContext) -> list[str]:
+    return [check.kind for check in check_pair(source, target, context)]
+
+
+def test_a_final_mark_is_compared_where_both_sides_use_it_alike() -> None:
+    alike = [(f"is it {n} ?", f"ist es {n} ?") for n in range(30)] + [
+        (f"it is {n} .", f"es ist {n} .") for n in range(30)
+    ]
+    unlike = [(source, target.replace("?", ".")) for source, target in alike]
+    for pairs, expected in ((alike, ["final mark"]), (unlike, [])):
+        context = CheckContext("eng", "deu", profile=CorpusProfile.parse(build_profile(pairs).encode()))
+        assert kinds("is it 7 ?", "ist es 7 .", context) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "kind", "customs"),
+    [
+        ("Click “Open” now.", "Jetzt Öffnen klicken.", "quotes", (" “a”", " a")),
+        ("Colour: red or blue", "Farbe Rot oder Blau", "colons", (" a: b", " a b")),
+        ("Open …", "Öffnen", "final mark", (" …", "")),
+    ],
+)
+def test_a_mark_is_not_missed_where_targets_of_training_have_it_less_often(
+    source: str, target: str, kind: str, customs: tuple[str, str]
+) -> None:
+    for custom, expected in ((customs[0], True), (customs[1], False)):
+        pairs = [(f"it is {n}{customs[0]}", f"es ist {n}{custom}") for n in range(40)]
+        context = CheckContext("eng", "deu", profile=CorpusProfile.parse(build_profile(pairs).encode()))
+        assert (kind in kinds(source, target, context)) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "is_lost"),
+    [
+        ("Is he here?", "Er ist hier:", False),
+        ("Is he here?", "Er ist hier", True),
+        ("He is here.", "Ist er hier?", True),
+        ("To open a file:", "Eine Datei öffnen", False),
+        ("To open a file:", "Öffnen Sie eine Datei.", False),
+        ("Is he here", "Ist er hier?", False),
+    ],
+)
+def test_of_final_marks_those_of_questions_and_sentences_are_looked_for(
+    source: str, target: str, is_lost: bool
+) -> None:
+    assert ("final mark" in kinds(source, target, CheckContext("eng", "deu"))) == is_lost
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "kinds"),
+    [
+        ("Note: I am here.", "Ich bin hier.", ["colons"]),
+        ("Note: I am here.", "Hinweis: Ich bin hier.", []),
+        ("Note: I am here.", "注意：我在这里。", []),
+        ("We have these: tea and milk.", "Wir haben Tee und Milch.", ["colons"]),
+        ("It is 10:30 now.", "Es ist jetzt halb elf.", []),
+        ("He said: 'I am here.'", "Er sagte, 'ich bin hier.'", []),
+    ],
+)
+def test_a_lost_colon_is_seen_but_not_that_of_a_time_or_before_speech(
+    source: str, target: str, kinds: list[str]
+) -> None:
+    assert [check.kind for check in check_pair(source, target) if check.kind == "colons"] == kinds
