@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +17,7 @@ from nmt_cli.evaluation import report, texts
 from nmt_cli.evaluation.analysis.warnings import find_learned, find_seen, warn_of_leak
 from nmt_cli.evaluation.comparison import SystemComparison, compare_systems
 from nmt_cli.evaluation.metrics.material import Material
+from nmt_cli.runtime.installed_models import CARD
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
@@ -44,6 +45,8 @@ def score_systems(evaluation: Evaluation) -> SystemComparison:
     reports = [score_system(evaluation, text, corpus, system) for system in systems]
     evaluation.progress("comparing", 0, 0)
     comparison = compare_systems(request.names, reports, evaluation.config)
+    if request.with_runs:
+        comparison = dataclasses.replace(comparison, runs=tuple(score_runs(evaluation, text, corpus, systems)))
     pairs = corpus.read_pairs("train") if corpus is not None and text.lines else []
     seen = find_seen(text.lines, {pair.source for pair in pairs})
     for system in systems:
@@ -52,6 +55,25 @@ def score_systems(evaluation: Evaluation) -> SystemComparison:
     leak = warn_of_leak(seen, f"{request.data}/")
     warnings = (*filter(None, [note]), *leak, *comparison.warnings, *merge_warnings(request.names, reports))
     return dataclasses.replace(comparison, warnings=warnings)
+
+
+def score_runs(
+    evaluation: Evaluation, text: texts.ParallelText, corpus: PreparedCorpus | None, systems: Sequence[System]
+) -> Iterator[tuple[report.Report, ...]]:
+    """Yields the reports of each system's runs. Raises OptionError for a system without any."""
+    for system in systems:
+        runs = [] if system.hypotheses is not None else list_runs(system.path)
+        if not runs:
+            raise OptionError(f"{system.path} has no runs to score", hint="make some: nmt train --runs 3")
+        translators = (evaluation.load_translator(run, corpus, system.rerank) for run in runs)
+        shown = (f"translating with {run}" for run in runs)
+        yield tuple(evaluation.translate(text, *pair) for pair in zip(translators, shown, strict=True))
+
+
+def list_runs(model: Path) -> list[Path]:
+    """Returns the directories of a model's runs that hold a model, in order."""
+    runs = [card.parent for card in model.glob(f"run-*/{CARD}") if card.parent.name[4:].isdecimal()]
+    return sorted(runs, key=lambda run: int(run.name[4:]))
 
 
 def require_distinct(names: Sequence[str]) -> None:
@@ -84,7 +106,7 @@ def score_system(
         made = made.add_warnings(*list_doubts(evaluation.request, system.path, card, corpus), *other_languages)
     if evaluation.request.is_profiled:
         pairs = corpus.read_pairs("train") if corpus is not None else []
-        made = evaluation.add_profile(made, [pair.source for pair in pairs], corpus, None)
+        made = evaluation.add_profile(made, pairs, corpus, None)
     return made
 
 

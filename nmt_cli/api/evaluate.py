@@ -53,6 +53,7 @@ def evaluate(
     precision: Literal["float", "int8"] | None = None,
     rerank: PathLike | None = None,
     profile: bool = False,
+    all_runs: bool = False,
     progress: StageReporter | None = None,
     **options: Unpack[EvaluateKeywords],
 ) -> Report | SystemComparison:
@@ -78,6 +79,7 @@ def evaluate(
         precision=precision,
         rerank=None if rerank is None else find_model(Path(rerank)),
         is_profiled=profile,
+        with_runs=all_runs,
     )
     done = select_report(run_evaluation(request, progress or ignore_progress))
     log_warnings(done.warnings)
@@ -92,7 +94,7 @@ def run_evaluation(request: EvaluationRequest, progress: StageReporter) -> Evalu
     """Runs the requested evaluation, and keeps the scores of a model beside its card."""
     names = resolve_available_names(list(request.metrics) or [ALL], request.scores, request.available)
     evaluation = Evaluation(names, request, request.scores, progress)
-    if len(request.systems) > 1:
+    if len(request.systems) > 1 or request.with_runs:
         comparison = score_systems(evaluation)
         keep_scores(comparison.reports[0], request)
         return comparison

@@ -40,6 +40,7 @@ class EvaluationRequest:
     precision: str | None = None  # of the weights of every model: float or int8; None: as its card says
     rerank: Path | None = None  # the model of the other direction that ranks hypotheses
     is_profiled: bool = False
+    with_runs: bool = False  # whether each run of a model trained with --runs is scored, too
     settings_from: Mapping[str, str] = field(
         default_factory=dict
     )  # the variables and files of options that nobody typed

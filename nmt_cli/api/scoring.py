@@ -22,6 +22,7 @@ from nmt_cli.translation.config import ModelRequest
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
+    from nmt_cli.corpus.sides import SentencePair
     from nmt_cli.translation.translator import Translator
 
 SAMPLE = 200  # training sentences translated to measure memorisation
@@ -105,29 +106,32 @@ class Evaluation:
         doubts = [] if translator is None else list_doubts(self.request, self.request.model, translator.card, corpus)
         evaluation = evaluation.add_warnings(*doubts, *warn_of_leak(seen, f"{self.request.data}/"))
         if self.request.is_profiled:
-            evaluation = self.add_profile(
-                evaluation, [pair.source for pair in pairs], corpus, translator if same and is_split else None
-            )
+            evaluation = self.add_profile(evaluation, pairs, corpus, translator if same and is_split else None)
         return EvaluationOutcome(evaluation, what, unseen=same and not doubts and not any(seen))
 
     def add_profile(
         self,
         evaluation: report.Report,
-        trained: Sequence[str],
+        pairs: Sequence[SentencePair],
         corpus: PreparedCorpus | None,
         translator: Translator | None,
     ) -> report.Report:
         """Adds the groups of sentences where translation fails, by the words of sources that are text."""
         from nmt_cli.evaluation.analysis.profile import build_profile, compare_memory
         from nmt_cli.evaluation.analysis.sentence_groups import TrainingSources
+        from nmt_cli.evaluation.analysis.training_distance import TrainingIndex, score_memory
 
         self.progress("looking where it fails", 0, 0)
-        material, training, language = evaluation.material, None, ""
+        material, training, language, nearest = evaluation.material, None, "", []
         if corpus is not None:
-            language, trained = corpus.target_language, corpus.select_texts(trained)
+            language, trained = corpus.target_language, corpus.select_texts([pair.source for pair in pairs])
             material = dataclasses.replace(material, sources=corpus.select_texts(material.sources or ()) or None)
             training = TrainingSources.from_sources(trained) if trained else None
-        groups = build_profile(material, training, language, self.config)
+            nearest = list(map(TrainingIndex(trained).find_nearest, material.sources or ())) if trained else []
+        groups = build_profile(material, training, language, self.config, nearest)
+        if nearest:
+            remembered = score_memory(material, nearest, [pair.target for pair in pairs], self.config)
+            groups = dataclasses.replace(groups, memory=remembered)
         if translator is not None and corpus is not None:
             memory = compare_memory(self.translate_training_sample(corpus, translator), material, self.config)
             groups = dataclasses.replace(groups, sections=(*groups.sections, memory))

@@ -26,6 +26,7 @@ from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.registry import ALL, NAMES
 from nmt_cli.runtime.installed_models import find_model_or_file
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.visuals.report_path import SUFFIXES_OF_TABLES
 
 METRIC_HELP = (
     f"Metric: {', '.join(NAMES)}; may be repeated. comet and bertscore need a model on this machine, perplexity and "
@@ -69,8 +70,15 @@ def evaluate(
             "--profile", "Also show scores by groups of sentences: length, rare words, numbers, ...", "Output"
         ),
     ] = False,
+    all_runs: Annotated[
+        bool,
+        declare_option(
+            "--all-runs", "Score each run of `nmt train --runs` below a --model: mean ± standard deviation.", "Files"
+        ),
+    ] = False,
     write_to: Annotated[
-        Path | None, declare_option("--report", "Write a report: .html (a single page) or .md.", "Output")
+        Path | None,
+        declare_option("--report", "Write a report: .html (a single page) or .md; a table: .tex or .csv.", "Output"),
     ] = None,
     sentences: Annotated[
         Path | None, declare_option("--sentences", "Write every sentence with its scores to a .tsv.", "Output")
@@ -102,7 +110,8 @@ def evaluate(
         split=split,
         precision=precision,
         rerank=None if rerank is None else resolve_model(rerank),
-        is_profiled=profile or write_to is not None,
+        is_profiled=profile or (write_to is not None and write_to.suffix.lower() not in SUFFIXES_OF_TABLES),
+        with_runs=all_runs,
         settings_from=explicit.settings_from,
     )
     output = EvaluationOutput(screen, request, write_to, sentences, as_json=as_json, profile=profile)

@@ -20,7 +20,7 @@ from nmt_cli.evaluation.comparison import SystemComparison
 from nmt_cli.evaluation.sides import split_column
 from nmt_cli.files import require_output, write_text
 from nmt_cli.text.escapes import escape_controls
-from nmt_cli.visuals.report_path import SUFFIXES_OF_SCORES, check_report_path
+from nmt_cli.visuals.report_path import SUFFIXES_OF_SCORES, SUFFIXES_OF_TABLES, check_report_path
 
 BOLD = "\033[1m", "\033[22m"
 
@@ -106,17 +106,28 @@ class EvaluationOutput:
 
     def write_report(self, outcome: EvaluationOutcome) -> None:
         """Writes the report, with the learning curves of the model that translated, if requested."""
-        if self.page is not None:
+        if self.page is not None and not self.is_table:
             from nmt_cli.visuals.page import write_report  # matplotlib takes half a second
 
             model = None if self.request.hypothesis else self.request.model
             values = self.request.option_values
             write_report(outcome.report, self.page, test_set=outcome.what, inputs=values, model=model)
             self.screen.say(f"{self.page}: report")
+        elif self.page is not None:
+            self.write_comparison(SystemComparison((self.request.names[0],), (outcome.report,), {}, {}))
+
+    @property
+    def is_table(self) -> bool:
+        return self.page is not None and self.page.suffix.lower() in SUFFIXES_OF_TABLES
 
     def write_comparison(self, compared: SystemComparison) -> None:
-        """Writes the report of several systems, if requested."""
-        if self.page is not None:
+        """Writes the report of several systems, or their table, if requested."""
+        if self.page is not None and self.is_table:
+            from nmt_cli.visuals.score_table import write_score_table  # which few runs need
+
+            write_score_table(compared, self.page)
+            self.screen.say(f"{self.page}: table")
+        elif self.page is not None:
             from nmt_cli.visuals.comparison_page import write_comparison  # matplotlib takes half a second
 
             noun, values = self.request.sentence_noun, self.request.task_values

@@ -10,8 +10,9 @@ Must not know where the systems come from. Letters: M systems, N sentences.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
@@ -27,6 +28,16 @@ RANKED = "chrf"  # the metric that says on which sentences systems differ; sente
 
 
 @dataclass(frozen=True)
+class Cell:
+    """A system's score by a metric, as tables show it."""
+
+    value: float  # the mean of its runs, if it has any
+    spread: float | None  # half the 95 % interval, or the standard deviation of the runs
+    letters: str
+    is_best: bool
+
+
+@dataclass(frozen=True)
 class SystemComparison:
     """The reports of M systems on the same sentences and metrics, and the tests of all their pairs."""
 
@@ -35,6 +46,9 @@ class SystemComparison:
     tests: Mapping[str, tuple[PairTest, ...]]  # by metric; none where systems cannot be compared
     letters: Mapping[str, tuple[str, ...]]  # by metric: M
     warnings: tuple[str, ...] = ()
+    runs: tuple[
+        tuple[Report, ...], ...
+    ] = ()  # M: the trainings of which each system is the best; none if not asked for
 
     @property
     def metrics(self) -> list[str]:
@@ -43,7 +57,24 @@ class SystemComparison:
 
     def find_best(self, metric: str) -> int:
         """Returns the position of the best system; among equals, the first."""
-        return rank_systems(self.select_scores(metric))[0]
+        sign = 1 if self.reports[0].scores[metric].lower_is_better else -1
+        values = [cell.value for cell in self.measure_cells(metric)]
+        return min(range(len(values)), key=lambda position: sign * values[position])
+
+    def make_cells(self, metric: str) -> list[Cell]:
+        """Returns the cell of each system; the best of several is known."""
+        best = self.find_best(metric) if len(self.names) > 1 else None
+        return [replace(cell, is_best=row == best) for row, cell in enumerate(self.measure_cells(metric))]
+
+    def measure_cells(self, metric: str) -> Iterator[Cell]:
+        letters = self.letters.get(metric, ("",) * len(self.names))
+        for position, report in enumerate(self.reports):
+            interval = report.intervals.get(metric)
+            value, spread = report.scores[metric].value, interval.half_width if interval else None
+            if self.runs:
+                values = [run.scores[metric].value for run in self.runs[position]]
+                value, spread = fmean(values), stdev(values) if len(values) > 1 else None
+            yield Cell(value, spread, letters[position], is_best=False)
 
     def select_scores(self, metric: str) -> list[Score]:
         return [report.scores[metric] for report in self.reports]
@@ -122,6 +153,7 @@ def make_comparison_json(comparison: SystemComparison, scored: Mapping[str, Any]
                     metric: make_score_json(report, metric) | list_letters(comparison, metric, position)
                     for metric in report.scores
                 },
+                **list_run_values(comparison, position),
                 "warnings": list(report.warnings),
             }
             for position, (name, report) in enumerate(zip(comparison.names, comparison.reports, strict=True))
@@ -141,6 +173,14 @@ def make_comparison_json(comparison: SystemComparison, scored: Mapping[str, Any]
         },
         "warnings": list(comparison.warnings),
     }
+
+
+def list_run_values(comparison: SystemComparison, position: int) -> dict[str, Any]:
+    """Returns the values of a system's runs by metric as an entry of its JSON object, if they were measured."""
+    if not comparison.runs:
+        return {}
+    runs = comparison.runs[position]
+    return {"runs": {metric: [run.scores[metric].value for run in runs] for metric in comparison.metrics}}
 
 
 def list_letters(comparison: SystemComparison, metric: str, position: int) -> dict[str, str]:

@@ -57,20 +57,17 @@ def split_into_blocks(widths: Mapping[str, int], margin: int, width: int | None)
 
 def format_column(comparison: SystemComparison, metric: str) -> list[str]:
     """Returns a heading and a cell per system, of equal width: score, half its interval, letters."""
-    scores, letters = comparison.select_scores(metric), comparison.letters.get(metric)
-    numbers = [f"{score.value:.1f}" for score in scores]
+    scores, shown = comparison.select_scores(metric), comparison.make_cells(metric)
+    numbers = [f"{cell.value:.1f}" for cell in shown]
     digits = max(map(len, numbers))
-    spreads = [report.intervals.get(metric) for report in comparison.reports]
-    halves = [f" ± {spread.half_width:.1f}" if spread else "" for spread in spreads]
+    halves = ["" if cell.spread is None else f" ± {cell.spread:.1f}" for cell in shown]
     spread = max(map(len, halves))
-    marks = [f"  {text}" for text in letters] if letters else [""] * len(scores)
-    best = comparison.find_best(metric)
     cells = []
-    for position, number in enumerate(numbers):
-        shown = f"{MARK}{number}{MARK}" if position == best else number
-        half = halves[position]
+    for cell, number, half in zip(shown, numbers, halves, strict=True):
+        marked = f"{MARK}{number}{MARK}" if cell.is_best else number
         half = half[:3] + half[3:].rjust(spread - 3) if half else " " * spread
-        cells.append(" " * (digits - len(number)) + shown + half + marks[position])
+        letters = f"  {cell.letters}" if metric in comparison.letters else ""
+        cells.append(" " * (digits - len(number)) + marked + half + letters)
     column = [scores[0].name + (" (lower is better)" if scores[0].lower_is_better else ""), *cells]
     size = measure_column(column)
     return [cell + " " * (size - count_columns(cell.replace(MARK, ""))) for cell in column]
@@ -78,9 +75,7 @@ def format_column(comparison: SystemComparison, metric: str) -> list[str]:
 
 def format_notes(comparison: SystemComparison) -> list[str]:
     """Returns the lines below the table: the meaning of the letters, differences in words, details and signatures."""
-    lines = [""]
-    for metric in list(comparison.letters)[:1]:
-        lines.append(LETTERS.format(format_count(len(comparison.tests[metric]), "pair")))
+    lines = ["", *([f"{describe_spread(comparison)}."] if comparison.runs else []), *describe_letters(comparison)]
     if len(comparison.names) == 2:
         lines += [verdict for metric in comparison.tests for verdict in describe_pairs(comparison, metric)]
     for name, report in zip(comparison.names, comparison.reports, strict=True):
@@ -91,6 +86,22 @@ def format_notes(comparison: SystemComparison) -> list[str]:
         score = comparison.reports[0].scores[metric]
         signatures.setdefault(score.signature, []).append(score.name)
     return lines + [f"{', '.join(names)}: {signature}" for signature, names in signatures.items()]
+
+
+def describe_letters(comparison: SystemComparison) -> list[str]:
+    """Returns what the letters mean, if there are any."""
+    pairs = [format_count(len(comparison.tests[metric]), "pair") for metric in list(comparison.letters)[:1]]
+    what = "; of the best run of each system" if comparison.runs else ""
+    return [LETTERS.format(number) + what for number in pairs]
+
+
+def describe_spread(comparison: SystemComparison) -> str:
+    """Returns what the numbers behind the scores are."""
+    if not comparison.runs:
+        return "± half the 95 % interval (bootstrap)"
+    numbers = sorted({len(runs) for runs in comparison.runs})
+    shown = format_count(numbers[0], "run") if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]} runs"
+    return f"mean ± standard deviation of {shown}"
 
 
 def describe_pairs(comparison: SystemComparison, metric: str) -> list[str]:
@@ -128,4 +139,6 @@ def format_profiles(comparison: SystemComparison) -> list[str]:
             + "".join(f"  {cell.rjust(size)}" for cell, size in zip(row[1:], widths[1:], strict=True))
             for row in table
         ]
-    return lines
+    memories = [report.profile and report.profile.memory for report in comparison.reports]
+    verdicts = [f"{name}: {memory}." for name, memory in zip(comparison.names, memories, strict=True) if memory]
+    return [*lines, *(["", *verdicts] if verdicts else [])]

@@ -171,7 +171,7 @@ def score_material(names: Sequence[str], material: Material, config: ScoreConfig
         sentences=len(material.hypotheses),
         references_per_sentence=len(material.references[0]),
         search=None,
-        warnings=tuple(list_warnings(names, material.hypotheses, material.references, config)),
+        warnings=tuple(list_warnings(names, material.hypotheses, material.references, config, material.sources or ())),
         material=material,
         intervals={name: interval for name, interval in intervals.items() if interval is not None},
     )

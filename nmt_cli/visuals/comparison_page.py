@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt_cli.evaluation.comparison import DisputedSentence, SystemComparison, list_disputed, merge_profiles
-from nmt_cli.evaluation.comparison_table import LETTERS, describe_pairs, format_group
+from nmt_cli.evaluation.comparison_table import describe_letters, describe_pairs, describe_spread, format_group
 from nmt_cli.evaluation.report import list_details
 from nmt_cli.files import write_text
 from nmt_cli.text.wrapping import format_count
@@ -56,19 +56,20 @@ def render_table(comparison: SystemComparison) -> str:
     """Returns the table of scores: systems down, metrics across, the best in bold, letters raised."""
     metrics = comparison.metrics
     heads = "".join(f"<th>{escape(render_heading(comparison, metric))}</th>" for metric in metrics)
+    columns = {metric: comparison.make_cells(metric) for metric in metrics}
     rows = []
-    for position, (name, report) in enumerate(zip(comparison.names, comparison.reports, strict=True)):
+    for position, name in enumerate(comparison.names):
         cells = []
         for metric in metrics:
-            interval, letters = report.intervals.get(metric), comparison.letters.get(metric)
-            spread = f" <i>± {interval.half_width:.1f}</i>" if interval else ""
-            raised = f" <sup>{letters[position]}</sup>" if letters else ""
-            best = " class=best" if position == comparison.find_best(metric) else ""
-            cells.append(f"<td><span{best}>{report.scores[metric].value:.1f}</span>{spread}{raised}</td>")
+            cell = columns[metric][position]
+            spread = "" if cell.spread is None else f" <i>± {cell.spread:.1f}</i>"
+            raised = f" <sup>{cell.letters}</sup>" if cell.letters else ""
+            best = " class=best" if cell.is_best else ""
+            cells.append(f"<td><span{best}>{cell.value:.1f}</span>{spread}{raised}</td>")
         rows.append(f"<tr><th>{escape(name)}</th>{''.join(cells)}</tr>")
     table = f"<table class=systems><thead><tr><th></th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    pairs = next((len(tests) for tests in comparison.tests.values() if tests), 0)
-    key = f'<p class="faint">{escape(LETTERS.format(format_count(pairs, "pair")))}</p>' if pairs else ""
+    spreads = [describe_spread(comparison)] if comparison.runs else []
+    key = "".join(f'<p class="faint">{escape(line)}</p>' for line in [*spreads, *describe_letters(comparison)])
     return f"<div class=wide>{table}</div>{key}"
 
 
@@ -153,11 +154,10 @@ def render_comparison_markdown(comparison: SystemComparison, facts: Facts) -> st
 
 def format_cell(comparison: SystemComparison, position: int, metric: str) -> str:
     """Returns a score with its interval and letters for Markdown, the best in bold."""
-    report, letters = comparison.reports[position], comparison.letters.get(metric)
-    interval = report.intervals.get(metric)
-    number = f"{report.scores[metric].value:.1f}"
-    number = f"**{number}**" if position == comparison.find_best(metric) else number
-    return number + (f" ± {interval.half_width:.1f}" if interval else "") + (f" {letters[position]}" if letters else "")
+    cell = comparison.make_cells(metric)[position]
+    number = f"**{cell.value:.1f}**" if cell.is_best else f"{cell.value:.1f}"
+    spread = "" if cell.spread is None else f" ± {cell.spread:.1f}"
+    return number + spread + (f" {cell.letters}" if cell.letters else "")
 
 
 def format_disputed(sentences: Sequence[DisputedSentence], names: Sequence[str]) -> list[str]:

@@ -65,6 +65,7 @@ def render_html(report: Report, test_set: str, inputs: Mapping[str, Any], curves
         render_scores(report),
         *([render_reliability(report.reliability)] if report.reliability else []),
         *([f"<h2>Where it fails</h2>{KEY}", *map(render_section, profile.sections)] if profile else []),
+        *([f"<p>{escape(str(profile.memory))}.</p>"] if profile and profile.memory else []),
         *([f"<h2>Learning curves</h2>{embed_figure(curves)}"] if curves else []),
         *([render_worst(profile)] if profile else []),
     ]
@@ -165,6 +166,7 @@ def render_markdown(
         lines += ["", "## Where it fails", ""]
         for section in report.profile.sections:
             lines += format_section(section)
+        lines += [f"{report.profile.memory}.", ""] if report.profile.memory else []
     if history:
         lines += ["## Learning curves", "", *format_history(history), ""]
     return "\n".join(lines + (format_worst(report.profile) if report.profile else [])) + "\n"

@@ -67,7 +67,7 @@ OPTIONS: Mapping[str, CommandOptions] = {
         ),
         others=(
             *("smooth", "lowercase", "bleu-tokenizer", "comet-model", "bertscore-model"),
-            *("length-penalty", "rerank", "profile", "sentences", "explain"),
+            *("rerank", "all-runs", "profile", "sentences", "explain"),
         ),
     ),
     "visualize": CommandOptions(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from nmt_cli.evaluation.analysis import sentence_groups as groups
 from nmt_cli.evaluation.analysis.sentence_groups import Example, TrainingSources
+from nmt_cli.evaluation.analysis.training_distance import MemoryScore, Nearest
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
 from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.registry import METRICS
@@ -52,6 +53,7 @@ class Profile:
 
     sections: tuple[Section, ...]
     worst: tuple[Sentence, ...]
+    memory: MemoryScore | None = None  # of the training data alone; None without training data
 
 
 Grouping = Callable[[Example], str | None]
@@ -74,6 +76,12 @@ SECTIONS: tuple[tuple[str, str, Grouping, tuple[str, ...]], ...] = (
         groups.group_by_seen,
         ("unseen", "seen but for case", "seen in training"),
     ),
+    (
+        "distance to training",
+        "words in common, in order, with the nearest training source",
+        groups.group_by_nearness,
+        tuple(groups.NEARNESS),
+    ),
     ("numbers", "digits of the reference", groups.group_by_numbers, ("none", "kept", "lost or changed")),
     ("negation", "words like not, no, never", groups.group_by_negation, ("none", "kept", "lost", "added")),
     ("names", "capitalised words in source and reference", groups.group_by_names, ("none", "kept", "lost or changed")),
@@ -94,17 +102,26 @@ SECTIONS: tuple[tuple[str, str, Grouping, tuple[str, ...]], ...] = (
 
 
 def build_profile(
-    material: Material, training: TrainingSources | None = None, language: str = "", config: ScoreConfig = DEFAULT
+    material: Material,
+    training: TrainingSources | None = None,
+    language: str = "",
+    config: ScoreConfig = DEFAULT,
+    nearest: Sequence[Nearest] = (),
 ) -> Profile:
     """Returns the scores of groups of sentences and the twenty worst by chrF; `language` is the target's ISO 639 code.
+
+    `nearest` are the training sources nearest to the sentences.
 
     A section that cannot be computed (no sources, no training data, a language without known negations) is left out.
     """
     scores = {name: METRICS[name](material.hypotheses, material.references, config) for name in PROFILED}
     sources: Sequence[str | None] = material.sources or [None] * len(material.hypotheses)
+    shares: Sequence[float | None] = [near.share for near in nearest] or [None] * len(sources)
     examples = [
-        Example(hypothesis, references[0], source, training, language)
-        for hypothesis, references, source in zip(material.hypotheses, material.references, sources, strict=True)
+        Example(hypothesis, references[0], source, training, language, share)
+        for hypothesis, references, source, share in zip(
+            material.hypotheses, material.references, sources, shares, strict=True
+        )
     ]
     sections = (build_section(*section, examples, scores) for section in SECTIONS)
     return Profile(tuple(section for section in sections if section is not None), find_worst(material, scores[RANKED]))
@@ -174,4 +191,4 @@ def format_profile(profile: Profile) -> list[str]:
         for group in section.groups:
             values = "".join(f"{group.values[name]:9.2f}" for name in names)
             lines.append(f"  {group.name:<20}{group.sentences:>11,}{values}")
-    return lines[1:]
+    return [*lines[1:], *(["", f"{profile.memory}."] if profile.memory is not None else [])]

@@ -17,6 +17,7 @@ from nmt_cli.text.words import choose_word_pattern, split_words
 
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 LENGTHS = (5, 10, 15, 25, 40)  # upper bounds of the groups of source lengths, in words
+NEARNESS = {"far: under 50 %": 0.5, "50 to 79 %": 0.8, "near: 80 % and more": 1.1}  # upper bounds of the groups
 FREQUENCIES = (0, 2, 10, 50)  # upper bounds of the groups of rarest words, in training occurrences
 OVER, UNDER = 1.5, 0.67  # words of the hypothesis per word of the reference
 SLACK = 2  # words; a hypothesis is too long or too short only if the lengths differ by as many
@@ -48,6 +49,7 @@ class Example:
     source: str | None = None
     training: TrainingSources | None = None
     language: str = ""  # of the target
+    nearness: float | None = None  # the share of words in common with the nearest training source
 
 
 def group_by_length(example: Example) -> str | None:
@@ -167,3 +169,10 @@ def group_by_seen(example: Example) -> str | None:
     if normalise(example.source) in example.training.sources:
         return "seen in training"
     return "seen but for case" if tuple(split_words(example.source)) in example.training.wordings else "unseen"
+
+
+def group_by_nearness(example: Example) -> str | None:
+    """Groups by the share of words that the source has in common with the nearest training source."""
+    if example.nearness is None:
+        return None
+    return next(name for name, bound in NEARNESS.items() if example.nearness < bound)

@@ -38,16 +38,20 @@ SUSPICIOUS_SHARE = 0.1  # share of lines; what occurs in more of them is not an 
 
 
 def list_warnings(
-    names: Sequence[str], hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT
+    names: Sequence[str],
+    hypotheses: Hypotheses,
+    references: References,
+    config: ScoreConfig = DEFAULT,
+    sources: Sequence[str] = (),
 ) -> list[str]:
-    """Returns a message for each reason to doubt the scores of the metrics `names`."""
+    """Returns a message for each reason to doubt the scores of the metrics `names`; `sources` may be unknown."""
     warnings = []
     if len(hypotheses) < RELIABLE_SENTENCES:
         number = format_count(len(hypotheses), "sentence")
         warnings.append(f"only {number}: scores of fewer than {RELIABLE_SENTENCES} are unreliable")
     first = [alternatives[0] for alternatives in references]
     warnings += [*report_empty(hypotheses, "hypothesis", "hypotheses"), *report_empty(first, "reference", "references")]
-    warnings += check_references(first, config)
+    warnings += [*report_copies(hypotheses, first, sources), *check_references(first, config)]
     if not config.lowercase and is_lowercase(hypotheses) and not is_lowercase(first):
         warnings.append(
             "the translations are all in lower case, but the references are not: use --lowercase to ignore case"
@@ -80,11 +84,23 @@ def find_raw_output(hypotheses: Hypotheses, references: Sequence[str]) -> list[s
 def report_empty(texts: Sequence[str], noun: str, plural: str) -> list[str]:
     """Returns a message if there are empty texts, with the lines of the first."""
     rows = [row for row, text in enumerate(texts, start=1) if not text.strip()]
-    if not rows:
+    return [f"{format_count(len(rows), f'{noun} is', f'{plural} are')} empty: {name_lines(rows)}"] if rows else []
+
+
+def report_copies(hypotheses: Hypotheses, references: Sequence[str], sources: Sequence[str]) -> list[str]:
+    """Returns a message if hypotheses are their sources, and their references are not."""
+    if not sources:
         return []
+    triples = enumerate(zip(hypotheses, references, sources, strict=True), start=1)
+    rows = [row for row, (text, other, source) in triples if text.strip() and text == source != other]
+    number = format_count(len(rows), "hypothesis is its source", "hypotheses are their sources")
+    return [f"{number}, untranslated: {name_lines(rows)}"] if rows else []
+
+
+def name_lines(rows: Sequence[int]) -> str:
+    """Returns the first lines of a list, by their numbers."""
     shown = ", ".join(f"{row:,}" for row in rows[:LINES_SHOWN]) + (", ..." if len(rows) > LINES_SHOWN else "")
-    where = "line" if len(rows) == 1 else "lines"
-    return [f"{format_count(len(rows), f'{noun} is', f'{plural} are')} empty: {where} {shown}"]
+    return f"{'line' if len(rows) == 1 else 'lines'} {shown}"
 
 
 def check_references(references: Sequence[str], config: ScoreConfig = DEFAULT) -> list[str]:

@@ -5,6 +5,7 @@ import pytest
 from nmt_cli.evaluation.analysis import sentence_groups as traits
 from nmt_cli.evaluation.analysis.profile import SECTIONS, build_profile, compare_memory, format_profile
 from nmt_cli.evaluation.analysis.sentence_groups import Example, TrainingSources
+from nmt_cli.evaluation.analysis.training_distance import Nearest
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.material import Material
 
@@ -54,7 +55,8 @@ def test_what_is_special_about_a_sentence(trait: traits.__class__, example: Exam
 
 def test_every_group_that_a_trait_can_give_has_its_place() -> None:
     material = Material(["1 a a"] * 3, [["1 b"]] * 3, ["Some Words here 1", "one " * 60, ""])
-    told = build_profile(material, TRAINING, "eng")
+    nearest = [Nearest(0, 1.0), Nearest(1, 0.6), Nearest(None, 0.0)]
+    told = build_profile(material, TRAINING, "eng", nearest=nearest)
     assert [section.title for section in told.sections] == [title for title, *_ in SECTIONS]
     assert all(sum(group.sentences for group in section.groups) == 3 for section in told.sections)
 

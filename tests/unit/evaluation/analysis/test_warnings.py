@@ -52,3 +52,12 @@ def test_sources_are_compared_in_their_normal_form() -> None:
 def test_a_leak_is_told_with_its_share() -> None:
     assert warn_of_leak([False, False], "prepared/") == []
     assert "1 of 4 test sources (25.0%)" in warn_of_leak([True, False, False, False], "prepared/")[0]
+
+
+def test_translations_that_are_their_sources_are_told_with_their_lines() -> None:
+    sources = ["Good day.", "Tom!", "", *(f"Line {number}." for number in range(97))]
+    references = [["Guten Tag."], ["Tom!"], [""], *([f"Zeile {number}."] for number in range(97))]
+    hypotheses = ["Good day.", "Tom!", "", *(f"Zeile {number}." for number in range(97))]
+    told = list_warnings(["chrf"], hypotheses, references, sources=sources)
+    assert "1 hypothesis is its source, untranslated: line 1" in told
+    assert not any("untranslated" in line for line in list_warnings(["chrf"], hypotheses, references))
