@@ -56,7 +56,7 @@ def test_a_content_word_without_attention_is_named_and_no_function_word() -> Non
     assert name_lost(align([*GERMAN, "Handel"], [0, 2, 5, 4])) == ""
 
 
-def test_without_reading_back_only_what_the_translation_does_not_need_is_named() -> None:
+def test_without_reading_back_only_what_a_translation_lacks_is_named() -> None:
     assert name_lost(LOST._replace(read_back=None)) == ""
     assert name_lost(LOST._replace(read_back=None, left_out=("trade",))) == "nothing translates trade"
 
