@@ -80,7 +80,9 @@ class Settings:
     def __post_init__(self) -> None:
         types_by_name = self.resolve_field_types()
         for field in dataclasses.fields(self):
-            check_value(field, types_by_name[field.name], getattr(self, field.name))
+            value = getattr(self, field.name)
+            if value is not field.default:  # most are, and `replace` makes several settings for each text
+                check_value(field, types_by_name[field.name], value)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")

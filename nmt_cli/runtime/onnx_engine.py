@@ -73,6 +73,8 @@ class OnnxState(NamedTuple):
 
     def select(self, rows: IntArray) -> OnnxState:
         """Returns the state of these rows, in this order, repeats included. May reuse this state's memory."""
+        if np.array_equal(rows, np.arange(len(self.sentence_of_row))):  # no row has moved, as in most greedy steps
+            return self
         # 1. Take the entries of the rows; with one row per sentence, in their own memory.
         row_entries = move_rows(self.rows, rows) if self.has_single_rows else select_rows(self.rows, rows)
         # 2. As long as every row keeps its sentence, the entries of the sentences stay as they are.
@@ -104,9 +106,10 @@ def pad_positions(entry: FloatArray, axis: int | None, count: int, *, value: flo
     """Pads an entry of the sentences by `count` source positions; `axis` is None for an entry without them."""
     if axis is None or not count:
         return entry
-    widths = [(0, 0)] * entry.ndim
-    widths[axis] = (0, count)
-    return np.pad(entry, widths, constant_values=value)
+    shape = [length + count if number == axis else length for number, length in enumerate(entry.shape)]
+    padded = np.full(shape, value, dtype=entry.dtype)  # `np.pad` takes ten times as long for a single sentence
+    padded[tuple(map(slice, entry.shape))] = entry
+    return padded
 
 
 def find_position_axis(shape: list[int | str | None]) -> int | None:

@@ -103,7 +103,12 @@ class SentenceSearch(NamedTuple):
 def group_by_prefix(
     text_ids: Mapping[TextId, object], config: SearchConfig
 ) -> Iterator[tuple[list[TextId], SearchConfig]]:
-    """Yields the texts that begin a line, on which the prefix is forced, and the others, each with their settings."""
-    beginnings = [text_id for text_id in text_ids if config.prefix and text_id.piece == 0]
-    yield beginnings, config
-    yield [text_id for text_id in text_ids if not (config.prefix and text_id.piece == 0)], replace(config, prefix="")
+    """Yields all texts; with a prefix, those that begin a line, on which it is forced, and then the others.
+
+    Each group comes with its settings.
+    """
+    if not config.prefix:
+        yield list(text_ids), config
+        return
+    yield [text_id for text_id in text_ids if text_id.piece == 0], config
+    yield [text_id for text_id in text_ids if text_id.piece != 0], replace(config, prefix="")

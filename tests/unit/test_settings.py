@@ -1,11 +1,18 @@
 from __future__ import annotations
 
+import dataclasses
 from typing import Literal
 
 import pytest
 
+from nmt_cli.cli.app import NmtCommands, load_command
 from nmt_cli.errors import OptionError
-from nmt_cli.settings import Settings, setting
+from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.vocabularies import Vocabularies
+from nmt_cli.settings import Settings, check_value, setting
+from nmt_cli.text.tokenizer_settings import TokenizerSettings
+
+WITHOUT_DEFAULTS = (ModelConfig, Vocabularies, TokenizerSettings)  # an abstract class, and entries of a card
 
 
 class Oven(Settings):
@@ -17,6 +24,21 @@ class Oven(Settings):
 
 def test_defaults_are_valid_and_survive_a_round_trip() -> None:
     assert Oven.from_mapping(Oven().to_mapping(), where="x") == Oven()
+
+
+def list_kinds(kind: type[Settings]) -> list[type[Settings]]:
+    return [kind, *(other for child in kind.__subclasses__() for other in list_kinds(child))]
+
+
+def test_every_default_has_its_type_and_is_in_its_range() -> None:
+    """Which `Settings` takes for granted."""
+    for name in NmtCommands.lazy:
+        load_command(name)
+    built = [kind() for kind in list_kinds(Settings)[1:] if kind not in WITHOUT_DEFAULTS]
+    for settings in built:
+        for field in dataclasses.fields(settings):
+            check_value(field, settings.resolve_field_types()[field.name], getattr(settings, field.name))
+    assert len(built) > 15
 
 
 @pytest.mark.parametrize(

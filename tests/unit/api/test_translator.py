@@ -48,6 +48,13 @@ def test_options_of_a_call_win_over_those_of_loading() -> None:
     assert fake.configs[2].sampling.temperature == 0.5
 
 
+def test_settings_of_equal_options_are_made_once() -> None:
+    translator = fake_loaded(FakeTranslator())
+    assert translator._make_options({"beam_size": 1}) is translator._make_options({"beam_size": 1})
+    with pytest.raises(OptionError):
+        translator.translate("a", beam_size=True)  # which equals 1
+
+
 @pytest.mark.parametrize("values", [None, 5, b"hello", {"hello": 1}, ["hello", None], ["hello", b"you"], [["hello"]]])
 def test_what_is_no_text_is_an_error_and_never_translated(values: Any) -> None:
     for call in (fake_loaded().translate, fake_loaded().translations, lambda texts: list(fake_loaded().stream(texts))):
