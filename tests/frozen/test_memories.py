@@ -99,7 +99,7 @@ def make_translator() -> ScriptedTranslator:
 def translate(translator: ScriptedTranslator, lines: list[str]) -> list[tuple[object, ...]]:
     """Returns all that is told of the translation of each line."""
     translations = translator.translate(lines, GREEDY, repair=RepairConfig(), checks=CheckConfig())
-    return [(each.text, each.checks, each.repairs, each.read_as, each.carried, each.placed) for each in translations]
+    return [(each.text, each.placed, *each._replace(hypotheses=())) for each in translations]
 
 
 @examples(60)
