@@ -209,6 +209,11 @@ def test_malformed_heads_are_refused_and_the_server_goes_on(head: bytes) -> None
             assert b'{"status":"ok"}' in read_all(connection)
 
 
+@pytest.mark.parametrize("names", [["localhost", "evil.example"], ["localhost", "localhost"]])
+def test_a_request_to_several_hosts_is_refused_whatever_the_server_accepts(names: list[str]) -> None:
+    assert Client().get("/health", headers=[("Host", name) for name in names]).status_code == 403
+
+
 def test_a_foreign_path_of_suggestions_is_never_written(tmp_path: Path) -> None:
     client = Client()
     assert client.post("/suggest", json={**VALUES, "s": "x", "file": str(tmp_path / "x")}).status_code == 403
