@@ -17,10 +17,10 @@ from nmt_cli.carrying.spans import Span, SpanKind
 from nmt_cli.errors import DataError
 from nmt_cli.text.aligned import AlignedText
 from nmt_cli.text.normalise import UNSPACED, find_unspaced, normalise
+from nmt_cli.text.prefixes import PrefixIndex
 
-# The edge of a term: one of its two neighbours is not a letter, or belongs to a script without blanks. Case-sensitive,
-# since such a set of characters takes 10 ms to compile with IGNORECASE.
-EDGE = rf"(?-i:(?<!\w)|(?!\w)|(?<={UNSPACED})|(?={UNSPACED}))"
+# One of the two neighbours is not a letter, or belongs to a script without blanks.
+TERM_EDGE = re.compile(rf"(?<!\w)|(?!\w)|(?<={UNSPACED})|(?={UNSPACED})")
 
 # Variation selectors, of emoji and of Han characters.
 VARIATIONS = "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
@@ -71,23 +71,35 @@ class Glossary:
         return entries
 
     @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        """Matches terms as whole words, longest first; a blank in a term matches any number of blanks."""
-        longest_first = sorted(self.terms, key=len, reverse=True)
-        bodies = (r"\s+".join(map(re.escape, term.split())) for term in longest_first)
-        return re.compile(f"{EDGE}(?:{'|'.join(bodies)}){EDGE}", re.IGNORECASE)
+    def index(self) -> PrefixIndex:
+        return PrefixIndex(self.folded)
 
     def find_terms(self, text: str) -> Iterator[Span]:
         """Yields the terms in a text whose other spans are covered."""
         composed, offsets = AlignedText.from_text(text).compose()
         offsets = [*offsets, len(text)]
         position = 0
-        while match := self.pattern.search(composed, position):
-            target = None if has_mark_beside(composed, match) else self.choose_target(match[0])
-            # Another term may begin inside a match that is none.
-            position = match.start() + 1 if target is None else match.end()
-            if target is not None:
-                yield Span(offsets[match.start()], offsets[match.end()], target, SpanKind.TERM)
+        for start, end in self.find_longest(composed):
+            if start < position or has_mark_beside(composed, start, end):
+                continue
+            target = self.choose_target(composed[start:end])
+            if target is not None:  # else, another term may begin inside of it
+                yield Span(offsets[start], offsets[end], target, SpanKind.TERM)
+                position = end
+
+    def find_longest(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yields where a term starts and ends as whole words: of all that start at one place, the longest.
+
+        A blank in a term matches any number of blanks.
+        """
+        edges = {edge.start() for edge in TERM_EDGE.finditer(text)}
+        folded, offsets = fold_line(text)
+        for index, start in enumerate(offsets):
+            if folded[index] in self.index.first_characters and start in edges:
+                ends = (offsets[index + len(term) - 1] + 1 for term in self.index.find_at(folded, index))
+                end = next((end for end in ends if end in edges), None)
+                if end is not None:
+                    yield start, end
 
     def choose_target(self, term: str) -> str | None:
         """Returns the translation of a term found in a text, with the term's capitals where the glossary lacks them.
@@ -116,12 +128,12 @@ class TermKind(Kind):
 TERMS = TermKind(SpanKind.TERM)
 
 
-def has_mark_beside(text: str, match: re.Match[str]) -> bool:
-    r"""Whether a combining mark, such as a vowel sign of a longer word, adjoins the match; `\w` matches no marks.
+def has_mark_beside(text: str, start: int, end: int) -> bool:
+    r"""Whether a combining mark, such as a vowel sign of a longer word, adjoins a term; `\w` matches no marks.
 
     In scripts without blanks, a mark before a word belongs to the previous word.
     """
-    before, after = text[max(0, match.start() - 1) : match.start()], text[match.end() : match.end() + 1]
+    before, after = text[max(0, start - 1) : start], text[end : end + 1]
     beside = ("" if find_unspaced(before) else before) + after
     return any(unicodedata.category(character) in ("Mn", "Mc") and character not in VARIATIONS for character in beside)
 
@@ -129,6 +141,15 @@ def has_mark_beside(text: str, match: re.Match[str]) -> bool:
 def is_same_word(word: str, other: str) -> bool:
     """Whether two words with the same folded form are equal, distinguishing ı, whose capital is I, from i."""
     return not any({a, b} in ({"i", "ı"}, {"İ", "ı"}) for a, b in zip(word, other, strict=True))
+
+
+def fold_line(text: str) -> tuple[str, list[int]]:
+    """Returns a text with its case folded and one blank between words, and where each character stands in `text`."""
+    words, offsets = list[str](), list[int]()
+    for word in re.finditer(r"\S+", text):
+        words.append(fold_case(word[0]))
+        offsets += range(word.start(), word.end() + 1)  # and the blank behind it
+    return " ".join(words), offsets[:-1]
 
 
 def fold_case(text: str) -> str:
