@@ -20,6 +20,7 @@ from nmt_cli.jobs.job import InProcess, TranslateBlock
 from nmt_cli.jobs.pipeline import translate_units
 from nmt_cli.text.sniffing import HEAD
 from nmt_cli.text.stream import batch_blocks
+from nmt_cli.translation.passages import ContextScope
 
 if TYPE_CHECKING:
     from nmt_cli.translation.memory.lookup import TranslationMemory
@@ -57,27 +58,31 @@ def translate_file(
     *,
     split_sentences: bool = True,
     memory: TranslationMemory | None = None,
+    scope: ContextScope = "nothing",
     progress: StageReporter = ignore_progress,
 ) -> FileReport:
-    """Translates a file to another of the same format; the target appears only when complete."""
+    """Translates a file to another of the same format; the target appears only when complete.
+
+    `scope` says whether its sentences are read with those before.
+    """
     report = FileReport(target)
     with require_file(source).open("rb") as lines, stage_file(target) as temporary, temporary.open("wb") as output:
         document = DocumentSource(lines, str(source), config, languages[1], split_sentences, languages[0], memory)
-        for written in translate_document(translate, document, source, report):
+        for written in translate_document(translate, document, source, report, scope):
             output.write(written)
             progress("translating", report.texts, 0)
     return report
 
 
 def translate_document(
-    translate: TranslateBlock, source: DocumentSource, path: Path, report: FileReport
+    translate: TranslateBlock, source: DocumentSource, path: Path, report: FileReport, scope: ContextScope
 ) -> Iterator[bytes]:
     """Yields the parts of the translated document in order; its format follows from the file unless named."""
     with path.open("rb") as file:
         head = file.read(HEAD)
     document = open_document(find_format(path, source.config.format, head).name, source)
     batches = batch_blocks(document.read_with_domain(), UNITS)
-    yield from translate_units(batches, InProcess(translate), report.add)
+    yield from translate_units(batches, InProcess(translate), report.add, scope)
     report.notes += document.notes
 
 

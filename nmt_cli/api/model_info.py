@@ -58,6 +58,7 @@ class ModelInfo:
     parent: Mapping[str, Any]
     scores: Mapping[str, Mapping[str, ScoreInfo]]  # by set ("dev" is the development set) and metric
     has_confidence: bool
+    context: int  # sentences before that it reads in documents
     versions: Mapping[str, str]  # of the programs that trained it
     package: PackageInfo
 
@@ -113,6 +114,7 @@ def read_info(directory: Path) -> ModelInfo:
         parent=card.parent,
         scores=collect_scores(card),
         has_confidence="features" in card.confidence,
+        context=card.context,
         versions=card.versions,
         package=read_package(directory),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, Unpack, overload
@@ -17,18 +17,17 @@ from nmt_cli.api.options.arguments import (
     check_texts,
     explain_os_errors,
     list_paths,
-    list_texts,
     select_options,
 )
+from nmt_cli.api.options.searching import OF_SEARCH, PREFIX, choose_scope, choose_tags, list_tags, make_search_options
 from nmt_cli.api.progress import StageReporter, count_stage, ignore_progress
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.errors import OptionError
 from nmt_cli.jobs.job import SearchOptions
-from nmt_cli.search.config import SamplingConfig, SearchConfig
-from nmt_cli.text.normalise import normalise
 from nmt_cli.text.stream import batch_blocks
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.translation.config import CheckConfig, LineConfig, MemoryConfig, ModelRequest, RepairConfig, TagConfig
+from nmt_cli.translation.config import LineConfig, MemoryConfig, ModelRequest
+from nmt_cli.translation.passages import PassageCutter
 
 if TYPE_CHECKING:
     from nmt_cli.api.documents import FileReport
@@ -36,16 +35,12 @@ if TYPE_CHECKING:
     from nmt_cli.carrying.glossary import Glossary
     from nmt_cli.jobs.job import Block
     from nmt_cli.runtime.model_directory import ModelCard
-    from nmt_cli.text.tags import TagSet
     from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.result import Translation
     from nmt_cli.translation.translator import Translator
 
 MOST_OPTIONS = 16  # different ones whose settings are kept
 READ_AHEAD = 512  # lines of a stream that are translated together
-OF_SEARCH = (SearchConfig, SamplingConfig, RepairConfig, CheckConfig, TagConfig)
-TAG = "tag"  # an option that may be given as one text or several
-PREFIX = "prefix"  # an option of the command that is no field with a help text
 
 
 class LoadedTranslator:
@@ -130,10 +125,16 @@ class LoadedTranslator:
             from nmt_cli.translation.checks.confidence import load_confidence  # which few calls need
 
             load_confidence(self.card)
-        tags = choose_tags({**self._options, **options}, self.card, self.model)
+        merged = {**self._options, **options}
+        tags = choose_tags(merged, self.card, self.model)
         search = dataclasses.replace(made.search, tags=tags)
         memory = self._memory if self.card.follow_tags(tags).languages == self._languages else None
-        return made._replace(search=search, memory=memory, known_domains=self.card.domains)
+        return made._replace(
+            search=search,
+            memory=memory,
+            known_domains=self.card.domains,
+            scope=choose_scope(merged, self.card, self.model),
+        )
 
     @overload  # mypy: a string is an iterable of strings; the first signature that fits counts
     def translate(self, texts: str, **options: Unpack[SearchKeywords]) -> str: ...  # type: ignore[overload-overlap]
@@ -155,9 +156,11 @@ class LoadedTranslator:
         return self._stream(check_texts(lines), batch, made)
 
     def _stream(self, lines: Iterable[str], batch: int, made: SearchOptions) -> Iterator[str]:
-        first = 0
+        first, cutter = 0, PassageCutter()
         for block in batch_blocks(lines, batch):
-            for translation in log_checks(made.translate(self._translator, block, first_line=first), first):
+            passages = cutter.cut_lines(block) if made.scope == "everything" else ()
+            done = made.translate(self._translator, block, first_line=first, passages=passages)
+            for translation in log_checks(done, first):
                 yield translation.text
             first += len(block)
 
@@ -175,7 +178,15 @@ class LoadedTranslator:
         made = self._make_options(options, n_best)
         report = count_stage(progress, "translating", len(lines)) if progress is not None else None
         translator = self._translator if terms is None else self._translator.with_glossary(terms)
-        return log_checks(made.translate(translator, lines, report))
+        passages = PassageCutter().cut_lines(lines) if made.scope == "everything" else ()
+        return log_checks(made.translate(translator, lines, report, passages=passages))
+
+    def translate_block(
+        self, block: Block, *, terms: Glossary | None = None, **options: Unpack[SearchKeywords]
+    ) -> list[Translation]:
+        """Returns the translations of the texts of a block, those of its passages in context."""
+        translator = self._translator if terms is None else self._translator.with_glossary(terms)
+        return self._make_options(options).translate_block(translator, block)
 
     @explain_os_errors
     def translate_file(
@@ -201,17 +212,15 @@ class LoadedTranslator:
         if tm is not None:
             made = made._replace(memory=open_memory(tm, languages))
 
-        def translate_block(block: Block) -> list[Translation]:
-            return made.translate(self._translator, block.texts, first_line=block.first, domains=block.domains)
-
         done = translate_file(
-            translate_block,
+            partial(made.translate_block, self._translator),
             Path(source),
             Path(target),
             config,
             languages,
             split_sentences=self._translator.reader.config.split_sentences,
             memory=made.memory,
+            scope=made.scope,
             progress=progress or ignore_progress,
         )
         log_warnings(f"{source}: {note} ({format_count(count, 'time')})" for note, count in done.notes.items())
@@ -264,37 +273,3 @@ def open_memory(tm: PathLike | Iterable[PathLike], languages: tuple[str, str]) -
     from nmt_cli.api.memory import load_memory  # readers of many formats
 
     return load_memory(paths, languages)
-
-
-def make_search_options(
-    options: Mapping[str, Any],
-    earlier: Mapping[str, Any],
-    *,
-    n_best: int = 1,
-    companions: Mapping[str, Any] = MappingProxyType({}),
-) -> SearchOptions:
-    """Returns the settings of a search; `options` overrule those given `earlier`.
-
-    Raises OptionError for an unknown option, one out of range, and combinations that contradict each other.
-    """
-    check_count("n_best", n_best)
-    prefix = normalise(str({**earlier, **options}.get(PREFIX, "")))
-    options, earlier = (
-        {name: value for name, value in group.items() if name != PREFIX} for group in (options, earlier)
-    )
-    others = {"n_best": n_best, **companions}
-    settings = build_settings("translate", options, *OF_SEARCH, others=others, earlier=earlier)
-    search, sampling, repair, checks, _ = settings
-    return SearchOptions(dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling), repair, checks)
-
-
-def list_tags(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns options in which a single tag is a list of one."""
-    return {name: tuple(list_texts(value)) if name == TAG else value for name, value in options.items()}
-
-
-def choose_tags(options: Mapping[str, Any], card: ModelCard, model: Path) -> TagSet:
-    """Returns the tags of a model that options ask for. Raises OptionError for one that it does not know."""
-    from nmt_cli.translation.known_tags import find_tags  # SentencePiece, which `import nmt_cli` does not need
-
-    return find_tags(TagConfig.from_options(**select_options(options, TagConfig)).names, card, model)

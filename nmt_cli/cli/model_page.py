@@ -40,6 +40,7 @@ def format_info(model: ModelInfo) -> list[str]:
         "trained": ", ".join(filter(None, trained)),
         **{name: format_scores(scores) for name, scores in model.scores.items()},
         "confidence": "rates its translations" if model.has_confidence else "",
+        "context": "reads the sentence before, and its translation, in documents" if model.context else "",
         "licence": package.licence,
         "directory": f"{model.directory}/",
     }

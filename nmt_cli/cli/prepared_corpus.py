@@ -90,6 +90,9 @@ def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
     for tag, counts_of_tag in manifest.tags.items():
         numbers = "   ".join(f"{split} {number:,}" for split, number in counts_of_tag.items())
         screen.say(f"  tag      {tag:<10} {numbers}")
+    if manifest.options["context"]:
+        pairs = format_count(manifest.context.pairs, "training pair is", "training pairs are")
+        screen.say(f"  context  {pairs} behind the sentence before; dev and test are whole texts")
     for line in manifest.source.list_headlines():
         screen.say(f"  {line}")
     screen.say(f"  subwords {manifest.source.describe_subwords(manifest.target, manifest.tokenizer.kind)}")

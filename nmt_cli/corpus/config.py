@@ -110,6 +110,17 @@ class PrepareConfig(Settings):
         "auto: tag pairs as formal or informal by how their target addresses people (Sie or du), where that shows.",
         panel="Data",
     )
+    context: int = setting(
+        0,
+        "1: a share of the pairs is learned behind the sentence before and its translation; texts, which a "
+        "--group-column names, stay whole.",
+        panel="Data",
+        low=0,
+        high=1,
+    )
+    context_share: float = setting(
+        0.3, "Share of the pairs, 0 to 1, that --context gives the sentence before.", panel="Data", low=0, high=1
+    )
     near_duplicates: bool = setting(False, "Also keep near-duplicate sentences within one split.", panel="Splits")
     seed: int = setting(
         1,

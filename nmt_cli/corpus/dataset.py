@@ -203,6 +203,13 @@ class PreparedCorpus:
             return [()] * len(encoded.target)
         return read_tag_sets(encoded.source.require_sentences("pictures have no tags"), self.source_tokenizer)
 
+    def read_text_sizes(self, split: str) -> tuple[int, ...]:
+        """Returns the sizes of the texts that the pairs of "dev" or "test" are, in order; none if order means nothing.
+
+        Only a corpus that was prepared with context has texts.
+        """
+        return tuple(self.manifest.context.texts.get(split, ()))
+
     def load_encoded(self, split: str) -> EncodedSplit:
         """Returns the ids of "train", "dev" or "test", mapped into memory."""
         try:

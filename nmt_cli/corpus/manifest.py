@@ -99,6 +99,14 @@ class TaggedRun:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TextOrder:
+    """The training pairs that are learned behind the sentence before, and the order of the others."""
+
+    pairs: Count = 0
+    texts: dict[str, tuple[Count, ...]] = dataclasses.field(default_factory=dict)  # of dev and test: their sizes
+
+
+@dataclass(frozen=True, kw_only=True)
 class FileRecord:
     """The size and checksum of a file."""
 
@@ -129,6 +137,7 @@ class Manifest:
     tools: dict[str, str]
     monolingual: dict[str, MonolingualText] = dataclasses.field(default_factory=dict)  # by side
     tags: dict[str, dict[str, Count]] = dataclasses.field(default_factory=dict)  # pairs by tag and split
+    context: TextOrder = TextOrder()
 
     @property
     def direction(self) -> str:

@@ -20,6 +20,7 @@ from nmt_cli.corpus.manifest import MANIFEST_NAME, Finding, Manifest
 from nmt_cli.corpus.pairs import Pairs, Role, Side
 from nmt_cli.corpus.report import check_report_name, write_report
 from nmt_cli.corpus.steps.build import CheckedCorpus, build
+from nmt_cli.corpus.steps.context import number_texts
 from nmt_cli.corpus.steps.held_out import drop_near_held_out, split_pairs
 from nmt_cli.corpus.steps.languages import choose_languages
 from nmt_cli.corpus.steps.monolingual import MonolingualSide, clean_monolingual, drop_held_out
@@ -113,6 +114,7 @@ def check_corpus(
     read = partial(read_pairs, config=config, report_progress=report_progress, processes=circumstances.processes)
     # 1. Read all inputs, and examine each pair by itself: normalise it, mend it, measure it.
     pairs = read(inputs, journal=workspace.open_part("pairs"))
+    number_texts(pairs, config)
     sources = FINDERS[config.source_type](pairs, inputs, circumstances.reader, report_progress)
     # 2. Check the pairs, which decides what is dropped.
     findings = check_pairs(pairs, config, report_progress, circumstances.report, sources.checks)

@@ -98,7 +98,20 @@ class ReversedCorpus(PreparedCorpus):
         if (ids.ids == UNKNOWN).any():
             return ids
         first = Tokenizer.load(super().tokenizer_files["target"], self.tokenizer_settings)
-        rows = [np.asarray(ids[row]).tolist() for row in range(len(ids))]
-        texts = first.decode_all(rows)
-        encoded = self.source_tokenizer.encode_all(texts)
+        rows = [split_at_separator(np.asarray(ids[row]).tolist(), first.separator_id) for row in range(len(ids))]
+        parts = iter(self.source_tokenizer.encode_all(first.decode_all(part for row in rows for part in row)))
+        encoded = [join_contexts([next(parts) for _ in row], first.separator_id) for row in rows]
         return Ragged.from_sequences([encoded], vocabulary_size=self.source_tokenizer.vocabulary_size)
+
+
+def split_at_separator(ids: list[int], separator: int | None) -> list[list[int]]:
+    """Returns a sentence, behind that which is its context, if there is one."""
+    if separator not in ids:
+        return [ids]
+    position = ids.index(separator)
+    return [ids[:position], ids[position + 1 :]]
+
+
+def join_contexts(parts: list[list[int]], separator: int | None) -> list[int]:
+    """Returns the ids of a sentence behind those of its context."""
+    return parts[0] if separator is None or len(parts) == 1 else [*parts[0], separator, *parts[1]]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.tag_rows import drop_contexts, drop_tag_ids
 from nmt_cli.text.words import split_words
 
 
@@ -47,12 +48,17 @@ def measure_corpus(corpus: PreparedCorpus) -> CorpusStatistics:
     )
     train, test = corpus.read_pairs("train"), corpus.read_pairs("test")
     encoded = corpus.load_encoded("train")
+    sides = (
+        (encoded.source.require_sentences("pictures have no words"), corpus.source_tokenizer),
+        (encoded.target, corpus.target_tokenizer),
+    )
+    lengths = [drop_contexts(drop_tag_ids(rows, tokenizer), tokenizer).lengths for rows, tokenizer in sides]
     splits = {split: len(corpus.load_encoded(split).source) for split in ("train", "dev", "test")}
     source = measure_language(
-        corpus.source_language, [pair.source for pair in train], [pair.source for pair in test], encoded.source.lengths
+        corpus.source_language, [pair.source for pair in train], [pair.source for pair in test], lengths[0]
     )
     target = measure_language(
-        corpus.target_language, [pair.target for pair in train], [pair.target for pair in test], encoded.target.lengths
+        corpus.target_language, [pair.target for pair in train], [pair.target for pair in test], lengths[1]
     )
     return CorpusStatistics(splits, source, target)
 

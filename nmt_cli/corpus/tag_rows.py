@@ -1,4 +1,4 @@
-"""The tags of encoded sources: ids in front of those of the text. Knows no files.
+"""The tags and the context of encoded sentences: ids in front of those of the text. Knows no files.
 
 Letters: N rows.
 """
@@ -11,6 +11,7 @@ import numpy as np
 
 from nmt_cli.arrays.ragged import Ragged
 from nmt_cli.arrays.types import IntArray
+from nmt_cli.text.symbols import CONTEXT_END
 from nmt_cli.text.tags import TagPurpose, TagSet, find_language_tag_of, parse_tag_name
 from nmt_cli.text.tokenizer import Tokenizer
 
@@ -25,6 +26,26 @@ def read_tag_sets(rows: Ragged, tokenizer: Tokenizer) -> list[TagSet]:
 def drop_tag_ids(rows: Ragged, tokenizer: Tokenizer) -> Ragged:
     """Returns the rows without their tags."""
     return rows.keep(~np.isin(rows.ids, list(tokenizer.tag_ids.values()))) if tokenizer.tag_ids else rows
+
+
+def drop_contexts(rows: Ragged, tokenizer: Tokenizer) -> Ragged:
+    """Returns the rows from behind their last separator, without the sentence that is their context."""
+    separators = np.flatnonzero(rows.ids == tokenizer.separator_id)
+    if not len(separators):
+        return rows
+    starts = rows.offsets[:-1].copy()
+    starts[np.searchsorted(rows.offsets, separators, side="right") - 1] = separators + 1
+    return rows.keep(np.arange(len(rows.ids)) >= np.repeat(starts, rows.lengths))
+
+
+def prepend_contexts(rows: Ragged, contexts: Sequence[str | None], tokenizer: Tokenizer) -> Ragged:
+    """Returns N sentences, each behind the one that is its context, if any, and the separator."""
+    texts = [text for text in contexts if text is not None]
+    if not texts:
+        return rows
+    encoded, separator = iter(tokenizer.encode_all(texts)), tokenizer.control_ids[CONTEXT_END]
+    prefixes = [[] if text is None else [*next(encoded), separator] for text in contexts]
+    return rows.insert_before(Ragged.from_sequences([prefixes], vocabulary_size=tokenizer.vocabulary_size))
 
 
 def prepend_tag_sets(rows: Ragged, tag_sets: Sequence[TagSet], tokenizer: Tokenizer) -> Ragged:

@@ -69,6 +69,7 @@ UNMARKED = ("text", *TABLES, "po", "properties")  # no mark of theirs is placed 
 CATALOGUES = ("po", "xliff")  # have translations already
 UI = "ui"  # the domain of what programs show
 OF_PROGRAMS = frozenset("po xliff json yaml properties android apple ini toml php dtd rc ftl resx".split())
+NO_PROSE = OF_PROGRAMS | {"text", *TABLES, *SHEETS, "tmx", "ics", "svg"}  # whose texts do not follow each other
 HOLDERS = {  # of options: the formats that have them
     **dict.fromkeys(("column", "new_column", "qa_column"), (*TABLES, *SHEETS)),
     "retranslate": (*CATALOGUES, "tmx"),
@@ -107,6 +108,7 @@ def open_document(
         with_lines = format_line is not None and name == TEXT.name
         utf8_document = document(source, format_line) if with_lines else document(source)  # type: ignore[call-arg]
         utf8_document.domain = UI if name in OF_PROGRAMS or name in TABLES else ""
+        utf8_document.is_prose = name not in NO_PROSE
         return sort_rows(utf8_document) if source.config.sort_by_confidence else utf8_document
 
     config = source.config

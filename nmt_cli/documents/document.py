@@ -54,6 +54,8 @@ class TranslationUnit(NamedTuple):
     write: Callable[[Sequence[Translation]], str | bytes]
     domain: str = ""  # of the texts, as a tag that a model may know
     location: Location | None = None
+    is_prose: bool = False  # whether its texts follow those of the unit before as sentences do
+    begins_text: bool = False  # whether it is the first of its document or chapter
 
 
 class DocumentSource(NamedTuple):
@@ -99,6 +101,7 @@ class Document(ABC):
 
     format: FileFormat = TEXT
     domain = ""  # of all texts whose units have none of their own
+    is_prose = False  # whether the texts without a domain are sentences of one text
 
     def __init__(self, source: DocumentSource) -> None:
         self.source = source
@@ -109,9 +112,15 @@ class Document(ABC):
         """Yields the units in document order. Raises DataError, naming the invalid line."""
 
     def read_with_domain(self) -> Iterator[TranslationUnit]:
-        """Yields the units, those without a domain in that of the document."""
+        """Yields the units, those without a domain in that of the document; the first of each chapter is marked."""
+        begins, chapter = True, ""
         for unit in self.read_units():
-            yield unit if unit.domain or not self.domain else unit._replace(domain=self.domain)
+            if unit.location is not None and unit.location.chapter != chapter:
+                begins, chapter = True, unit.location.chapter
+            domain = unit.domain or self.domain
+            is_prose = unit.is_prose or (self.is_prose and not domain)
+            yield unit._replace(domain=domain, is_prose=is_prose, begins_text=begins or unit.begins_text)
+            begins = False
 
 
 def make_verbatim_unit(text: str | bytes) -> TranslationUnit:

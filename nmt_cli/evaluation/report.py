@@ -24,8 +24,9 @@ from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.notebook import render_rows
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.translation.by_tags import translate_tagged
+from nmt_cli.translation.by_tags import translate_passages
 from nmt_cli.translation.config import CheckConfig
+from nmt_cli.translation.passages import cut_texts
 from nmt_cli.translation.truncation import SourceCuts, describe_limits
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def translate_text(
     search: SearchConfig,
     progress: TranslationReporter | None = None,
 ) -> TranslatedText:
-    """Translates the lines of `text`, each independently.
+    """Translates the lines of `text`, each by itself, or in context if `text` has an order and the model knows context.
 
     Also scores the first references with the model, if one of the metrics `names` needs it. `progress` receives the
     number of translated lines.
@@ -97,7 +98,9 @@ def translate_text(
     one_best = dataclasses.replace(search, n_best=1)
     is_rated = translator.confidence is not None and not search.sampling.sample
     checks = CheckConfig() if is_rated else None
-    translations = translate_tagged(translator, text.lines, text.tags, one_best, progress, checks=checks)
+    reads_context = text.text_sizes and translator.card.context and not search.sampling.sample
+    passages = cut_texts(text.text_sizes, text.lines, text.tags or None) if reads_context else ()
+    translations = translate_passages(translator, text.lines, text.tags, passages, one_best, progress, checks=checks)
     forced = None
     if FORCED & set(names):
         from nmt_cli.translation.forced import force_lines  # numpy, which `nmt --help` does not need

@@ -44,6 +44,7 @@ class ParallelText:
     references: tuple[tuple[str, ...], ...]  # one tuple per line, all of the same length
     languages: tuple[DeclaredLanguage, ...] = ()  # of those files that declare one
     tags: tuple[TagSet, ...] = ()  # of each line; empty if no line has any
+    text_sizes: tuple[int, ...] = ()  # of the texts that the lines are, in order; empty if their order means nothing
 
 
 def read_sentences(path: Path) -> list[str]:
@@ -121,4 +122,5 @@ def read_split(corpus: PreparedCorpus, split: str) -> ParallelText:
         tuple(sentence.source for sentence in sentences),
         tuple(sentence.references for sentence in sentences),
         tags=tuple(sentence.tags for sentence in sentences) if corpus.manifest.tags else (),
+        text_sizes=corpus.read_text_sizes(split),
     )

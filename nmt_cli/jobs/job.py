@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from nmt_cli.errors import DataError
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags
 from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.passages import ContextScope, TextPassage
 
 if TYPE_CHECKING:
     from nmt_cli.translation.memory.lookup import TranslationMemory
@@ -23,6 +25,7 @@ class Block(NamedTuple):
     first: int
     texts: tuple[str, ...]
     domains: tuple[str, ...] = ()  # of each text; empty if none has any
+    passages: tuple[TextPassage, ...] = ()  # that are read in context
 
 
 TranslateBlock = Callable[[Block], "list[Translation]"]
@@ -44,6 +47,7 @@ class SearchOptions(NamedTuple):
     checks: CheckConfig | None
     memory: TranslationMemory | None = None  # of earlier translations
     known_domains: frozenset[str] = frozenset()  # to the model
+    scope: ContextScope = "nothing"  # that is read in context
 
     def translate(
         self,
@@ -53,9 +57,13 @@ class SearchOptions(NamedTuple):
         *,
         first_line: int = 0,
         domains: Sequence[str] = (),
+        passages: Sequence[TextPassage] = (),
     ) -> list[Translation]:
-        """Translates lines, the first of which has this number in the whole input, each in its domain, if any."""
-        from nmt_cli.translation.by_tags import translate_tagged
+        """Translates lines, the first of which has this number in the whole input, each in its domain, if any.
+
+        Those of `passages` are read in context.
+        """
+        from nmt_cli.translation.by_tags import translate_passages
         from nmt_cli.translation.isolation import translate_each  # numpy
 
         memory = None
@@ -69,9 +77,16 @@ class SearchOptions(NamedTuple):
 
         def translate(some: Sequence[str], first: int) -> list[Translation]:
             some_tags = tags[first - first_line :][: len(some)]
-            return translate_tagged(translator, some, some_tags, self.search, progress, first_line=first, **options)
+            some_passages = passages if len(some) == len(lines) else ()
+            numbered = {"first_line": first, **options}
+            return translate_passages(translator, some, some_tags, some_passages, self.search, progress, **numbered)
 
         return translate_each(translate, lines, first_line)
+
+    def translate_block(self, translator: Translator, block: Block) -> list[Translation]:
+        """Translates the texts of a block."""
+        first, domains, passages = block.first, block.domains, block.passages
+        return self.translate(translator, block.texts, first_line=first, domains=domains, passages=passages)
 
     def add_domain(self, domain: str) -> TagSet:
         """Returns the tags of the search, with a domain that the model knows where they name none."""
@@ -105,7 +120,7 @@ class Job:
         if self.score:
             return lambda block: self.score_block(translator, block)
         options = SearchOptions(self.search, self.repair, self.checks, self.memory, self.known_domains)
-        return lambda block: options.translate(translator, block.texts, first_line=block.first, domains=block.domains)
+        return partial(options.translate_block, translator)
 
     def score_block(self, translator: Translator, block: Block) -> list[Translation]:
         """Scores the given translations by the model, and checks them like its own."""

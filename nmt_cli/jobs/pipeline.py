@@ -6,7 +6,8 @@ From a document to its translation:
    the texts to translate, and a function that writes the unit with their translations; text that is kept makes a unit
    without texts.
 2. `text.stream` collects units in batches: a fixed number from files, what has arrived from a pipe or a terminal.
-3. `translate_units` numbers the texts through the whole input, and makes the texts of a batch a `Block`.
+3. `translate_units` numbers the texts through the whole input, and makes the texts of a batch a `Block`. Texts that
+   are read in context are cut into passages.
 4. The executor (this process, worker processes or Ray) has a `Translator` translate each block, and yields the
    translations in the order of the blocks.
 5. Each unit consumes the translations of its texts and writes itself; the concatenated units are the translated
@@ -24,16 +25,24 @@ from typing import TYPE_CHECKING
 from nmt_cli.documents.document import TranslationUnit
 from nmt_cli.errors import NmtError
 from nmt_cli.jobs.job import Block, Executor
+from nmt_cli.translation.passages import ContextScope, PassageCutter, TextPassage
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 
 def translate_units(
-    batches: Iterable[list[TranslationUnit]], executor: Executor, observe: Callable[[Translation], None]
+    batches: Iterable[list[TranslationUnit]],
+    executor: Executor,
+    observe: Callable[[Translation], None],
+    scope: ContextScope = "nothing",
 ) -> Iterator[bytes]:
-    """Yields the output of each batch of units, in order, text as UTF-8; `observe` receives every translation."""
+    """Yields the output of each batch of units, in order, text as UTF-8; `observe` receives every translation.
+
+    `scope` says what is read in context.
+    """
     waiting: deque[list[TranslationUnit]] = deque()
+    cutter = PassageCutter()
 
     def make_blocks() -> Iterator[Block]:
         first = 0
@@ -41,7 +50,8 @@ def translate_units(
             texts = tuple(text for unit in batch for text in unit.texts)
             domains = tuple(unit.domain for unit in batch for _ in unit.texts)
             waiting.append(batch)  # before the block is yielded: the executor may ask for blocks in another thread
-            yield Block(first, texts, domains if any(domains) else ())
+            passages = cut_units(batch, cutter, scope)
+            yield Block(first, texts, domains if any(domains) else (), passages)
             first += len(texts)
 
     # 3. and 4. The texts of each batch become a block; the executor translates the blocks in order.
@@ -51,6 +61,19 @@ def translate_units(
         units = ((unit, list(islice(remaining, len(unit.texts)))) for unit in waiting.popleft())
         yield b"".join(write_unit(unit, translations, observe) for unit, translations in units)
         del searched, remaining, units  # else they would take memory until those of the next block are there
+
+
+def cut_units(units: list[TranslationUnit], cutter: PassageCutter, scope: ContextScope) -> tuple[TextPassage, ...]:
+    """Returns the passages of the texts of these units, which follow those that the cutter has seen."""
+    row = 0
+    for unit in units:
+        if unit.begins_text:
+            cutter.begin_text()
+        for text in unit.texts:
+            if scope == "everything" or (scope == "documents" and unit.is_prose):
+                cutter.add(row, text, unit.domain)
+            row += 1
+    return cutter.end_block()
 
 
 def write_unit(unit: TranslationUnit, translations: list[Translation], observe: Callable[[Translation], None]) -> bytes:

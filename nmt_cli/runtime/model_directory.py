@@ -77,6 +77,7 @@ class ModelCard(NamedTuple):
     date: str = ""  # of the end of training, as YYYY-MM-DD
     scores: Entries = {}  # noqa: RUF012 - never changed; on the test sets of a package
     tags: dict[str, Count] = {}  # noqa: RUF012 - never changed; training pairs by tag
+    context: Count = 0  # sentences before that it has learned to read
 
     @property
     def languages(self) -> tuple[str, str]:

@@ -19,9 +19,9 @@ from nmt_cli.search.backpointers import Backpointers
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.constraints import NEVER, Rows
 from nmt_cli.search.guide import Guide
+from nmt_cli.search.length_limits import limit_lengths
 from nmt_cli.search.ranking import Ranking
 from nmt_cli.search.step_model import StateT, Step, StepModel
-from nmt_cli.sources.source import LENGTH_MARGIN
 
 
 class SearchResult(NamedTuple):
@@ -33,6 +33,14 @@ class SearchResult(NamedTuple):
     token_log_probabilities: tuple[float, ...]  # T
     attention: FloatArray  # (T, S)
     finished: bool
+
+    def without_lead(self, length: int) -> SearchResult:
+        """Returns the hypothesis without its first tokens, which are a lead of this length."""
+        if not length:
+            return self
+        tokens, log_probabilities = self.tokens[length:], self.token_log_probabilities[length:]
+        attention = self.attention[length:]
+        return self._replace(tokens=tokens, token_log_probabilities=log_probabilities, attention=attention)
 
 
 class Extension(NamedTuple):
@@ -69,18 +77,6 @@ def search(
     The result of a sentence does not depend on the other sentences of its batch.
     """
     return BeamSearch(model, source, config, observer or Observer(), guide or Guide.from_config(config)).run()
-
-
-def limit_lengths(source: SourceArray, config: SearchConfig, prefix_length: int = 0) -> NDArray[np.int64]:
-    """Returns (B,): the maximum number of target tokens of each sentence; a forced prefix adds `prefix_length`.
-
-    A limit depends only on the length of its own sentence, never on its neighbours'.
-    """
-    if config.length_factor is None:
-        return np.full(len(source), config.max_length, dtype=np.int64)
-    lengths = np.count_nonzero(source, axis=1)
-    most = np.ceil(config.length_factor * lengths) + LENGTH_MARGIN + prefix_length
-    return np.asarray(np.minimum(config.max_length, most), dtype=np.int64)
 
 
 def find_real_positions(source: SourceArray) -> NDArray[np.bool_]:
@@ -125,7 +121,7 @@ class BeamSearch(Generic[StateT]):
         self.score_offset = 0.0 if self.scored else math.nan  # added to every score that is returned
         self.ranking = Ranking.from_config(config)
         self.sentences = np.arange(len(source))  # (A,)
-        self.limits = limit_lengths(source, config, guide.prefix_length)  # (A,)
+        self.limits = limit_lengths(source, config, guide.prefix_length, guide.lead)  # (A,)
         rows = self.beam if guide.is_sampling else 1  # hypotheses differ from their first token on, samples need not
         self.scores = np.zeros((len(source), rows))  # (A, K) log-probabilities of the open rows
         pool = len(source), min(config.n_best, self.beam)
@@ -144,8 +140,10 @@ class BeamSearch(Generic[StateT]):
             # 1. Ask the model for the best next tokens of every open hypothesis; drop those that are not allowed.
             candidates = self.guide.count_candidates(self.candidates, self.length)
             step = self.model.step(previous, state, candidates, scored=self.scored)
-            if self.guide.constraints:
-                step = self.guide.narrow_step(step, self.describe_open_rows(), self.candidates)
+            if self.guide.narrows:
+                step = self.guide.narrow_step(step, self.describe_open_rows, self.candidates)
+            if self.guide.lead is not None:
+                step = self.guide.lead.force(step, self.list_sentences(), self.length)
             # 2. Offer every hypothesis that END may follow as a finished one; keep the best n.
             is_end = step.tokens == END
             if is_end.any():
@@ -162,16 +160,25 @@ class BeamSearch(Generic[StateT]):
 
     def describe_open_rows(self) -> Rows:
         """Returns the open rows in the form that constraints read."""
+        history, sentences = self.backpointers.read_history(self.scores.size), self.list_sentences()
         return Rows(
-            history=self.backpointers.read_history(self.scores.size),
-            sentences=np.repeat(self.sentences, self.scores.shape[1]),
+            history=history if self.guide.lead is None else self.guide.lead.mask(history, sentences),
+            sentences=sentences,
             ranks=np.tile(np.arange(self.scores.shape[1]), len(self.sentences)),
         )
+
+    def list_sentences(self) -> IntArray:
+        """Returns (N,) the sentence of each open row."""
+        return np.repeat(self.sentences, self.scores.shape[1])
 
     @property
     def length(self) -> int:
         """The number of steps so far."""
         return len(self.backpointers.tokens)
+
+    def measure_leads(self, sentences: IntArray) -> IntArray | int:
+        """Returns the lengths of the leads of sentences; 0 if none has any."""
+        return 0 if self.guide.lead is None else self.guide.lead.lengths[sentences]
 
     def end_rows(self, step: Step[StateT], is_end: NDArray[np.bool_]) -> None:
         """Offers each row with END among its candidates, `is_end` (N, C), as a finished hypothesis; keeps the best."""
@@ -181,7 +188,8 @@ class BeamSearch(Generic[StateT]):
         end = np.where(is_end.reshape(by_sentence)[sentences], log_probabilities, NEVER).max(axis=2)
         total = self.scores[sentences] + end
         offered = np.empty(total.shape, dtype=FINISHED)
-        offered["score"] = self.ranking.score(total, self.length + 1, self.penalise_coverage(step, sentences))
+        length = self.length + 1 - self.measure_leads(self.sentences[sentences, None])  # END included
+        offered["score"] = self.ranking.score(total, length, self.penalise_coverage(step, sentences))
         offered["log_probability"] = total
         offered["end_log_probability"] = end
         offered["length"] = self.length + 1
@@ -201,9 +209,13 @@ class BeamSearch(Generic[StateT]):
     def extend_rows(self, step: Step[StateT], is_end: NDArray[np.bool_]) -> None:
         """Makes the K best extensions of each sentence its new rows."""
         sentences = len(self.scores)
+        lead = self.guide.lead
+        width = self.beam if lead is None or lead.is_over(self.sentences, self.length) else self.scores.shape[1]
         totals = self.scores.reshape(-1, 1) + np.where(is_end, NEVER, step.log_probabilities)  # (N, C)
         by_sentence = totals.reshape(sentences, -1)  # (A, K * C)
-        best = np.argsort(-by_sentence, axis=1, kind="stable")[:, : self.beam]  # (A, K)
+        best = np.argsort(-by_sentence, axis=1, kind="stable")[
+            :, :width
+        ]  # (A, K), as many as before where leads leave no choice
         best += np.arange(sentences)[:, np.newaxis] * by_sentence.shape[1]
         flat = best.ravel()  # indices into (N * C)
         self.observer.watch_step(Extension(self.scores, step.tokens, step.log_probabilities, flat))
@@ -215,7 +227,7 @@ class BeamSearch(Generic[StateT]):
 
     def close_sentences(self) -> None:
         """Closes the sentences that no open row can improve, and those at their limit."""
-        bound = self.ranking.bound_score(self.scores[:, 0], self.limits)
+        bound = self.ranking.bound_score(self.scores[:, 0], self.limits - self.measure_leads(self.sentences))
         over = (self.finished["score"][:, -1] >= bound) | (self.limits <= self.length)
         if not over.any():
             return
@@ -271,7 +283,8 @@ class BeamSearch(Generic[StateT]):
             attention.sum(axis=1), find_real_positions(self.source[self.sentences[index], None])
         )
         totals = self.scores[index, ranks]
-        scores = self.ranking.score(totals, self.length, coverage)
+        own_length = self.length - self.measure_leads(self.sentences[index])
+        scores = self.ranking.score(totals, own_length, coverage)
         return [
             SearchResult(
                 tokens=tuple(tokens[row, :-1].tolist()),

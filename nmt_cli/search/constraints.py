@@ -20,7 +20,7 @@ NEVER = -np.inf
 class Rows(NamedTuple):
     """The open hypotheses that a step extends."""
 
-    history: IntArray  # (N, T) tokens so far
+    history: IntArray  # (N, T) tokens so far; those of a lead are negative, and all different
     sentences: IntArray  # (N,) the sentence of each row, by its index in the batch
     ranks: IntArray  # (N,) the rank of each row among those of its sentence
 

@@ -58,7 +58,7 @@ class Ranking(NamedTuple):
         length = LengthPenalty(config.length_penalty, averages=config.length_normalisation == "average")
         return cls(length, CoveragePenalty(config.coverage_penalty))
 
-    def score(self, log_probability: FloatArray, length: int, coverage: FloatArray | float) -> FloatArray:
+    def score(self, log_probability: FloatArray, length: int | IntArray, coverage: FloatArray | float) -> FloatArray:
         """Returns the scores of hypotheses of `length` tokens with these coverage penalties."""
         return np.asarray(log_probability / self.length(length) + coverage)
 

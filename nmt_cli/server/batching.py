@@ -25,6 +25,7 @@ from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
     from nmt_cli.carrying.glossary import Glossary
+    from nmt_cli.jobs.job import Block
     from nmt_cli.translation.result import Translation
 
 BATCH_LINES = 256  # lines that are translated together
@@ -162,6 +163,14 @@ class Batcher:
         self.batches = 0  # translated so far
         self.line_count = 0  # of them
         self.lock = threading.Lock()
+        self.in_context = threading.Lock()  # held while a block of a document is translated beside the lanes
+
+    def check_lengths(self, lines: Sequence[str]) -> None:
+        """Raises RequestError for a line so long that it would hold up others."""
+        longest = max(map(len, lines), default=0)
+        if longest > self.limits.characters:
+            length = format_count(longest, "character")
+            raise RequestError(413, f"a line of {length}; this server takes {self.limits.characters:,} in one line")
 
     @property
     def waiting_lines(self) -> int:
@@ -174,10 +183,7 @@ class Batcher:
 
         Raises RequestError if too many lines are already waiting, and for a line so long that it would hold up others.
         """
-        longest = max(map(len, lines), default=0)
-        if longest > self.limits.characters:
-            length = format_count(longest, "character")
-            raise RequestError(413, f"a line of {length}; this server takes {self.limits.characters:,} in one line")
+        self.check_lengths(lines)
         if self.waiting_lines + len(lines) > self.limits.waiting:
             raise RequestError(503, "too many requests are waiting; try again in a moment", retry_after=2)
         translations: list[Translation | None] = [None] * len(lines)
@@ -208,6 +214,17 @@ class Batcher:
         tags: dict[str, Any] = {"tag": options.tags} if options.tags else {}
         terms = options.glossary
         return translator.translations(lines, n_best=first.n_best, beam_size=beam_size, terms=terms, **tags)
+
+    def translate_block(self, model: ServedModel, block: Block, options: RequestOptions = USUAL) -> list[Translation]:
+        """Returns the translations of a block whose texts are read in context, and wait for each other.
+
+        Runs in the thread of a document, one block at a time. Raises RequestError for a line that is too long.
+        """
+        self.check_lengths(block.texts)
+        all_tags = (*map(str, model.tags), *options.tags)
+        tags: dict[str, Any] = {"tag": all_tags} if all_tags else {}
+        with self.in_context:
+            return self.pool.open(model).translate_block(block, terms=options.glossary, **tags)
 
     def close(self) -> None:
         for lane in self.lanes.values():

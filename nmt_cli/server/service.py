@@ -184,6 +184,7 @@ class Service:
         """Translates an uploaded document; its language is detected from its first texts if it is "auto"."""
         from nmt_cli.api.documents import read_first_texts, translate_file
         from nmt_cli.documents.config import DocumentConfig
+        from nmt_cli.translation.known_tags import find_scope
 
         result = self.results.make_name(name)
         path = self.results.find_path(result)
@@ -202,6 +203,7 @@ class Service:
                     DocumentConfig(),
                     model.card.languages,
                     memory=memory,
+                    scope=find_scope(None, model.card, model.directory),
                     progress=progress,
                 ),
                 RequestOptions(glossary=glossary),

@@ -42,6 +42,8 @@ class BlockTranslator:
             raise CancelledError
         if not block.texts:
             return []
+        if block.passages:
+            return self.batcher.translate_block(self.model, block, self.options)
         domains = [domain if domain in self.model.card.domains else "" for domain in block.domains]
         domains = domains or [""] * len(block.texts)
         translations: dict[int, Translation] = {}

@@ -26,6 +26,7 @@ from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import require_file
 from nmt_cli.sources.rows import AnyRewrite
 from nmt_cli.sources.source import PictureReader, SourceRow
+from nmt_cli.text.context import SentenceContext
 from nmt_cli.text.tags import TagSet
 
 IMAGE_WEIGHTS = "image.weights.h5"  # weights of the network that reads pictures, in a prepared or a model directory
@@ -162,7 +163,13 @@ class GridSource:
     def to_mapping(self) -> dict[str, Any]:
         return {"type": self.kind, "depth": self.depth}
 
-    def make_rows(self, lines: Sequence[str], limit: int | None = None, tags: Sequence[TagSet] = ()) -> list[SourceRow]:
+    def make_rows(
+        self,
+        lines: Sequence[str],
+        limit: int | None = None,
+        tags: Sequence[TagSet] = (),
+        contexts: Sequence[SentenceContext | None] = (),
+    ) -> list[SourceRow]:
         names = [line.strip() for line in lines]
         missing = [name for name in dict.fromkeys(names) if name and name not in self.stored]
         grids = dict(zip(missing, self.reader().read(list(map(Path, missing))), strict=True)) if missing else {}

@@ -7,7 +7,7 @@ search and evaluation see rows and arrays of either kind. Letters: B rows of a b
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -17,6 +17,7 @@ import numpy as np
 from nmt_cli.arrays.padding import pad_rows
 from nmt_cli.arrays.special_ids import END
 from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
+from nmt_cli.text.context import SentenceContext
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tags import TagSet
 from nmt_cli.text.tokenizer import Tokenizer
@@ -32,7 +33,8 @@ class SourceRow:
     values: SourceArray  # (S,) ids that end with END, or (S, D) features
     is_blank: bool = False  # there is nothing to translate
     full_length: int | None = None  # positions of the whole line, if it was truncated
-    tags: int = 0  # the first positions, which are no part of the line
+    tags: int = 0  # the first positions, which are no part of the line: tags, and a sentence that is its context
+    lead: tuple[int, ...] = ()  # target ids with which its translation begins, and which are no part of it
 
     def __len__(self) -> int:
         return len(self.values)
@@ -84,8 +86,14 @@ class Source(Protocol):
         """Returns the model card's entries about this side."""
         ...
 
-    def make_rows(self, lines: Sequence[str], limit: int | None = None, tags: Sequence[TagSet] = ()) -> list[SourceRow]:
-        """Returns a row for each line, behind its `tags`; none are given for pictures.
+    def make_rows(
+        self,
+        lines: Sequence[str],
+        limit: int | None = None,
+        tags: Sequence[TagSet] = (),
+        contexts: Sequence[SentenceContext | None] = (),
+    ) -> list[SourceRow]:
+        """Returns a row for each line, behind its `tags` and its context, if any; none are given for pictures.
 
         `limit`, by default the side's own, is the maximum number of positions without tags and END; longer lines are
         truncated.
@@ -134,10 +142,25 @@ class TextSource:
     def to_mapping(self) -> dict[str, Any]:
         return {"type": "text", "limit": self.limit, "length_factor": self.length_factor}
 
-    def make_rows(self, lines: Sequence[str], limit: int | None = None, tags: Sequence[TagSet] = ()) -> list[SourceRow]:
+    def make_rows(
+        self,
+        lines: Sequence[str],
+        limit: int | None = None,
+        tags: Sequence[TagSet] = (),
+        contexts: Sequence[SentenceContext | None] = (),
+    ) -> list[SourceRow]:
         texts = [normalise(line) for line in lines]
-        rows = zip(texts, self.tokenizer.encode_all(texts), tags or repeat((), len(texts)), strict=True)
-        return [self.make_row(text, ids, limit or self.limit, own_tags) for text, ids, own_tags in rows]
+        encoded = zip(texts, self.tokenizer.encode_all(texts), tags or repeat((), len(texts)), strict=True)
+        rows = [self.make_row(text, ids, limit or self.limit, own_tags) for text, ids, own_tags in encoded]
+        return list(map(self.put_behind, rows, contexts)) if any(contexts) else rows
+
+    def put_behind(self, row: SourceRow, context: SentenceContext | None) -> SourceRow:
+        """Returns a row behind the sentence that is its context, if there is one."""
+        if context is None:
+            return row
+        before = [*self.tokenizer.encode(context.source), self.tokenizer.separator_id]
+        values = np.array([*row.values[: row.tags], *before, *row.values[row.tags :]], dtype=np.int32)
+        return replace(row, values=values, tags=row.tags + len(before), lead=context.target)
 
     def make_row(self, text: str, ids: list[int], limit: int | None, tags: TagSet) -> SourceRow:
         """Returns the row of a normalised text with these ids, truncated to `limit` of them, behind its tags."""

@@ -9,3 +9,4 @@ UNKNOWN_PIECE = "<unk>"  # in a source it may stand for several unknown words in
 SPECIALS = 4  # ids at the beginning of every vocabulary: padding, unknown, start and end of sentence
 # Pieces of every vocabulary. They stand for the masked spans, which a translation carries over unchanged.
 PLACEHOLDERS = tuple(f"⟦{number}⟧" for number in range(10))
+CONTEXT_END = "⟦|⟧"  # the control piece behind a sentence that is read as the context of the next

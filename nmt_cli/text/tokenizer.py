@@ -19,7 +19,7 @@ import sentencepiece
 from nmt_cli.arrays.special_ids import END, PAD, START, UNKNOWN
 from nmt_cli.errors import DamagedError
 from nmt_cli.text.normalise import normalise
-from nmt_cli.text.symbols import BLANK, JOINER, PLACEHOLDERS, SPECIALS
+from nmt_cli.text.symbols import BLANK, CONTEXT_END, JOINER, PLACEHOLDERS, SPECIALS
 from nmt_cli.text.tokenizer_settings import TokenizerSettings as TokenizerSettings
 from nmt_cli.text.words import choose_word_pattern
 
@@ -78,10 +78,20 @@ class Tokenizer:
         return len(self.placeholder_ids) == len(PLACEHOLDERS)
 
     @cached_property
-    def tag_ids(self) -> dict[str, int]:
-        """The ids of the tags in the vocabulary by their pieces: control pieces, which no text is encoded as."""
+    def control_ids(self) -> dict[str, int]:
+        """The ids of the control pieces in the vocabulary by their pieces, which no text is encoded as."""
         ids = [i for i in range(SPECIALS, self.vocabulary_size) if self._processor.is_control(i)]
         return {str(self._processor.id_to_piece(i)): i for i in ids}
+
+    @cached_property
+    def tag_ids(self) -> dict[str, int]:
+        """The ids of the tags in the vocabulary by their pieces."""
+        return {piece: i for piece, i in self.control_ids.items() if piece != CONTEXT_END}
+
+    @property
+    def separator_id(self) -> int | None:
+        """The id of the piece behind a context; None in a vocabulary without it."""
+        return self.control_ids.get(CONTEXT_END)
 
     def list_tag_ids(self, tags: Iterable[Tag]) -> list[int]:
         """Returns the ids of tags. Raises KeyError for one that the vocabulary lacks."""
@@ -93,7 +103,7 @@ class Tokenizer:
         are_bytes = self._processor.is_byte(list(range(self.vocabulary_size)))
         pieces = self._processor.id_to_piece(list(range(self.vocabulary_size)))
         known = list(zip(pieces, are_bytes, strict=True))[SPECIALS:]
-        texts = (text for text, is_byte in known if not (is_byte or text in PLACEHOLDERS or text in self.tag_ids))
+        texts = (text for text, is_byte in known if not (is_byte or text in PLACEHOLDERS or text in self.control_ids))
         return frozenset("".join(texts)) - {BLANK} | {" "}
 
     def encode(self, text: str) -> list[int]:
@@ -157,7 +167,7 @@ class Tokenizer:
 
     def decode_with_unknown(self, ids: Sequence[int], unknown: Sequence[str]) -> str:
         """Decodes as `decode` does, writing the texts `unknown`, from `list_surfaces`, for unknown ids."""
-        replacements, silent = iter(unknown), self.tag_ids.values()
+        replacements, silent = iter(unknown), self.control_ids.values()
         shown = [i for i in drop_special_ids(ids) if i not in silent]
         pieces = [next(replacements) if i == UNKNOWN else self._piece_texts[i] for i in shown]
         return self._finish_text("".join(pieces).replace(BLANK, " "))

@@ -7,7 +7,7 @@ import math
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import sentencepiece
@@ -16,7 +16,7 @@ from sentencepiece import sentencepiece_model_pb2 as proto
 from nmt_cli.arrays.special_ids import END, PAD, START, UNKNOWN
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.text.normalise import count_words
-from nmt_cli.text.symbols import PLACEHOLDERS, SPECIALS
+from nmt_cli.text.symbols import CONTEXT_END, PLACEHOLDERS, SPECIALS
 from nmt_cli.text.tokenizer import Tokenizer, prepare_surface
 from nmt_cli.text.tokenizer_settings import TokenizerKind
 from nmt_cli.text.tokenizer_settings import TokenizerSettings as TokenizerSettings
@@ -45,13 +45,14 @@ def train_tokenizer(
     *,
     vocabulary_size: int | None = None,
     minimum_count: int | None = None,
+    control: Sequence[str] = (),
 ) -> bytes:
     """Returns the bytes of a SentencePiece model trained on `texts`, determined by the arguments.
 
     Without a `vocabulary_size`, the size follows from the amount of text and shrinks to what the text can fill. With a
-    `minimum_count`, a vocabulary of words contains exactly the words that occur at least that often. Raises OptionError
-    for a size that the text cannot fill or that cannot hold its characters, naming a size that works; DataError for
-    text too small to learn from.
+    `minimum_count`, a vocabulary of words contains exactly the words that occur at least that often. `control` pieces
+    are part of the size. Raises OptionError for a size that the text cannot fill or that cannot hold its characters,
+    naming a size that works; DataError for text too small to learn from.
     """
     surfaces = [prepare_surface(text, settings) for text in texts]
     coverage, covered = measure_alphabet(surfaces)
@@ -59,7 +60,7 @@ def train_tokenizer(
         size = compute_word_vocabulary_size(surfaces, minimum_count)
     else:
         size = vocabulary_size or choose_vocabulary_size(surfaces, settings.kind, covered)
-    model = run_trainer(surfaces, settings.kind, size, coverage)
+    model = run_trainer(surfaces, settings.kind, size, coverage, control)
     reached = Tokenizer(model, settings).vocabulary_size
     if vocabulary_size is not None and reached < vocabulary_size:
         raise OptionError(
@@ -105,7 +106,9 @@ def compute_word_vocabulary_size(surfaces: Sequence[str], minimum_count: int) ->
     return frequent + SPECIALS + 2 * len(PLACEHOLDERS)  # SentencePiece counts each with and without a space before it
 
 
-def run_trainer(surfaces: Sequence[str], kind: TokenizerKind, size: int, coverage: float) -> bytes:
+def run_trainer(
+    surfaces: Sequence[str], kind: TokenizerKind, size: int, coverage: float, control: Sequence[str] = ()
+) -> bytes:
     """Runs SentencePiece's trainer with our settings. Turns its errors into OptionError or DataError."""
     model = io.BytesIO()
     options: dict[str, Any] = {
@@ -117,6 +120,7 @@ def run_trainer(surfaces: Sequence[str], kind: TokenizerKind, size: int, coverag
         "character_coverage": coverage,
         "byte_fallback": kind in ("unigram", "bpe"),
         "user_defined_symbols": list(PLACEHOLDERS),
+        "control_symbols": list(control),
         "normalization_rule_name": "identity",
         "pad_id": PAD,
         "unk_id": UNKNOWN,
@@ -135,17 +139,33 @@ def run_trainer(surfaces: Sequence[str], kind: TokenizerKind, size: int, coverag
     return model.getvalue()
 
 
-def add_control_pieces(model: bytes, pieces: Sequence[str]) -> bytes:
-    """Returns a SentencePiece model with those of the `pieces` that it lacks appended; no text is encoded as them."""
+def add_control_pieces(model: bytes, pieces: Sequence[str], position: int | None = None) -> bytes:
+    """Returns a SentencePiece model with those of the `pieces` that it lacks; no text is encoded as them.
+
+    They are appended, or put before the piece that has the id `position`.
+    """
     changed = proto.ModelProto.FromString(model)
     known = {piece.piece for piece in changed.pieces}
-    missing = [piece for piece in pieces if piece not in known]
+    kind = proto.ModelProto.SentencePiece
+    missing = [kind(piece=piece, score=0.0, type=kind.CONTROL) for piece in pieces if piece not in known]
     if not missing:
         return model
-    for piece in missing:
-        changed.pieces.add(piece=piece, score=0.0, type=proto.ModelProto.SentencePiece.CONTROL)
+    position = len(changed.pieces) if position is None else position
+    order = [*changed.pieces[:position], *missing, *changed.pieces[position:]]
+    del changed.pieces[:]
+    changed.pieces.extend(order)
     changed.trainer_spec.vocab_size = len(changed.pieces)
     return bytes(changed.SerializeToString(deterministic=True))
+
+
+def add_separator(models: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Returns subword models with the separator, where they lack it: in the part of a joint one that is the target's.
+
+    `models` are those of `--tokenizer-from` by role, the target's last.
+    """
+    target = proto.ModelProto.FromString(list(models.values())[-1])
+    position = len(target.pieces) if "joint" in models else None
+    return {role: add_control_pieces(model, [CONTEXT_END], position) for role, model in models.items()}
 
 
 def run_interruptibly(work: Callable[[], object]) -> None:

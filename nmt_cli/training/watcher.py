@@ -33,6 +33,7 @@ class ParentInfo:
     weights: str  # SHA-256 of its file of weights
     rows: Mapping[str, RowCounts]  # by side: "joint", or "source" and "target"
     tags: Mapping[str, int] = field(default_factory=dict)  # that the new network has, too, with their training pairs
+    context: int = 0  # sentences before that the new network reads, too
 
     @property
     def is_same_vocabulary(self) -> bool:

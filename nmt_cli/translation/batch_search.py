@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from nmt_cli.arrays.special_ids import UNKNOWN
+from nmt_cli.arrays.special_ids import PAD, UNKNOWN
 from nmt_cli.arrays.types import SourceArray
 from nmt_cli.errors import OptionError
-from nmt_cli.search.beam import SearchResult, limit_lengths, search
+from nmt_cli.search.beam import SearchResult, search
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.constraints import CopyLimit
 from nmt_cli.search.ensemble import Ensemble
 from nmt_cli.search.guide import Guide
+from nmt_cli.search.lead import Lead
+from nmt_cli.search.length_limits import limit_lengths
 from nmt_cli.search.sampling import TextId
 from nmt_cli.search.step_model import StepModel
 from nmt_cli.sources.source import Source, SourceRow
@@ -63,9 +65,11 @@ class BatchSearch(NamedTuple):
         prefix = self.encode_prefix(config)
 
         def search_batch(batch: list[int]) -> list[list[SearchResult]]:
-            sources = self.source.make_batch([rows[index] for index in batch])
-            guide = self.make_guide(sources, config, prefix, [text_ids[index] for index in batch])
-            return search(self.engine, sources, config, guide=guide)
+            chosen = [rows[index] for index in batch]
+            sources = self.source.make_batch(chosen)
+            guide = self.make_guide(sources, chosen, config, prefix, [text_ids[index] for index in batch])
+            searched = zip(chosen, search(self.engine, sources, config, guide=guide), strict=True)
+            return [[hypothesis.without_lead(len(row.lead)) for hypothesis in group] for row, group in searched]
 
         lengths = [0 if row.is_blank else len(row) for row in rows]
         finished = sum(row.is_blank for row in rows)
@@ -145,25 +149,34 @@ class BatchSearch(NamedTuple):
             pool.shutdown(cancel_futures=True)
 
     def make_guide(
-        self, sources: SourceArray, config: SearchConfig, prefix: list[int], text_ids: list[TextId]
+        self,
+        sources: SourceArray,
+        rows: Sequence[SourceRow],
+        config: SearchConfig,
+        prefix: list[int],
+        text_ids: list[TextId],
     ) -> Guide:
         """Returns the constraints for the search of one batch."""
+        lead = Lead.from_tokens([row.lead for row in rows], [row.tags for row in rows])
         is_limited = config.limit_placeholders or config.sampling.sample
         return Guide.from_config(
             config,
             prefix=prefix,
             text_ids=text_ids,
-            steps=int(limit_lengths(sources, config, len(prefix)).max()),
+            steps=int(limit_lengths(sources, config, len(prefix), lead).max()),
             vocabulary=self.target.vocabulary_size,
-            copy_limit=self.limit_placeholders(sources) if is_limited else None,
+            copy_limit=self.limit_placeholders(sources, rows) if is_limited else None,
+            barred=self.target.separator_id,
+            lead=lead,
         )
 
-    def limit_placeholders(self, sources: SourceArray) -> CopyLimit | None:
+    def limit_placeholders(self, sources: SourceArray, rows: Sequence[SourceRow]) -> CopyLimit | None:
         """Returns the limit by which each placeholder is written at most as often as its source contains it."""
         subwords = self.source.subwords
         if subwords is None or not (subwords.has_placeholders and self.target.has_placeholders):
             return None
-        counts = (sources[:, :, None] == np.array(subwords.placeholder_ids)).sum(axis=1)
+        is_own = np.arange(sources.shape[1]) >= np.array([[row.tags] for row in rows])  # (B, S)
+        counts = (np.where(is_own, sources, PAD)[:, :, None] == np.array(subwords.placeholder_ids)).sum(axis=1)
         return CopyLimit(np.array(self.target.placeholder_ids), counts)
 
     def encode_prefix(self, config: SearchConfig) -> list[int]:

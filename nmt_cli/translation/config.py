@@ -79,6 +79,13 @@ class TagConfig(Settings, panel="Text"):
     formality: Literal["formal", "informal"] | None = setting(
         None, "How to address people: formal (Sie, vous, usted) or informal (du, tu), if the model knows both."
     )
+    context: int | None = setting(
+        None,
+        "Sentences before, with their translations, that a model which knows context reads: 0 or 1 [1 for documents, 0 "
+        "for lines].",
+        low=0,
+        high=1,
+    )
 
     @property
     def names(self) -> tuple[str, ...]:

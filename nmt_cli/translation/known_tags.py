@@ -9,6 +9,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.languages.codes import is_same_language
 from nmt_cli.runtime.model_directory import ModelCard
 from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags, parse_tag_name
+from nmt_cli.translation.passages import ContextScope
 
 ASKED_FOR = {TagPurpose.TARGET: "translates to", TagPurpose.SOURCE: "translates from"}
 
@@ -24,6 +25,16 @@ def find_tags(names: Iterable[str], card: ModelCard, model: Path | str) -> TagSe
         if known is None and not is_only_language(tag, card):
             refuse_tag(tag, card, model)
     return merge_tags(filter(None, known_tags))
+
+
+def find_scope(context: int | None, card: ModelCard, model: Path | str) -> ContextScope:
+    """Returns what is read with the sentence before. Raises OptionError if a model that knows none is asked for it."""
+    if context and not card.context:
+        hint = "it was trained without: see docs/context.md"
+        raise OptionError(f"{model}/ does not read the sentence before", hint=hint)
+    if context is None:
+        return "documents" if card.context else "nothing"
+    return "everything" if context else "nothing"
 
 
 def find_tag(tag: Tag, card: ModelCard) -> Tag | None:

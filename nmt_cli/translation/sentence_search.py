@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.sampling import TextId
+from nmt_cli.text.context import SentenceContext
 from nmt_cli.translation.batch_search import BatchSearch, CountReporter
 from nmt_cli.translation.config import RepairConfig
 from nmt_cli.translation.decoding import decode_results
@@ -38,16 +40,22 @@ class SentenceSearch(NamedTuple):
     judge: HypothesisJudge | None = None  # ranks the hypotheses of each search
 
     def search(
-        self, texts: Mapping[TextId, str], config: SearchConfig, progress: CountReporter | None = None
+        self,
+        texts: Mapping[TextId, str],
+        config: SearchConfig,
+        progress: CountReporter | None = None,
+        contexts: Mapping[TextId, SentenceContext] = MappingProxyType({}),
     ) -> PieceTranslations:
-        """Returns the translation of each text; a prefix is forced on texts that begin a line."""
+        """Returns the translation of each text, behind its context, if any; a prefix begins texts that begin a line."""
         translations: PieceTranslations = {}
         wide = config if self.judge is None else self.judge.widen_search(config)
         for text_ids, own_config in group_by_prefix(texts, wide):
             done = len(translations)
             report = None if progress is None else (lambda more, done=done: progress(done + more))
             some = [texts[text_id] for text_id in text_ids]
-            translations |= zip(text_ids, self.translate_texts(some, own_config, report, text_ids), strict=True)
+            of_texts = [contexts.get(text_id) for text_id in text_ids]
+            results = self.translate_texts(some, own_config, report, text_ids, of_texts)
+            translations |= zip(text_ids, results, strict=True)
         return translations if self.judge is None else self.judge.rank(translations, config)
 
     def repair(
@@ -78,11 +86,12 @@ class SentenceSearch(NamedTuple):
         config: SearchConfig,
         progress: CountReporter | None = None,
         text_ids: Sequence[TextId] | None = None,
+        contexts: Sequence[SentenceContext | None] = (),
     ) -> list[Translation]:
-        """Translates texts that the network reads unchanged; `text_ids` are for sampling."""
+        """Translates texts that the network reads unchanged, behind `contexts`; `text_ids` are for sampling."""
         source, target = self.batch_search.source, self.batch_search.target
         text_ids = text_ids or [TextId(number, 0) for number in range(len(texts))]
-        rows = source.make_rows(texts, config.max_source_length, [config.tags] * len(texts))
+        rows = source.make_rows(texts, config.max_source_length, [config.tags] * len(texts), contexts)
         searched = self.batch_search.search(rows, config, text_ids, progress)
         return decode_results(texts, rows, searched, source, target)
 

@@ -7,28 +7,27 @@ format.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from nmt_cli.rewriting.rewrite import RewrittenText
-from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.sampling import TextId
 from nmt_cli.text.tokenizer import TokenizerPair
+from nmt_cli.translation.batch import TranslationBatch
 from nmt_cli.translation.batch_search import CountReporter
-from nmt_cli.translation.config import CheckConfig, RepairConfig
 from nmt_cli.translation.placement.joining import join_parts, restore_piece, select_distinct, undo_rewrites
 from nmt_cli.translation.result import Translation
-from nmt_cli.translation.segmentation.line_reader import LineReader, PieceMemory
-from nmt_cli.translation.segmentation.pieces import Piece, find_origin
+from nmt_cli.translation.segmentation.line_reader import LineReader
+from nmt_cli.translation.segmentation.pieces import find_origin
 from nmt_cli.translation.sentence_search import PieceTranslations, SentenceSearch
+from nmt_cli.translation.waves import list_waves
 
 if TYPE_CHECKING:
     from nmt_cli.text.profile import CorpusProfile
     from nmt_cli.text.tags import TagSet
     from nmt_cli.translation.checks.confidence import ConfidenceModel
     from nmt_cli.translation.checks.context import CheckContext
-    from nmt_cli.translation.repair.enclosed import TokenScorer
 
 
 class Tools(Protocol):
@@ -52,50 +51,6 @@ class Tools(Protocol):
     def check_translations(
         self, translations: Sequence[Translation], *, repaired: bool = False
     ) -> list[Translation]: ...
-
-
-@dataclass
-class TranslationBatch:
-    """Lines on their way through translation; the fields without a default are the request."""
-
-    lines: Sequence[str]
-    config: SearchConfig
-    n_best: int  # hypotheses that are asked for; the search may find more, with the same text
-    repair: RepairConfig | None
-    checks: CheckConfig | None
-    first_line: int  # the number of the first line
-    memory: PieceMemory | None
-    progress: CountReporter | None
-    rewritten_lines: list[RewrittenText | None] = field(default_factory=list)
-    segments: list[list[Piece]] = field(default_factory=list)  # of each line
-    pieces: dict[TextId, Piece] = field(default_factory=dict)  # as the network reads them
-    translations: PieceTranslations = field(default_factory=dict)  # of the pieces that the network translates
-    parts: dict[TextId, Translation] = field(default_factory=dict)  # of all pieces, with their spans
-    result: list[Translation] = field(default_factory=list)  # of the lines
-
-    @property
-    def texts(self) -> list[str]:
-        """The lines as they are rewritten."""
-        return [new.text if new else line for line, new in zip(self.lines, self.rewritten_lines, strict=True)]
-
-    @property
-    def repairs_faults(self) -> bool:
-        """Whether faulty translations are searched again; samples stay as drawn."""
-        return self.repair is not None and self.repair.repair and not self.config.sampling.sample
-
-    @property
-    def finds_left_out(self) -> bool:
-        """Whether words are looked for that translations leave out; not of samples."""
-        is_checked = self.checks is not None and self.checks.check
-        return is_checked and self.config.scored and not self.config.sampling.sample
-
-    def make_scorer(self, tools: Tools) -> TokenScorer:
-        """Returns the function that scores translations of other texts with the tags of the request."""
-        return partial(tools.sentences.score, tags=self.config.tags)
-
-    def list_ids(self, index: int) -> list[TextId]:
-        """Returns the ids of a line's pieces."""
-        return [TextId(self.first_line + index, piece) for piece in range(len(self.segments[index]))]
 
 
 def rewrite_lines(tools: Tools, batch: TranslationBatch) -> None:
@@ -130,7 +85,7 @@ def search(tools: Tools, batch: TranslationBatch) -> None:
     """Searches for the translations of the pieces."""
     texts = {text_id: piece.text for text_id, piece in batch.pieces.items() if piece.is_translated}
     report = scale_progress(batch.progress, len(texts), len(batch.lines))
-    batch.translations = tools.sentences.search(texts, batch.config, report)
+    batch.translations = tools.sentences.search(texts, batch.config, report, batch.contexts)
 
 
 def repair(tools: Tools, batch: TranslationBatch) -> None:
@@ -149,7 +104,13 @@ def carry_lost(tools: Tools, batch: TranslationBatch) -> None:
         return tools.sentences.repair(tools.sentences.search(texts, batch.config), batch.config, batch.repair)
 
     repair_losses(batch.pieces, batch.translations, tools.reader, search_again, tools.reader.if_lost)
-    read_again(batch.pieces, batch.translations, tools.reader, search_again, batch.make_scorer(tools))
+    read_again(
+        batch.pieces,
+        batch.translations,
+        tools.reader,
+        search_again,
+        partial(tools.sentences.score, tags=batch.config.tags),
+    )
 
 
 def find_omissions(tools: Tools, batch: TranslationBatch) -> None:
@@ -158,7 +119,7 @@ def find_omissions(tools: Tools, batch: TranslationBatch) -> None:
         from nmt_cli.translation.repair.enclosed import settle_pairs  # which few lines need
 
         profile = tools.profile.source if tools.profile is not None else None
-        language, scorer = tools.reader.context.languages[0], batch.make_scorer(tools)
+        language, scorer = tools.reader.context.languages[0], partial(tools.sentences.score, tags=batch.config.tags)
         batch.translations |= settle_pairs(batch.pieces, batch.translations, scorer, profile, language)
     if batch.finds_left_out:
         read = tools.read_left_out(list(batch.translations.values()), batch.config.tags)
@@ -215,10 +176,13 @@ class Stage(NamedTuple):
     run: Callable[[Tools, TranslationBatch], None]
     needs: frozenset[str]
     gives: frozenset[str]
+    in_waves: bool = False  # each piece after the one that is its context
 
 
-def make_stage(run: Callable[[Tools, TranslationBatch], None], needs: str, gives: str) -> Stage:
-    return Stage(run, frozenset(needs.split()), frozenset(gives.split()))
+def make_stage(
+    run: Callable[[Tools, TranslationBatch], None], needs: str, gives: str, *, in_waves: bool = False
+) -> Stage:
+    return Stage(run, frozenset(needs.split()), frozenset(gives.split()), in_waves)
 
 
 STAGES = (
@@ -226,9 +190,9 @@ STAGES = (
     make_stage(split, "lines rewritten_lines", "segments"),
     make_stage(recall, "lines rewritten_lines segments", "segments"),
     make_stage(rewrite, "lines segments", "pieces"),
-    make_stage(search, "lines pieces", "translations"),
-    make_stage(repair, "translations", "translations"),
-    make_stage(carry_lost, "pieces translations", "pieces translations"),
+    make_stage(search, "lines pieces", "translations", in_waves=True),
+    make_stage(repair, "translations", "translations", in_waves=True),
+    make_stage(carry_lost, "pieces translations", "pieces translations", in_waves=True),
     make_stage(find_omissions, "pieces translations", "translations"),
     make_stage(place, "pieces translations", "parts translations"),
     make_stage(write_back, "pieces translations parts", "parts"),
@@ -236,6 +200,15 @@ STAGES = (
     make_stage(check, "result", "result"),
     make_stage(rate, "result", "result"),
 )
+
+
+def run_stages(tools: Tools, batch: TranslationBatch) -> None:
+    """Runs all stages on a batch, some of them wave by wave."""
+    for in_waves, group in groupby(STAGES, attrgetter("in_waves")):
+        stages = list(group)
+        for part in list_waves(batch, tools.sentences.batch_search.target) if in_waves else [batch]:
+            for stage in stages:
+                stage.run(tools, part)
 
 
 def scale_progress(progress: CountReporter | None, texts: int, lines: int) -> CountReporter | None:

@@ -22,12 +22,13 @@ from nmt_cli.search.step_model import StepModel
 from nmt_cli.sources.source import Source
 from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags, replace_languages
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerPair
+from nmt_cli.translation.batch import TranslationBatch
 from nmt_cli.translation.batch_search import BatchSearch, CountReporter
 from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig, widen_for_distinct
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader, PictureLines
 from nmt_cli.translation.sentence_search import HypothesisJudge, SentenceSearch
-from nmt_cli.translation.stages import STAGES, TranslationBatch
+from nmt_cli.translation.stages import run_stages
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
@@ -207,20 +208,20 @@ class Translator:
         checks: CheckConfig | None = None,
         first_line: int = 0,
         memory: PieceMemory | None = None,
+        chains: Sequence[Sequence[int]] = (),
     ) -> list[Translation]:
         """Returns one translation per line, in order; `progress` receives the number of finished lines.
 
         Without `repair`, translations stay as search found them; without `checks`, none is checked. `first_line` is the
         number of the first of `lines`, from which the random numbers of samples follow. Text known to `memory` is not
-        searched. The network reads the tags of `config` before each sentence.
+        searched. The network reads the tags of `config` before each sentence, and in each of `chains`, which are
+        lines by their index, the sentence before and its translation.
         """
         n_best, config = config.n_best, widen_for_distinct(config)
         tags = self.complete_tags(config.tags)
         config = replace(config, scored=config.scored or checks is not None, tags=tags)
-        batch = TranslationBatch(lines, config, n_best, repair, checks, first_line, memory, progress)
-        tools = self.follow_tags(tags)
-        for stage in STAGES:
-            stage.run(tools, batch)
+        batch = TranslationBatch(lines, config, n_best, repair, checks, first_line, memory, progress, chains)
+        run_stages(self.follow_tags(tags), batch)
         return batch.result
 
     def read_left_out(self, translations: Sequence[Translation], tags: TagSet = ()) -> list[Translation]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 from nmt_cli.corpus.config import PrepareConfig
@@ -87,3 +88,32 @@ def check_rows(rows: list[tuple[str, str]], config: PrepareConfig | None = None)
 def example_lines(findings: dict[str, Finding], check: str) -> list[int]:
     """Returns the lines of the examples of one check."""
     return [example.line for example in findings[check].examples]
+
+
+def paged_pairs(pages: int) -> list[tuple[str, str, str]]:
+    """Pages of eight sentences, in pairs: one about a thing, and one whose pronoun depends on that thing alone."""
+    things = {"lamp": ("die Lampe", "sie"), "door": ("die Tür", "sie"), "chair": ("der Stuhl", "er")}
+    things |= {"table": ("der Tisch", "er"), "book": ("das Buch", "es"), "house": ("das Haus", "es")}
+    looks = {"red": "rot", "blue": "blau", "old": "alt", "new": "neu", "big": "groß", "small": "klein", "wet": "nass"}
+    looks |= {"dry": "trocken", "good": "gut", "bad": "schlecht", "dear": "teuer", "cheap": "billig"}
+    places = {"here": "hier", "there": "dort", "now": "jetzt", "today": "heute", "again": "wieder", "always": "immer"}
+    firsts = [(t, a, p, q) for t in things for a in looks for p in places for q in places]
+    seconds = [(a, b, p) for a in looks for b in looks for p in places]
+    generator = random.Random(1)
+    generator.shuffle(firsts), generator.shuffle(seconds)
+    rows = []
+    for number, ((thing, look, place, time), (one, other, where)) in enumerate(zip(firsts, seconds, strict=False)):
+        noun, pronoun = things[thing]
+        page = str(number // 4)
+        first = f"the {thing} is {look} {place} {time}", f"{noun} ist {looks[look]} {places[place]} {places[time]}"
+        second = f"it is {one} {other} {where}", f"{pronoun} ist {looks[one]} {looks[other]} {places[where]}"
+        rows += [(*first, page), (*second, page)]
+    return rows[: 8 * pages]
+
+
+def prepare_paged(directory: Path, pages: int = 60, **options: object) -> PreparedCorpus:
+    """Prepares `paged_pairs` with context, in words. Returns the corpus in `directory`/prepared."""
+    table = write_tsv(directory / "en-de.tsv", [("source", "target", "page"), *paged_pairs(pages)])
+    defaults = {"context": 1, "context_share": 0.5, "group_column": ("page",), "tokenizer": "word"}
+    prepare(table, directory / "prepared", PrepareConfig(**{**defaults, **options}))  # type: ignore[arg-type]
+    return PreparedCorpus.load(directory / "prepared")

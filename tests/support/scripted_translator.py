@@ -47,6 +47,7 @@ class ScriptedSearch(SentenceSearch):
         config: SearchConfig,
         progress: CountReporter | None = None,
         text_ids: Sequence[TextId] | None = None,
+        contexts: object = (),
     ) -> list[Translation]:
         self.translator.given += lines
         return [self.translator.make_translation(line) for line in lines]

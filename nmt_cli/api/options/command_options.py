@@ -28,9 +28,9 @@ OPTIONS: Mapping[str, CommandOptions] = {
         ),
         others=(
             *("source-type", "monolingual-target"),
-            *("format", "encoding", "source-column", "target-column", "group-column", "tag-column", "register"),
+            *("format", "encoding", "source-column", "target-column", "group-column", "tag-column", "context"),
             "strict",
-            *("tokenizer", "lowercase", "tokenizer-from"),
+            *("tokenizer", "tokenizer-from"),
             "json",
         ),
     ),
@@ -53,8 +53,8 @@ OPTIONS: Mapping[str, CommandOptions] = {
             *("beam-size", "serve", "resume", "force", "config", "set", "quiet", "verbose"),
         ),
         others=(
-            *("to", "tag", "formality"),
-            *("ensemble", "rerank", "encoding", "protect", "split-sentences", "tm", "repair"),
+            *("to", "tag", "formality", "context"),
+            *("ensemble", "rerank", "encoding", "protect", "tm", "repair"),
             *("check", "check-with", "report", "strict", "confidence", "min-confidence"),
             *("max-length", "sample"),
             *("alignments", "score", "info", "export", "workers"),

@@ -92,6 +92,7 @@ class SearchKeywords(DecodingKeywords, total=False):
     to: Text | None
     tag: Sequence[Text]
     formality: Literal["formal", "informal"] | None
+    context: int | None
 
 
 class LoadKeywords(SearchKeywords, total=False):
@@ -142,6 +143,8 @@ class PrepareKeywords(TypedDict, total=False):
     group_column: Sequence[Text]
     tag_column: Text | None
     register: Literal["none", "auto"]
+    context: int
+    context_share: float
     near_duplicates: bool
     seed: int
     tokenizer: Literal["unigram", "bpe", "char", "word"]

@@ -50,7 +50,8 @@ PREPARE = (
     Refusal({"reverse"}, reads_pictures, "would make pictures the target", FOR_TEXT),
     Refusal({"monolingual_source", "monolingual_target"}, reads_pictures, "is for sources that are text", FOR_TEXT),
     Refusal({"near_duplicates"}, reads_pictures, "compares texts", FOR_TEXT),
-    Refusal({"tag_column", "register"}, reads_pictures, "is for sources that are text", FOR_TEXT),
+    require({"context_share"}, "context", "add --context 1"),
+    Refusal({"tag_column", "register", "context"}, reads_pictures, "is for sources that are text", FOR_TEXT),
     Refusal({"max_source_length"}, reads_pictures, "counts the subwords of texts", FOR_TEXT),
     Refusal({"max_length", "max_ratio"}, reads_pictures, "belongs to a check that does not run on captions", FOR_TEXT),
     Refusal({"keep"}, lambda v: reads_pictures(v) and "empty" in v.keep, "empty: a caption needs a picture", FOR_TEXT),
@@ -105,6 +106,7 @@ TRANSLATE = (
         SEARCHED - {"max_source_length", "protect"}, "score", "leave it out: the translation is read, not searched for"
     ),
     exclude({"prefix"}, "tm"),
+    *(exclude({"context"}, option, "leave it out: each line stands alone") for option in ("prefix", "sample", "score")),
     exclude({"beam_size", "rerank"}, "sample", "leave it out: --n-best sets how many are drawn", beside="sample"),
     Refusal(
         {"n_best"},

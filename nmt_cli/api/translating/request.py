@@ -62,6 +62,11 @@ class TranslationRequest(NamedTuple):
         return self.models[0]
 
     @property
+    def context(self) -> int | None:
+        """The sentences before that are read; none with options for which each line stands alone."""
+        return 0 if self.score or self.prefix or self.sampling.sample else self.tags.context
+
+    @property
     def model_request(self) -> ModelRequest:
         model, reverse = self.models[0], self.check_with
         return ModelRequest(model, self.ensemble, self.lines, self.precision, check_with=reverse, rerank=self.rerank)

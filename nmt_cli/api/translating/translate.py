@@ -46,14 +46,14 @@ READ_AHEAD = 1024  # lines translated together: enough for batches of similar le
 def run_translation(request: TranslationRequest, console: Console) -> TranslationReport:
     """Translates files or console input, to files or to the console."""
     from nmt_cli.runtime.model_directory import read_card  # SentencePiece, which `nmt --help` does not need
-    from nmt_cli.translation.known_tags import find_tags
+    from nmt_cli.translation.known_tags import find_scope, find_tags
 
     # 1. Refuse what cannot work, before anything slow is loaded.
     inputs = find_inputs(request, console)
     paths = [file.path for file in inputs]
     card = read_card(request.model)
     tags = find_tags(request.tags.names, card, request.model)
-    card = card.follow_tags(tags)
+    card, scope = card.follow_tags(tags), find_scope(request.context, card, request.model)
     outputs = name_files(request, inputs, card, console)
     require_abilities(request, card)
     resumable = ResumableJob(request, inputs, outputs)
@@ -74,7 +74,7 @@ def run_translation(request: TranslationRequest, console: Console) -> Translatio
     job, processes = request.make_job(memory, tags, card), silence_ray(request.processes)
     progress = console.show_progress(paths if outputs.targets else [])
     with resumable.keep_blocks(console), progress as advance, outputs, open_executor(job, processes) as executor:
-        translated = translate_units(batches, resumable.wrap(executor, documents), report.add)
+        translated = translate_units(batches, resumable.wrap(executor, documents), report.add, scope)
         write_translations(translated, outputs, advance, writer.rows)
     # 4. Collect what a person should look at.
     report.add_notes(documents, executor)

@@ -27,6 +27,7 @@ from nmt_cli.corpus.manifest import (
 )
 from nmt_cli.corpus.pairs import Pairs
 from nmt_cli.corpus.sides import SourceStatistics, SubwordStatistics
+from nmt_cli.corpus.steps.context import describe_order
 from nmt_cli.corpus.steps.held_out import REASONS, Division
 from nmt_cli.corpus.steps.monolingual import MonolingualSide, write_monolingual
 from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress
@@ -79,7 +80,8 @@ def build(corpus: CheckedCorpus, directory: Path, config: PrepareConfig, report_
     target = measure_subwords("target", pairs, splits, subwords, directory)
     # 5. Write the manifest.
     manifest = describe_corpus(corpus, corpus.findings + cut, source, target, subwords.settings, directory, config)
-    manifest = replace(manifest, monolingual=monolingual, tags=count_tags(pairs, splits))
+    tags, order = count_tags(pairs, splits), describe_order(pairs, splits, config)
+    manifest = replace(manifest, monolingual=monolingual, tags=tags, context=order)
     manifest.write(directory)
     return manifest
 

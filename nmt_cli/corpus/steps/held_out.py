@@ -18,6 +18,7 @@ from nmt_cli.corpus.checks.repeats import HeldOut
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.manifest import Finding, LeakReport
 from nmt_cli.corpus.pairs import Pairs, Role
+from nmt_cli.corpus.steps.context import put_in_order
 from nmt_cli.corpus.steps.near_duplicates import key_near_equal
 from nmt_cli.corpus.steps.reading import PrepareProgress
 from nmt_cli.corpus.steps.run_checks import describe_rows
@@ -73,7 +74,7 @@ def split_pairs(pairs: Pairs, config: PrepareConfig, report_progress: PreparePro
     more = select_training_only(pairs, np.concatenate([dev, test]))
     once = scratch.collect(len(drawn_rows.train) + len(more), rows.dtype, iter([drawn_rows.train, more]))
     train = repeat_by_weight(pairs, once, config.seed)
-    refuse_empty(splits := Splits(train, dev, test))
+    refuse_empty(splits := put_in_order(Splits(train, dev, test), config))
     return Division(splits, report_leak(groups, leak), len(train) - len(once))
 
 

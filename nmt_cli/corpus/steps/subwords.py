@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -24,18 +25,20 @@ from nmt_cli.corpus.checks.scripts import SCRIPTS, measure_script_shares
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.pairs import Pairs, Side, Texts
 from nmt_cli.corpus.sides import SubwordStatistics
+from nmt_cli.corpus.steps.context import find_contexts
 from nmt_cli.corpus.steps.reading import PrepareProgress
 from nmt_cli.corpus.steps.reused_tokenizer import find_reused_subwords
 from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.corpus.steps.tagging import list_tag_pieces
 from nmt_cli.corpus.steps.target_vocabulary import extract_target_vocabulary
 from nmt_cli.corpus.steps.written import read_written
-from nmt_cli.corpus.tag_rows import drop_tag_ids, prepend_tag_sets
+from nmt_cli.corpus.tag_rows import drop_contexts, drop_tag_ids, prepend_contexts, prepend_tag_sets
 from nmt_cli.text.characters import END_MARKS
 from nmt_cli.text.normalise import count_words
+from nmt_cli.text.symbols import CONTEXT_END
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
-from nmt_cli.text.tokenizer_training import add_control_pieces, train_tokenizer
+from nmt_cli.text.tokenizer_training import add_control_pieces, add_separator, train_tokenizer
 
 EVERYDAY_WORDS, EVERYDAY_SAMPLE = 15, 2_000  # the most words of a sentence of everyday life; sentences looked at
 SIDES: tuple[Side, Side] = ("source", "target")
@@ -74,6 +77,7 @@ def obtain_subwords(pairs: Pairs, train: IntArray, directory: Path, config: Prep
         reused = find_reused_subwords(Path(config.tokenizer_from), settings)
         settings = reused.settings
         models = {role: path.read_bytes() for role, path in reused.select_files(config.text_sides).items()}
+        models = add_separator(models) if config.context else models
     else:
         models = learn_subwords(pairs, train, config)
     reads = {"joint"} & models.keys() or models.keys()  # the vocabularies that sources are read with, in any direction
@@ -118,16 +122,20 @@ def learn_subwords(pairs: Pairs, train: IntArray, config: PrepareConfig) -> dict
     rows = np.sort(shuffled[:SAMPLE])
     sampled = mask_pairs(list(zip(pairs.source.select(rows), pairs.target.select(rows), strict=True)), config)
     sentences = {side: [pair[SIDES.index(side)] for pair in sampled] for side in config.text_sides}
-    settings, size, minimum = config.tokenizer_settings, config.vocab_size, config.min_count
+    settings = config.tokenizer_settings
+    learn = partial(
+        train_tokenizer,
+        settings=settings,
+        vocabulary_size=config.vocab_size,
+        minimum_count=config.min_count,
+        control=[CONTEXT_END] * config.context,
+    )
     if len(sentences) == 2 and not config.separate_vocabularies:
         joint_sentences = sentences["source"] + sentences["target"]
-        joint = train_tokenizer(joint_sentences, settings, vocabulary_size=size, minimum_count=minimum)
+        joint = learn(joint_sentences)
         joint, target = extract_target_vocabulary(joint, settings, sentences["target"])
         return {"joint": joint} if target == joint else {"joint": joint, "target": target}
-    return {
-        side: train_tokenizer(side_sentences, settings, vocabulary_size=size, minimum_count=minimum)
-        for side, side_sentences in sentences.items()
-    }
+    return {side: learn(side_sentences) for side, side_sentences in sentences.items()}
 
 
 def encode_splits(
@@ -153,7 +161,8 @@ def encode_splits(
             start = 0
             for block in read_blocks(directory / f"{split}.tsv"):
                 block_rows = rows[start : start + len(block)]
-                truncated.append(encode_block(block, block_rows, pairs, subwords, writers, config))
+                contexts = find_contexts(pairs, split, block_rows, config)
+                truncated.append(encode_block(block, contexts, block_rows, pairs, subwords, writers, config))
                 start += len(block)
                 report_progress("encoding", done + start, total)
         done += len(rows)
@@ -162,21 +171,27 @@ def encode_splits(
 
 def encode_block(
     block: list[tuple[str, str]],
+    contexts: list[tuple[str, str] | None],
     rows: IntArray,
     pairs: Pairs,
     subwords: LearnedSubwords,
     writers: Mapping[Side, RaggedWriter],
     config: PrepareConfig,
 ) -> IntArray:
-    """Appends the ids of these pairs to those of their split. Returns the rows whose source was truncated."""
+    """Appends the ids of these pairs, some behind contexts, to those of their split. Returns the truncated rows."""
     masked, truncated = mask_pairs(block, config), rows[:0]
-    for side, writer in writers.items():
+    before = [None if context is None else mask_pair(*context) for context in contexts]
+    for number, (side, writer) in enumerate(writers.items()):
         tokenizer = subwords.get_tokenizer(side)
         ids = tokenizer.encode_all([pair[SIDES.index(side)] for pair in masked])
         encoded = Ragged.from_sequences([ids], vocabulary_size=tokenizer.vocabulary_size)
         if side == "source":
             truncated = find_longer(encoded, rows, config.max_source_length)
-            encoded = finish_sources(encoded, rows, pairs, tokenizer, config)
+            encoded = encoded if config.max_source_length is None else encoded.truncate(config.max_source_length)
+        encoded = prepend_contexts(encoded, [pair and pair[number] for pair in before], tokenizer)
+        if side == "source":
+            tags = [pairs.tag_sets[tag_number] for tag_number in pairs.facts.tags[rows].tolist()]
+            encoded = prepend_tag_sets(encoded, tags, tokenizer)
         writer.append(encoded)
     return truncated
 
@@ -189,15 +204,6 @@ def make_writer(directory: Path, split: str, side: Side, subwords: LearnedSubwor
 def find_longer(encoded: Ragged, rows: IntArray, limit: int | None) -> IntArray:
     """Returns those of the rows with more ids than the limit."""
     return rows[encoded.lengths > limit] if limit is not None else rows[:0]
-
-
-def finish_sources(
-    encoded: Ragged, rows: IntArray, pairs: Pairs, tokenizer: Tokenizer, config: PrepareConfig
-) -> Ragged:
-    """Returns the sources of these rows truncated, where that is asked for, and behind their tags."""
-    if config.max_source_length is not None:
-        encoded = encoded.truncate(config.max_source_length)
-    return prepend_tag_sets(encoded, [pairs.tag_sets[number] for number in pairs.facts.tags[rows].tolist()], tokenizer)
 
 
 def read_blocks(path: Path) -> Iterator[list[tuple[str, str]]]:
@@ -237,8 +243,9 @@ def measure_subwords(
 
 
 def read_untagged(rows: Ragged, tokenizer: Tokenizer) -> Iterator[Ragged]:
-    """Yields the sequences without their tags, block by block."""
-    return (drop_tag_ids(rows.slice(block), tokenizer) for block in iterate_blocks(len(rows), CHUNK))
+    """Yields the sequences without their tags and contexts, block by block."""
+    blocks = (rows.slice(block) for block in iterate_blocks(len(rows), CHUNK))
+    return (drop_contexts(drop_tag_ids(block, tokenizer), tokenizer) for block in blocks)
 
 
 def measure_everyday_share(texts: Texts, rows: IntArray) -> float:

@@ -121,14 +121,15 @@ class Augmentation:
         return arrays[0], arrays[1]
 
     def find_readable(self, arrays: Sequence[SourceArray]) -> NDArray[np.bool_]:
-        """Returns which pairs (B,) can be decoded and encoded again.
+        """Returns which pairs (B,) can be decoded and encoded again: those without context, whose place is lost.
 
         A tokenizer that falls back to bytes would spell `UNREADABLE`; nor does it ever make unknown tokens of a text.
         """
         is_readable = np.ones(len(arrays[1]), dtype=bool)
         for side in self.sides:
-            if not side.tokenizer.has_unknown:
-                is_readable &= ~(arrays[side.column] == UNKNOWN).any(axis=1)
+            unreadable = [] if side.tokenizer.separator_id is None else [side.tokenizer.separator_id]
+            unreadable += [] if side.tokenizer.has_unknown else [UNKNOWN]
+            is_readable &= ~np.isin(arrays[side.column], unreadable).any(axis=1)
         return is_readable
 
     def decode_pairs(self, arrays: Sequence[SourceArray], rows: IntArray) -> list[SentencePair]:

@@ -110,6 +110,10 @@ class TrainingBatches:
         self.earlier = earlier
         subwords = corpus.source.subwords
         self.tag_ids = list(subwords.tag_ids.values()) if subwords is not None else []
+        self.control_ids = [
+            [] if tokenizer is None else list(tokenizer.control_ids.values())
+            for tokenizer in (subwords, corpus.target_tokenizer)
+        ]
         self.swaps: WordSwaps | None = None
         if config.swap_words:
             self.swaps = learn_word_swaps(self.split, corpus.source_tokenizer, corpus.target_tokenizer)
@@ -202,8 +206,11 @@ class TrainingBatches:
             drop = partial(drop_tags, share=self.config.tag_dropout, generator=generator, tag_ids=self.tag_ids)
             source = self.split.source.change_ids(source, drop)
         if self.config.word_dropout:
-            drop = partial(drop_tokens, share=self.config.word_dropout, generator=generator, tag_ids=self.tag_ids)
-            source, previous = self.split.source.change_ids(source, drop), drop(previous)
+            drops = [
+                partial(drop_tokens, share=self.config.word_dropout, generator=generator, control_ids=ids)
+                for ids in self.control_ids
+            ]
+            source, previous = self.split.source.change_ids(source, drops[0]), drops[1](previous)
         return Batch(source, previous, target)
 
 

@@ -170,6 +170,7 @@ def start_from_parent(network: Seq2Seq, corpus: PreparedCorpus, model: ModelDire
         weights=hash_file(path),
         rows=rows,
         tags=select_shared_tags(model.card.tags, corpus),
+        context=model.card.context if corpus.source_tokenizer.separator_id is not None else 0,
     )
 
 

@@ -32,7 +32,7 @@ def unread_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     values = {name: {} if "dict" in kind or "Entries" in kind else "joint.spm" for name, kind in kinds.items()}
     values["vocabularies"] = {"source": 9, "target": 9, "joint": True}
     values["tokenizer"] = {"kind": "unigram", "lowercase": False}
-    write_card(directory, ModelCard(**{**values, "format": FORMAT, "epochs": 1}))
+    write_card(directory, ModelCard(**{**values, "format": FORMAT, "epochs": 1, "context": 0}))
     return directory
 
 

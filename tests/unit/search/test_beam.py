@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.search.beam import limit_lengths, search
+from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.length_limits import limit_lengths
 from nmt_cli.search.ranking import LengthPenalty
 from support.properties import examples
 from support.tables import END, TableModel, every_ended_sequence, sources

@@ -9,7 +9,8 @@ from dataclasses import fields
 import pytest
 
 from nmt_cli.translation import stages
-from nmt_cli.translation.stages import STAGES, Stage, TranslationBatch
+from nmt_cli.translation.batch import TranslationBatch
+from nmt_cli.translation.stages import STAGES, Stage
 
 FIELDS = {field.name for field in fields(TranslationBatch)}
 FILLED = set().union(*(stage.gives for stage in STAGES)) | {"lines"}  # by stages; the others are what was asked for

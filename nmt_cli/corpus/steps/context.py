@@ -1,0 +1,99 @@
+"""Finds the pairs that follow each other in a text, and draws those that are learned behind the one before.
+
+Letters: N pairs, R rows of a split.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from nmt_cli.arrays.scratch import iterate_blocks
+from nmt_cli.arrays.types import BoolArray, IntArray
+from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.manifest import TextOrder
+from nmt_cli.corpus.pairs import Pairs
+from nmt_cli.corpus.steps.split import Splits
+from nmt_cli.corpus.tag_rows import number_languages
+from nmt_cli.text.context import LONGEST_CONTEXT
+
+STRETCH = 20  # successive pairs of a file without a column of groups, which count as one text
+INPUT_BITS = 40  # of the key of a stretch, behind the number of its input
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # of SplitMix64: Steele, Lea and Flood (2014), "Fast Splittable Pseudorandom
+MIXERS = ((30, np.uint64(0xBF58476D1CE4E5B9)), (27, np.uint64(0x94D049BB133111EB)), (31, np.uint64(1)))  # Generators"
+
+
+def number_texts(pairs: Pairs, config: PrepareConfig) -> None:
+    """Makes each stretch of a file a group, which stays within one split, if context is learned without a column."""
+    if not config.context or config.group_column:
+        return
+    numbers, keys = pairs.facts.input_numbers, pairs.scratch.make_array(len(pairs), np.uint64)
+    for block in iterate_blocks(len(pairs)):
+        firsts = np.searchsorted(numbers, numbers[block])  # inputs are read one after the other
+        stretches = (np.arange(block.start, block.start + len(firsts)) - firsts) // STRETCH
+        keys[block] = ((numbers[block].astype(np.uint64) + 1) << np.uint64(INPUT_BITS)) + stretches.astype(np.uint64)
+    pairs.facts = replace(pairs.facts, group_keys=keys)
+
+
+def put_in_order(splits: Splits, config: PrepareConfig) -> Splits:
+    """Returns splits whose dev and test pairs have the order of their texts, if context is learned."""
+    return Splits(splits.train, np.sort(splits.dev), np.sort(splits.test)) if config.context else splits
+
+
+def follows_previous(pairs: Pairs, rows: IntArray) -> BoolArray:
+    """Returns (R,) whether the pair before each in its file belongs to the same text and languages, and is kept."""
+    facts, before = pairs.facts, np.maximum(rows - 1, 0)
+    languages = number_languages(pairs.tag_sets)
+    follows: BoolArray = (rows > 0) & (pairs.reasons[before] == 0) & (facts.group_keys[rows] != 0)
+    for kind in (facts.group_keys, facts.input_numbers):
+        follows &= kind[rows] == kind[before]
+    follows &= languages[facts.tags[rows]] == languages[facts.tags[before]]
+    return follows
+
+
+def draw_rows(rows: IntArray, share: float, seed: int) -> BoolArray:
+    """Returns (R,) whether each row is one of this share, at random; it depends on the row and the seed alone."""
+    with np.errstate(over="ignore"):
+        mixed = (rows.astype(np.uint64) + (np.uint64(seed) << np.uint64(32)) + np.uint64(1)) * GOLDEN
+        for shift, factor in MIXERS:
+            mixed = (mixed ^ (mixed >> np.uint64(shift))) * factor
+    return np.asarray(mixed < np.uint64(min(share, 1 - 2**-53) * 2**64))
+
+
+def has_drawn_context(pairs: Pairs, rows: IntArray, config: PrepareConfig) -> BoolArray:
+    """Returns (R,) whether each of these training rows is learned behind the pair before.
+
+    It is drawn for the share of the rows that the settings say, if there is a pair before, and that is not too long.
+    """
+    if not config.context:
+        return np.zeros(len(rows), np.bool_)
+    facts, before = pairs.facts, np.maximum(rows - 1, 0)
+    is_short = np.maximum(facts.source_words[before], facts.target_words[before]) <= LONGEST_CONTEXT
+    is_drawn = draw_rows(rows, config.context_share, config.seed)
+    return np.asarray(is_drawn & is_short & follows_previous(pairs, rows))
+
+
+def find_contexts(pairs: Pairs, split: str, rows: IntArray, config: PrepareConfig) -> list[tuple[str, str] | None]:
+    """Returns for each of these rows of a split the pair that is its context; None for those that have none."""
+    has_context = has_drawn_context(pairs, rows, config) if split == "train" else np.zeros(len(rows), np.bool_)
+    before = rows[has_context] - 1
+    contexts = zip(pairs.source.select(before), pairs.target.select(before), strict=True)
+    return [next(contexts) if is_behind else None for is_behind in has_context.tolist()]
+
+
+def describe_order(pairs: Pairs, splits: Splits, config: PrepareConfig) -> TextOrder:
+    """Returns the manifest's entry about context."""
+    if not config.context:
+        return TextOrder()
+    blocks = (splits.train[block] for block in iterate_blocks(len(splits.train)))
+    count = sum(int(np.count_nonzero(has_drawn_context(pairs, rows, config))) for rows in blocks)
+    texts = {split: measure_texts(pairs, splits.by_name[split]) for split in ("dev", "test")}
+    return TextOrder(pairs=count, texts=texts)
+
+
+def measure_texts(pairs: Pairs, rows: IntArray) -> tuple[int, ...]:
+    """Returns the sizes of the texts of successive pairs among these `rows`, which are in order."""
+    continues = follows_previous(pairs, rows) & (np.diff(rows, prepend=-1) == 1)
+    starts = np.flatnonzero(~continues)
+    return tuple(np.diff([*starts.tolist(), len(rows)]).tolist())

@@ -1,0 +1,59 @@
+"""Lines on their way through the stages of a translation. Only values: knows no network and no file format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from nmt_cli.rewriting.rewrite import RewrittenText
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.sampling import TextId
+from nmt_cli.text.context import SentenceContext
+from nmt_cli.translation.batch_search import CountReporter
+from nmt_cli.translation.config import CheckConfig, RepairConfig
+from nmt_cli.translation.result import Translation
+from nmt_cli.translation.segmentation.line_reader import PieceMemory
+from nmt_cli.translation.segmentation.pieces import Piece
+from nmt_cli.translation.sentence_search import PieceTranslations
+
+
+@dataclass
+class TranslationBatch:
+    """Lines on their way through translation; the fields without a default are the request."""
+
+    lines: Sequence[str]
+    config: SearchConfig
+    n_best: int  # hypotheses that are asked for; the search may find more, with the same text
+    repair: RepairConfig | None
+    checks: CheckConfig | None
+    first_line: int  # the number of the first line
+    memory: PieceMemory | None
+    progress: CountReporter | None
+    chains: Sequence[Sequence[int]] = ()  # of lines that are read one behind the other
+    contexts: Mapping[TextId, SentenceContext] = field(default_factory=dict)  # of pieces
+    rewritten_lines: list[RewrittenText | None] = field(default_factory=list)
+    segments: list[list[Piece]] = field(default_factory=list)  # of each line
+    pieces: dict[TextId, Piece] = field(default_factory=dict)  # as the network reads them
+    translations: PieceTranslations = field(default_factory=dict)  # of the pieces that the network translates
+    parts: dict[TextId, Translation] = field(default_factory=dict)  # of all pieces, with their spans
+    result: list[Translation] = field(default_factory=list)  # of the lines
+
+    @property
+    def texts(self) -> list[str]:
+        """The lines as they are rewritten."""
+        return [new.text if new else line for line, new in zip(self.lines, self.rewritten_lines, strict=True)]
+
+    @property
+    def repairs_faults(self) -> bool:
+        """Whether faulty translations are searched again; samples stay as drawn."""
+        return self.repair is not None and self.repair.repair and not self.config.sampling.sample
+
+    @property
+    def finds_left_out(self) -> bool:
+        """Whether words are looked for that translations leave out; not of samples."""
+        is_checked = self.checks is not None and self.checks.check
+        return is_checked and self.config.scored and not self.config.sampling.sample
+
+    def list_ids(self, index: int) -> list[TextId]:
+        """Returns the ids of a line's pieces."""
+        return [TextId(self.first_line + index, piece) for piece in range(len(self.segments[index]))]

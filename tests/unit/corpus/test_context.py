@@ -1,0 +1,115 @@
+"""Pairs behind the sentence before, and whole texts in dev and test."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.prepare import prepare
+from nmt_cli.corpus.reversed import reverse_corpus
+from nmt_cli.corpus.steps.context import STRETCH
+from nmt_cli.text.tags import parse_tag_list
+from support.corpora import paged_pairs, prepare_paged, prepare_pairs, toy_pairs, write_tsv
+
+BEFORE = {row[:2]: earlier[:2] for earlier, row in zip(paged_pairs(60), paged_pairs(60)[1:], strict=False)}
+
+
+@pytest.fixture(scope="module")
+def paged(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
+    return prepare_paged(tmp_path_factory.mktemp("paged"), tokenizer="unigram", vocab_size=330)
+
+
+def list_parts(corpus: PreparedCorpus, split: str) -> list[tuple[list[str], list[str]]]:
+    """Both sides of each pair of a split as texts: the context, if there is one, and the sentence."""
+    encoded = corpus.load_encoded(split)
+    sides = (encoded.source, corpus.source_tokenizer), (encoded.target, corpus.target_tokenizer)
+    columns = []
+    for rows, tokenizer in sides:
+        separator, column = tokenizer.separator_id, []
+        for ids in (row.tolist() for row in rows):  # type: ignore[attr-defined]
+            cuts = [place for place, token in enumerate(ids) if token == separator]
+            parts = np.split(ids, [place for cut in cuts for place in (cut, cut + 1)])[::2]
+            column.append([tokenizer.decode(part.tolist()) for part in parts])
+        columns.append(column)
+    return list(zip(*columns, strict=True))
+
+
+def test_a_share_of_the_pairs_is_behind_the_one_before(paged: PreparedCorpus) -> None:
+    pairs, parts = paged.read_pairs("train"), list_parts(paged, "train")
+    behind = [(pair, sides) for pair, sides in zip(pairs, parts, strict=True) if len(sides[0]) == 2]
+    assert len(behind) == paged.manifest.context.pairs
+    assert 0.35 < len(behind) / len(pairs) < 0.5  # of half, the first of a page has none
+    for pair, (source, target) in behind:
+        assert (source[0], target[0]) == BEFORE[pair]
+    assert all((sides[0][-1], sides[1][-1]) == pair for pair, sides in zip(pairs, parts, strict=True))
+
+
+def test_dev_and_test_are_whole_texts_in_order(paged: PreparedCorpus) -> None:
+    for split in ("dev", "test"):
+        pairs, sizes = paged.read_pairs(split), paged.read_text_sizes(split)
+        assert sum(sizes) == len(pairs) and set(sizes) == {8}
+        starts = {0, *accumulate(sizes)}
+        for row, pair in enumerate(pairs):
+            assert row in starts or BEFORE[pair] == pairs[row - 1]
+        assert all(len(source) == 1 for source, _ in list_parts(paged, split))
+
+
+def test_without_context_nothing_is_marked(tmp_path: Path) -> None:
+    plain = prepare_pairs(tmp_path, toy_pairs(100))
+    assert plain.source_tokenizer.separator_id is None
+    assert plain.manifest.context.pairs == 0 and plain.read_text_sizes("test") == ()
+
+
+def test_the_separator_belongs_to_the_size_and_no_text_spells_it(paged: PreparedCorpus) -> None:
+    tokenizer = paged.source_tokenizer
+    assert tokenizer.vocabulary_size == 330
+    assert paged.target_tokenizer.separator_id == tokenizer.separator_id is not None
+    assert not tokenizer.tag_ids
+    assert tokenizer.separator_id not in tokenizer.encode("a ⟦|⟧ b")
+    assert tokenizer.decode([tokenizer.separator_id]) == ""
+
+
+@pytest.mark.parametrize("separate", [False, True])
+def test_the_other_direction_has_the_context_of_its_sides(tmp_path: Path, separate: bool) -> None:
+    there = prepare_paged(tmp_path, separate_vocabularies=separate)
+    back = reverse_corpus(there)
+    assert list_parts(back, "train") == [(target, source) for source, target in list_parts(there, "train")]
+    assert back.read_text_sizes("dev") == there.read_text_sizes("dev")
+
+
+def test_reused_subwords_get_the_separator_among_the_pieces_of_the_target(tmp_path: Path) -> None:
+    for name, options in (("joint", {}), ("apart", {"separate_vocabularies": True})):
+        (tmp_path / name / "plain").mkdir(parents=True)
+        plain = prepare_paged(tmp_path / name / "plain", context=0, context_share=0.3, **options)
+        reusing = prepare_paged(tmp_path / name, tokenizer_from=str(plain.directory))
+        old, new = plain.source_tokenizer, reusing.source_tokenizer
+        assert new.vocabulary_size == old.vocabulary_size + 1
+        assert new.separator_id is not None and reusing.target_tokenizer.separator_id is not None
+        assert name == "apart" or new.separator_id == reusing.target_tokenizer.separator_id
+        assert reusing.manifest.context.pairs > 0
+
+
+def test_a_file_without_a_column_of_pages_is_cut_into_stretches(tmp_path: Path) -> None:
+    rows = [pair[:2] for pair in paged_pairs(60)]
+    prepare(write_tsv(tmp_path / "en-de.tsv", rows), tmp_path / "prepared", PrepareConfig(context=1, tokenizer="word"))
+    corpus = PreparedCorpus.load(tmp_path / "prepared")
+    places = {pair: place for place, pair in enumerate(rows)}
+    splits = ("train", "dev", "test")
+    stretches = [{places[pair] // STRETCH for pair in corpus.read_pairs(split)} for split in splits]
+    assert sum(map(len, stretches)) == len(set.union(*stretches)) == len(rows) // STRETCH
+    assert any(len(source) == 2 for source, _ in list_parts(corpus, "train"))
+
+
+def test_a_context_is_in_the_languages_of_its_pair(tmp_path: Path) -> None:
+    rows = [(*row, "to:nl" if number % 2 else "to:de") for number, row in enumerate(paged_pairs(60))]
+    table = write_tsv(tmp_path / "en-de.tsv", [("source", "target", "page", "tag"), *rows])
+    config = PrepareConfig(context=1, context_share=1, group_column=("page",), tag_column="tag", tokenizer="word")
+    prepare(table, tmp_path / "prepared", config)
+    corpus = PreparedCorpus.load(tmp_path / "prepared")
+    assert corpus.manifest.context.pairs == 0
+    assert set(corpus.read_tags("train")) == {parse_tag_list("to:de"), parse_tag_list("to:nl")}

@@ -1,0 +1,138 @@
+"""Lines that are read behind the line before: each depends on its text alone, and no separator is ever written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.documents.document import TranslationUnit
+from nmt_cli.errors import OptionError
+from nmt_cli.jobs.job import InProcess, Job
+from nmt_cli.jobs.pipeline import translate_units
+from nmt_cli.runtime.model_directory import read_card
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.text.context import SentenceContext
+from nmt_cli.text.stream import batch_blocks
+from nmt_cli.text.symbols import CONTEXT_END
+from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.known_tags import find_scope
+from nmt_cli.translation.passages import PASSAGE, ContextScope
+from nmt_cli.translation.result import Translation
+from nmt_cli.translation.translator import Translator
+from support.corpora import paged_pairs, prepare_paged
+from support.models import export_untrained
+from support.properties import examples
+
+GREEDY = SearchConfig(beam_size=1, max_length=8)
+LINES = [pair[0] for pair in paged_pairs(6)]
+
+
+@pytest.fixture(scope="module")
+def context_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("context")
+    corpus: PreparedCorpus = prepare_paged(directory)
+    return export_untrained(corpus, directory / "model")
+
+
+@pytest.fixture(scope="module")
+def reader(context_model: Path) -> Translator:
+    return Translator.load(ModelRequest(context_model, threads=1))
+
+
+def translate_texts(
+    model: Path, texts: list[list[str]], block: int, scope: ContextScope = "documents"
+) -> list[list[tuple[str, float]]]:
+    """The translations of the lines of texts with their scores, translated together in blocks of so many lines."""
+    units = [
+        TranslationUnit((line,), lambda written: written[0].text + "\n", is_prose=True, begins_text=number == 0)
+        for text in texts
+        for number, line in enumerate(text)
+    ]
+    observed: list[Translation] = []
+    job = Job(ModelRequest(model), GREEDY, RepairConfig(), CheckConfig())
+    batches = batch_blocks(iter(units), block)
+    written = b"".join(translate_units(batches, InProcess(job.start(threads=1)), observed.append, scope))
+    assert written.decode().splitlines() == [translation.text for translation in observed]
+    results = iter([(t.text, t.hypotheses[0].score) for t in observed])
+    return [[next(results) for _ in text] for text in texts]
+
+
+def test_the_row_of_a_line_is_behind_its_context(reader: Translator) -> None:
+    tokenizer, context = reader.source.subwords, SentenceContext("the lamp is red here", (7, 8, 4))
+    assert tokenizer is not None
+    (row,), (plain,) = (reader.source.make_rows([LINES[1]], None, [()], contexts) for contexts in ([context], []))
+    before = [*tokenizer.encode(context.source), tokenizer.separator_id]
+    assert row.values.tolist() == [*before, *plain.values.tolist()]
+    assert (row.tags, row.lead) == (len(before), context.target)
+    assert reader.source.label_positions(row) == reader.source.label_positions(plain)
+
+
+def test_a_line_reads_the_line_before_and_the_translation_of_that(reader: Translator) -> None:
+    first, second, _ = reader.translate(LINES[:3], GREEDY, chains=[[0, 1]])
+    (alone,), (third,) = (reader.translate([line], GREEDY) for line in (LINES[1], LINES[0]))
+    assert (first.text, first.hypotheses[0].score) == (third.text, third.hypotheses[0].score)
+    context = SentenceContext(LINES[0], (*first.hypotheses[0].tokens[: -first.hypotheses[0].finished or None], 0))
+    separator = reader.target.separator_id
+    assert separator is not None
+    context = context._replace(target=(*context.target[:-1], separator))
+    (expected,) = reader.sentences.translate_texts([LINES[1]], GREEDY, contexts=[context])
+    assert second.hypotheses[0].tokens == expected.hypotheses[0].tokens
+    assert second.hypotheses[0].score == pytest.approx(expected.hypotheses[0].score)
+    assert second.hypotheses[0].score != pytest.approx(alone.hypotheses[0].score)
+    assert second.hypotheses[0].attention.shape == (len(second.hypotheses[0].tokens), len(second.source_pieces))
+
+
+@examples(6)
+@given(data=st.data())
+def test_a_text_becomes_the_same_alone_or_beside_others_in_any_blocks(context_model: Path, data: st.DataObject) -> None:
+    texts = data.draw(st.lists(st.lists(st.sampled_from([*LINES[:12], ""]), min_size=1, max_size=20), max_size=3))
+    texts = [[line for line in text if line] or [LINES[0]] for text in texts] or [[LINES[0]]]
+    together = translate_texts(context_model, texts, data.draw(st.integers(1, 30)))
+    for text, done in zip(texts, together, strict=True):
+        (alone,) = translate_texts(context_model, [text], 1000)
+        assert [line for line, _ in alone] == [line for line, _ in done]
+        assert [score for _, score in alone] == pytest.approx([score for _, score in done], abs=1e-4)
+
+
+def test_the_separator_is_never_written(reader: Translator) -> None:
+    config = SearchConfig(beam_size=5, n_best=5, max_length=12)
+    lines = LINES[: 2 * PASSAGE]
+    for translation in reader.translate(lines, config, chains=[list(range(len(lines)))]):
+        for hypothesis in translation.hypotheses:
+            assert CONTEXT_END not in hypothesis.text and CONTEXT_END not in hypothesis.pieces
+
+
+def test_lines_without_context_are_as_if_there_was_none(context_model: Path, reader: Translator) -> None:
+    (unread,) = translate_texts(context_model, [LINES[:5]], 3, "nothing")
+    alone = [reader.translate([line], GREEDY, repair=RepairConfig(), checks=CheckConfig())[0] for line in LINES[:5]]
+    assert [text for text, _ in unread] == [translation.text for translation in alone]
+
+
+def test_lines_outside_of_a_chain_without_words_are_translated(reader: Translator) -> None:
+    number, line = reader.translate(["1", LINES[0]], GREEDY, chains=[[0]])
+    (alone,) = reader.translate([LINES[0]], GREEDY)
+    assert (number.text, line.text) == ("1", alone.text)
+
+
+def test_the_sentences_of_a_line_follow_each_other(reader: Translator) -> None:
+    line = f"{LINES[0]}. {LINES[1]}."
+    (whole,) = reader.translate([line], GREEDY, chains=[[0]])
+    first, second = reader.translate([f"{LINES[0]}.", f"{LINES[1]}."], GREEDY, chains=[[0, 1]])
+    assert whole.text.split() == f"{first.text} {second.text}".split()
+
+
+def test_a_model_says_whether_it_reads_context(context_model: Path) -> None:
+    card = read_card(context_model)
+    assert find_scope(None, card, context_model) == find_scope(0, card, context_model) == "nothing"
+    with pytest.raises(OptionError, match="does not read the sentence before"):
+        find_scope(1, card, context_model)
+    able = card._replace(context=1)
+    assert [find_scope(context, able, context_model) for context in (None, 0, 1)] == [
+        "documents",
+        "nothing",
+        "everything",
+    ]
