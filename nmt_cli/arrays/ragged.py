@@ -43,7 +43,9 @@ class Ragged:
     @classmethod
     def load(cls, stem: Path) -> Self:
         """Memory-maps both files. Raises ValueError or OSError if the files were not written by `save`."""
-        ids, offsets = (np.load(f"{stem}.{name}.npy", mmap_mode="r", allow_pickle=False) for name in ("ids", "offsets"))
+        ids, offsets = (
+            np.asarray(np.load(f"{stem}.{name}.npy", mmap_mode="r", allow_pickle=False)) for name in ("ids", "offsets")
+        )
         if ids.ndim != 1 or offsets.ndim != 1 or not len(offsets) or offsets[-1] != len(ids):
             raise ValueError(f"{stem}: ids and offsets do not belong together")
         return cls(ids, offsets)

@@ -7,23 +7,15 @@ pieces, not sentences of a corpus.
 
 from __future__ import annotations
 
-import math
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import accumulate
+from functools import cached_property
 from random import Random
-from typing import Any
-
-from nmt_cli.text.tokenizer_settings import TokenizerKind
+from typing import Any, Protocol
 
 WORD_PATTERN = re.compile("▁*[^▁]+|▁+")  # no piece extends across the space before a word
-LONGEST_CACHED = 30  # characters; longer words hardly recur: in scripts without spaces they are sentences
 UNKNOWN_PENALTY = 10.0  # nats below the worst piece, for a character without a piece; as in SentencePiece
-
-WordSampler = Callable[[str, "PieceTable", float, Random], list[str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,50 +56,27 @@ class PieceTable:
         return [self.byte_ids.get(byte, self.unknown_id) for byte in part.encode()]
 
 
-def sample_ids(normalised: str, pieces: PieceTable, sample: WordSampler, alpha: float, random: Random) -> list[int]:
-    """Returns the ids of a sentence normalised by SentencePiece (`▁` for each space); `sample` segments each word."""
-    parts = (part for word in WORD_PATTERN.findall(normalised) for part in sample(word, pieces, alpha, random))
-    return [piece for part in parts for piece in pieces.spell(part)]
+class SubwordSampler(Protocol):
+    """Samples the segmentations of sentences."""
+
+    def sample(self, sentences: Sequence[str], seed: int) -> list[list[int]]:
+        """Returns the ids of sentences normalised by SentencePiece (`▁` for each space); `seed` decides."""
 
 
-def sample_segmentation(word: str, pieces: PieceTable, alpha: float, random: Random) -> list[str]:
-    """Samples a segmentation of a word, with its unigram probability to the power of `alpha`.
+class MergeSampler:
+    """Samples what is left of the merges of BPE when each is dropped with the probability `alpha`."""
 
-    Forward filtering, backward sampling. Source: Kudo (2018), "Subword Regularization", section 3.2.
-    """
-    # 1. For each position, the distribution of where the part that ends there begins; cached for words that recur.
-    starts_and_shares = (filter_forward if len(word) <= LONGEST_CACHED else filter_forward.__wrapped__)(
-        word, pieces, alpha
-    )
-    # 2. From the end of the word to its beginning, sample the part that ends at each position.
-    parts, end = list[str](), len(word)
-    while end:
-        starts, shares = starts_and_shares[end - 1]
-        start = starts[bisect_right(shares, random.random())] if len(starts) > 1 else starts[0]
-        parts.append(word[start:end])
-        end = start
-    return parts[::-1]
+    def __init__(self, pieces: PieceTable, alpha: float) -> None:
+        self.pieces, self.alpha = pieces, alpha
 
+    def sample(self, sentences: Sequence[str], seed: int) -> list[list[int]]:
+        random = Random(seed)
+        return [self.sample_sentence(sentence, random) for sentence in sentences]
 
-@lru_cache(maxsize=1 << 15)
-def filter_forward(word: str, pieces: PieceTable, alpha: float) -> list[tuple[list[int], list[float]]]:
-    """For each position from 1 to the end of `word`, returns the possible starts of the piece ending there.
-
-    Each list of starts comes with their cumulative probabilities, without the last one, which is 1.
-    """
-    log_sums = [0.0]  # for each position, the logarithm of the sum over all segmentations of the text before it
-    starts_and_shares = []
-    for end in range(1, len(word) + 1):
-        earliest = max(0, end - pieces.longest)
-        starts = [start for start in range(earliest, end) if start == end - 1 or word[start:end] in pieces.scores]
-        scores = (pieces.scores.get(word[start:end], pieces.unknown_score) for start in starts)
-        logs = [log_sums[start] + alpha * score for start, score in zip(starts, scores, strict=True)]
-        highest = max(logs)
-        weights = [math.exp(log - highest) for log in logs]
-        total = sum(weights)
-        log_sums.append(highest + math.log(total))
-        starts_and_shares.append((starts, [share / total for share in accumulate(weights[:-1])]))
-    return starts_and_shares
+    def sample_sentence(self, sentence: str, random: Random) -> list[int]:
+        words = WORD_PATTERN.findall(sentence)
+        parts = (part for word in words for part in merge_with_dropout(word, self.pieces, self.alpha, random))
+        return [piece for part in parts for piece in self.pieces.spell(part)]
 
 
 def merge_with_dropout(word: str, pieces: PieceTable, alpha: float, random: Random) -> list[str]:
@@ -124,6 +93,3 @@ def merge_with_dropout(word: str, pieces: PieceTable, alpha: float, random: Rand
             return parts
         index = -max(remaining)[1]  # the leftmost place of the merge that was learned first
         parts[index : index + 2] = [parts[index] + parts[index + 1]]
-
-
-WORD_SAMPLERS: dict[TokenizerKind, WordSampler] = {"unigram": sample_segmentation, "bpe": merge_with_dropout}

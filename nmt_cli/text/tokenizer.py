@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sentencepiece
@@ -24,7 +23,7 @@ from nmt_cli.text.tokenizer_settings import TokenizerSettings as TokenizerSettin
 from nmt_cli.text.words import choose_word_pattern
 
 if TYPE_CHECKING:
-    from nmt_cli.text.subword_sampling import PieceTable
+    from nmt_cli.text.subword_sampling import PieceTable, SubwordSampler
     from nmt_cli.text.tags import Tag
 
 FEWEST_FOR_THREADS = 64  # sentences; with fewer, SentencePiece takes longer to start its threads than to work
@@ -126,11 +125,22 @@ class Tokenizer:
         vocabularies of characters or words, which have only one segmentation. Source: Kudo (2018), "Subword
         Regularization"; Provilkov et al. (2020), "BPE-Dropout".
         """
-        from nmt_cli.text.subword_sampling import WORD_SAMPLERS, sample_ids  # which translation does not need
+        sampler = self._samplers.get(alpha) or self._samplers.setdefault(alpha, self._make_sampler(alpha))
+        return sampler.sample(self._processor.normalize([prepare_surface(text, self.settings) for text in texts]), seed)
 
-        random, sample = Random(seed), WORD_SAMPLERS[self.settings.kind]
-        normalised: list[str] = self._processor.normalize([prepare_surface(text, self.settings) for text in texts])
-        return [sample_ids(text, self._piece_table, sample, alpha, random) for text in normalised]
+    @cached_property
+    def _samplers(self) -> dict[float, SubwordSampler]:
+        """By `alpha`, each with its memory."""
+        return {}
+
+    def _make_sampler(self, alpha: float) -> SubwordSampler:
+        # Translation does not need them.
+        from nmt_cli.text.subword_sampling import MergeSampler
+        from nmt_cli.text.unigram_sampling import UnigramSampler
+
+        samplers: dict[str, Callable[[PieceTable, float], SubwordSampler]]
+        samplers = {"unigram": UnigramSampler, "bpe": MergeSampler}
+        return samplers[self.settings.kind](self._piece_table, alpha)
 
     @cached_property
     def _piece_table(self) -> PieceTable:
@@ -218,6 +228,8 @@ class PieceTexts(dict[int, str]):
 
 def drop_special_ids(ids: Sequence[int]) -> list[int]:
     """Drops padding, start and end of sentence from `ids`."""
+    if type(ids) is list and ids and min(ids) >= SPECIALS:  # most lists have none
+        return ids
     return [int(i) for i in ids if i == UNKNOWN or i >= SPECIALS]
 
 

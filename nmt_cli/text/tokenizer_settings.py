@@ -7,6 +7,7 @@ from typing import Literal
 from nmt_cli.settings import Settings
 
 TokenizerKind = Literal["unigram", "bpe", "char", "word"]
+SAMPLED_KINDS: tuple[TokenizerKind, ...] = ("unigram", "bpe")  # those of which subwords can be sampled
 
 
 class TokenizerSettings(Settings):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -23,10 +24,9 @@ from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.corpus.dataset import EncodedSplit
 from nmt_cli.corpus.sides import SentencePair
 from nmt_cli.errors import OptionError
-from nmt_cli.text.subword_sampling import WORD_SAMPLERS
-from nmt_cli.text.symbols import BLANK
+from nmt_cli.text.symbols import BLANK, SPECIALS
 from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.text.tokenizer_settings import TokenizerKind
+from nmt_cli.text.tokenizer_settings import SAMPLED_KINDS, TokenizerKind
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.noise import mistype_source, write_source_casually
 from nmt_cli.training.data.placeholders import insert_placeholders
@@ -50,7 +50,7 @@ class TextRewrite(NamedTuple):
 
 def check_sampling(kind: TokenizerKind, alpha: float | None) -> None:
     """Raises OptionError if subwords of this kind cannot be sampled."""
-    if alpha is not None and kind not in WORD_SAMPLERS:
+    if alpha is not None and kind not in SAMPLED_KINDS:
         raise OptionError(
             f"--subword-sampling cannot be combined with subwords of kind {kind}: they segment a sentence in one way",
             hint="leave it out, or prepare with --tokenizer unigram or bpe",
@@ -156,12 +156,15 @@ def apply_rewrites(
 
 def decode_rows(ids: IntArray, tokenizer: Tokenizer) -> list[str]:
     """Returns the texts of the rows of `ids` (C, S), with `UNREADABLE` for each unknown token."""
+    is_text = (ids == UNKNOWN) | (ids >= SPECIALS)  # (C, S)
+    flat, ends = ids[is_text].tolist(), np.cumsum(is_text.sum(axis=1)).tolist()
+    rows = [flat[start:end] for start, end in pairwise([0, *ends])]
     counts = (ids == UNKNOWN).sum(axis=1).tolist()  # (C,)
     piece = BLANK + UNREADABLE if tokenizer.settings.kind == "word" else UNREADABLE
-    whole = iter(tokenizer.decode_all(row.tolist() for row, count in zip(ids, counts, strict=True) if not count))
+    whole = iter(tokenizer.decode_all(row for row, count in zip(rows, counts, strict=True) if not count))
     return [
-        tokenizer.decode_with_unknown(row.tolist(), [piece] * count) if count else next(whole)
-        for row, count in zip(ids, counts, strict=True)
+        tokenizer.decode_with_unknown(row, [piece] * count) if count else next(whole)
+        for row, count in zip(rows, counts, strict=True)
     ]
 
 
@@ -197,18 +200,24 @@ def replace_rows(
     """
     if not changed:
         return array
-    is_tag = np.isin(array, (START, *tag_ids))  # (B, S)
-    sequences = {
-        row: [*array[row][is_tag[row]], *changed[i], END] for i, row in enumerate(rows.tolist()) if i in changed
-    }
+    new_rows = rows[list(changed)]  # (C,) from here on those with new ids
+    sizes = np.fromiter(map(len, changed.values()), np.int64, count=len(changed))
+    ids = np.fromiter(chain.from_iterable(changed.values()), array.dtype, count=int(sizes.sum()))
+    is_tag = np.isin(array[new_rows], (START, *tag_ids))  # (C, S)
+    tags = is_tag.sum(axis=1)  # (C,)
+    # 1. Make room for the longest row.
     lengths = (array != PAD).sum(axis=1)  # (B,)
-    lengths[list(sequences)] = [len(sequence) for sequence in sequences.values()]
+    lengths[new_rows] = tags + sizes + 1
     replaced = np.full((len(array), lengths.max()), PAD, dtype=array.dtype)
     width = min(array.shape[1], replaced.shape[1])
     replaced[:, :width] = array[:, :width]
-    for row, sequence in sequences.items():
-        replaced[row] = PAD
-        replaced[row, : len(sequence)] = sequence
+    # 2. Write the tags, the new ids and END.
+    new = np.full((len(new_rows), replaced.shape[1]), PAD, dtype=array.dtype)
+    position = np.arange(new.shape[1])
+    new[position < tags[:, np.newaxis]] = array[new_rows][is_tag]
+    new[(position >= tags[:, np.newaxis]) & (position < (tags + sizes)[:, np.newaxis])] = ids
+    new[np.arange(len(new)), tags + sizes] = END
+    replaced[new_rows] = new
     return replaced
 
 

@@ -11,6 +11,7 @@ from nmt_cli.corpus.sides import SentencePair
 from nmt_cli.text.characters import END_MARKS
 
 TYPING_ERRORS = 0.05  # share of the letters of a sentence with typing errors
+KINDS = 4  # of typing errors
 KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 NEIGHBOURS = {key: other for row in KEYS for pair in pairwise(row) for key, other in (pair, pair[::-1])}
 
@@ -33,9 +34,11 @@ def write_casually(text: str) -> str:
 def add_typing_errors(text: str, generator: np.random.Generator) -> str:
     """Returns a text with typing errors in one of twenty letters."""
     protected = {index for match in PLACEHOLDER_PATTERN.finditer(text) for index in range(*match.span())}
-    hits = np.flatnonzero(generator.random(len(text)) < TYPING_ERRORS).tolist()
+    draws = generator.random(len(text))
+    hits = np.flatnonzero(draws < TYPING_ERRORS)
+    kinds = (draws[hits] * (KINDS / TYPING_ERRORS)).astype(int)
     letters = list(text)
-    for index, kind in zip(hits, generator.integers(0, 4, len(hits)).tolist(), strict=True):
+    for index, kind in zip(hits.tolist(), kinds.tolist(), strict=True):
         if text[index].isalpha() and index not in protected:
             mistype_letter(letters, index, kind)
     return "".join(letters)

@@ -38,9 +38,17 @@ def insert_placeholders(source: str, target: str, generator: np.random.Generator
             return insert_at_edge(source, target, free, generator)
         return SentencePair(source, target)
     count = min(len(shared), len(free), int(generator.integers(1, MOST_WORDS + 1)))
-    words = generator.choice(shared, count, replace=False).tolist()
-    names = dict(zip(words, generator.permutation(free)[:count].tolist(), strict=True))
+    names = dict(zip(draw_some(shared, count, generator), draw_some(free, count, generator), strict=True))
     return SentencePair(replace_words(source, names), replace_words(target, names))
+
+
+def draw_some(items: Sequence[str], count: int, generator: np.random.Generator) -> list[str]:
+    """Returns `count` different items, in random order; for so few, a tenth of the time of `generator.choice`."""
+    drawn = list(items)
+    for index, draw in enumerate(generator.random(count).tolist()):
+        other = index + int(draw * (len(drawn) - index))
+        drawn[index], drawn[other] = drawn[other], drawn[index]
+    return drawn[:count]
 
 
 def find_shared_words(source: str, target: str) -> list[str]:
@@ -61,7 +69,7 @@ def replace_words(text: str, names: Mapping[str, str]) -> str:
 
 def insert_at_edge(source: str, target: str, free: Sequence[str], generator: np.random.Generator) -> SentencePair:
     """Puts one of the `free` placeholders before both texts, or after both and before their final marks."""
-    name = str(generator.choice(free))
+    (name,) = draw_some(free, 1, generator)
     if generator.random() < 0.5:
         return SentencePair(f"{name} {source}", f"{name} {target}")
     return SentencePair(append_word(source, name), append_word(target, name))

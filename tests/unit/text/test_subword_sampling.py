@@ -8,10 +8,12 @@ from random import Random
 
 import pytest
 
-from nmt_cli.text.subword_sampling import PieceTable, merge_with_dropout, sample_ids, sample_segmentation
+from nmt_cli.text import unigram_sampling
+from nmt_cli.text.subword_sampling import PieceTable, merge_with_dropout
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerKind, TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
+from nmt_cli.text.unigram_sampling import UnigramSampler
 
 TEXTS = ["the sooner the better", "better the theatre than the other", "another brother gathers feathers"] * 20
 DRAWS = 4000
@@ -39,16 +41,18 @@ def list_segmentations(word: str, pieces: PieceTable) -> list[tuple[str, ...]]:
 @pytest.mark.parametrize(("alpha", "expected"), [(0.0, 1 / 2), (1.0, 0.75), (2.0, 0.9)])
 def test_a_cut_has_its_probability_to_the_power_of_alpha(alpha: float, expected: float) -> None:
     """(3/8)^alpha against (1/2 x 1/4)^alpha: 1 to 1, 3 to 1, 9 to 1."""
-    pieces, random = toy_table({"a": 1 / 2, "b": 1 / 4, "ab": 3 / 8}), Random(1)
-    whole = sum(sample_segmentation("ab", pieces, alpha, random) == ["ab"] for _ in range(DRAWS))
+    sampler = UnigramSampler(toy_table({"a": 1 / 2, "b": 1 / 4, "ab": 3 / 8}), alpha)
+    whole = sampler.sample(["ab"] * DRAWS, seed=1).count([12])
     assert whole / DRAWS == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / DRAWS))
 
 
 def test_every_cut_of_a_longer_word_is_as_frequent_as_it_should_be() -> None:
-    pieces, random = PieceTable.from_model(trained("unigram")._processor, excluded_ids=()), Random(1)
+    pieces = PieceTable.from_model(trained("unigram")._processor, excluded_ids=())
     possible = list_segmentations("▁theother", pieces)
     weights = [math.exp(0.5 * sum(pieces.scores[part] for part in cut)) for cut in possible]
-    counts = Counter(tuple(sample_segmentation("▁theother", pieces, 0.5, random)) for _ in range(DRAWS))
+    drawn = UnigramSampler(pieces, 0.5).sample(["▁theother"] * DRAWS, seed=1)
+    texts = {number: text for text, number in pieces.ids.items()}
+    counts = Counter(tuple(texts[number] for number in ids) for ids in drawn)
     assert len(possible) == 6
     for cut, weight in zip(possible, weights, strict=True):
         share = weight / sum(weights)
@@ -71,7 +75,18 @@ def test_merges_left_out_are_tried_again_in_the_next_step() -> None:
 
 
 def test_without_byte_pieces_what_has_no_piece_is_unknown() -> None:
-    assert sample_ids("a?a", toy_table({"a": 0.5}), sample_segmentation, 0.5, Random(1)) == [10, 1, 10]
+    assert UnigramSampler(toy_table({"a": 0.5}), 0.5).sample(["a?a", "", "▁a"], seed=1) == [[10, 1, 10], [], [1, 10]]
+
+
+@pytest.mark.parametrize("most", [0, 4, 1000])
+def test_what_is_remembered_of_words_decides_nothing(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    pieces = PieceTable.from_model(trained("unigram")._processor, excluded_ids=())
+    sentences = [f"▁{text.replace(' ', '▁')}" for text in TEXTS]
+    fresh = [UnigramSampler(pieces, 0.3).sample(sentences[start:], seed=start) for start in (0, 30, 10)]
+    monkeypatch.setattr(unigram_sampling, "MOST_WORDS", most)
+    sampler = UnigramSampler(pieces, 0.3)
+    assert [sampler.sample(sentences[start:], seed=start) for start in (0, 30, 10)] == fresh
+    assert sampler.sample([], seed=1) == []
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
