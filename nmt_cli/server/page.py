@@ -11,12 +11,16 @@ from starlette.responses import Response
 
 from nmt_cli.api.model_info import collect_scores, read_package
 from nmt_cli.runtime.installed_models import name_model
+from nmt_cli.server.batching import RequestOptions
 from nmt_cli.server.calls import Call
 from nmt_cli.server.errors import RequestError
 from nmt_cli.server.models import ServedModel
 from nmt_cli.server.paths import GET, ServedPath
+from nmt_cli.server.service import DEFAULT as USUAL_FORMALITY
+from nmt_cli.server.service import choose_register
 from nmt_cli.server.shapes import libretranslate
 from nmt_cli.server.texts import TextLine
+from nmt_cli.text.tags import FORMAL, INFORMAL
 from nmt_cli.visuals.words import label_attention
 
 if TYPE_CHECKING:
@@ -53,7 +57,12 @@ def read_asset(name: str) -> Response:
 async def list_models(call: Call) -> Any:
     """Answers what the page says of the model of each direction."""
     return [
-        {"source": model.source.code, "target": model.target.code, "about": summarise_model(model)}
+        {
+            "source": model.source.code,
+            "target": model.target.code,
+            "about": summarise_model(model),
+            "hasRegisters": {FORMAL, INFORMAL} <= model.card.tags.keys(),
+        }
         for model in call.service.pool.models
     ]
 
@@ -71,8 +80,9 @@ async def translate(call: Call) -> Any:
     """Translates the text of the page; answers with each line and its details."""
     text = call.values.read_text("q")
     model = call.service.pool.find(call.values.read_text("source"), call.values.read_text("target"))
+    register = choose_register(model, call.values.read_text("formality", default=USUAL_FORMALITY))
     split = call.service.split_texts([text])
-    translations = iter(await call.service.translate_lines(model, split.lines, HYPOTHESES))
+    translations = iter(await call.service.translate_lines(model, split.lines, HYPOTHESES, RequestOptions(register)))
     lines = split.texts[0]
     near = await asyncio.to_thread(lambda: [model.find_near(line.core, NEAR) for line in lines])
     per_line = [next(translations) if line.is_translated else None for line in lines]

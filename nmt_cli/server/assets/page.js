@@ -42,6 +42,11 @@ function languages() {
   return { source: from, target: to };
 }
 
+// How people are addressed, where the model of this direction knows both ways.
+function formality() {
+  return byId("formality").hidden ? "default" : byId("formality").value;
+}
+
 // Translation while one types: after a pause, and never two requests at a time.
 function translateSoon() {
   clearTimeout(waiting);
@@ -59,7 +64,7 @@ async function translate() {
   target.classList.add("busy");
   const begun = performance.now();
   try {
-    const answer = await askWith("page/translate", { q: source.value, ...languages() }, running.signal);
+    const answer = await askWith("page/translate", { q: source.value, formality: formality(), ...languages() }, running.signal);
     show(answer.lines);
     say(`${((performance.now() - begun) / 1000).toFixed(2)} s`);
     if (lines.some((line) => line.isTarget) && findReverse()) offerSwap();
@@ -80,7 +85,9 @@ function chooseDirection() {
   target.lang = languages().target;
   byId("swap").hidden = !findReverse();
   const { source: from, target: to } = languages();
-  byId("model").textContent = models.find((model) => model.source === from && model.target === to)?.about ?? "";
+  const model = models.find((model) => model.source === from && model.target === to);
+  byId("model").textContent = model?.about ?? "";
+  byId("formality").hidden = !model?.hasRegisters;
 }
 
 function swap(text) {
@@ -332,6 +339,7 @@ async function begin() {
 source.addEventListener("input", translateSoon);
 source.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) translate(); });
 direction.addEventListener("change", () => { chooseDirection(); translate(); });
+byId("formality").addEventListener("change", translate);
 byId("swap").addEventListener("click", () => swap(translation()));
 byId("again").addEventListener("click", translateAgain);
 key.addEventListener("change", translate);

@@ -78,3 +78,14 @@ def test_a_catalogue_is_in_the_words_of_programs(tmp_path: Path) -> None:
         values = {"source": "en", "target": "nl"}
         assert server.client.post("/translate_file", files={"file": (name, content)}, data=values).status_code == 200
     assert server.tags == [">nld ui", ">nld"]
+
+
+def test_the_page_knows_who_has_registers_and_asks_for_one() -> None:
+    server = TaggedServer(TAGS)
+    assert [model["hasRegisters"] for model in server.client.get("/page/models").json()] == [True, True]
+    values = {"q": "hello", "source": "en", "target": "nl"}
+    server.client.ask("/page/translate", **values, formality="less")
+    server.client.ask("/page/translate", **values)
+    assert server.tags == [">nld informal", ">nld"]
+    (plain,) = TaggedServer({}).client.get("/page/models").json()
+    assert plain["hasRegisters"] is False
