@@ -45,6 +45,7 @@ class LanguageRules(NamedTuple):
     # 4. Words and letters.
     acronyms: frozenset[str]  # that are spelled like frequent words: IT
     determiners: str  # pattern of words after which a noun with a capital names a role: the Customer
+    doubled: frozenset[str]  # that often stand twice in a row: who saw that that was so
     has_dotless_i: bool
     gender_forms: str  # pattern of words that name several genders at once, up to the mark inside or all of it
     gender_marks: str  # pattern of what is left out of such a form, at its end
@@ -55,7 +56,7 @@ class LanguageRules(NamedTuple):
     bleu_tokenizer: str  # of sacreBLEU, where words are not told by blanks
 
 
-WORDS = ("abbreviations", "before_numbers", "often_last", "one_letter_words", "labels", "acronyms")
+WORDS = ("abbreviations", "before_numbers", "often_last", "one_letter_words", "labels", "acronyms", "doubled")
 
 
 @lru_cache(4096)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import repeat
 from typing import Self
 
 from nmt_cli.languages.rules import LanguageRules, find_rules
@@ -35,6 +36,9 @@ FINAL_KINDS = {  # the marks of a kind are exchanged freely between languages
     ".": FULL_STOPS + EXCLAMATION_MARKS + ELLIPSES,
     ":": PAUSES,
 }
+KEPT_MARKS = (COMMAS, SEMICOLONS, COLONS, FULL_STOPS, EXCLAMATION_MARKS)  # which the target has a usual one of
+EMPHASIS_KINDS = {mark: marks for marks in (FULL_STOPS, EXCLAMATION_MARKS) for mark in marks}
+CALMER = 0.01  # share of the texts by which fewer of a language exclaim, to be calmer than another
 MARK_KINDS = {mark: kind for kind, marks in FINAL_KINDS.items() for mark in marks}
 RUN_OF_MARKS = re.compile(rf"[{QUESTION_MARKS}{EXCLAMATION_MARKS}]{{2,}}(?=[{re.escape(BEHIND_MARK)}]*$)")
 LAST_WORD = re.compile(r"(?<![^\s(])((?:\w{1,2}\.)+\w{1,2}|\w+)\.$")  # p.m., usw.
@@ -46,13 +50,18 @@ MOSTLY = 0.5  # share of the texts that lack a mark in the source, but not in th
 class FinalMarks(Rewrite):
     """Removes the final mark of a translation whose source has none: "Settings" becomes no sentence. Reads `?!` as `?`.
 
-    Where the source ends with a pause ("Dear Tom,"), the target's mark of that pause replaces it.
+    Where the source ends with a pause ("Dear Tom,"), the target's mark of that pause replaces it. A full stop does not
+    become an exclamation mark, nor the reverse where the target has as many of these.
     """
 
-    def __init__(self, rules: LanguageRules, pauses: Mapping[str, str]) -> None:
-        """`rules` are the target's; `pauses` holds its comma, semicolon or colon by those of any language."""
+    def __init__(self, rules: LanguageRules, marks: Mapping[str, str], *, calms: bool = False) -> None:
+        """`rules` are the target's; `marks` holds its marks by those of any language.
+
+        `calms` says that the target has fewer exclamation marks than the source.
+        """
         self.rules = rules
-        self.pauses = pauses
+        self.marks = marks
+        self.calms = calms
 
     @classmethod
     def from_model(cls, model: ModelText) -> Self | None:
@@ -60,7 +69,11 @@ class FinalMarks(Rewrite):
         bare = [share_kind(side.final_marks, "") for side in (model.source, model.target)]
         if bare[0] - bare[1] >= MOSTLY:
             return None
-        return cls(find_rules(model.languages[1]), choose_pauses(model.target.character_counts))
+        shares = [
+            sum(map(side.final_marks.get, EXCLAMATION_MARKS, repeat(0.0))) for side in (model.source, model.target)
+        ]
+        marks = choose_marks(model.target.character_counts)
+        return cls(find_rules(model.languages[1]), marks, calms=shares[0] - shares[1] > CALMER)
 
     def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, str] | None:
         """Returns the text and what it ends with: a letter or digit, a pause, or several marks, read as one of them.
@@ -75,7 +88,7 @@ class FinalMarks(Rewrite):
         marks = [mark for mark in text.text[end:] if mark in MARK_KINDS]
         if not marks:
             return text, text.text[end - 1 : end]
-        return (text, marks[-1]) if FINAL_OR_ELLIPSIS.isdisjoint(marks) and marks[-1] in self.pauses else None
+        return (text, marks[-1]) if FINAL_OR_ELLIPSIS.isdisjoint(marks) and marks[-1] in self.marks else None
 
     def write(self, translation: str, memo: str, written: Written) -> str:
         end = find_last_end(translation, written.spans)
@@ -86,8 +99,18 @@ class FinalMarks(Rewrite):
             return translation
         if self.owns_mark(translation[:end], memo):
             return translation
-        pause = self.pauses.get(memo, "")
+        pause = self.marks.get(memo, "") if memo in PAUSES else ""
         return (bare.rstrip(PAUSES) + pause if pause else bare) + translation[end:]
+
+    def keep_mark(self, source: str, translation: str) -> str:
+        """Returns a translation that ends with a full stop or an exclamation mark, as its source does."""
+        end = find_mark_end(translation)
+        mark, new = translation[end - 1 : end], find_final_mark(source)
+        kinds = EMPHASIS_KINDS.get(mark), EMPHASIS_KINDS.get(new)
+        if None in kinds or kinds[0] == kinds[1] or (self.calms and kinds[1] == EXCLAMATION_MARKS):
+            return translation
+        changed = translation[: end - 1] + self.marks.get(new, new) + translation[end:]
+        return changed.replace("¡", "", 1) if kinds[0] == EXCLAMATION_MARKS and "!" not in changed else changed
 
     def owns_mark(self, text: str, last: str) -> bool:
         """Whether a final mark belongs to the last word: an abbreviation, or an ordinal that the source spells out."""
@@ -99,20 +122,26 @@ class FinalMarks(Rewrite):
         return "." in word[1] or word[1].lower() in self.rules.often_last | self.rules.abbreviations
 
 
-def choose_pauses(counts: Mapping[str, int]) -> dict[str, str]:
-    """Returns the most frequent comma, semicolon and colon of a language, by those of any language."""
-    usual_marks = {marks: max(marks, key=lambda mark: counts.get(mark, 0)) for marks in (COMMAS, SEMICOLONS, COLONS)}
+def choose_marks(counts: Mapping[str, int]) -> dict[str, str]:
+    """Returns the most frequent mark of each kind in a language, by those of any language."""
+    usual_marks = {marks: max(marks, key=lambda mark: counts.get(mark, 0)) for marks in KEPT_MARKS}
     return {mark: usual for marks, usual in usual_marks.items() if usual in counts for mark in marks}
 
 
 def find_final_mark(text: str) -> str:
     """Returns the last visible character except closing quotation marks, brackets and tags; "" if there is none."""
+    end = find_mark_end(text)
+    return text[end - 1 : end] if end else ""
+
+
+def find_mark_end(text: str) -> int:
+    """Returns the end of the last visible character except closing quotation marks, brackets and tags."""
     end = len(text)
     while text.endswith(">", 0, end) and text.rfind(">", 0, end - 1) < (start := text.rfind("<", 0, end)):
         end = start
         while text[end - 1 : end].isspace():
             end -= 1
-    return text[:end].rstrip(BEHIND_MARK)[-1:]
+    return len(text[:end].rstrip(BEHIND_MARK))
 
 
 def find_last_end(text: str, spans: Iterable[str]) -> int:

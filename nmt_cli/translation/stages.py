@@ -12,11 +12,18 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from nmt_cli.rewriting.final_marks import FinalMarks
 from nmt_cli.search.sampling import TextId
 from nmt_cli.text.tokenizer import TokenizerPair
 from nmt_cli.translation.batch import TranslationBatch
 from nmt_cli.translation.batch_search import CountReporter
-from nmt_cli.translation.placement.joining import join_parts, restore_piece, select_distinct, undo_rewrites
+from nmt_cli.translation.placement.joining import (
+    join_parts,
+    keep_final_marks,
+    restore_piece,
+    select_distinct,
+    undo_rewrites,
+)
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.pieces import find_origin
@@ -137,10 +144,15 @@ def place(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def write_back(tools: Tools, batch: TranslationBatch) -> None:
-    """Undoes the rewrites of the pieces, last first."""
+    """Undoes rewrites; keeps final marks."""
+    marks: FinalMarks | None = tools.reader.rewriter.find(FinalMarks)
     for text_id, piece in batch.pieces.items():
-        if piece.rewritten is not None and text_id in batch.translations:
+        if text_id not in batch.translations:
+            continue
+        if piece.rewritten is not None:
             batch.parts[text_id] = undo_rewrites(batch.parts[text_id], piece.rewritten, piece)
+        if marks is not None and piece.recalled is None:
+            batch.parts[text_id] = keep_final_marks(batch.parts[text_id], piece, marks)
 
 
 def join(tools: Tools, batch: TranslationBatch) -> None:
@@ -163,7 +175,7 @@ def check(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def rate(tools: Tools, batch: TranslationBatch) -> None:
-    """Rates the confidence of translations, and marks too little."""
+    """Rates confidence, and marks too little."""
     if batch.checks is not None and batch.checks.check and not batch.config.sampling.sample and tools.confidence:
         from nmt_cli.translation.checks.confidence import judge_translations  # training needs none
 

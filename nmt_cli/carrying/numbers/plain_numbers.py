@@ -59,6 +59,7 @@ class SmallNumbers(LostKind, NumericKind):
 
     def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
         from nmt_cli.carrying.numbers.number_text import NUMBER as DIGITS
+        from nmt_cli.carrying.numbers.ordinals import find_lost_decades
         from nmt_cli.carrying.numbers.values import compare_numbers, list_uncertain  # which few lines need
 
         covered = attempt.covered
@@ -66,6 +67,7 @@ class SmallNumbers(LostKind, NumericKind):
             return []
         target = PLACEHOLDER_PATTERN.sub(" ", attempt.target)
         lost = compare_numbers(covered, target, *context.languages).missing
+        lost = (*lost, *find_lost_decades(covered, target, context.languages))
         if not lost and context.carries:
             lost = list_uncertain(covered, target, context.languages)
         numbers = sorted(DIGITS.finditer(covered), key=lambda match: match[0] not in lost) if lost else []
@@ -76,7 +78,8 @@ class SmallNumbers(LostKind, NumericKind):
         from nmt_cli.carrying.numbers.ordinals import find_ending  # which few texts need
 
         end, ending = find_ending(number.string, number.end(), number[0], context.languages)
-        return self.make_span(number.start(), number[0] + ending)._replace(end=end)
+        start = number.start() - bool(ending and re.search(r"(?<!\w)['’]$", number.string[: number.start()]))
+        return Span(start, end, number[0] + ending, self.name, self.form == "taken out")
 
 
 SMALL_NUMBERS = SmallNumbers(SpanKind.NUMBER, cues=r"\d", fault="numbers", remedy="protected number")

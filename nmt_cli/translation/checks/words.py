@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import END_MARKS, PAUSES, QUOTES, RAISED_DIGITS
 from nmt_cli.text.normalise import find_unspaced, normalise, split_unspaced
 from nmt_cli.text.words import choose_word_pattern
 from nmt_cli.translation.checks.context import CheckContext, join_named
+from nmt_cli.translation.checks.coverage import TEXTS_PER_WORD
 from nmt_cli.translation.repair.faults import LONGEST_PHRASE, has_stutter, split_units, strip_words
 from nmt_cli.translation.result import FailedCheck
 from nmt_cli.translation.segmentation.segments import find_sentence_starts
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
 RAISED = frozenset(RAISED_DIGITS)
 EDGES = END_MARKS + PAUSES + QUOTES  # what may stand around a word
+SIGN = r"(?<!\S)[^\w\s]+(?!\S)"  # on its own: Tools - Macros - Organize Macros
 COPIED_WORDS = 3  # ordinary words in a row that two languages seldom share
 COPIED_PAIRS = 4  # pairs of characters, where a script has no blanks
 UNSEEN_OFTEN = 0.1  # as an expected share of a new text, new words are usual; 5,000 ordinary pairs have 4 to 9 %
@@ -50,22 +54,34 @@ def check_repeats(source: str, target: str, context: CheckContext) -> FailedChec
 
     Of several sentences, each is looked through: one may begin like the one before, or with its last word.
     """
-    failed = find_repeat(source, target)
+    failed = find_repeat(source, target, context)
     if failed is None or not has_mark_inside(source):
         return failed
     starts = [*find_sentence_starts(target, (), context.target_language), len(target)]
     sentences = (target[start:end] for start, end in pairwise(starts))
-    return next(filter(None, (find_repeat(source, sentence) for sentence in sentences)), None)
+    return next(filter(None, (find_repeat(source, sentence, context) for sentence in sentences)), None)
 
 
-def find_repeat(source: str, target: str) -> FailedCheck | None:
-    """Looks for a word or phrase twice in a row, unlike the source, anywhere in the target."""
-    words = [word.rstrip(END_MARKS) for word in target.casefold().split()]
+def find_repeat(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Looks for a word or phrase twice in a row, unlike the source, between signs on their own."""
+    words = [word.strip(EDGES) for word in target.casefold().split()]
     repeated = len(words) - len({*words})
     # A phrase of two words that stands twice in a row repeats two words; a single one stands beside itself.
     if not repeated or (repeated == 1 and not has_neighbours(words)) or not has_stutter(source, target):
         return None
-    return FailedCheck("repeats", f"twice in a row: {find_repeated_phrase(strip_words(target))}")
+    clauses = (clause for clause in re.split(SIGN, target) if has_stutter(source, clause))
+    phrases = (find_repeated_phrase(strip_words(clause)) for clause in clauses)
+    unusual = next((phrase for phrase in phrases if not may_be_doubled(phrase, target, context)), None)
+    return FailedCheck("repeats", f"twice in a row: {unusual}") if unusual else None
+
+
+def may_be_doubled(phrase: str, text: str, context: CheckContext) -> bool:
+    """Whether a language doubles a word, or a frequent one ends a clause and begins the next: `die, die`."""
+    if phrase in find_rules(context.target_language).doubled:
+        return True
+    is_parted = re.search(rf"(?i)(?<!\w){re.escape(phrase)},\s+{re.escape(phrase)}(?!\w)", text) is not None
+    profile = context.profile.target if context.profile is not None else None
+    return is_parted and (profile is None or profile.count_word(phrase) * TEXTS_PER_WORD > profile.texts)
 
 
 def has_neighbours(words: Sequence[str]) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 
 from nmt_cli.arrays.special_ids import END, UNKNOWN
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN, SpanKind
+from nmt_cli.rewriting.final_marks import FinalMarks
 from nmt_cli.rewriting.protocol import Written
 from nmt_cli.rewriting.rewrite import RewrittenText
 from nmt_cli.text.normalise import normalise
@@ -153,6 +154,15 @@ def undo_rewrites(translation: Translation, rewritten: RewrittenText, piece: Pie
         read_as=rewritten.read_as or translation.read_as,
         readings=(*rewritten.readings, *translation.readings),
     )
+
+
+def keep_final_marks(translation: Translation, piece: Piece, marks: FinalMarks) -> Translation:
+    """Returns a translation of which each hypothesis ends with a mark like that of its source."""
+    texts = [marks.keep_mark(piece.segment.text, hypothesis.text) for hypothesis in translation.hypotheses]
+    if texts == [hypothesis.text for hypothesis in translation.hypotheses]:
+        return translation
+    pairs = zip(translation.hypotheses, texts, strict=True)
+    return translation._replace(hypotheses=tuple(hypothesis._replace(text=text) for hypothesis, text in pairs))
 
 
 def find_read_links(translation: Translation, hypothesis: Hypothesis, piece: Piece) -> tuple[Link, ...]:

@@ -16,7 +16,17 @@ from typing import NamedTuple
 from nmt_cli.carrying.spans import COVERS, Span, cover_spans, list_overlapping
 from nmt_cli.carrying.tags import is_block_tag
 from nmt_cli.carrying.tokens import is_value
-from nmt_cli.text.characters import ANY_CLOSING, COLONS, ELLIPSES, END_MARKS, FINAL_MARKS, PAUSES, SOLID_PAUSES
+from nmt_cli.text.characters import (
+    ANY_CLOSING,
+    COLONS,
+    DASHES,
+    DOUBLE_QUOTES,
+    ELLIPSES,
+    END_MARKS,
+    FINAL_MARKS,
+    PAUSES,
+    SOLID_PAUSES,
+)
 from nmt_cli.text.words import has_word, skip_blanks, skip_blanks_back
 from nmt_cli.translation.segmentation.segments import Segment, find_sentence_starts
 
@@ -39,6 +49,7 @@ FORM_FIELD = (
 COMMENT_MARK = r"(?<!\S)(?:/\*{1,2}|\*{1,2}/|/{2,3}!?)(?!\S)"
 ITEM_MARK = r"(?<!\S)(?P<opening>\(?)(?P<name>\d{1,2}|[a-z])(?P<closing>[.)])\s+(?=\S)"
 ASIDE = r"[(\[](?P<inside>[^()\[\]\n]{1,60})[)\]](?P<frame>\s+)(?=\S)"
+DASH_OF_DIALOGUE = rf"(?<=[{DOUBLE_QUOTES}])\s(?:[{DASHES}]|--?)\s(?=[{DOUBLE_QUOTES}])"
 LABEL_WORD = rf"[-#@/.]{{0,2}}[^\W_](?:[\w.'’&/-]{{0,{LABEL_LETTERS}}}[\w.])?"
 LABEL_AND_COLON = (
     rf"(?P<label>[{COVERS}]*{LABEL_WORD}(?:[ \u00a0]{LABEL_WORD}){{0,{LABEL_WORDS}}}|[{COVERS}]+)"
@@ -216,6 +227,11 @@ def is_aside(text: str) -> bool:
     return text[:1].islower() or text.isupper() or (text[:1].isalpha() and text[-1] in END_MARKS)
 
 
+def find_dashes(line: Line) -> Iterator[Frame]:
+    """Dashes between quotations."""
+    yield from (Frame(*match.span()) for match in re.finditer(DASH_OF_DIALOGUE, line.text))
+
+
 def find_labels(line: Line) -> Iterator[Frame]:
     """Labels before a colon: `Note:`, `Mr Smith:`, `Figure 3:`; but not `He said:`."""
     covered = line.covered
@@ -247,6 +263,7 @@ DIVIDERS = (
     Divider("comments", r"//|/\*|\*/", find_comments),
     Divider("items", r"\w[.)]\s", find_items),
     Divider("asides", r"[)\]]\s", find_asides),
+    Divider("dashes", DASH_OF_DIALOGUE, find_dashes),
     Divider("labels", rf"[{COLON_MARKS}=]", find_labels),
 )
 ANY_GUARD = "|".join(f"(?:{divider.guard})" for divider in DIVIDERS)  # matches in every line that can be divided

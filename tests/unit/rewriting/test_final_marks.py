@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nmt_cli.languages.rules import find_rules
-from nmt_cli.rewriting.final_marks import MARK_KINDS, FinalMarks, choose_pauses, find_final_mark
+from nmt_cli.rewriting.final_marks import MARK_KINDS, FinalMarks, choose_marks, find_final_mark
 from nmt_cli.rewriting.protocol import Written
 from support.final_marks import ENDED
 from support.rewriting import change, model_text
@@ -13,7 +13,7 @@ from support.rewriting import change, model_text
 
 def write(source: str, translation: str, language: str = "de", spans: tuple[str, ...] = ()) -> str:
     """Returns the translation as it is written behind a source."""
-    rewrite = FinalMarks(find_rules(language), choose_pauses({",": 9, "、": 1, ":": 2}))
+    rewrite = FinalMarks(find_rules(language), choose_marks({",": 9, "、": 1, ":": 2}))
     changed = change(rewrite, source)
     return translation if changed is None else rewrite.write(translation, changed[1], Written(spans))
 
@@ -124,3 +124,28 @@ def test_a_semicolon_or_comma_of_any_language_is_a_pause() -> None:
 
 def test_the_final_mark_stands_before_quotes_brackets_and_tags() -> None:
     assert [find_final_mark(text) for text in ('He said "no."', "(Yes!)", "<b>So?</b> </i>", "No", "")] == [*".!?o", ""]
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "expected"),
+    [
+        ("Open it.", "Öffne es!", "Öffne es."),
+        ("Open it!", "Öffne es.", "Öffne es!"),
+        ('Hello (now), "friend".', 'Hallo (jetzt), "Freund!"', 'Hallo (jetzt), "Freund."'),
+        ("Open <b>it.</b>", "Öffne <b>es!</b>", "Öffne <b>es.</b>"),
+        ("Open it.", "¡Ábrelo!", "Ábrelo."),
+        ("Open it.", "Öffnest du es?", "Öffnest du es?"),
+        ("開けて。", "Öffne es!", "Öffne es."),
+        ("Open it", "Öffne es!", "Öffne es!"),
+        ("", "!", "!"),
+    ],
+)
+def test_stops_and_exclamations_stay_what_they_are(source: str, translation: str, expected: str) -> None:
+    rewrite = FinalMarks(find_rules("de"), choose_marks({".": 9, "!": 1, ",": 1}))
+    assert rewrite.keep_mark(source, translation) == expected
+
+
+def test_a_calmer_language_need_not_exclaim() -> None:
+    rewrite = FinalMarks(find_rules("en"), choose_marks({".": 9, "!": 1}), calms=True)
+    assert rewrite.keep_mark("Komm her!", "Come here.") == "Come here."
+    assert rewrite.keep_mark("Ich komme.", "I'm coming!") == "I'm coming."

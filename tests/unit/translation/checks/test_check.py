@@ -72,6 +72,7 @@ def test_a_true_translation_passes(source: str, target: str) -> None:
         ("She knows. He does.", "Sie weiß es es. Er weiß es.", FailedCheck("repeats", "twice in a row: es")),
         ("She knows it.", "Sie weiß es. Sie weiß es.", FailedCheck("repeats", "twice in a row: sie weiss es")),
         ("On page 17.", "Auf Seite 17 17.", FailedCheck("repeats", "twice in a row: 17")),
+        ("eggs, cheese", "Eier, Eier", FailedCheck("repeats", "twice in a row: eier")),
     ],
 )
 def test_each_check_says_what_is_wrong(source: str, target: str, check: FailedCheck | None) -> None:

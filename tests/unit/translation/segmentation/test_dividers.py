@@ -55,6 +55,9 @@ def copy(line: str) -> str:
 @pytest.mark.parametrize(
     ("line", "pieces"),
     [
+        # Dashes.
+        ('"Is it you?" – "It is."', ['"IS IT YOU?"', " – ", '"IT IS."']),
+        ("Choose Tools – Options.", ["CHOOSE TOOLS – OPTIONS."]),
         # Labels.
         ("Note: it rains.", ["NOTE", ": ", "IT RAINS."]),
         ("error: no rain", ["ERROR", ": ", "NO RAIN"]),
