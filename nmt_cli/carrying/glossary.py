@@ -22,6 +22,8 @@ from nmt_cli.text.prefixes import PrefixIndex
 # One of the two neighbours is not a letter, or belongs to a script without blanks.
 TERM_EDGE = re.compile(rf"(?<!\w)|(?!\w)|(?<={UNSPACED})|(?={UNSPACED})")
 
+SEVERAL_BLANKS = re.compile(r"\s\s|[^\S ]")  # or one that is no space
+
 # Variation selectors, of emoji and of Han characters.
 VARIATIONS = "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 
@@ -74,6 +76,12 @@ class Glossary:
     def index(self) -> PrefixIndex:
         return PrefixIndex(self.folded)
 
+    @cached_property
+    def beginning(self) -> re.Pattern[str]:
+        """Matches where a term may start in a text whose case is folded."""
+        first = "".join(map(re.escape, sorted({term[0] for term in self.folded})))
+        return re.compile(f"(?:{TERM_EDGE.pattern})(?=[{first}])")
+
     def find_terms(self, text: str) -> Iterator[Span]:
         """Yields the terms in a text whose other spans are covered."""
         composed, offsets = AlignedText.from_text(text).compose()
@@ -92,14 +100,13 @@ class Glossary:
 
         A blank in a term matches any number of blanks.
         """
-        edges = {edge.start() for edge in TERM_EDGE.finditer(text)}
         folded, offsets = fold_line(text)
-        for index, start in enumerate(offsets):
-            if folded[index] in self.index.first_characters and start in edges:
-                ends = (offsets[index + len(term) - 1] + 1 for term in self.index.find_at(folded, index))
-                end = next((end for end in ends if end in edges), None)
-                if end is not None:
-                    yield start, end
+        for match in self.beginning.finditer(folded):
+            start = match.start()
+            ends = (start + len(term) for term in self.index.find_at(folded, start))
+            end = next((end for end in ends if TERM_EDGE.match(folded, end)), None)
+            if end is not None:
+                yield offsets[start], offsets[end - 1] + 1
 
     def choose_target(self, term: str) -> str | None:
         """Returns the translation of a term found in a text, with the term's capitals where the glossary lacks them.
@@ -143,8 +150,10 @@ def is_same_word(word: str, other: str) -> bool:
     return not any({a, b} in ({"i", "ı"}, {"İ", "ı"}) for a, b in zip(word, other, strict=True))
 
 
-def fold_line(text: str) -> tuple[str, list[int]]:
+def fold_line(text: str) -> tuple[str, Sequence[int]]:
     """Returns a text with its case folded and one blank between words, and where each character stands in `text`."""
+    if not SEVERAL_BLANKS.search(text):
+        return fold_case(text), range(len(text))
     words, offsets = list[str](), list[int]()
     for word in re.finditer(r"\S+", text):
         words.append(fold_case(word[0]))
@@ -154,6 +163,8 @@ def fold_line(text: str) -> tuple[str, list[int]]:
 
 def fold_case(text: str) -> str:
     """Folds the case of `text` as `re` does: ı and İ become i, ſ becomes s, ς becomes σ, but ß does not become ss."""
+    if text.isascii():
+        return text.lower()
     folds = ((character, character.casefold()) for character in text.replace("İ", "i").replace("ı", "i"))
     return "".join(fold if len(fold) == 1 else character.lower() for character, fold in folds)
 

@@ -20,7 +20,7 @@ from nmt_cli.languages.codes import KnownLanguage
 from nmt_cli.server.errors import RequestError
 
 MOST_TERMS = 1_000  # of a glossary, which is searched in every line of its requests
-MOST_CHARACTERS = 100_000  # of a glossary, some 100 times those of its terms in memory
+MOST_CHARACTERS = 100_000  # of a glossary, some 10 times those of its terms in memory
 MOST_OF_KEY = 100  # glossaries
 MOST_TOGETHER = 1_000
 LONGEST_NAME = 1_000  # characters

@@ -11,7 +11,6 @@ class PrefixIndex:
 
     def __init__(self, entries: Iterable[str]) -> None:
         self.entries = sorted(set(entries))
-        self.first_characters = frozenset(entry[0] for entry in self.entries if entry)
         self.longest = max(map(len, self.entries), default=0)
         self.shorter: list[int] = []  # the numbers of these other entries; -1 if there is none
         enclosing: list[int] = []
