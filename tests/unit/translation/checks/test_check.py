@@ -231,7 +231,7 @@ def test_nearly_every_word_of_a_tiny_text_is_new_and_none_is_reported() -> None:
     assert "unseen words" not in kinds("gus hops", "sug hopst", CheckContext("eng", "deu", profile=profile))
 
 
-def test_a_model_that_rates_its_confidence_has_no_check_of_unseen_words() -> None:
+def test_a_model_that_rates_itself_has_no_check_of_unseen_words() -> None:
     context = CheckContext("eng", "deu", profile=PROFILE, is_rated=True)
     assert kinds("we cats", "wir hund", context) == []
 

@@ -30,7 +30,7 @@ def test_a_final_mark_is_compared_where_both_sides_use_it_alike() -> None:
         ("Open …", "Öffnen", "final mark", (" …", "")),
     ],
 )
-def test_a_mark_is_not_missed_where_targets_of_training_have_it_less_often(
+def test_a_mark_that_targets_of_training_have_less_often_is_not_missed(
     source: str, target: str, kind: str, customs: tuple[str, str]
 ) -> None:
     for custom, expected in ((customs[0], True), (customs[1], False)):
@@ -50,7 +50,7 @@ def test_a_mark_is_not_missed_where_targets_of_training_have_it_less_often(
         ("Is he here", "Ist er hier?", False),
     ],
 )
-def test_of_final_marks_those_of_questions_and_sentences_are_looked_for(
+def test_final_marks_of_questions_and_sentences_are_looked_for(
     source: str, target: str, is_lost: bool
 ) -> None:
     assert ("final mark" in kinds(source, target, CheckContext("eng", "deu"))) == is_lost
