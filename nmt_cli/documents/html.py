@@ -105,9 +105,9 @@ class HtmlDocument(Document):
 
     def is_page_language(self, token: MarkupToken, value: str) -> bool:
         """Whether a declared language is the page's, as declared by the first <html> with one."""
-        if token.name == "html" and not self.language:
+        if token.name == "html" and not self.language and value[:1].isalpha():  # and not a template's variable
             self.language = value
-        return bool(value) and find_primary_subtag(value) == find_primary_subtag(self.language)
+        return bool(self.language) and find_primary_subtag(value) == find_primary_subtag(self.language)
 
     def add_language(self, parts: list[str | Paragraph], names: Set[str]) -> list[str | Paragraph]:
         """Adds missing `lang` and, for a right-to-left script, `dir` to the parts of <html>."""

@@ -100,6 +100,7 @@ def test_the_language_and_direction_of_a_page_become_those_of_the_target() -> No
     assert convert_bytes("html", page, louder, "ara") == (
         b'<html lang="ar" dir="rtl"><head><meta http-equiv=Content-Language content="ar"></head><body><p lang=ar>1'
     )
+    assert convert_bytes("html", b'<html lang="$lang"><p lang=en>', louder, "deu") == b'<html lang="$lang"><p lang=en>'
     assert convert_bytes("html", b"<html><body>", louder, "heb") == b'<html lang="he" dir="rtl"><body>'
     assert convert_bytes("html", b"<html ><body>", louder, "deu") == b'<html  lang="de"><body>'
     page = b'<html xmlns="http://www.w3.org/1999/xhtml"><body>'

@@ -50,9 +50,7 @@ def test_a_mark_that_targets_of_training_have_less_often_is_not_missed(
         ("Is he here", "Ist er hier?", False),
     ],
 )
-def test_final_marks_of_questions_and_sentences_are_looked_for(
-    source: str, target: str, is_lost: bool
-) -> None:
+def test_final_marks_of_questions_and_sentences_are_looked_for(source: str, target: str, is_lost: bool) -> None:
     assert ("final mark" in kinds(source, target, CheckContext("eng", "deu"))) == is_lost
 
 
