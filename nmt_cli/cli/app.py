@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
+from shlex import quote
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -25,8 +26,9 @@ from nmt_cli.cli.parsing.command import PanelledCommand
 from nmt_cli.cli.parsing.fast_start import LightParameters, collect_rarely, leave_process
 from nmt_cli.cli.parsing.usage_errors import explain_usage
 from nmt_cli.cli.stopping import exit_on_signals
-from nmt_cli.errors import ExitCode, NmtError, OutputError, convert_import_error, convert_os_error
+from nmt_cli.errors import ExitCode, NmtError, OptionError, OutputError, convert_import_error, convert_os_error
 
+PLACEHOLDER = "[OPTIONS]"  # in the usage of `--help`
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -55,6 +57,9 @@ class NmtGroup(LightParameters, TyperGroup):
         formatter.write(format_group_help(self.lazy.items(), self.help or ""))  # without importing the commands
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if PLACEHOLDER in args:
+            typed = " ".join(quote(word) for word in args if word != PLACEHOLDER)
+            raise OptionError(f"{PLACEHOLDER} stands for options, and is not typed", hint=f"type nmt {typed}")
         if args and args[0] not in self.lazy:  # the message for a name that does not exist names the nearest that do
             self.commands = {**{name: load_command(name) for name in self.lazy}, **self.commands}
         return super().resolve_command(ctx, args)

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
+from nmt_cli.api.addresses import open_port, parse_address, write_address
 from nmt_cli.api.translator import LoadedTranslator
-from nmt_cli.errors import OptionError
 from nmt_cli.server.admission import Admission
 from nmt_cli.server.app import make_application
 from nmt_cli.server.connections import PatientProtocol
@@ -38,14 +38,12 @@ from nmt_cli.signals import HANG_UP, leave_terminals, list_ending_signals, list_
 if TYPE_CHECKING:
     from nmt_cli.translation.memory.lookup import TranslationMemory
 
-LOCAL = "127.0.0.1"
 LAST_CALL = 0.1  # seconds for which connections are still accepted once a signal has come
 LONGEST_HEAD = 256 * 1024  # bytes: the texts of clients that ask by GET stand in it
 LOGGERS = ("uvicorn", "asyncio", "concurrent.futures")
 LONGEST_STOP = 7  # seconds after a signal in which requests are still answered
 ENDING_SECONDS = 1  # for the process to end by itself once all requests are answered or given up
 FORCED_STOP = LONGEST_STOP + 1.5  # seconds after which the process ends, whatever its threads do
-BACKLOG = 2048  # connections that may wait to be accepted
 
 
 @dataclass(frozen=True)
@@ -64,38 +62,6 @@ class ServeRequest:
     suggestions: Path | None = None
     memories: Mapping[Path, TranslationMemory] = field(default_factory=dict)  # of the models, by directory
     limits: Limits = DEFAULT_LIMITS
-
-
-def parse_address(text: str) -> tuple[str, int]:
-    """Parses [HOST:]PORT; without a host, only this machine is served. Raises OptionError."""
-    host, _, number = text.rpartition(":")
-    host = host.strip("[]") or LOCAL
-    if "/" in host or not number.isascii() or not number.isdecimal() or int(number) > 65535:
-        raise OptionError(
-            f"--serve cannot be {text!r}",
-            hint="it takes a port, or a host and a port: --serve 5000, --serve 0.0.0.0:5000",
-        )
-    return host, int(number)
-
-
-def open_port(host: str, port: int) -> socket.socket:
-    """Returns a listening socket; port 0 takes a free port. Raises OptionError if that is impossible."""
-    try:
-        family, _, _, _, endpoint = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        listener = socket.socket(family, socket.SOCK_STREAM)
-        try:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind(endpoint)
-            listener.listen(BACKLOG)
-        except OSError:
-            listener.close()
-            raise
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise OptionError(
-            f"--serve cannot listen on {host}:{port}: {reason}", hint="name another port, or 0 for any that is free"
-        ) from error
-    return listener
 
 
 def serve(
@@ -130,8 +96,7 @@ def serve(
         hosts |= {socket.gethostname().lower(), f"{socket.gethostname().lower()}.local"}
     application = make_application(service, Rules(frozenset(hosts), request.cors, request.limits))
     listener = open_port(host, port)
-    shown_host = f"[{host}]" if ":" in host else host
-    announce(f"http://{shown_host}:{listener.getsockname()[1]}", service)
+    announce(write_address(host, listener), service)
     try:
         with log_without_texts(service.report):
             make_server(application, request.limits, service.close).run(sockets=[listener])

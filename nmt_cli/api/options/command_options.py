@@ -40,11 +40,11 @@ OPTIONS: Mapping[str, CommandOptions] = {
             *("init-from", "corrections", "resume", "seed", "force", "config", "set", "quiet", "verbose"),
         ),
         others=(
-            *("embedding", "units", "layers", "heads", "cell", "bidirectional", "input-feeding", "feed-forward"),
+            *("embedding", "units", "layers", "heads", "cell", "bidirectional", "input-feeding"),
             *("tied", "dropout"),
             *("learning-rate", "label-smoothing", "metric", "runs", "placeholders", "mixed-precision"),
             *("noise", "word-dropout", "subword-sampling"),
-            *("replay", "synthetic", "reverse", "devices", "tensorboard", "json"),
+            *("replay", "synthetic", "reverse", "devices", "serve", "tensorboard", "json"),
         ),
     ),
     "translate": CommandOptions(

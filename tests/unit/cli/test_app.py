@@ -73,6 +73,8 @@ def test_a_mistyped_command_or_option_names_the_nearest() -> None:
     assert "train" in command.stderr and command.exit_code == ExitCode.USAGE
     option = runner.invoke(app, ["train", "--epoch", "3"])
     assert "--epochs" in option.stderr and option.exit_code == ExitCode.USAGE
+    usage = runner.invoke(app, ["train", "[OPTIONS]", "--epochs", "5"])
+    assert "hint: type nmt train --epochs 5" in usage.stderr and usage.exit_code == ExitCode.USAGE
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,13 @@ from contextlib import ExitStack
 
 import pytest
 
+from nmt_cli.api.addresses import LOCAL, open_port, parse_address
 from nmt_cli.api.serve_config import ServeConfig, parse_size
 from nmt_cli.cli.serve import describe_service
 from nmt_cli.errors import OptionError
 from nmt_cli.server import run
 from nmt_cli.server.app import make_application
-from nmt_cli.server.run import LOCAL, make_server, open_port, parse_address
+from nmt_cli.server.run import make_server
 from nmt_cli.server.service import Service
 from nmt_cli.translation.result import Translation
 from support.fakes import louder
