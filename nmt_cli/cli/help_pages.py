@@ -42,6 +42,7 @@ PAGES = {
             CommandExample("nmt prepare corpus.tsv --report findings.html", "all findings with lines"),
         ),
         headings=("Data", "Reading", "Checks", "Splits", "Subwords"),
+        is_short=True,
     ),
     "train": HelpPage(
         examples=(
@@ -63,6 +64,7 @@ PAGES = {
             CommandExample("nmt translate --serve 5000", "a page and a server"),
         ),
         headings=("Files", "Format", "Text", "Repair", "Checks", "Decoding", "Sampling", "Output", "Processes"),
+        is_short=True,
     ),
     "evaluate": HelpPage(
         examples=(

@@ -6,6 +6,7 @@ Columns are named in the first line, or numbered from 1 if the first line is not
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
@@ -68,7 +69,16 @@ def check_column_name(source: DocumentSource, name: str, existing: Sequence[str]
     if re.search(r"[\t\r\n]", name):
         raise OptionError(f"{option} cannot be {name!r}", hint="use a name without tabs and line ends")
     if name in existing:
-        raise DataError(f"{source.name}: the column {name!r} already exists", hint=f"choose another name with {option}")
+        fill = f"; --new-column {shlex.quote(name)} fills its empty cells" if option == "--new-column" else ""
+        raise DataError(
+            f"{source.name}: the column {name!r} already exists", hint=f"choose another name with {option}{fill}"
+        )
+
+
+def find_filled_column(source: DocumentSource, existing: Sequence[str]) -> int | None:
+    """Returns the index of the existing column that `--new-column` names, whose empty cells are filled; else None."""
+    name = source.config.new_column
+    return list(existing).index(name) if name is not None and name in existing else None
 
 
 class AddedColumn(NamedTuple):
@@ -84,7 +94,7 @@ class AddedColumn(NamedTuple):
 
 
 def list_added_columns(source: DocumentSource, existing: Sequence[str]) -> list[AddedColumn]:
-    """Returns the columns to add: the translations, their failed checks, and their confidence.
+    """Returns the columns to add: the translations, unless they fill a column, their failed checks, their confidence.
 
     Raises the errors of `check_column_name`.
     """
@@ -92,7 +102,7 @@ def list_added_columns(source: DocumentSource, existing: Sequence[str]) -> list[
     name = config.new_column or f"{config.column}_{source.target_language}"
     columns: list[AddedColumn] = []
     for option, column, format_cells in (
-        ("--new-column", name, lambda translation: translation.text),
+        ("--new-column", None if config.new_column in existing else name, lambda translation: translation.text),
         ("--qa-column", config.qa_column, join_messages),
         ("--new-column", f"{name}_confidence" if config.confidence else None, format_confidence),
     ):

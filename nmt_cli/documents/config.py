@@ -14,7 +14,7 @@ class DocumentConfig(Settings, panel="Format"):
     """The format of the input, and which part of it is translated."""
 
     format: str | None = setting(
-        None, f"Input format: {join_formats('translate')} [from the file's content and name, else text]."
+        None, f"Input format. Known are {join_formats('translate')} [from the file's content and name, else text]."
     )
     column: str | None = setting(
         None,
@@ -22,7 +22,9 @@ class DocumentConfig(Settings, panel="Format"):
         "rather than all texts.",
     )
     new_column: str | None = setting(
-        None, "Name of the column for the translations [that of --column, _ and the target language]."
+        None,
+        "Name of the column for the translations [that of --column, _ and the target language]. Of one that exists, "
+        "tsv, csv, jsonl: empty cells are filled.",
     )
     qa_column: str | None = setting(
         None, "tsv, csv, jsonl, xlsx, ods: name of a further column, for what is wrong with a translation."
@@ -30,7 +32,9 @@ class DocumentConfig(Settings, panel="Format"):
     sort_by_confidence: bool = setting(
         False, "tsv, csv, jsonl: write the rows in the order of the confidence in their translations, least sure first."
     )
-    retranslate: bool = setting(False, "po, xliff, tmx: replace existing translations.")
+    retranslate: bool = setting(
+        False, "po, xliff, tmx: replace existing translations; tsv, csv, jsonl: also those in --new-column."
+    )
     confidence: bool = False  # whether tables get a further column with the confidence in each translation
     fuzzy: bool = setting(
         False, "po, xliff: mark all new translations for review (po: fuzzy), not only those that fail a check."

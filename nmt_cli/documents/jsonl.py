@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 MISSING = "objects without the key, left as they are"
 NO_VALUE = object()
 LISTED_PATHS = 10
+COLON = re.compile(r"\s*:\s*")
 
 
 class JsonLinesDocument(Document):
@@ -32,6 +34,11 @@ class JsonLinesDocument(Document):
                 continue
             values = self.parse_line(number, body)
             columns = list_added_columns(self.source, list(values))
+            filled = self.source.config.new_column
+            if filled in values and values[filled] and not self.source.config.retranslate:
+                has_key = True
+                yield make_verbatim_unit(insert_entries(body, {added.name: None for added in columns}) + end)
+                continue
             value = find_value(values, key)
             if value is NO_VALUE:
                 first_missing = first_missing or (number, values)
@@ -48,7 +55,8 @@ class JsonLinesDocument(Document):
             return make_verbatim_unit(insert_entries(body, {added.name: None for added in columns}) + end)
 
         def write_object(translations: Sequence[Translation]) -> str:
-            return insert_entries(body, {added.name: added.format(translations[0]) for added in columns}) + end
+            texts = {added.name: added.format(translations[0]) for added in columns}
+            return insert_entries(replace_entry(body, self.source.config.new_column, translations[0].text), texts) + end
 
         return TranslationUnit((format_cell(text),), write_object)
 
@@ -107,8 +115,22 @@ def list_text_paths(values: Any, prefix: str = "", depth: int = 8) -> Iterator[s
             yield from list_text_paths(value, f"{prefix}{key}.", depth - 1)
 
 
+def replace_entry(body: str, key: str | None, text: str) -> str:
+    """Returns the object `body` with another value under a key, if it has it; all else keeps its spelling."""
+    decoder, position = json.JSONDecoder(), body.index("{") + 1
+    while (quote := body.find('"', position)) >= 0:
+        name, after = decoder.raw_decode(body, quote)
+        start = after + len(COLON.match(body[after:])[0])  # type: ignore[index]
+        _, position = decoder.raw_decode(body, start)
+        if name == key:
+            return body[:start] + json.dumps(format_cell(text), ensure_ascii=False) + body[position:]
+    return body
+
+
 def insert_entries(body: str, values: Mapping[str, str | None]) -> str:
     """Appends entries to the object `body`, spaced as by `json.dumps`."""
+    if not values:
+        return body
     before, _, after = body.rpartition("}")
     comma = "" if before.rstrip().endswith("{") else ", "
     return f"{before}{comma}{json.dumps(values, ensure_ascii=False)[1:-1]}}}{after}"

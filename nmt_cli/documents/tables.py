@@ -1,4 +1,4 @@
-"""CSV and TSV: the translation becomes the last field of each row; everything before it is kept byte for byte.
+"""CSV and TSV: the translation becomes the last field of each row, or fills an empty one; all else is kept as it is.
 
 In TSV a field is the text between two tabs. In CSV fields may be quoted and have several lines, which are translated
 separately; the delimiter is `,`, `;` or a tab, whichever splits the first line into the most fields.
@@ -7,6 +7,7 @@ separately; the delimiter is `,`, `;` or a tab, whichever splits the first line 
 from __future__ import annotations
 
 import csv
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nmt_cli.documents.columns import (
     count_missing_fields,
     find_column_index,
+    find_filled_column,
     format_cell,
     has_header,
     list_added_columns,
@@ -67,7 +69,8 @@ class TableDocument(Document):
         for row in self.read_rows():
             if column is None:
                 column, self.width = find_column_index(self.source, row.fields), len(row.fields)
-                self.added = list_added_columns(self.source, row.fields if has_header(self.source) else [])
+                names = row.fields if has_header(self.source) else []
+                self.added, self.filled = list_added_columns(self.source, names), find_filled_column(self.source, names)
                 if has_header(self.source):
                     yield make_verbatim_unit(self.add_fields(row, [added.name for added in self.added]))
                     continue
@@ -79,11 +82,34 @@ class TableDocument(Document):
         if len(row.fields) <= column:
             refuse_short_row(self.source, row.line, len(row.fields), column)
         empty = count_missing_fields(row.fields, self.width, self.notes)
+        if self.is_filled(row):
+            return make_verbatim_unit(self.add_fields(row, [""] * len(self.added), empty=empty))
 
         def write_row(translations: Sequence[Translation]) -> str:
-            return self.add_fields(row, [added.format(translations[0]) for added in self.added], empty=empty)
+            texts = [added.format(translations[0]) for added in self.added]
+            if self.filled is None:
+                return self.add_fields(row, texts, empty=empty)
+            padded = row._replace(raw=self.add_fields(row, [], empty=empty))
+            return self.add_fields(self.replace_field(padded, self.filled, translations[0].text), texts)
 
         return TranslationUnit((format_cell(row.fields[column]),), write_row)
+
+    def is_filled(self, row: TableRow) -> bool:
+        """Whether a row has a translation already, which is kept."""
+        if self.filled is None or self.source.config.retranslate:
+            return False
+        return bool("".join(row.fields[self.filled : self.filled + 1]).strip())
+
+    def replace_field(self, row: TableRow, index: int, text: str) -> TableRow:
+        """Returns a row with another field; all others keep their spelling."""
+        body, end = split_line_end(row.raw)
+        spelled = self.split_fields(body)
+        spelled[index] = self.write_field(text)
+        return row._replace(raw=self.delimiter.join(spelled) + end)
+
+    def split_fields(self, body: str) -> list[str]:
+        """Returns the fields of a row as they are spelled."""
+        return body.split(self.delimiter)
 
     def add_fields(self, row: TableRow, texts: Iterable[str], *, empty: int = 0) -> str:
         """Appends the fields `texts` to a row, after `empty` empty ones."""
@@ -117,6 +143,10 @@ class CsvDocument(TableDocument):
         """Quotes a field if necessary."""
         needs_quotes = any(mark in text for mark in f'{self.delimiter}"\r\n')
         return '"{}"'.format(text.replace('"', '""')) if needs_quotes else text
+
+    def split_fields(self, body: str) -> list[str]:
+        mark = re.escape(self.delimiter)
+        return [match[1] for match in re.finditer(rf'(?:\A|{mark})((?:"(?:[^"]|"")*")?[^{mark}]*)', body)]
 
     def read_rows(self) -> Iterator[TableRow]:
         consumed: list[str] = []

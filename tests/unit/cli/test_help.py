@@ -101,9 +101,10 @@ def test_no_page_has_a_type_of_python_or_a_doubled_default(command: str) -> None
     assert not re.search(r"<|list\[|int range|x>=|default: no-|\.\. \[", full)
 
 
-def test_training_fits_on_two_screens_and_everything_is_one_page_away() -> None:
-    assert len(render("train", "--help").splitlines()) <= 2 * 40
-    assert "train --help-all" in render("train", "--help")
+@pytest.mark.parametrize("command", ["prepare", "train", "translate"])
+def test_long_help_fits_on_two_screens_and_everything_is_one_page_away(command: str) -> None:
+    assert len(render(command, "--help").splitlines()) <= 2 * 40
+    assert f"{command} --help-all" in render(command, "--help")
 
 
 def test_a_flag_shows_what_changes_its_default() -> None:

@@ -245,3 +245,39 @@ def test_the_hint_about_a_key_names_one_that_works(column: str, hint: str) -> No
 def test_the_line_that_tells_excel_the_delimiter_stays_and_is_no_header() -> None:
     written = converted("csv", "\ufeffsep=;\r\nid;text\r\n1;good day\r\n", column="text")[0]
     assert written == "\ufeffsep=;\r\nid;text;text_de\r\n1;good day;GOOD DAY\r\n"
+
+
+def test_empty_cells_of_an_existing_column_are_filled_and_all_else_kept() -> None:
+    tsv = 'en\tde\tnote\r\ngood day\t\t"x\r\nend\tEnde\t\r\nshort\r\n\r\n'
+    filled = 'en\tde\tnote\r\ngood day\tGOOD DAY\t"x\r\nend\tEnde\t\r\nshort\tSHORT\t\r\n\r\n'
+    assert converted("tsv", tsv, column="en", new_column="de")[0] == filled
+    again = converted("tsv", filled, column="en", new_column="de", retranslate=True)[0]
+    assert again == filled.replace("Ende", "END")
+    assert converted("tsv", again, column="en", new_column="de")[0] == again
+
+
+def test_filling_csv_keeps_the_spelling_of_other_fields() -> None:
+    text = 'a;"de";b\n"x;\n""y""";"";"1"\n"z";" ";2\n"w";"has; it";3'
+    expected = 'a;"de";b\n"x;\n""y""";"X; ""Y""";"1"\n"z";Z;2\n"w";"has; it";3'
+    assert converted("csv", text, column="a", new_column="de")[0] == expected
+
+
+def test_filling_a_table_adds_the_other_columns_to_each_row() -> None:
+    text = "en\tde\na\t\nb\tB!\n"
+    written = converted("tsv", text, column="en", new_column="de", qa_column="qa")[0]
+    assert written == "en\tde\tqa\na\tA\t\nb\tB!\t\n"
+
+
+def test_empty_values_of_json_lines_are_filled_in_their_places() -> None:
+    first = '{"de" : "", "en": "a \\"b\\"", "x": {"de": ""}}'
+    text = first + '\n{"en": "b", "de": "schon"}\n{"en":"c","de":null}\n{"en": "d"}\n'
+    lines = converted("jsonl", text, column="en", new_column="de")[0].splitlines()
+    assert lines[0] == '{"de" : "A \\"B\\"", "en": "a \\"b\\"", "x": {"de": ""}}'
+    assert lines[1:3] == ['{"en": "b", "de": "schon"}', '{"en":"c","de":"C"}']
+    assert json.loads(lines[3]) == {"en": "d", "de": "D"}
+
+
+def test_a_column_that_exists_by_chance_is_not_filled() -> None:
+    with pytest.raises(DataError, match="already exists") as caught:
+        converted("tsv", "text\ttext_de\na\t\n", column="text")
+    assert "--new-column text_de fills its empty cells" in caught.value.hint
