@@ -32,7 +32,7 @@ endef
 
 define install
 	$(make_venv)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(COMPILING) --requirement $<
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 endef
@@ -41,10 +41,12 @@ $(VENV)/installed: requirements.lock pyproject.toml
 	$(install)
 	@touch $(VENV)/demo-installed $(VENV)/try-installed
 
+# Half of what is installed is never imported, and to compile all of it takes 43 seconds of a processor.
+$(VENV)/demo-installed: COMPILING := --no-compile
 $(VENV)/demo-installed: requirements-demo.lock pyproject.toml
 	$(install)
 
-# No TensorFlow: the lock only says which versions. Compiling all of it would take as long as installing it.
+# No TensorFlow: the lock only says which versions.
 $(VENV)/try-installed: requirements.lock pyproject.toml
 	$(make_venv)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint $< --editable '.[formats,serve]'

@@ -4,8 +4,9 @@
 
 In turn: `nmt translate` with one line where the model is `model/`; the same with --model; an interpreter that imports
 ONNX Runtime, SentencePiece and Typer; one that imports ONNX Runtime, one that imports TensorFlow, with which the
-translator of a framework begins, and one that imports nothing. Prints the median and the least of the seconds, the peak
-of resident memory, and the first command by the imports without the interpreter's own time.
+translator of a framework begins, and one that imports nothing. Prints the median and the least of the seconds on the
+wall, the median of the processors' own, the peak of resident memory, and the first command by the imports without the
+interpreter's own time, on both clocks.
 """
 
 from __future__ import annotations
@@ -35,13 +36,16 @@ def main() -> None:
             runners[name] = partial(measure_command, [sys.executable, "-c", f"import {modules}"], (), folder)
         run_in_turn(runners, 1)  # fills the disk's cache
         costs = run_in_turn(runners, options.rounds)
-    seconds = {name: statistics.median(cost.wall for cost in runs) for name, runs in costs.items()}
+    wall, processors = (
+        {name: statistics.median(getattr(cost, clock) for cost in runs) for name, runs in costs.items()}
+        for clock in ("wall", "processors")
+    )
     for name, runs in costs.items():
         least, memory = min(cost.wall for cost in runs), max(cost.megabytes for cost in runs)
-        print(f"{name:14} {seconds[name]:.2f} s (least {least:.2f})   {memory:.0f} MB")
+        print(f"{name:14} {wall[name]:.2f} s (least {least:.2f})   {processors[name]:.2f} s   {memory:.0f} MB")
     for name in YARDSTICKS:
-        imported = seconds[name] - seconds["nothing"]
-        print(f"nmt translate takes {seconds['nmt translate'] / imported:.2f} times the import of {name}")
+        ratios = (clock["nmt translate"] / (clock[name] - clock["nothing"]) for clock in (wall, processors))
+        print(f"nmt translate takes {' and '.join(f'{ratio:.2f}' for ratio in ratios)} times the import of {name}")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from bench import PEERS, Cost, install_peers, make_parser, measure_call, print_speeds, run_in_turn, write_lines
 
+import nmt_cli as nmt
 from nmt_cli.cores import count_cores
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.metrics.registry import METRICS
@@ -24,9 +25,9 @@ from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.translator import Translator
 
 
-def run_ctranslate2(python: str, transformer: Path, folder: Path, beam: int, threads: int) -> Cost:
+def run_ctranslate2(python: str, exported: Path, folder: Path, beam: int, threads: int) -> Cost:
     """Has the sentences in a folder translated there; returns what that took without the start."""
-    command = [python, PEERS / "ctranslate2_speed.py", transformer, folder, beam, threads]
+    command = [python, PEERS / "ctranslate2_speed.py", exported, folder, beam, threads]
     output = subprocess.run([*map(str, command)], check=True, capture_output=True, text=True).stdout
     return Cost(*map(float, output.split()))
 
@@ -42,11 +43,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_lines(folder / "sources.txt", sources)
+        exported = nmt.export(options.transformer, folder / "exported", "ctranslate2")
         for beam in (1, 5):
             search = SearchConfig(beam_size=beam, scored=False)  # the peer is not asked for scores either
             runners = {
                 "nmt": partial(measure_call, partial(translator.translate, sources, search)),
-                "ctranslate2": partial(run_ctranslate2, python, options.transformer, folder, beam, options.threads),
+                "ctranslate2": partial(run_ctranslate2, python, exported, folder, beam, options.threads),
             }
             print(f"beam {beam}, {len(sources):,} sentences", flush=True)
             print_speeds(run_in_turn(runners, options.rounds), len(sources), "sentences")
