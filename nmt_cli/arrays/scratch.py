@@ -5,6 +5,7 @@ Letters: N rows.
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +22,7 @@ from nmt_cli.errors import DamagedError
 BLOCK = 1 << 20  # rows that are worked on at a time
 SMALL = 1 << 22  # bytes of an array that stays in memory
 ROW = np.int32  # the type of the numbers of rows
+NO_RESERVATION = (errno.EOPNOTSUPP, errno.EINVAL)
 
 
 class Scratch:
@@ -37,7 +39,7 @@ class Scratch:
         if self.folder is None or size <= SMALL:
             return np.zeros(count, dtype)
         with tempfile.TemporaryFile(dir=self.folder) as file:
-            os.posix_fallocate(file.fileno(), 0, size)  # a full disk is an error here, and would kill the process later
+            reserve_space(file.fileno(), size)
             return np.asarray(np.memmap(file, dtype, "r+", shape=(count,)))
 
     def make_column(self, name: str, dtype: DTypeLike) -> Column:
@@ -142,6 +144,21 @@ class Column:
         if len(self.parts) != 1:
             self.parts = [np.concatenate([np.zeros(0, self.dtype), *self.parts])]
         return self.parts[0]
+
+
+def reserve_space(file: int, size: int) -> None:
+    """Gives an open file this size, with space on the disk: a full one is an error now, and would kill us later.
+
+    Where the system cannot reserve space, as on macOS and some network drives, the file only has its size.
+    """
+    try:
+        os.posix_fallocate(file, 0, size)
+    except AttributeError:
+        os.truncate(file, size)
+    except OSError as error:
+        if error.errno not in NO_RESERVATION:
+            raise
+        os.truncate(file, size)
 
 
 def iterate_blocks(count: int, size: int | None = None) -> Iterator[slice]:

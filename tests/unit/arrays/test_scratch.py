@@ -40,6 +40,19 @@ def test_a_full_disk_is_an_error_before_anything_is_written(tmp_path: Path, monk
         Scratch(tmp_path).make_array(1000, np.int64)
 
 
+@pytest.mark.parametrize("error", [AttributeError(), OSError(errno.EOPNOTSUPP, "Operation not supported")])
+def test_where_space_cannot_be_reserved_the_array_is_there_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def refuse(*_: int) -> None:
+        raise error
+
+    monkeypatch.setattr(scratch.os, "posix_fallocate", refuse)
+    array = Scratch(tmp_path).make_array(1000, np.int64)
+    array[-1] = 7
+    assert array.sum() == 7
+
+
 @pytest.mark.parametrize("on_disk", [False, True])
 def test_a_column_has_what_was_appended(tmp_path: Path, on_disk: bool) -> None:
     column = Column(np.uint16, tmp_path / "column" if on_disk else None)
