@@ -81,7 +81,7 @@ def may_be_doubled(phrase: str, text: str, context: CheckContext) -> bool:
         return True
     is_parted = re.search(rf"(?i)(?<!\w){re.escape(phrase)},\s+{re.escape(phrase)}(?!\w)", text) is not None
     profile = context.profile.target if context.profile is not None else None
-    return is_parted and (profile is None or profile.count_word(phrase) * TEXTS_PER_WORD > profile.texts)
+    return is_parted and profile is not None and profile.count_word(phrase) * TEXTS_PER_WORD > profile.texts
 
 
 def has_neighbours(words: Sequence[str]) -> bool:
