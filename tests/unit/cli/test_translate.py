@@ -79,8 +79,7 @@ def run_translate(*arguments: str) -> Result:
         "--no-repair",
         "--set replace-unknown=true",
         "--glossary terms.tsv",
-        "--set",
-        "split-sentences=false",
+        "--set split-sentences=false",
     ],
 )
 def test_an_option_of_the_search_is_refused_where_the_translation_is_given(arguments: str) -> None:
