@@ -45,10 +45,10 @@ def attend(translation: Translation, word: int, share: float) -> Translation:
 
 def align(words: list[str], links: list[int]) -> Translation:
     """A translation from which a model of the other direction would not read back any word."""
-    return aligned(SOURCE, words, links)._replace(read_back=dict.fromkeys(SOURCE.lower().split(), -5.0))
+    return aligned(SOURCE, words, links)._replace(read_back=dict.fromkeys(SOURCE.lower().split(), -8.0))
 
 
-LOST = align(GERMAN, [0, 2, 5])._replace(read_back={"trade": -5.0, "has": -5.0})
+LOST = align(GERMAN, [0, 2, 5])._replace(read_back={"trade": -8.0, "has": -8.0})
 
 
 def test_a_content_word_without_attention_is_named_and_no_function_word() -> None:
@@ -92,10 +92,10 @@ def test_each_piece_of_a_line_is_looked_at_by_itself() -> None:
 
 def test_reading_back_acquits_what_is_likely_and_convicts_what_is_not() -> None:
     assert name_lost(LOST._replace(read_back={"trade": -1.0})) == ""
-    assert name_lost(LOST._replace(read_back={"trade": -5.0})) == "nothing translates trade"
+    assert name_lost(LOST._replace(read_back={"trade": -8.0})) == "nothing translates trade"
     seen = attend(LOST, 4, 0.7)
     assert name_lost(seen._replace(read_back={"trade": -20.0})) == "nothing translates trade"
-    assert name_lost(seen._replace(read_back={"trade": -5.0})) == name_lost(seen) == ""
+    assert name_lost(seen._replace(read_back={"trade": -8.0})) == name_lost(seen) == ""
 
 
 def test_words_are_rated_by_their_subwords(untrained_model: Path) -> None:
