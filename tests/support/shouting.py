@@ -59,6 +59,7 @@ def use_shouting(monkeypatch: pytest.MonkeyPatch) -> Shouting:
     pairs = [SentencePair("abc def", "ABC DEF" if number % 2 else "xyz") for number in range(100)]
     splits = {"test": pairs, "dev": pairs[:40], "train": [SentencePair("Tom saw it", "TOM SAW IT")]}
     corpus = SimpleNamespace(
+        read_text_sizes=lambda split: (),
         read_pairs=lambda split: splits[split],
         load_pictures=dict,
         read_references=lambda split: [ReferencedSource(pair.source, (pair.target,)) for pair in splits[split]],
