@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NMT := $(BIN)/nmt
 DEMO := demo
+MODEL := data/models/eng-deu/nmt_model_eng_deu/model
 
 .PHONY: docs docs-test help try demo test test-slow check release-check check-install check-documents lint format clean
 .DEFAULT_GOAL := help
@@ -84,9 +85,9 @@ test-slow: lint
 release-check: test-slow check-install check-documents
 	$(BIN)/python tests/release/kill.py
 	$(BIN)/python tests/release/fuzz_prepare.py --seconds 60
-	$(BIN)/python tests/release/fuzz_server.py --model data/models/eng-deu --seconds 60
-	$(BIN)/python tests/release/check_server.py restarts --model data/models/eng-deu
-	$(BIN)/python tests/release/check_server.py memory --model data/models/eng-deu
+	$(BIN)/python tests/release/fuzz_server.py --model $(MODEL) --seconds 60
+	$(BIN)/python tests/release/check_server.py restarts --model $(MODEL)
+	$(BIN)/python tests/release/check_server.py memory --model $(MODEL)
 	$(BIN)/python tests/release/check_linear.py
 
 check-install: $(VENV)/installed
