@@ -116,8 +116,7 @@ def make_endpoint(
     error_writer: ErrorWriter = write_error,
 ) -> Endpoint:
     """Returns the endpoint of a handler: it checks the key, reads the request, bounds its time, and counts it."""
-    limits = service.limits
-    seconds = limits.file_seconds if takes_files else limits.seconds
+    seconds = service.limits.file_seconds if takes_files else service.limits.seconds
 
     async def answer_request(request: Request) -> Response:
         begun = time.monotonic()
@@ -125,7 +124,7 @@ def make_endpoint(
         try:
             if needs_key:
                 caller = admit_by_head(request, service, takes_files=takes_files)
-            values = await read_values(request, limits.body)
+            values = await read_values(request, service.limits.body)
             size = sum(len(str(value)) for value in values.values.values())
             if caller is None:
                 caller = service.admission.admit_caller(find_key(values), find_address(request))
@@ -140,10 +139,10 @@ def make_endpoint(
             response = error_writer(refusal)
         finally:
             await request.close()  # the files of a form
-        seconds_taken = time.monotonic() - begun
-        service.counts.add(path, response.status_code, seconds_taken)
-        answer = f"{response.status_code}  {format_count(size, 'character')}  {seconds_taken:.3f} s  {caller or ''}"
-        service.log(f"{request.method} {name_path(request)} {answer.rstrip()}")
+        duration, status = time.monotonic() - begun, response.status_code
+        service.counts.add(path, status, duration)
+        answer = f"{status}  {format_count(size, 'character')}  {duration:.3f} s  {caller or ''}".rstrip()
+        service.log(f"{request.method} {name_path(request)} {answer}")
         return response
 
     return answer_request

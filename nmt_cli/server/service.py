@@ -194,17 +194,11 @@ class Service:
                 source = await self.detector.choose_source([" ".join(texts)])
             model = self.pool.find(source, target)
             memory = (await asyncio.to_thread(self.pool.open, model)).memory
+            languages, scope = model.card.languages, find_scope(None, model.card, model.directory)
             report = await self.threads.read_document(
                 model,
                 lambda translate: translate_file(
-                    translate,
-                    upload,
-                    path,
-                    DocumentConfig(),
-                    model.card.languages,
-                    memory=memory,
-                    scope=find_scope(None, model.card, model.directory),
-                    progress=progress,
+                    translate, upload, path, DocumentConfig(), languages, memory=memory, scope=scope, progress=progress
                 ),
                 RequestOptions(glossary=glossary),
             )

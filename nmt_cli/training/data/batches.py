@@ -25,7 +25,6 @@ from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.augmentation import Augmentation, learn_word_swaps, make_rewrites
 from nmt_cli.training.data.replay import EpochRows, Replayed
 from nmt_cli.training.data.word_dropout import drop_tags, drop_tokens
-from nmt_cli.training.data.word_swaps import WordSwaps
 
 AheadItem = TypeVar("AheadItem")
 
@@ -114,9 +113,8 @@ class TrainingBatches:
             [] if tokenizer is None else list(tokenizer.control_ids.values())
             for tokenizer in (subwords, corpus.target_tokenizer)
         ]
-        self.swaps: WordSwaps | None = None
-        if config.swap_words:
-            self.swaps = learn_word_swaps(self.split, corpus.source_tokenizer, corpus.target_tokenizer)
+        tokenizers = corpus.source_tokenizer, corpus.target_tokenizer
+        self.swaps = learn_word_swaps(self.split, *tokenizers) if config.swap_words else None
         self.augmentation = Augmentation(
             source_tokenizer=corpus.source.subwords,
             target_tokenizer=corpus.target_tokenizer,

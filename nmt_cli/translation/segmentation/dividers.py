@@ -38,9 +38,8 @@ COLON_MARKS = re.escape(COLONS)
 SOLID_COLONS = re.escape("".join(mark for mark in COLONS if mark in SOLID_PAUSES))  # which need no blank after them
 WRITTEN_BREAK = r"(?:\\[nrt])+"
 BAR = r"(?<!\|)\s*(?:\|{4}|\|)(?!\|)\s*"
-ALTERNATIVE_RANGE = (
-    r"(?:\{\d+\}|[\[\]](?:\d+|\*|-?Inf),\s?(?:\d+|\*|Inf)[\[\]])\s*"  # of numbers, which an alternative is for
-)
+# Of numbers, which an alternative is for.
+ALTERNATIVE_RANGE = r"(?:\{\d+\}|[\[\]](?:\d+|\*|-?Inf),\s?(?:\d+|\*|Inf)[\[\]])\s*"
 SENTENCE_NOTE = rf"(?<=[^\W\d_][{re.escape(FINAL_MARKS)}])(?:\[\d{{1,3}}\])+(?=\s|$)"
 FORM_FIELD = (
     rf"(?<![^\W_])_{{3,}}(?![^\W_])|\.{{5,}}|[{ELLIPSES}]{{2,}}|[☐☑☒□■▢]\ufe0f?"
@@ -122,10 +121,8 @@ def find_blocks(line: Line) -> Iterator[Frame]:
 def find_written_breaks(line: Line) -> Iterator[Frame]:
     r"""Line ends and tabs as programs write them: `\n`, but not `C:\new`."""
     for match in re.finditer(WRITTEN_BREAK, line.text):
-        before, after = (
-            line.text[max(0, match.start() - TOKEN) : match.start()],
-            line.text[match.end() : match.end() + 1],
-        )
+        before = line.text[max(0, match.start() - TOKEN) : match.start()]
+        after = line.text[match.end() : match.end() + 1]
         token = before.rpartition(" ")[2]
         is_path = re.match(r"[A-Za-z]:|\.{0,2}\\", token) is not None or before.endswith("\\")
         follows_mark = not before or before[-1].isspace() or before[-1] in END_MARKS + PAUSES + ANY_CLOSING
@@ -239,8 +236,7 @@ def find_labels(line: Line) -> Iterator[Frame]:
         match = re.compile(LABEL_AND_COLON).match(covered, start)
         if match is None or not names_what_follows(match["label"].strip(COVERS)):
             continue
-        before = skip_blanks_back(line.text, start)
-        if line.text[before:start] and before:
+        if 0 < (before := skip_blanks_back(line.text, start)) < start:
             yield Frame(before, start)
         yield Frame(*match.span("frame"), ends_label=True)
 
@@ -248,9 +244,8 @@ def find_labels(line: Line) -> Iterator[Frame]:
 def names_what_follows(text: str) -> bool:
     """Whether the words before a colon are a label: one word, or a few that all have capitals or numbers."""
     words = text.split()
-    if len(text) > LABEL_LETTERS or len(words) > LABEL_WORDS:
-        return False
-    return len(words) < 2 or all(not word[0].islower() for word in words)
+    is_short = len(text) <= LABEL_LETTERS and len(words) <= LABEL_WORDS
+    return is_short and (len(words) < 2 or all(not word[0].islower() for word in words))
 
 
 DIVIDERS = (

@@ -50,7 +50,7 @@ def test_prepare_names_files_and_options_as_they_were_typed() -> None:
         "nmt prepare 'in/a b.tsv' c.tsv=train --source-column 'my text' --monolingual-target in/more.de "
         "--monolingual-target x.de.gz --set max-length=80 --keep script --keep language --dev in/dev.tsv "
         "--set near-duplicates=true "
-        "--vocab-size 500 --lowercase --data other"
+        "--vocab-size 500 --set lowercase=true --data other"
     )
 
 
