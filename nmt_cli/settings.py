@@ -71,7 +71,7 @@ class Settings:
 
     def __init__(self, **values: Any) -> None:
         fields = self.__dataclass_fields__
-        unknown = next((name for name in values if name not in fields), None)
+        unknown = next((name for name in values if name not in fields or not fields[name].init), None)
         if unknown is not None:
             raise TypeError(f"{type(self).__name__} has no field {unknown!r}")
         vars(self).update({name: values[name] if name in values else find_default(fields[name]) for name in fields})

@@ -104,8 +104,7 @@ class TrainingBatches:
             temperature=config.sampling_temperature,
         )
         self.split = self.epoch_rows.split
-        self.size = choose_batch_size(config)
-        self.config = config
+        self.config, self.size = config, choose_batch_size(config)
         self.earlier = earlier
         subwords = corpus.source.subwords
         self.tag_ids = list(subwords.tag_ids.values()) if subwords is not None else []
@@ -113,8 +112,9 @@ class TrainingBatches:
             [] if tokenizer is None else list(tokenizer.control_ids.values())
             for tokenizer in (subwords, corpus.target_tokenizer)
         ]
-        tokenizers = corpus.source_tokenizer, corpus.target_tokenizer
-        self.swaps = learn_word_swaps(self.split, *tokenizers) if config.swap_words else None
+        self.swaps = None
+        if config.swap_words:
+            self.swaps = learn_word_swaps(self.split, corpus.source_tokenizer, corpus.target_tokenizer)
         self.augmentation = Augmentation(
             source_tokenizer=corpus.source.subwords,
             target_tokenizer=corpus.target_tokenizer,
