@@ -15,7 +15,7 @@ from nmt_cli.evaluation import texts
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.registry import Available
-from nmt_cli.runtime.installed_models import CARD
+from nmt_cli.runtime.installed_models import CARD, name_model
 from nmt_cli.search.config import SearchConfig
 
 if TYPE_CHECKING:
@@ -85,9 +85,9 @@ class EvaluationRequest:
 
     @property
     def names(self) -> list[str]:
-        """The names of the systems, as typed."""
-        first, *others = map(str, self.systems)
-        return [first if self.rerank is None else f"{first} reranked by {self.rerank}", *others]
+        """The names of the systems: of models what `--model` takes, else their files."""
+        first, *others = map(name_model, self.systems)
+        return [first if self.rerank is None else f"{first} reranked by {name_model(self.rerank)}", *others]
 
     @property
     def option_values(self) -> dict[str, Any]:
