@@ -17,7 +17,8 @@ are therefore padded to whole blocks. `tests/unit/training/export/test_quantise.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -250,24 +251,30 @@ def open_session(path: Path) -> onnxruntime.InferenceSession:
     options.enable_mem_pattern = False  # it keeps a plan of memory for every shape, and few batches share a shape
     options.log_severity_level = 4  # what goes wrong is said once, and in other words
     try:
-        weights = read_linked_weights(path)
-        if weights is not None:
-            names, contents, sizes = [name_weights(path.name)], [weights], [len(weights)]
-            options.add_external_initializers_from_files_in_memory(names, contents, sizes)
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        with copy_if_linked(path) as graph:
+            return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
     except OSError:
         raise
     except Exception as error:  # ONNX Runtime has no base class for the errors of reading a file
         raise report_damage(path, "is not a graph that the installed ONNX Runtime can run") from error
 
 
-def read_linked_weights(path: Path) -> bytes | None:
-    """Returns a graph's weights if ONNX Runtime would refuse to map their file into memory, else None.
+@contextmanager
+def copy_if_linked(path: Path) -> Iterator[Path]:
+    """Yields the path of a graph, or of a temporary copy if ONNX Runtime would refuse to map its weights into memory.
 
     It refuses a file with a second name: a symbolic link, or one that shares its content with another (hard links), as
-    every file does in a tree copied with `cp -al` or `rsync --link-dest`.
+    every file does in a tree copied with `cp -al` or `rsync --link-dest`. Handed over in memory, they would not reach
+    the loops inside a graph.
     """
     weights = path.with_name(name_weights(path.name))
     if not weights.exists() or not any(file.is_symlink() or file.stat().st_nlink > 1 for file in (path, weights)):
-        return None
-    return weights.read_bytes()
+        yield path
+        return
+    from shutil import copyfile  # which few models need
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="nmt-", ignore_cleanup_errors=True) as folder:
+        for file in (path, weights):
+            copyfile(file, Path(folder) / file.name)
+        yield Path(folder) / path.name

@@ -15,6 +15,8 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.translator import Translator
 
+BUNDLED_MODEL = Path(__file__).parents[3] / "data/models/eng-deu/nmt_model_eng_deu/model"
+
 
 @pytest.fixture
 def model(untrained_model: Path, tmp_path: Path) -> Path:
@@ -52,6 +54,19 @@ def test_a_model_whose_files_are_hard_links_translates_as_the_original(
             for line in Translator.load(ModelRequest(path, precision=precision)).translate(lines, SearchConfig())
         ]
         for path in (untrained_model, model, linked)
+    ]
+    assert texts[0] == texts[1] == texts[2]
+
+
+def test_hard_links_to_large_weights_in_loops_translate_as_the_original(tmp_path: Path) -> None:
+    """The recurrence of a model of usual size has weights in a file of their own, inside a loop of the graph."""
+    copytree(BUNDLED_MODEL, tmp_path / "model")
+    (linked := tmp_path / "linked").mkdir()
+    for path in filter(Path.is_file, (tmp_path / "model").iterdir()):
+        (linked / path.name).hardlink_to(path)
+    texts = [
+        Translator.load(ModelRequest(path)).translate(["Where is Tom?"], SearchConfig())[0].text
+        for path in (BUNDLED_MODEL, tmp_path / "model", linked)
     ]
     assert texts[0] == texts[1] == texts[2]
 
