@@ -18,7 +18,10 @@ from nmt_cli.text.words import has_letters
 # Patterns as text: compiled at their first use, which most texts do not need.
 BEFORE_WORD = f"{ANY_OPENING}<*_{INVISIBLE}"
 OPTION, FLAGS = r"--[A-Za-z]\w", r"-[a-z]{1,3}"  # of a command: --dry-run, -v, -rf
-NOT_IN_WORDS = r"^&(?=[a-z])|[_\\@#+=^|~*$%<>`]|::|[-=]>|\?\.|(?<=[^\W\d_])&{1,2}(?=[^\W\d_])"  # what no word has
+# What no word has.
+NOT_IN_WORDS = (
+    r"^&(?=[a-z])|[_\\@#+=^|~*$%<>]|(?<![^\W\d_])`|`(?![^\W\d_])|::|[-=]>|\?\.|(?<=[^\W\d_])&{1,2}(?=[^\W\d_])"
+)
 GLUED = r"-{2,}|[-=]>|[#=|~^+]+"  # signs that may touch a word of the language and are no part of it
 LONE_SIGN = r"[&+=<>|/\\^~@#*→←⇒]{1,3}|<?[=-]{1,2}>|<[=-]{1,2}"  # between two words
 KEBAB = r"[a-z][a-z0-9]*(?:-[a-z0-9]+){2,8}"  # my-component-name

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
-from itertools import groupby
 
 from nmt_cli.carrying.accelerators import ACCELERATORS
 from nmt_cli.carrying.addresses import ADDRESSES
@@ -27,13 +26,16 @@ from nmt_cli.carrying.notes import NOTES
 from nmt_cli.carrying.numbers.amounts import AMOUNTS
 from nmt_cli.carrying.numbers.dates import DATES
 from nmt_cli.carrying.numbers.identifiers import IDENTIFIERS
+from nmt_cli.carrying.numbers.number_words import NUMBER_WORDS
 from nmt_cli.carrying.numbers.plain_numbers import CHOICE_NUMBERS, NUMBERS, SMALL_NUMBERS
 from nmt_cli.carrying.numbers.roman import ROMAN_NUMBERS
 from nmt_cli.carrying.numbers.times import TIMES
+from nmt_cli.carrying.numbers.weekdays import WEEKDAYS
 from nmt_cli.carrying.placeholders import PROGRAM_PLACEHOLDERS
 from nmt_cli.carrying.quotes import QUOTED_WORDS
 from nmt_cli.carrying.references import REFERENCES
 from nmt_cli.carrying.spans import Span, SpanKind, cover_spans, join_touching, widen_to_brackets
+from nmt_cli.carrying.streets import STREETS
 from nmt_cli.carrying.tags import TAGS
 from nmt_cli.carrying.tokens import join_tokens
 from nmt_cli.carrying.wraps import take_wraps_out
@@ -41,11 +43,13 @@ from nmt_cli.carrying.wraps import take_wraps_out
 SYNTAX = (CHOICES, ELEMENTS, TAGS, EMOJI, WORD_SIGNS, ADDRESSES, PROGRAM_PLACEHOLDERS, REFERENCES, CODES)
 DIGITS = (AMOUNTS, TIMES, IDENTIFIERS, NUMBERS)
 IN_ANY_TEXT = (*SYNTAX, *DIGITS)  # also in the pairs that a network learns from, whatever its language
-WORDS = (CHOICE_NUMBERS, TERMS, ROMAN_NUMBERS, EMPHASIS, NOTES, ACCELERATORS, FOREIGN_WORDS, NAMES)
+BEFORE_DIGITS = (STREETS,)  # which have digits inside
+BESIDE_NUMBERS = (NUMBER_WORDS, WEEKDAYS, ROMAN_NUMBERS)
+WORDS = (CHOICE_NUMBERS, TERMS, *BESIDE_NUMBERS, EMPHASIS, NOTES, ACCELERATORS, FOREIGN_WORDS, NAMES)
 IF_LOST: tuple[LostKind, ...] = (DATES, SMALL_NUMBERS, BRACKET_PAIRS, SLASHES)  # `translation.repair.carry_lost`
 DOUBTFUL: tuple[DoubtfulKind, ...] = (BRACKET_PAIRS, QUOTED_WORDS)  # `translation.repair.second_reading`
 FAULTS_IF_LOST = frozenset(kind.fault for kind in IF_LOST)
-KINDS: tuple[Kind, ...] = (*IN_ANY_TEXT, *WORDS, *IF_LOST, QUOTED_WORDS)
+KINDS: tuple[Kind, ...] = (*SYNTAX, *BEFORE_DIGITS, *DIGITS, *WORDS, *IF_LOST, QUOTED_WORDS)
 KIND_OF_SPAN = {kind.name: kind for kind in reversed(KINDS)} | {
     SpanKind.SYMBOL: REFERENCES,
     SpanKind.RARE_NAME: NAMES,
@@ -70,17 +74,19 @@ class PatternGroup:
         """
         return re.compile("|".join(f"(?P<{name}>{'|'.join(kind.patterns)})" for name, kind in self.kinds.items()))
 
-    def find(self, text: str) -> Iterator[Span]:
-        if self.guard.search(text):
-            for match in self.pattern.finditer(text):
-                yield self.kinds[match.lastgroup or ""].read_match(match)
+    def may_be_in(self, text: str, context: Context) -> bool:
+        return self.guard.search(text) is not None
+
+    def find(self, text: str, context: Context) -> Iterator[Span]:
+        for match in self.pattern.finditer(text):
+            yield self.kinds[match.lastgroup or ""].read_match(match)
 
 
 @cache
-def group_patterns(kinds: tuple[Kind, ...]) -> tuple[PatternGroup, ...]:
-    """Groups the kinds defined by patterns alone: syntax, and digits."""
-    described = (kind for kind in kinds if kind in IN_ANY_TEXT)
-    return tuple(PatternGroup(tuple(group)) for _, group in groupby(described, key=lambda kind: kind in DIGITS))
+def group_patterns(kinds: tuple[Kind, ...]) -> tuple[PatternGroup | Kind, ...]:
+    """Groups the kinds defined by patterns alone: syntax, and digits; what has digits inside comes between."""
+    syntax, before, digits = (tuple(kind for kind in kinds if kind in row) for row in (SYNTAX, BEFORE_DIGITS, DIGITS))
+    return (*map(PatternGroup, filter(None, [syntax])), *before, *map(PatternGroup, filter(None, [digits])))
 
 
 @cache
@@ -93,7 +99,8 @@ def find_spans(text: str, context: Context = NO_CONTEXT, kinds: tuple[Kind, ...]
     """Returns the protected spans of a line, in order, without overlaps; no two masked spans touch."""
     spans: list[Span] = []
     for group in group_patterns(kinds):
-        spans = sorted([*spans, *group.find(cover_spans(text, spans))])
+        if group.may_be_in(text, context):
+            spans = sorted([*spans, *group.find(cover_spans(text, spans), context)])
     if spans and ("(" in text or "[" in text):
         spans = [widen_to_brackets(span, text) for span in spans]
     for kind in select_word_kinds(kinds):

@@ -39,7 +39,10 @@ class SpanKind(StrEnum):
     TIME = auto()
     IDENTIFIER = auto()  # digits with letters or brackets: A4-17, [3], #123
     NUMBER = auto()
+    NUMBER_WORD = auto()  # a number with an abbreviation that the target writes in its way: No. 17, 3 hrs.
     DATE = auto()
+    WEEKDAY = auto()
+    STREET = auto()
     TERM = auto()  # of a glossary
     EMPHASIS = auto()
     NOTE = auto()  # a reference to a note, or what a note begins with: tea.¹

@@ -1,7 +1,7 @@
 """CLDR data: how languages spell numbers and write dates, in one archive with its licence.
 
-`numbers/` holds the rules for spelling numbers (CLDR 48.2, RBNF), `dates/` the month names and the order of a date
-(from Babel 2.19).
+`numbers/` holds the rules for spelling numbers (CLDR 48.2, RBNF), `dates/` the names of months and
+days and the order of a date (from Babel 2.19; `data/make_weekdays.py`).
 """
 
 from __future__ import annotations

@@ -36,6 +36,9 @@ class LanguageRules(NamedTuple):
     clock: str  # pattern of words that tell the time
     plural: Literal["one", "below two", "many", "dual"]  # which numbers a noun has forms for
 
+    number_sign: str  # what stands before a number that names something
+    time_units: dict[str, str]  # abbreviated units of time, by their English names; the first of several is written
+
     # 3. Dates.
     date_links: str  # pattern of what stands between the parts of a date
     date_article: str  # pattern of what stands between a preposition and a date
@@ -43,6 +46,7 @@ class LanguageRules(NamedTuple):
     month_phrases: dict[str, str]  # to a month
 
     # 4. Words and letters.
+    streets: str  # verbose pattern of streets with a number or an abbreviation
     acronyms: frozenset[str]  # that are spelled like frequent words: IT
     determiners: str  # pattern of words after which a noun with a capital names a role: the Customer
     doubled: frozenset[str]  # that often stand twice in a row: who saw that that was so

@@ -48,7 +48,7 @@ MOSTLY = 0.5  # share of the texts that lack a mark in the source, but not in th
 
 
 class FinalMarks(Rewrite):
-    """Removes the final mark of a translation whose source has none: "Settings" becomes no sentence. Reads `?!` as `?`.
+    """Removes the final mark of a translation whose source has none. Reads `?!` as `?`.
 
     Where the source ends with a pause ("Dear Tom,"), the target's mark of that pause replaces it. A full stop does not
     become an exclamation mark, nor the reverse where the target has as many of these.

@@ -1,4 +1,4 @@
-"""How languages write dates: the names of months and the orders of 158 languages (`languages.cldr`)."""
+"""How languages write dates: the names of months and days, and the orders of 158 languages (`languages.cldr`)."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ class Calendar(NamedTuple):
     day_pattern: str
     full_pattern: str
     year_pattern: str
+    days: tuple[tuple[str, ...], ...]  # the names of each day in full, Monday first
+    short_days: tuple[str, ...]
 
     @property
     def has_names(self) -> bool:
@@ -79,4 +81,6 @@ def load_calendar(language: str) -> Calendar | None:
     if content is None:
         return None
     names, months = tuple(map(tuple, content["names"])), tuple(content["months"])
-    return Calendar(names, months, tuple(content.get("alone", months)), *content["patterns"])
+    alone, days = tuple(content.get("alone", months)), tuple(map(tuple, content["days"]))
+    day, full, year = content["patterns"]
+    return Calendar(names, months, alone, day, full, year, days, tuple(content["short_days"]))

@@ -69,9 +69,9 @@ def find_lost_months(source: str, target: str, source_language: str, target_lang
 
 
 class DateKind(LostKind):
-    """Dates with a month name, all those of a sentence: `on March 12` becomes `am 12. März`.
+    """Dates with a month name: `on March 12` becomes `am 12. März`.
 
-    They are carried as the target writes them.
+    All those of a sentence are carried as the target writes them.
     """
 
     def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:

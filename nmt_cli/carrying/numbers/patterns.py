@@ -18,4 +18,5 @@ NUMBER_WITH_SIGNS = (
 # A sign before a number, as in ">5" and "is >= 5"; a lone ">" that begins a line quotes a mail.
 COMPARISON = r"(?:(?<![\w<>=-])(?:[<>]=?|[≤≥≈≠])|(?<=\S )(?:[<>]=?|[≤≥≈≠]) )"
 BEFORE, AFTER = rf"(?<![{LETTER}])", rf"(?![{WORD_LETTER}])"
+INNER_STOP = r"\.(?=\s+[\da-zß-ÿ(&–-]|[,;:/)&–-])"  # of an abbreviation, which ends no sentence
 OPTIONAL_MINUS = rf"(?:(?<![\d.,)])[{MINUS}])?"

@@ -52,9 +52,9 @@ class ChoiceNumbers(NumericKind):
 
 
 class SmallNumbers(LostKind, NumericKind):
-    """All numbers of one or two digits of a sentence, since another search may lose others.
+    """Numbers of one or two digits.
 
-    If there is not room for all, the lost ones come first.
+    All of a sentence are carried, since another search may lose others; without room for all, the lost ones first.
     """
 
     def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:

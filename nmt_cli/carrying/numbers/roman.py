@@ -1,4 +1,4 @@
-"""Roman numbers behind a label: `Chapter IV`, but not `the part I like`."""
+"""Roman numbers behind a label: `Chapter IV`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NUMERAL = r"(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{
 
 
 class RomanKind(Kind):
-    """Numbers behind a label of the language; one that is a word too, such as I, only as the last of a clause."""
+    """Numbers behind a label of the language; one that is a word too only ends a clause: no `part I like`."""
 
     def find(self, text: str, context: Context) -> Iterator[Span]:
         rules = find_rules(context.languages[0])

@@ -31,7 +31,7 @@ LONG_RUN = re.compile(r"(.{1,20}?)\1{5,}")  # the same, in scripts without blank
 RUN_REPEATS = 6
 WORD_FORMS_REMEMBERED = 1 << 15
 SHARE = 2  # a word that makes up half of a text and occurs four times is a loop with something in between
-FEWEST_LETTER_REPEATS = 3  # that show emphasis, as words in a row do: sooo; cheese has two
+LETTER_RUN = r"([^\W\d_]{1,20}?)\1{2,}"  # which shows emphasis, as words in a row do: sooo; 1,000 and cheese do not
 SIGN_REPEATS = 12  # of a run without letters: a row of dots, the zeros of a number
 ORDINARY_WORDS = 4  # minimum number of copied words that make a copy
 PUNCTUATION = re.compile(r"^\W+|\W+$")
@@ -86,7 +86,10 @@ def keeps_words(before: str, after: str) -> bool:
 def has_stutter(source: str, target: str) -> bool:
     """Whether `target` repeats words in a row more often than `source`: rarely a fault, but suspect after a remedy."""
     repeats = count_any_word_repeats(strip_words(target))
-    return repeats > 1 and repeats > count_any_repeats(source, fewest=FEWEST_LETTER_REPEATS)
+    if repeats <= 1:
+        return False
+    emphasis = (len(match[0]) // len(match[1]) for match in re.finditer(LETTER_RUN, source.casefold()))
+    return repeats > max(count_any_word_repeats(strip_words(source)), *emphasis, 1)
 
 
 def has_loop(source: str, target: str) -> bool:
@@ -145,9 +148,9 @@ def has_run(word: str) -> bool:
     return LONG_RUN.search(word) is not None
 
 
-def count_any_repeats(text: str, fewest: int = 2) -> int:
-    """Returns the longest run of a repeated word or phrase, or of `fewest` letters; at least 1."""
-    runs = re.finditer(rf"(.{{1,20}}?)\1{{{fewest - 1},}}", text.casefold())
+def count_any_repeats(text: str) -> int:
+    """Returns the longest run of a repeated word, phrase or sign; at least 1."""
+    runs = re.finditer(r"(.{1,20}?)\1+", text.casefold())
     return max(count_any_word_repeats(strip_words(text)), *(len(match[0]) // len(match[1]) for match in runs), 1)
 
 

@@ -136,7 +136,7 @@ def find_references(line: Line) -> Iterator[Frame]:
 
 
 def find_bars(line: Line) -> Iterator[Frame]:
-    """Bars between alternatives, with the numbers that these are for: `|`, `||||`, `|[2,*]`."""
+    """Bars between alternatives: `|`, `||||`, `|[2,*]`."""
     bars = [match for match in find_free_bars(line.text) if is_divider(match, line.text)]
     for start in [0, *(match.end() for match in bars)] if bars else []:
         if number := re.compile(ALTERNATIVE_RANGE).match(line.text, start):
@@ -175,7 +175,7 @@ def find_comments(line: Line) -> Iterator[Frame]:
 
 
 def find_items(line: Line) -> Iterator[Frame]:
-    """Marks of items that follow each other: `1. .. 2. .. 3. ..`, `a) .. b) ..`."""
+    """Marks of items: `1. .. 2. ..`, `a) ..`."""
     chain: list[re.Match[str]] = []
     for match in re.finditer(ITEM_MARK, line.text):
         if chain and is_next_item(chain[-1], match):
@@ -212,7 +212,7 @@ def make_items(chain: Sequence[re.Match[str]], text: str) -> Iterator[Frame]:
 
 
 def find_asides(line: Line) -> Iterator[Frame]:
-    """The blank behind brackets before a sentence: `(SIGHS) I am here.`, but not `(Perhaps) Tom is here.`"""
+    """The blank behind brackets before a sentence: `(SIGHS) I am here.`"""
     for start in line.sentence_starts:
         match = re.compile(ASIDE).match(line.covered, skip_blanks(line.text, start))
         if match and is_aside(match["inside"]) and line.text[match.end()].isupper():
@@ -230,7 +230,7 @@ def find_dashes(line: Line) -> Iterator[Frame]:
 
 
 def find_labels(line: Line) -> Iterator[Frame]:
-    """Labels before a colon: `Note:`, `Mr Smith:`, `Figure 3:`; but not `He said:`."""
+    """Labels before a colon: `Note:`, `Mr Smith:`; but not `He said:`."""
     covered = line.covered
     for start in line.starts:
         match = re.compile(LABEL_AND_COLON).match(covered, start)

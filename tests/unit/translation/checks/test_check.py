@@ -72,6 +72,7 @@ def test_a_true_translation_passes(source: str, target: str) -> None:
         ("She knows. He does.", "Sie weiß es es. Er weiß es.", FailedCheck("repeats", "twice in a row: es")),
         ("She knows it.", "Sie weiß es. Sie weiß es.", FailedCheck("repeats", "twice in a row: sie weiss es")),
         ("On page 17.", "Auf Seite 17 17.", FailedCheck("repeats", "twice in a row: 17")),
+        ("The 10,000 eggs are here.", "Die 10.000 Eier Eier sind da.", FailedCheck("repeats", "twice in a row: eier")),
         ("eggs, cheese", "Eier, Eier", FailedCheck("repeats", "twice in a row: eier")),
     ],
 )
