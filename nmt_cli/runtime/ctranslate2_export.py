@@ -13,14 +13,18 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from nmt_cli.arrays.special_ids import PAD, START
 from nmt_cli.arrays.types import FloatArray
-from nmt_cli.errors import OptionError
 from nmt_cli.files import write_json
+from nmt_cli.runtime.exported_weights import (
+    read_embeddings,
+    read_output_bias,
+    read_positions,
+    refuse_layers,
+    write_tokenizers,
+)
 from nmt_cli.runtime.model_directory import WEIGHTS, ModelCard, ModelDirectory
 
 BINARY_VERSION, NAME, REVISION = 6, "TransformerSpec", 7
-NEVER = -1e9  # the bias of ids that are no next token
 POSITIONS = 512  # that are written; CTranslate2 translates no longer texts
 DTYPES = {"float32": 0, "int8": 1, "int16": 2}  # their numbers in the format
 CONFIG = {
@@ -39,49 +43,27 @@ Variables = dict[str, Any]
 def write_ctranslate2(model: ModelDirectory, directory: Path) -> None:
     """Writes a model into an empty directory. Raises OptionError for one whose layers CTranslate2 lacks."""
     card = model.card
-    refuse_layers(card)
+    refuse_layers(card, "CTranslate2")
     weights = np.load(model.directory / WEIGHTS)
     with (directory / "model.bin").open("wb") as file:
         write_variables(file, make_variables(card, weights))
     write_json(directory / "config.json", CONFIG)
     sizes = {"source": card.vocabularies["source"], "target": card.vocabularies["target"]}
-    tokenizers = {"source": model.load_source().subwords, "target": model.load_target_tokenizer()}
-    for side, tokenizer in tokenizers.items():
-        if tokenizer is not None:
-            # A list, though `write_json` writes mappings: the format wants one.
-            write_json(directory / f"{side}_vocabulary.json", tokenizer.spell_pieces(range(sizes[side])))  # type: ignore[arg-type]
-            (directory / f"{side}.spm").write_bytes(tokenizer.model)
-
-
-def refuse_layers(card: ModelCard) -> None:
-    """Raises OptionError for a network, or a way to read text, that CTranslate2 does not have."""
-    reasons = {
-        "has layers that are recurrent": card.network["architecture"] != "transformer",
-        "reads pictures": card.has_pictures,
-        "scores directions alone (--fixed-norm)": card.network["fixed_norm"],
-        "has words or lower case as subwords, which SentencePiece alone does not make": (
-            card.tokenizer["kind"] == "word" or card.tokenizer["lowercase"]
-        ),
-    }
-    reason = next((reason for reason, holds in reasons.items() if holds), None)
-    if reason is not None:
-        hint = "train one that it can: nmt train --architecture transformer"
-        raise OptionError(f"CTranslate2 cannot run this model, which {reason}", hint=hint)
+    for side, tokenizer in write_tokenizers(model, directory).items():
+        # A list, though `write_json` writes mappings: the format wants one.
+        write_json(directory / f"{side}_vocabulary.json", tokenizer.spell_pieces(range(sizes[side])))  # type: ignore[arg-type]
 
 
 def make_variables(card: ModelCard, weights: Mapping[str, FloatArray]) -> Variables:
     """Returns the variables of the format by name; text is the name of an equal variable."""
     network, size = card.network, card.vocabularies["target"]
-    target = weights["network/target_embedding/embeddings"]
-    source = target if card.vocabularies["joint"] else weights["network/source_embedding/embeddings"]
-    bias = weights["network/output/bias"].copy()
-    bias[[PAD, START]] = NEVER
+    embeddings = read_embeddings(card, weights)
     variables: Variables = {
-        "encoder/embeddings_0/weight": source,
+        "encoder/embeddings_0/weight": embeddings["encoder"],
         "encoder/embeddings_merge": np.int8(0),
         "encoder/multi_query_attention": np.int8(0),
-        "decoder/embeddings/weight": target[:size],
-        "decoder/projection/bias": bias,
+        "decoder/embeddings/weight": embeddings["decoder"][:size],
+        "decoder/projection/bias": read_output_bias(weights),
         "decoder/projection/weight": "decoder/embeddings/weight"
         if network["tied"]
         else weights["network/output/kernel"],
@@ -99,13 +81,12 @@ def make_variables(card: ModelCard, weights: Mapping[str, FloatArray]) -> Variab
 
 def make_stack(side: str, network: Mapping[str, Any], weights: Mapping[str, FloatArray]) -> Variables:
     """Returns the variables of the encoder or the decoder, but for its embeddings."""
-    learned = weights.get(f"network/{side}/positions/table/embeddings")
     variables: Variables = {
         f"{side}/activation": np.int8(0),
         f"{side}/num_heads": np.int16(network["heads"]),
         f"{side}/pre_norm": np.int8(1),
         f"{side}/scale_embeddings": np.int8(1),
-        f"{side}/position_encodings/encodings": make_positions(network["embedding"]) if learned is None else learned,
+        f"{side}/position_encodings/encodings": read_positions(side, network["embedding"], weights, POSITIONS),
         **dict(make_norm(f"{side}/layer_norm", weights, f"network/{side}/norm")),
     }
     for index in range(network["layers"]):
@@ -119,13 +100,6 @@ def make_stack(side: str, network: Mapping[str, Any], weights: Mapping[str, Floa
             variables[f"{theirs}/ffn/linear_{number}/weight"] = weights[f"{ours}/feed_forward/{name}/kernel"].T
             variables[f"{theirs}/ffn/linear_{number}/bias"] = weights[f"{ours}/feed_forward/{name}/bias"]
     return variables
-
-
-def make_positions(width: int) -> FloatArray:
-    """Returns (POSITIONS, E): sine and cosine in turn, as `model.positions.Sinusoids` computes them."""
-    rates = np.power(10_000.0, -np.arange(0, width, 2) / width)
-    angles = np.arange(POSITIONS)[:, None] * rates
-    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(POSITIONS, width).astype(np.float32)
 
 
 def make_attention(name: str, weights: Mapping[str, FloatArray], ours: str, joined: list[list[str]]) -> Variables:
