@@ -25,7 +25,7 @@ def refuse_layers(card: ModelCard, program: str) -> None:
     reasons = {
         "has layers that are recurrent": card.network["architecture"] != "transformer",
         "reads pictures": card.has_pictures,
-        "scores directions alone (--fixed-norm)": card.network["fixed_norm"],
+        "scores directions alone (--set fixed-norm=true)": card.network["fixed_norm"],
         "has words or lower case as subwords, which SentencePiece alone does not make": (
             card.tokenizer["kind"] == "word" or card.tokenizer["lowercase"]
         ),

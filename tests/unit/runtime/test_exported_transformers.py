@@ -67,9 +67,9 @@ def test_marian_gives_every_translation_the_probability_that_nmt_gives_it(transf
     ("options", "format", "reason"),
     [
         ({"attention": "additive"}, "ctranslate2", "recurrent"),
-        ({"architecture": "transformer", "fixed_norm": True}, "ctranslate2", "--fixed-norm"),
+        ({"architecture": "transformer", "fixed_norm": True}, "ctranslate2", "fixed-norm"),
         ({"attention": "additive"}, "marian", "recurrent"),
-        ({"architecture": "transformer", "fixed_norm": True}, "marian", "--fixed-norm"),
+        ({"architecture": "transformer", "fixed_norm": True}, "marian", "fixed-norm"),
     ],
 )
 def test_what_another_program_lacks_is_refused_with_the_reason(
