@@ -72,7 +72,7 @@ OF_PROGRAMS = frozenset("po xliff json yaml properties android apple ini toml ph
 NO_PROSE = OF_PROGRAMS | {"text", *TABLES, *SHEETS, "tmx", "ics", "svg"}  # whose texts do not follow each other
 HOLDERS = {  # of options: the formats that have them
     **dict.fromkeys(("column", "new_column", "qa_column"), (*TABLES, *SHEETS)),
-    "retranslate": (*CATALOGUES, "tmx", *TABLES),
+    "retranslate": (*CATALOGUES, "tmx", *TABLES, *SHEETS),
     "fuzzy": CATALOGUES,
     "sort_by_confidence": TABLES,
 }

@@ -24,7 +24,7 @@ class DocumentConfig(Settings, panel="Format"):
     new_column: str | None = setting(
         None,
         "Name of the column for the translations [that of --column, _ and the target language]. Of one that exists, "
-        "tsv, csv, jsonl: empty cells are filled.",
+        "empty cells are filled.",
     )
     qa_column: str | None = setting(
         None, "tsv, csv, jsonl, xlsx, ods: name of a further column, for what is wrong with a translation."
@@ -33,7 +33,7 @@ class DocumentConfig(Settings, panel="Format"):
         False, "tsv, csv, jsonl: write the rows in the order of the confidence in their translations, least sure first."
     )
     retranslate: bool = setting(
-        False, "po, xliff, tmx: replace existing translations; tsv, csv, jsonl: also those in --new-column."
+        False, "po, xliff, tmx: replace existing translations; tables and spreadsheets: also those in --new-column."
     )
     confidence: bool = False  # whether tables get a further column with the confidence in each translation
     fuzzy: bool = setting(

@@ -90,21 +90,26 @@ class CalcSheet(Sheet):
                     yield SheetCell(repeated, text, holds_text(cell.tag), cell.read("style-name"))
             column += count
 
-    def write_row(self, row: XmlNode, texts: Sequence[tuple[AddedColumn, str]], style: str) -> str:
-        new = "".join(write_calc_cell(added, text, style) for added, text in texts)
-        before, after = self.split_row(row)
+    def write_row(self, row: XmlNode, texts: Sequence[tuple[AddedColumn, str]], style: str, column: int) -> str:
+        before, after = self.split_row(row, column)
+        styles = [cell.read("style-name") for cell, repeats in after for _ in range(min(repeats, len(texts)))]
+        styles += [style] * len(texts)
+        new = "".join(
+            write_calc_cell(added, text, present or style)
+            for (added, text), present in zip(texts, styles, strict=False)
+        )
         return f"{row.tag}{before}{new}{drop_columns(after, len(texts))}{row.end}"
 
-    def split_row(self, row: XmlNode) -> tuple[str, list[tuple[XmlNode, int]]]:
-        """Returns the cells within the width of the sheet, and those behind it with how often each is there."""
+    def split_row(self, row: XmlNode, place: int) -> tuple[str, list[tuple[XmlNode, int]]]:
+        """Returns the cells before a column, and those from it on with how often each is there."""
         written, after, column = [], [], 0
         for cell in row.elements:
             count = count_repeats(cell)
-            inside = max(0, min(count, self.width - column))
-            written += [repeat_cell(cell, inside)] if inside else []
-            after += [(cell, count - inside)] if count > inside else []
+            before = max(0, min(count, place - column))
+            written += [repeat_cell(cell, before)] if before else []
+            after += [(cell, count - before)] if count > before else []
             column += count
-        missing = self.width - column
+        missing = place - column
         written += [f'<table:table-cell {COLUMNS_REPEATED}="{missing}"/>'] if missing > 0 else []
         return "".join(written), after
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from nmt_cli.documents.columns import (
     AddedColumn,
     find_column_index,
+    find_filled_column,
     format_cell,
     has_header,
     list_added_columns,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 MAXIMUM_COLUMNS = 1 << 14  # of Excel and LibreOffice
 CELL_NUMBER = re.compile("[0-9]{1,18}")
+FILLING = AddedColumn("", lambda translation: translation.text)  # in an existing column
 SheetKey = TypeVar("SheetKey", str, int)
 
 
@@ -41,10 +43,11 @@ class SheetCell(NamedTuple):
 
 
 class SheetRow(NamedTuple):
-    """A row as it is spelled, and what stands in the column that is translated, if it is filled."""
+    """A row as it is spelled, what stands in the column that is translated, and in the one whose cells are filled."""
 
     raw: str
     cell: SheetCell | None
+    existing: SheetCell | None
     is_header: bool
 
 
@@ -81,6 +84,11 @@ class Sheet(ABC):
         return find_column_index(self.source, self.header)
 
     @cached_property
+    def filled(self) -> int | None:
+        """The existing column whose empty cells are filled, from 0."""
+        return find_filled_column(self.source, self.header if has_header(self.source) else [])
+
+    @cached_property
     def parts(self) -> list[MarkupToken | SheetRow]:
         """The sheet; of its rows, whose trees would fill the memory, only what is needed is kept."""
         self.width = 0
@@ -90,8 +98,11 @@ class Sheet(ABC):
             if isinstance(part, XmlNode):
                 cells = self.list_cells(part)
                 self.width = max(self.width, *(cell.column + 1 for cell in cells), 0)
-                chosen = next((cell for cell in cells if cell.column == self.column), None)
-                parts.append(SheetRow(part.raw, chosen, is_header=awaits_header and bool(cells)))
+                chosen, existing = (
+                    next((cell for cell in cells if cell.column == column), None)
+                    for column in (self.column, self.filled)
+                )
+                parts.append(SheetRow(part.raw, chosen, existing, is_header=awaits_header and bool(cells)))
                 awaits_header = awaits_header and not cells
             else:
                 parts.append(part)
@@ -114,8 +125,11 @@ class Sheet(ABC):
         """Yields the cells of a row that are not empty, in order."""
 
     @abstractmethod
-    def write_row(self, row: XmlNode, texts: Sequence[tuple[AddedColumn, str]], style: str) -> str:
-        """Returns a row with further cells behind the width of the sheet."""
+    def write_row(self, row: XmlNode, texts: Sequence[tuple[AddedColumn, str]], style: str, column: int) -> str:
+        """Returns a row with cells at `column` and behind it, instead of those that are there.
+
+        They have the format of those or, where there are none, `style`.
+        """
 
     def write_tag(self, tag: str) -> str:
         """Returns a tag outside of rows, in a sheet that gets wider."""
@@ -131,19 +145,30 @@ class Sheet(ABC):
             elif part.is_header:
                 style = "" if part.cell is None else part.cell.style
                 headings = [(added.as_text(), added.name) for added in self.added]
-                yield self.keep(self.write_row(read_row(part.raw), headings, style))
-            elif part.cell is None or not part.cell.is_text or not part.cell.text.strip():
+                yield self.keep(self.write_row(read_row(part.raw), headings, style, self.width))
+            elif part.cell is None or not part.cell.is_text or not part.cell.text.strip() or self.is_filled(part):
                 yield self.keep(part.raw)
             else:
                 yield self.make_unit(part.raw, part.cell)
+
+    def is_filled(self, row: SheetRow) -> bool:
+        """Whether a row has a translation that is kept, or a number or a formula in its place."""
+        cell = row.existing
+        if cell is None or not cell.is_text:
+            return cell is not None
+        return bool(cell.text.strip()) and not self.source.config.retranslate
 
     def keep(self, text: str) -> TranslationUnit:
         return make_verbatim_unit(self.decoded.encode(text))
 
     def make_unit(self, row: str, cell: SheetCell) -> TranslationUnit:
         def write_row(translations: Sequence[Translation]) -> str | bytes:
-            texts = [(added, added.format(translations[0])) for added in self.added]
-            return self.decoded.encode(self.write_row(read_row(row), texts, cell.style))
+            written = row
+            for column, group in ((self.filled, [FILLING]), (self.width, self.added)):
+                if column is not None and group:
+                    texts = [(added, added.format(translations[0])) for added in group]
+                    written = self.write_row(read_row(written), texts, cell.style, column)
+            return self.decoded.encode(written)
 
         return TranslationUnit((format_cell(cell.text),), write_row)
 

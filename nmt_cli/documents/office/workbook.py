@@ -135,11 +135,16 @@ class WorkbookSheet(Sheet):
         self.strings = strings
         self.widths: list[str] = []  # the tags of the columns' formats, as far as they are written
 
-    def read_cells(self, row: XmlNode) -> Iterator[SheetCell]:
+    def place_cells(self, row: XmlNode) -> Iterator[tuple[int, XmlNode]]:
+        """Yields all cells of a row with their columns, from 0."""
         column = -1
         for cell in row.elements:
             reference = CELL_REFERENCE.fullmatch(cell.read("r"))
             column = column + 1 if reference is None else count_letters(reference[1])
+            yield column, cell
+
+    def read_cells(self, row: XmlNode) -> Iterator[SheetCell]:
+        for column, cell in self.place_cells(row):
             if cell.elements:
                 yield SheetCell(column, *self.read_value(cell), cell.read("s"))
 
@@ -154,17 +159,24 @@ class WorkbookSheet(Sheet):
             return (self.strings[number] if number < len(self.strings) else "", cell.find("f") is None)
         return text, False
 
-    def write_row(self, row: XmlNode, texts: Sequence[tuple[AddedColumn, str]], style: str) -> str:
+    def write_row(self, row: XmlNode, texts: Sequence[tuple[AddedColumn, str]], style: str, column: int) -> str:
+        end = column + len(texts)
         spans = find_attribute(row.tag, "spans")
-        tag = row.tag if spans is None else set_attribute(row.tag, "spans", f"1:{self.width + len(texts)}")
+        tag = row.tag if spans is None else set_attribute(row.tag, "spans", f"1:{max(self.width, end)}")
         prefix = row.tag[1 : row.tag.index(self.rows)]
+        placed = list(self.place_cells(row))
+        styles = {place: cell.read("s") for place, cell in placed}
+        before = "".join(cell.raw for place, cell in placed if place < column)
+        after = "".join(cell.raw for place, cell in placed if place >= end)
         cells = (
-            write_cell(f"{spell_column(self.width + offset)}{row.read('r')}", added, text, style, prefix)
-            for offset, (added, text) in enumerate(texts)
+            write_cell(f"{spell_column(place)}{row.read('r')}", added, text, styles.get(place, style), prefix)
+            for place, (added, text) in enumerate(texts, column)
         )
-        return f"{tag}{row.content}{''.join(cells)}{row.end}"
+        return f"{tag}{before}{''.join(cells)}{after}{row.end}"
 
     def write_tag(self, tag: str) -> str:
+        if not self.added:
+            return tag
         last = self.width + len(self.added)
         name = tag[1:].split(maxsplit=1)[0].rpartition(":")[2].rstrip("/>") if tag.startswith("<") else ""
         if name == "dimension":

@@ -162,3 +162,63 @@ def test_equal_cells_that_are_spelled_once_are_columns_of_their_own() -> None:
     data = make_ods(f"<table:table-row>{repeat('<text:p>good day</text:p>', '3')}</table:table-row>")
     content = read_part(convert_bytes("ods", data, louder, column="2"), "content.xml")
     assert repeat("<text:p>good day</text:p>", "3") + CELL.format("<text:p>GOOD DAY</text:p>") in content
+
+
+def write_cells(number: int, *cells: str, behind: str = "") -> str:
+    """Returns a row of a worksheet with texts, or with cells as they are spelled."""
+    named = zip("ABC", cells, strict=False)
+    written = (cell if cell[0] == "<" else TEXT_CELL.format(f"{letter}{number}", cell) for letter, cell in named)
+    return f'<row r="{number}" spans="1:3">{"".join(written)}{behind}</row>'
+
+
+def write_calc_row(*cells: str) -> str:
+    written = (cell if cell[0] == "<" else CELL.format(f"<text:p>{cell}</text:p>") for cell in cells)
+    return f"<table:table-row>{''.join(written)}</table:table-row>"
+
+
+TEXT_CELL = '<c r="{}" t="inlineStr"><is><t>{}</t></is></c>'
+HALF_DONE = make_xlsx(
+    write_cells(1, "en", "de", "note")
+    + write_cells(2, "one", "eins")
+    + write_cells(3, "two", '<c r="B3" s="7"/>', "x")
+    + write_cells(4, TEXT_CELL.format("A4", "six").replace(" t=", ' s="5" t='), behind='<c r="D4" s="1"/>')
+    + write_cells(5, "ten", '<c r="B5" t="str"><f>C5</f><v></v></c>'),
+    "",
+    '<dimension ref="A1:C5"/><cols><col min="1" max="2" width="9"/></cols>',
+)
+EMPTY = '<table:table-cell table:style-name="s"{}/>'
+HALF_DONE_CALC = make_ods(
+    write_calc_row("en", "de", "note")
+    + write_calc_row("one", "eins")
+    + write_calc_row("two", EMPTY.format(""), "x")
+    + write_calc_row("six", EMPTY.format(' table:number-columns-repeated="9"'))
+    + write_calc_row("ten", '<table:table-cell table:formula="of:=[.C5]" office:value-type="string"/>')
+)
+FILLED = '<c r="{}"{} t="inlineStr"><is><t xml:space="preserve">{}</t></is></c>'
+
+
+def test_empty_cells_of_an_existing_column_of_a_workbook_are_filled() -> None:
+    sheet = read_part(
+        convert_bytes("xlsx", HALF_DONE, rate, column="en", new_column="de", qa_column="qa"), "xl/worksheets/sheet1.xml"
+    )
+    assert sheet.count("eins") == 1 and "ONE" not in sheet and "TEN" not in sheet and "<f>C5</f>" in sheet
+    assert FILLED.format("B3", ' s="7"', "TWO") + TEXT_CELL.format("C3", "x") in sheet
+    assert FILLED.format("B4", ' s="5"', "SIX") + FILLED.format("D4", ' s="1"', "number 7 missing") in sheet
+    assert 'ref="A1:D5"' in sheet and sheet.count('r="B3"') == sheet.count('r="D4"') == 1
+    only = read_part(convert_bytes("xlsx", HALF_DONE, louder, column="en", new_column="de"), "xl/worksheets/sheet1.xml")
+    assert '<dimension ref="A1:C5"/><cols><col min="1" max="2" width="9"/></cols>' in only
+
+
+def test_empty_cells_of_an_existing_column_of_opendocument_are_filled() -> None:
+    content = read_part(convert_bytes("ods", HALF_DONE_CALC, louder, column="en", new_column="de"), "content.xml")
+    cell = '<table:table-cell table:style-name="s" office:value-type="string"><text:p>{}</text:p></table:table-cell>'
+    assert content.count("eins") == 1 and "ONE" not in content and "TEN" not in content and "[.C5]" in content
+    assert cell.format("TWO") + CELL.format("<text:p>x</text:p>") in content
+    assert cell.format("SIX") + EMPTY.format(' table:number-columns-repeated="8"') in content
+
+
+@pytest.mark.parametrize(("name", "data"), [("xlsx", HALF_DONE), ("ods", HALF_DONE_CALC)])
+def test_translations_in_cells_are_replaced_if_that_is_asked_for(name: str, data: bytes) -> None:
+    written = unpack(convert_bytes(name, data, louder, column="en", new_column="de", retranslate=True))
+    text = b"".join(written.values()).decode()
+    assert "ONE" in text and "eins" not in text and "TEN" not in text
