@@ -66,7 +66,7 @@ def make_sinusoids(width: int, count: int) -> FloatArray:
 def write_tokenizers(model: ModelDirectory, directory: Path) -> dict[str, Tokenizer]:
     """Writes `source.spm` and `target.spm`, and returns the tokenizers by side."""
     tokenizers = {"source": model.load_source().subwords, "target": model.load_target_tokenizer()}
-    found = {side: tokenizer for side, tokenizer in tokenizers.items() if tokenizer is not None}
-    for side, tokenizer in found.items():
+    subwords = {side: tokenizer for side, tokenizer in tokenizers.items() if tokenizer is not None}
+    for side, tokenizer in subwords.items():
         (directory / f"{side}.spm").write_bytes(tokenizer.model)
-    return found
+    return subwords

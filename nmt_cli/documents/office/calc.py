@@ -100,16 +100,16 @@ class CalcSheet(Sheet):
         )
         return f"{row.tag}{before}{new}{drop_columns(after, len(texts))}{row.end}"
 
-    def split_row(self, row: XmlNode, place: int) -> tuple[str, list[tuple[XmlNode, int]]]:
+    def split_row(self, row: XmlNode, first: int) -> tuple[str, list[tuple[XmlNode, int]]]:
         """Returns the cells before a column, and those from it on with how often each is there."""
         written, after, column = [], [], 0
         for cell in row.elements:
             count = count_repeats(cell)
-            before = max(0, min(count, place - column))
+            before = max(0, min(count, first - column))
             written += [repeat_cell(cell, before)] if before else []
             after += [(cell, count - before)] if count > before else []
             column += count
-        missing = place - column
+        missing = first - column
         written += [f'<table:table-cell {COLUMNS_REPEATED}="{missing}"/>'] if missing > 0 else []
         return "".join(written), after
 

@@ -135,7 +135,7 @@ class WorkbookSheet(Sheet):
         self.strings = strings
         self.widths: list[str] = []  # the tags of the columns' formats, as far as they are written
 
-    def place_cells(self, row: XmlNode) -> Iterator[tuple[int, XmlNode]]:
+    def number_cells(self, row: XmlNode) -> Iterator[tuple[int, XmlNode]]:
         """Yields all cells of a row with their columns, from 0."""
         column = -1
         for cell in row.elements:
@@ -144,7 +144,7 @@ class WorkbookSheet(Sheet):
             yield column, cell
 
     def read_cells(self, row: XmlNode) -> Iterator[SheetCell]:
-        for column, cell in self.place_cells(row):
+        for column, cell in self.number_cells(row):
             if cell.elements:
                 yield SheetCell(column, *self.read_value(cell), cell.read("s"))
 
@@ -164,13 +164,13 @@ class WorkbookSheet(Sheet):
         spans = find_attribute(row.tag, "spans")
         tag = row.tag if spans is None else set_attribute(row.tag, "spans", f"1:{max(self.width, end)}")
         prefix = row.tag[1 : row.tag.index(self.rows)]
-        placed = list(self.place_cells(row))
-        styles = {place: cell.read("s") for place, cell in placed}
-        before = "".join(cell.raw for place, cell in placed if place < column)
-        after = "".join(cell.raw for place, cell in placed if place >= end)
+        numbered = list(self.number_cells(row))
+        styles = {index: cell.read("s") for index, cell in numbered}
+        before = "".join(cell.raw for index, cell in numbered if index < column)
+        after = "".join(cell.raw for index, cell in numbered if index >= end)
         cells = (
-            write_cell(f"{spell_column(place)}{row.read('r')}", added, text, styles.get(place, style), prefix)
-            for place, (added, text) in enumerate(texts, column)
+            write_cell(f"{spell_column(index)}{row.read('r')}", added, text, styles.get(index, style), prefix)
+            for index, (added, text) in enumerate(texts, column)
         )
         return f"{tag}{before}{''.join(cells)}{after}{row.end}"
 
