@@ -9,6 +9,7 @@ from nmt_cli.rewriting.rewrite import RewrittenText
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.sampling import TextId
 from nmt_cli.text.context import SentenceContext
+from nmt_cli.text.marked import MarkedText
 from nmt_cli.translation.batch_search import CountReporter
 from nmt_cli.translation.config import CheckConfig, RepairConfig
 from nmt_cli.translation.result import Translation
@@ -57,3 +58,9 @@ class TranslationBatch:
     def list_ids(self, index: int) -> list[TextId]:
         """Returns the ids of a line's pieces."""
         return [TextId(self.first_line + index, piece) for piece in range(len(self.segments[index]))]
+
+    @property
+    def has_marks(self) -> bool:
+        """Whether any line has marks, of its own or of a document."""
+        is_marked = any(isinstance(line, MarkedText) and line.enclosed for line in self.lines)
+        return is_marked or any(piece.masked.extracted for piece in self.pieces.values())

@@ -122,12 +122,12 @@ def carry_lost(tools: Tools, batch: TranslationBatch) -> None:
 
 def find_omissions(tools: Tools, batch: TranslationBatch) -> None:
     """Finds words that marks enclose, and content words left out."""
-    if batch.config.scored and any(piece.masked.extracted for piece in batch.pieces.values()):
-        from nmt_cli.translation.repair.enclosed import settle_pairs  # which few lines need
+    if batch.config.scored and batch.has_marks:
+        from nmt_cli.translation.repair.enclosed import collect_marked, settle_pairs  # which few lines need
 
         profile = tools.profile.source if tools.profile is not None else None
         language, scorer = tools.reader.context.languages[0], partial(tools.sentences.score, tags=batch.config.tags)
-        batch.translations |= settle_pairs(batch.pieces, batch.translations, scorer, profile, language)
+        batch.translations |= settle_pairs(collect_marked(batch), scorer, profile, language)
     if batch.finds_left_out:
         read = tools.read_left_out(list(batch.translations.values()), batch.config.tags)
         batch.translations = dict(zip(batch.translations, read, strict=True))
@@ -205,7 +205,7 @@ STAGES = (
     make_stage(search, "lines pieces", "translations", in_waves=True),
     make_stage(repair, "translations", "translations", in_waves=True),
     make_stage(carry_lost, "pieces translations", "pieces translations", in_waves=True),
-    make_stage(find_omissions, "pieces translations", "translations"),
+    make_stage(find_omissions, "lines segments pieces translations", "translations"),
     make_stage(place, "pieces translations", "parts translations"),
     make_stage(write_back, "pieces translations parts", "parts"),
     make_stage(join, "lines rewritten_lines segments pieces parts", "result"),

@@ -9,10 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, groupby, pairwise
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from nmt_cli.carrying.spans import find_partners
 from nmt_cli.text.aligned import AlignedText
+from nmt_cli.text.marked import MarkedText
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.placement.marks import Mark, MarkForm
 
@@ -73,6 +75,11 @@ class InlineItem:
     def text(self) -> str:
         return self.spelled.text
 
+    @property
+    def form(self) -> str:
+        """How the run begins in which it is; empty outside of runs."""
+        return self.wrappers[0].before if self.wrappers else ""
+
     def list_spellings(self) -> list[str]:
         """Returns the spelling of each character of the text."""
         raw = self.raw
@@ -118,9 +125,24 @@ class ParagraphSegment:
     def list_texts(self) -> Iterator[str]:
         """Yields the text of the segment, if translated, and the texts of the paragraphs inside its items."""
         if self.is_translated:
-            yield self.text.strip()
+            lead = len(self.text) - len(self.text.lstrip())
+            yield MarkedText(self.text.strip(), (range(start - lead, end - lead) for start, end in self.enclosed))
         for part in chain.from_iterable(item.template for item in self.items):
             yield from () if isinstance(part, str) else part.texts
+
+    @property
+    def enclosed(self) -> Iterator[tuple[int, int]]:
+        """The characters between two marks, and those of runs unlike the one of which most characters are."""
+        marks = self.marks
+        partners = find_partners([mark.pair for mark in marks])
+        yield from ((marks[first].start, marks[last].start) for first, last in partners.items() if first < last)
+        texts = [index for index, item in enumerate(self.items) if item.text]
+        runs = [(form, list(group)) for form, group in groupby(texts, lambda index: self.items[index].form)]
+        sizes: Counter[str] = Counter()
+        for form, group in runs:
+            sizes[form] += self.starts[group[-1] + 1] - self.starts[group[0]]
+        usual = max(sizes, key=sizes.__getitem__, default="")
+        yield from ((self.starts[group[0]], self.starts[group[-1] + 1]) for form, group in runs if form != usual)
 
     @cached_property
     def marked(self) -> list[int]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,9 +17,11 @@ import numpy as np
 from nmt_cli.carrying.spans import find_partners
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.search.sampling import TextId
+from nmt_cli.text.marked import MarkedText
 from nmt_cli.text.normalise import find_unspaced, normalise
-from nmt_cli.text.words import has_letters
+from nmt_cli.text.words import choose_word_pattern, has_letters, has_word
 from nmt_cli.translation.checks.coverage import is_content_word
+from nmt_cli.translation.placement.traced_text import TextRange
 from nmt_cli.translation.repair.carry_lost import number_words
 from nmt_cli.translation.repair.faults import PUNCTUATION
 from nmt_cli.translation.result import Hypothesis, Translation
@@ -26,6 +30,7 @@ from nmt_cli.translation.segmentation.pieces import Piece
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
     from nmt_cli.text.profile import TextProfile
+    from nmt_cli.translation.batch import TranslationBatch
 
 TokenScorer = Callable[
     [Sequence[str], Sequence[Sequence[int]]], list[tuple[float, ...]]
@@ -52,10 +57,18 @@ class DoubtfulPair(NamedTuple):
         return max(self.drops) <= EVIDENCE
 
 
-def find_doubtful_pairs(pieces: Sequence[tuple[Piece, Translation]], score: TokenScorer) -> list[list[DoubtfulPair]]:
+class MarkedPiece(NamedTuple):
+    """A translated piece, and the characters of its text that marks enclose: its own, or those of a document."""
+
+    piece: Piece
+    translation: Translation
+    enclosed: Sequence[TextRange]
+
+
+def find_doubtful_pairs(pieces: Sequence[MarkedPiece], score: TokenScorer) -> list[list[DoubtfulPair]]:
     """Returns the doubtful pairs of the best translation of each piece."""
-    doubtful = [list(list_unclear(piece, translation)) for piece, translation in pieces]
-    asked = [(pair, pieces[index][1].hypotheses[0]) for index, pairs in enumerate(doubtful) for pair in pairs]
+    doubtful = [list(list_unclear(marked)) for marked in pieces]
+    asked = [(pair, pieces[index].translation.hypotheses[0]) for index, pairs in enumerate(doubtful) for pair in pairs]
     scores = score([pair.rest for pair, _ in asked], [best.tokens for _, best in asked]) if asked else []
     drops = (
         [with_words - without for with_words, without in zip(best.token_log_probabilities, values, strict=True)]
@@ -64,40 +77,89 @@ def find_doubtful_pairs(pieces: Sequence[tuple[Piece, Translation]], score: Toke
     return [[pair._replace(drops=next(drops)) for pair in pairs] for pairs in doubtful]
 
 
-def list_unclear(piece: Piece, translation: Translation) -> Iterator[DoubtfulPair]:
-    """Yields the pairs of marks to whose words no token clearly attends, before any is asked for."""
+def collect_marked(batch: TranslationBatch) -> dict[TextId, MarkedPiece]:
+    """Returns the translated pieces of a batch that have marks."""
+    marked: dict[TextId, MarkedPiece] = {}
+    for index, line in enumerate(batch.lines):
+        ids = batch.list_ids(index)
+        pieces = [batch.pieces[text_id] for text_id in ids]
+        for text_id, piece, of_document in zip(ids, pieces, list_marked(line, pieces), strict=True):
+            enclosed = [*list_enclosed(piece), *of_document]
+            if enclosed and text_id in batch.translations:
+                marked[text_id] = MarkedPiece(piece, batch.translations[text_id], enclosed)
+    return marked
+
+
+def list_enclosed(piece: Piece) -> Iterator[TextRange]:
+    """Yields the characters between each two marks that were taken out of a piece."""
     extracted = piece.masked.extracted
-    partners = find_partners([mark.span.pair for mark in extracted])
-    if not partners or not translation.hypotheses:
+    for first, last in find_partners([mark.span.pair for mark in extracted]).items():
+        if first < last:
+            yield TextRange(extracted[first].offset, extracted[last].offset)
+
+
+def list_marked(line: str, pieces: Sequence[Piece]) -> list[list[TextRange]]:
+    """Returns, for each piece of a line, the characters that it reads of those between the marks of a document.
+
+    Pieces have the characters of their line, in order, but not its blanks; those of other lines have no marks.
+    """
+    found: list[list[TextRange]] = [[] for _ in pieces]
+    if not isinstance(line, MarkedText):
+        return found
+    texts = (piece.layout.text if piece.is_translated else piece.source_text for piece in pieces)
+    inked = [(index, at) for index, text in enumerate(texts) for at, sign in enumerate(text) if sign != " "]
+    if len(inked) != len(remove_blanks(line)):
+        return found
+    for part in line.enclosed:
+        between = slice(*(len(remove_blanks(line[:end])) for end in (part.start, part.stop)))
+        for index, group in groupby(inked[between], itemgetter(0)):
+            positions = [at for _, at in group]
+            if pieces[index].is_translated:
+                read = pieces[index].layout.read.find_target(positions[0], positions[-1] + 1)
+                found[index].append(TextRange(read.start, read.stop))
+    return found
+
+
+def remove_blanks(text: str) -> str:
+    """Returns a text in its normal form, without blanks."""
+    return normalise(text).replace(" ", "")
+
+
+def list_unclear(marked: MarkedPiece) -> Iterator[DoubtfulPair]:
+    """Yields the pairs of marks to whose words no token clearly attends, before any is asked for."""
+    text, translation = marked.piece.text, marked.translation
+    enclosed = dict.fromkeys(words for part in marked.enclosed if (words := find_whole_words(text, *part)))
+    if not enclosed or not translation.hypotheses:
         return
     best = translation.hypotheses[0]
     attention = best.attention[: -1 if best.finished else None, :-1]
     numbers = np.array(number_words(translation.source_pieces[:-1]))
-    before = [len(piece.text[: mark.offset].split()) for mark in extracted]  # words
-    for first, last in partners.items():
-        positions = np.flatnonzero((before[first] <= numbers) & (numbers < before[last]))
-        start, end = extracted[first].offset, extracted[last].offset
-        rest = normalise(piece.text[:start].rstrip() + piece.text[end:]) if len(positions) else ""
+    for start, end in enclosed:
+        before, last = len(text[: start + 1].split()) - 1, len(text[:end].split())
+        positions = np.flatnonzero((before <= numbers) & (numbers < last))
+        rest = normalise(text[:start].rstrip() + text[end:]) if len(positions) else ""
         if has_letters(rest) and attention[:, positions].sum(axis=1).max(initial=0) < CLEAR:
-            yield DoubtfulPair(piece.text[start:end], rest, positions.tolist())
+            yield DoubtfulPair(text[start:end], rest, positions.tolist())
+
+
+def find_whole_words(text: str, start: int, end: int) -> TextRange | None:
+    """Returns the characters of the words that are wholly within [start, end), without marks; None without any."""
+    words = (match.span() for match in choose_word_pattern(text).finditer(text) if has_word(match[0]))
+    inside = [word for word in words if start <= word[0] and word[1] <= end]
+    return TextRange(inside[0][0], inside[-1][1]) if inside else None
 
 
 def settle_pairs(
-    pieces: Mapping[TextId, Piece],
-    translations: Mapping[TextId, Translation],
-    score: TokenScorer,
-    profile: TextProfile | None,
-    language: str,
+    pieces: Mapping[TextId, MarkedPiece], score: TokenScorer, profile: TextProfile | None, language: str
 ) -> dict[TextId, Translation]:
     """Returns the translations of which a pair is doubtful, with attention to its words from what stands for them.
 
     If nothing does, the content words among them are left out; `profile` and `language` are the source's.
     """
-    marked = [text_id for text_id in translations if pieces[text_id].masked.extracted]
-    doubtful = find_doubtful_pairs([(pieces[text_id], translations[text_id]) for text_id in marked], score)
+    doubtful = find_doubtful_pairs(list(pieces.values()), score)
     return {
-        text_id: settle_translation(translations[text_id], pairs, profile, language)
-        for text_id, pairs in zip(marked, doubtful, strict=True)
+        text_id: settle_translation(marked.translation, pairs, profile, language)
+        for (text_id, marked), pairs in zip(pieces.items(), doubtful, strict=True)
         if pairs
     }
 

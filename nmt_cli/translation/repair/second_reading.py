@@ -12,7 +12,7 @@ from nmt_cli.carrying.kind import compile_guard
 from nmt_cli.carrying.spans import Span
 from nmt_cli.search.sampling import TextId
 from nmt_cli.translation.repair.carry_lost import PieceSearch, find_loss, make_attempt
-from nmt_cli.translation.repair.enclosed import TokenScorer, find_doubtful_pairs
+from nmt_cli.translation.repair.enclosed import MarkedPiece, TokenScorer, find_doubtful_pairs, list_enclosed
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.pieces import Piece
@@ -60,5 +60,5 @@ def order(piece: Piece, translation: Translation, reader: LineReader, score: Tok
     if not translation.hypotheses:
         return 0, -inf
     loss = find_loss(piece, translation, reader.context, reader.if_lost)
-    (pairs,) = find_doubtful_pairs([(piece, translation)], score)
+    (pairs,) = find_doubtful_pairs([MarkedPiece(piece, translation, list(list_enclosed(piece)))], score)
     return -len(loss) - sum(pair.is_lost for pair in pairs), translation.hypotheses[0].score

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import pickle
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt_cli.documents import open_document
+from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.document import DocumentSource
+from nmt_cli.documents.marks.items import ParagraphSegment, Wrapper
+from nmt_cli.documents.marks.spelling import make_text
+from nmt_cli.text.marked import MarkedText
 from nmt_cli.translation.result import Placed, Translation
 from support.translations import aligned, backwards, converted, louder
 
@@ -70,6 +78,30 @@ def test_marks_in_a_link_for_which_no_word_is_left_stay_on_its_own_words() -> No
     written, notes = converted("md", "[a](x) [the **first**](y)", lambda text: aligned(text, ["A"], [0]))
     assert written == "[A](x) [the **first**](y)"
     assert notes
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "enclosed"),
+    [
+        ("md", "Press **Enter** 3 times.", ["Enter"]),
+        ("md", " See [the *other* page](x), `now`.", ["other", "the other page"]),
+        ("html", "<p> Press <b>Enter</b> or <i><u>Esc</u></i>.", ["Enter", "Esc", "Esc"]),
+        ("html", "<p>Press Enter.", []),
+    ],
+)
+def test_a_text_knows_what_its_marks_enclose(name: str, text: str, enclosed: list[str]) -> None:
+    source = DocumentSource(io.BytesIO(text.encode()), "x", DocumentConfig(), "de")
+    (marked,) = (text for unit in open_document(name, source).read_units() for text in unit.texts)
+    assert isinstance(marked, MarkedText)
+    assert sorted(marked[part.start : part.stop] for part in marked.enclosed) == enclosed
+
+
+def test_a_text_knows_its_runs_unlike_most_of_it_in_other_processes_too() -> None:
+    forms = [("<r>", "Press "), ("<r b>", "Ent"), ("<r b>", "er"), ("<r>", " 3 times.")]
+    segment = ParagraphSegment([make_text(text, [], (Wrapper(form, "</r>"),)) for form, text in forms])
+    (marked,) = segment.list_texts()
+    sent = pickle.loads(pickle.dumps(marked))
+    assert [sent[part.start : part.stop] for part in sent.enclosed] == ["Enter"]
 
 
 def test_one_stray_word_does_not_stretch_a_mark() -> None:

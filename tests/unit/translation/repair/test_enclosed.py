@@ -6,18 +6,21 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nmt_cli.search.sampling import TextId
+from nmt_cli.text.marked import MarkedText
 from nmt_cli.text.profile import CorpusProfile, TextProfile
 from nmt_cli.text.profiling.building import build_profile
 from nmt_cli.translation.config import LineConfig
-from nmt_cli.translation.repair.enclosed import settle_pairs
+from nmt_cli.translation.repair.enclosed import MarkedPiece, list_enclosed, list_marked, settle_pairs
 from nmt_cli.translation.result import Hypothesis, Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader
-from nmt_cli.translation.segmentation.pieces import Piece
 
 SOURCE = ("▁open", "▁the", "▁file", "▁now", "</s>")
 MEANINGS = {"▁öffne": "open", "▁die": "the", "▁Datei": "file", "▁jetzt": "now"}  # what each target word needs
+NOW = MarkedText("open the file now, not later.", [range(14, 17)])  # as a document has it
 READER = LineReader(LineConfig(), carries=False)
 ID = TextId(0, 0)
 
@@ -41,27 +44,51 @@ def translate(target: str, attended: Sequence[int], share: float) -> Translation
 
 def settle(line: str, translation: Translation, profile: TextProfile | None = None) -> tuple[list[int], Translation]:
     """The source words that the target words attend to then, and the translation; scored by what each word needs."""
-    (piece,) = (piece for piece in READER.split(line) if piece.is_translated)
+    pieces = READER.split(line)
+    ((piece, of_document),) = (
+        pair for pair in zip(pieces, list_marked(line, pieces), strict=True) if pair[0].is_translated
+    )
     words = translation.hypotheses[0].pieces
 
     def score(texts: Sequence[str], targets: Sequence[Sequence[int]]) -> list[tuple[float, ...]]:
         return [tuple(-0.1 if MEANINGS.get(word, "") in text else -9.0 for word in words) for text in texts]
 
-    pieces: dict[TextId, Piece] = {ID: piece}
-    new = settle_pairs(pieces, {ID: translation}, score, profile, "eng").get(ID, translation)
+    marked = MarkedPiece(piece, translation, [*list_enclosed(piece), *of_document])
+    new = settle_pairs({ID: marked}, score, profile, "eng").get(ID, translation)
     return new.hypotheses[0].attention[:-1].argmax(axis=1).tolist(), new
 
 
-@pytest.mark.parametrize("mark", ["<b>{}</b>", "*{}*", "<1>{}</1>", '<g id="1">{}</g>'])
+@pytest.mark.parametrize("mark", ["<b>now</b>", "*now*", "<1>now</1>", '<g id="1">now</g>', '"<b>now"</b>'])
 def test_the_word_that_needs_the_marked_one_attends_to_it_alone(mark: str) -> None:
     misled = translate("öffne die Datei jetzt", [0, 3, 2, 2], share=0.2)
-    attended, new = settle(f"open the file {mark.format('now')}, not later.", misled)
+    attended, new = settle(f"open the file {mark}, not later.", misled)
+    assert (attended, new.left_out) == ([0, 0, 2, 3], ())
+
+
+def test_the_marks_of_a_document_count_as_those_of_a_line() -> None:
+    attended, new = settle(NOW, translate("öffne die Datei jetzt", [0, 3, 2, 2], share=0.2))
     assert (attended, new.left_out) == ([0, 0, 2, 3], ())
 
 
 def test_a_word_without_evidence_does_not_attend_to_the_marked_one() -> None:
     attended, _ = settle("open the file <b>now</b>, not later.", translate("öffne die Datei jetzt", [0, 3, 2, 3], 0.2))
     assert attended == [0, 0, 2, 3]
+
+
+@given(st.lists(st.sampled_from(["Öl", "wir,", "geht.", "Ab", "a-b"]), min_size=1), st.data())
+def test_marks_of_a_document_are_around_the_same_words_in_the_pieces(words: list[str], data: st.DataObject) -> None:
+    line, starts = "", []
+    for word in words:
+        line += data.draw(st.sampled_from([" ", "\u00a0", "  ", " \u200b"])) if line else ""
+        starts.append(len(line))
+        line += word
+    first = data.draw(st.integers(0, len(words) - 1))
+    last = data.draw(st.integers(first, len(words) - 1))
+    marked = MarkedText(line, [range(starts[first], starts[last] + len(words[last]))])
+    pieces = READER.split(marked)
+    ranges = zip(pieces, list_marked(marked, pieces), strict=True)
+    found = [word for piece, parts in ranges for start, end in parts for word in piece.text[start:end].split()]
+    assert found == words[first : last + 1]
 
 
 def test_clear_attention_is_not_doubted() -> None:
