@@ -130,19 +130,25 @@ class ParagraphSegment:
         for part in chain.from_iterable(item.template for item in self.items):
             yield from () if isinstance(part, str) else part.texts
 
+    @cached_property
+    def unusual_runs(self) -> list[tuple[int, int]]:
+        """The characters of runs in another form than most of the text."""
+        texts = [index for index, item in enumerate(self.items) if item.text]
+        groups = [(form, list(group)) for form, group in groupby(texts, lambda index: self.items[index].form)]
+        runs = [(form, self.starts[group[0]], self.starts[group[-1] + 1]) for form, group in groups]
+        sizes: Counter[str] = Counter()
+        for form, start, end in runs:
+            sizes[form] += end - start
+        usual = max(sizes, key=sizes.__getitem__, default="")
+        return [(start, end) for form, start, end in runs if form != usual]
+
     @property
-    def enclosed(self) -> Iterator[tuple[int, int]]:
-        """The characters between two marks, and those of runs unlike the one of which most characters are."""
+    def enclosed(self) -> list[tuple[int, int]]:
+        """The characters between each two marks, and those of unusual runs."""
         marks = self.marks
         partners = find_partners([mark.pair for mark in marks])
-        yield from ((marks[first].start, marks[last].start) for first, last in partners.items() if first < last)
-        texts = [index for index, item in enumerate(self.items) if item.text]
-        runs = [(form, list(group)) for form, group in groupby(texts, lambda index: self.items[index].form)]
-        sizes: Counter[str] = Counter()
-        for form, group in runs:
-            sizes[form] += self.starts[group[-1] + 1] - self.starts[group[0]]
-        usual = max(sizes, key=sizes.__getitem__, default="")
-        yield from ((self.starts[group[0]], self.starts[group[-1] + 1]) for form, group in runs if form != usual)
+        pairs = [(marks[first].start, marks[last].start) for first, last in partners.items() if first < last]
+        return [*pairs, *self.unusual_runs]
 
     @cached_property
     def marked(self) -> list[int]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.documents.marks.items import ParagraphSegment, Wrapper
 from nmt_cli.translation.placement.marks import MarkNode, PlacedMark, place_marks
-from nmt_cli.translation.placement.traced_text import UNALIGNED, TextRange, TracedText
+from nmt_cli.translation.placement.traced_text import UNALIGNED, Position, TextRange, TracedText
 from nmt_cli.translation.placement.tracing import trace_translation
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ class SegmentWriter:
 
     @cached_property
     def wrappers(self) -> list[Wrappers]:
-        """The wrappers of each character of the translation."""
+        """The wrappers of each character of the translation: unusual runs are together, as what marks enclose."""
         texts = [index for index, item in enumerate(self.segment.items) if item.text]
         if not any(self.segment.items[index].wrappers for index in texts):
             return [()] * len(self.target.text)
@@ -239,6 +239,10 @@ class SegmentWriter:
             None if source == UNALIGNED else texts[max(0, bisect_right(starts, source) - 1)]
             for source in self.target.sources
         ]
+        for start, end in self.segment.unusual_runs:
+            low, high, _ = self.target.find_part(start, end) or Position(0, 0)
+            for index in self.target.list_targets(start, end):
+                numbers[index] = numbers[index] if low <= index < high else None
         return [self.segment.items[number].wrappers for number in self.fill_numbers(numbers)]
 
     def fill_numbers(self, numbers: Sequence[int | None]) -> list[int]:

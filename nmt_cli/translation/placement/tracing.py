@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from nmt_cli.text.normalise import drop_invisible
 from nmt_cli.text.words import has_word
 from nmt_cli.translation.placement.traced_text import UNALIGNED, TextRange, TracedText
-from nmt_cli.translation.placement.word_alignment import find_attracted, find_links
+from nmt_cli.translation.placement.word_alignment import find_attracted, find_links, find_weights
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -33,12 +33,15 @@ WORD_EDGES = re.compile(r"(?P<opening>[^\w\s]*)(?P<core>.*?)(?P<closing>[^\w\s]*
 def trace_translation(source: str, translation: Translation) -> TracedText:
     """Returns the best translation of `source`, traced to it."""
     source_words, target_words = find_word_ranges(source), find_word_ranges(translation.text)
-    links = zip(find_word_links(translation, len(source_words)), translation.text.split(), strict=True)
-    visible = [link for link, word in links if drop_invisible(word)]
+    links = find_word_links(translation, len(source_words))
+    seen = [index for index, word in enumerate(translation.text.split()) if drop_invisible(word)]
     rewritten = find_rewritten_words(source, translation)
+    visible = [links[index] for index in seen]
     linked = link_equal_words(source, source_words, translation.text, target_words, visible, rewritten)
     attracted = list_attracted_words(translation, len(source_words))
-    return trace_words(source, source_words, translation.text, target_words, linked, attracted=attracted)
+    highest = find_weights(translation, translation.hypotheses[0]) if translation.hypotheses else {}
+    weights = [highest.get(index, 1.0) for index in seen]
+    return trace_words(source, source_words, translation.text, target_words, linked, weights, attracted)
 
 
 def find_rewritten_words(source: str, translation: Translation) -> set[str]:

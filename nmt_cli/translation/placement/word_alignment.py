@@ -77,6 +77,15 @@ def find_attracted(translation: Translation, hypothesis: Hypothesis) -> dict[int
     return attracted
 
 
+def find_weights(translation: Translation, hypothesis: Hypothesis) -> dict[int, float]:
+    """Returns the highest attention of each target word to a source word, in pieces linked by their subwords."""
+    highest: dict[int, float] = {}
+    for words, source, target, attention in list_parts(translation, hypothesis):
+        if words.links is None and (weights := weigh_words(source, target, attention)) is not None:
+            highest |= zip(words.target, weights.max(axis=1).tolist(), strict=False)
+    return highest
+
+
 def link_words(source: Sequence[str], target: Sequence[str], attention: FloatArray) -> tuple[Link, ...]:
     """Links each target word to the source word that it attended to most, in target order.
 

@@ -103,21 +103,21 @@ def list_marked(line: str, pieces: Sequence[Piece]) -> list[list[TextRange]]:
 
     Pieces have the characters of their line, in order, but not its blanks; those of other lines have no marks.
     """
-    found: list[list[TextRange]] = [[] for _ in pieces]
+    enclosed: list[list[TextRange]] = [[] for _ in pieces]
     if not isinstance(line, MarkedText):
-        return found
+        return enclosed
     texts = (piece.layout.text if piece.is_translated else piece.source_text for piece in pieces)
     inked = [(index, at) for index, text in enumerate(texts) for at, sign in enumerate(text) if sign != " "]
     if len(inked) != len(remove_blanks(line)):
-        return found
+        return enclosed
     for part in line.enclosed:
         between = slice(*(len(remove_blanks(line[:end])) for end in (part.start, part.stop)))
         for index, group in groupby(inked[between], itemgetter(0)):
             positions = [at for _, at in group]
             if pieces[index].is_translated:
                 read = pieces[index].layout.read.find_target(positions[0], positions[-1] + 1)
-                found[index].append(TextRange(read.start, read.stop))
-    return found
+                enclosed[index].append(TextRange(read.start, read.stop))
+    return enclosed
 
 
 def remove_blanks(text: str) -> str:
@@ -179,9 +179,9 @@ def settle_translation(
 
 
 def attend_to_pair(hypothesis: Hypothesis, pair: DoubtfulPair) -> Hypothesis:
-    """Returns a hypothesis of which no word attends to a pair without need of it.
+    """Returns a hypothesis of which no word attends to a pair without need of it, and those surely in need to it alone.
 
-    If those that attend to it most have no evidence, it is the words with the most evidence that attend to it alone.
+    If those that attend to it most have no evidence, it is the words with the most evidence that need it.
     """
     end = len(hypothesis.pieces) - hypothesis.finished
     words = list(range(end)) if find_unspaced(hypothesis.text) else number_words(hypothesis.pieces[:end])
@@ -192,7 +192,8 @@ def attend_to_pair(hypothesis: Hypothesis, pair: DoubtfulPair) -> Hypothesis:
     np.logical_or.at(attends, words, is_inside[attention[:end].argmax(axis=1)])
     is_right = drops.max(where=attends, initial=0) > EVIDENCE
     stands = (attends & (drops > NO_EVIDENCE) if is_right else drops >= max(EVIDENCE, drops.max() / 2))[words]
-    allowed = np.where(stands[:, None], is_inside | is_right, ~is_inside)
+    is_sure = (drops > EVIDENCE)[words]
+    allowed = np.where(stands[:, None], is_inside | ~is_sure[:, None], ~is_inside)
     settled = np.where(allowed, attention[:end] + LEAST_ATTENTION, 0)
     attention[:end] = settled / settled.sum(axis=1, keepdims=True)
     return hypothesis._replace(attentions=(attention,))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import re
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from nmt_cli.documents import open_document
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import DocumentSource
 from nmt_cli.documents.marks.items import ParagraphSegment, Wrapper
+from nmt_cli.documents.marks.paragraph import Paragraph
 from nmt_cli.documents.marks.spelling import make_text
 from nmt_cli.text.marked import MarkedText
 from nmt_cli.translation.result import Placed, Translation
@@ -102,6 +104,25 @@ def test_a_text_knows_its_runs_unlike_most_of_it_in_other_processes_too() -> Non
     (marked,) = segment.list_texts()
     sent = pickle.loads(pickle.dumps(marked))
     assert [sent[part.start : part.stop] for part in sent.enclosed] == ["Enter"]
+
+
+def test_a_stray_word_does_not_take_a_run_along() -> None:
+    forms = [("<r>", "Press "), ("<r b>", "Return"), ("<r>", " soon.")]
+    paragraph = Paragraph([make_text(text, [], (Wrapper(form, "</r>"),)) for form, text in forms], str)
+    translation = aligned("Press Return soon.", "Drücken Sie bald die Eingabe".split(), [0, 1, 2, 1, 1])
+    written = paragraph.write(iter([translation]), Counter())
+    assert written == "<r>Drücken Sie</r><r> bald </r><r b>die Eingabe</r>"
+
+
+def test_of_two_words_for_a_marked_one_the_surer_is_marked() -> None:
+    def rule(text: str) -> Translation:
+        translation = aligned(text, "Sie bald Eingabe".split(), [1, 2, 1])
+        (hypothesis,) = translation.hypotheses
+        attention = hypothesis.attention.copy()
+        attention[0] = [0.3, 0.4, 0.3, 0]
+        return translation._replace(hypotheses=(hypothesis._replace(attentions=(attention,)),))
+
+    assert converted("md", "Press **Return** soon", rule)[0] == "Sie bald **Eingabe**"
 
 
 def test_one_stray_word_does_not_stretch_a_mark() -> None:
