@@ -24,6 +24,7 @@ class Context(NamedTuple):
     find_names: Callable[[str], Iterable[Span]] | None = None  # and codes, with the profiles of both sides
     find_terms: Callable[[str], Iterable[Span]] | None = None  # of a glossary
     find_foreign_words: Callable[[str], Iterable[tuple[int, int]]] | None = None  # by the letters of the model
+    find_missing_names: Callable[[str, str], Iterable[re.Match[str]]] | None = None  # of a text and its translation
     write_number: Callable[..., str] | None = None  # in the target's notation, given a number and what follows it
 
 
@@ -91,7 +92,7 @@ class Kind:
 class LostKind(Kind, ABC):
     """A kind that the network writes itself, carried only if the network lost it."""
 
-    fault: Literal["numbers", "dates", "brackets"] = "numbers"  # of a translation that lost it
+    fault: Literal["numbers", "dates", "untranslated", "brackets"] = "numbers"  # of a translation that lost it
     remedy: str = ""  # what helps
 
     @abstractmethod

@@ -15,6 +15,7 @@ from nmt_cli.carrying.addresses import ADDRESSES
 from nmt_cli.carrying.brackets import BRACKET_PAIRS, SLASHES
 from nmt_cli.carrying.choices import CHOICES
 from nmt_cli.carrying.codes import CODES
+from nmt_cli.carrying.copied_names import COPIED_NAMES
 from nmt_cli.carrying.elements import ELEMENTS
 from nmt_cli.carrying.emoji import EMOJI, WORD_SIGNS
 from nmt_cli.carrying.emphasis import EMPHASIS
@@ -29,13 +30,13 @@ from nmt_cli.carrying.numbers.identifiers import IDENTIFIERS
 from nmt_cli.carrying.numbers.number_words import NUMBER_WORDS
 from nmt_cli.carrying.numbers.plain_numbers import CHOICE_NUMBERS, NUMBERS, SMALL_NUMBERS
 from nmt_cli.carrying.numbers.roman import ROMAN_NUMBERS
+from nmt_cli.carrying.numbers.streets import STREETS
 from nmt_cli.carrying.numbers.times import TIMES
 from nmt_cli.carrying.numbers.weekdays import WEEKDAYS
 from nmt_cli.carrying.placeholders import PROGRAM_PLACEHOLDERS
 from nmt_cli.carrying.quotes import QUOTED_WORDS
 from nmt_cli.carrying.references import REFERENCES
 from nmt_cli.carrying.spans import Span, SpanKind, cover_spans, join_touching, widen_to_brackets
-from nmt_cli.carrying.streets import STREETS
 from nmt_cli.carrying.tags import TAGS
 from nmt_cli.carrying.tokens import join_tokens
 from nmt_cli.carrying.wraps import take_wraps_out
@@ -46,7 +47,13 @@ IN_ANY_TEXT = (*SYNTAX, *DIGITS)  # also in the pairs that a network learns from
 BEFORE_DIGITS = (STREETS,)  # which have digits inside
 BESIDE_NUMBERS = (NUMBER_WORDS, WEEKDAYS, ROMAN_NUMBERS)
 WORDS = (CHOICE_NUMBERS, TERMS, *BESIDE_NUMBERS, EMPHASIS, NOTES, ACCELERATORS, FOREIGN_WORDS, NAMES)
-IF_LOST: tuple[LostKind, ...] = (DATES, SMALL_NUMBERS, BRACKET_PAIRS, SLASHES)  # `translation.repair.carry_lost`
+IF_LOST: tuple[LostKind, ...] = (
+    DATES,
+    SMALL_NUMBERS,
+    COPIED_NAMES,
+    BRACKET_PAIRS,
+    SLASHES,
+)  # `translation.repair.carry_lost`
 DOUBTFUL: tuple[DoubtfulKind, ...] = (BRACKET_PAIRS, QUOTED_WORDS)  # `translation.repair.second_reading`
 FAULTS_IF_LOST = frozenset(kind.fault for kind in IF_LOST)
 KINDS: tuple[Kind, ...] = (*SYNTAX, *BEFORE_DIGITS, *DIGITS, *WORDS, *IF_LOST, QUOTED_WORDS)

@@ -41,7 +41,7 @@ class OuterQuotes(NamedTuple):
 
 
 class Quotes(Rewrite):
-    """Removes the quotes around a sentence, unless training often has them, and writes the target's."""
+    """Removes quotes around a sentence, and writes the target's."""
 
     def __init__(self, target_counts: Mapping[str, int]) -> None:
         self.target_counts = target_counts

@@ -101,7 +101,7 @@ def repair(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def carry_lost(tools: Tools, batch: TranslationBatch) -> None:
-    """Searches again to protect lost dates, numbers and marks, then without doubtful ones."""
+    """Searches again to protect losses, then without doubtful marks."""
     if not batch.repairs_faults:
         return
     from nmt_cli.translation.repair.carry_lost import repair_losses  # training needs none

@@ -74,17 +74,18 @@ class EntryDocument(Document):
 
     def read_parts(self, text: str) -> Iterator[str | Paragraph]:
         """Yields values as paragraphs and everything else unchanged."""
-        position, key = 0, ""
+        position, key, section = 0, "", ""
         for match in self.entry.finditer(text):
             groups = match.groupdict()
             key = (groups["key"] or key).strip("'\"")
+            section = groups.get("section") or groups.get("table") or section
             if groups.get("unclosed"):
                 what = "string" if groups["unclosed"] == '"' else "comment"
                 self.source.refuse(text.count("\n", 0, match.start()) + 1, f"a {what} is never closed")
             if not groups["value"]:
                 continue
             paragraph = read_string(groups["value"], self.choose_syntax(match))
-            if is_text(paragraph.text or groups["value"], key):
+            if is_text(paragraph.text or groups["value"], key, section.split(".")):
                 yield text[position : match.start("value")]
                 yield paragraph
                 position = match.end("value")
@@ -123,7 +124,7 @@ class TomlDocument(EntryDocument):
     """TOML: strings that are values, also in arrays and of several lines."""
 
     entry = re.compile(
-        r"#[^\r\n]*|^[ \t]*\[{1,2}[\w.\"' -]+\]{1,2}[ \t]*(?=$|[\r#])"
+        r"#[^\r\n]*|^[ \t]*(?:\[(?P<section>\[[\w.\"' -]+)\]|(?P<table>\[[\w.\"' -]+))\][ \t]*(?=$|[\r#])"
         rf"|(?P<key>[\w-]+|\"[^\"\r\n]*\"|'[^'\r\n]*')[ \t]*[=.]|{TOML_STRING}",
         re.MULTILINE | re.DOTALL,
     )

@@ -119,7 +119,8 @@ class JsonDocument(Document):
             return
         paragraph = read_string(raw, self.syntax)
         key = level.key if level is not None else ""
-        yield from ('"', paragraph, '"') if is_text(paragraph.text or raw, key) else (written,)
+        outer = (other.key for other in levels[:-1])
+        yield from ('"', paragraph, '"') if is_text(paragraph.text or raw, key, outer) else (written,)
 
     def follow_sign(self, sign: str, levels: list[JsonLevel], text: str, position: int) -> None:
         """Opens and closes objects and arrays."""

@@ -8,7 +8,7 @@ is a separate paragraph. Must not know any format.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nmt_cli.documents.marks.items import InlineItem, ItemKind, Wrapper
 from nmt_cli.documents.marks.paragraph import Paragraph
@@ -24,20 +24,33 @@ SPECIAL_KINDS: dict[str, ItemKind] = {"": "point", "\n": "break"}  # by what an 
 # What is no text for people, although it has letters. A single word is one, unless its form says otherwise.
 IDENTIFIER = re.compile(
     r"[a-z]+:[^\s]*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[#@$:/\\.][^\s]*|[^\s]*[_/\\=<>|{}][^\s]*|[\w-]+(?:\.[\w-]+)+"
-    r"|true|false|[a-z]+[A-Z]\w*|[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]+)*|(?=\w*\d)(?=\w*[A-Za-z])[\w-]{6,}",
+    r"|true|false|-{1,2}[A-Za-z][\w-]*(?:=\S*)?|[^\n]* :: [^\n]*"
+    r"|[a-z]+[A-Z]\w*|[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]+)*|(?=\w*\d)(?=\w*[A-Za-z])[\w-]{6,}",
 )
 # The same for scripts without blanks, in which a whole sentence is one word: only addresses, and paths of files.
 UNSPACED_IDENTIFIER = re.compile(r"[a-z]+://\S*|[#@$/\\.]\S*|[^\s/\\]*+[/\\]\S*\.[A-Za-z0-9]{2,4}")
+# What a command has beside words: options, paths, files, assignments and marks between commands.
+COMMAND_TOKEN = re.compile(r"-{1,2}[A-Za-z][\w-]*(?:=\S*)?|--|&&|\|\|?|[.*]|\S*[/*=$]\S*|[\w-]+(?:\.[\w-]+)+")
+COMMAND_SHARE = 1 / 3  # of its tokens
 MARKUP = re.compile(r"</[A-Za-z]|<br\b")  # tells tags from what merely stands in such brackets: `List<String>`
 TAG_IN_STRING = re.compile(r"</?[A-Za-z][^<>]*>")
 NAMES_OF_NO_TEXT = frozenset(
     "id ids uuid url uri href src lang locale language version icon color colour class type format date mime key slug"
     " path file filename image img email accesskey accelerator shortcut".split()
 )
+# Keys below which only what begins as a sentence is text; a bracket stands before the first name of a table of TOML.
+NAMES_OF_PROGRAMS = frozenset(
+    "scripts classifiers dependencies devdependencies peerdependencies optionaldependencies engines requires command"
+    " cmd args argv entrypoint run uses runson branches env [tool [project.name".split()
+)
+CAPITALISED_WORD = re.compile(r"\W*[A-ZÀ-Þ][a-zß-ÿ]")
 
 
-def is_text(text: str, name: str = "") -> bool:
-    """Whether a value is text for people; `name` is its key."""
+def is_text(text: str, name: str = "", outer: Iterable[str] = ()) -> bool:
+    """Whether a value is text for people; `name` is its key, `outer` are those of the values around it."""
+    keys = (*outer, name)
+    if not CAPITALISED_WORD.match(text) and not NAMES_OF_PROGRAMS.isdisjoint(map(fold_key, (*keys, ".".join(keys)))):
+        return False
     if not any(map(str.isalpha, text)) or name[:1] in ("@", "$"):
         return False
     if re.split(r"[._-]", name.lower())[-1] in NAMES_OF_NO_TEXT and " " not in text.strip():
@@ -49,7 +62,19 @@ def is_identifier(text: str) -> bool:
     """Whether a value is an address, a path, a program's identifier or the like, ignoring surrounding tags."""
     bare = (TAG_IN_STRING.sub(" ", text) if MARKUP.search(text) else text).strip()
     pattern = UNSPACED_IDENTIFIER if find_unspaced(bare) else IDENTIFIER
-    return pattern.fullmatch(bare) is not None
+    return pattern.fullmatch(bare) is not None or is_command(bare)
+
+
+def is_command(text: str) -> bool:
+    """Whether a value is a command line, such as `tsc -p . && node dist/index.js`."""
+    tokens = text.split() if text[:1].islower() and "\n" not in text else []
+    codes = sum(COMMAND_TOKEN.fullmatch(token) is not None for token in tokens)
+    return len(tokens) > 1 and codes > COMMAND_SHARE * len(tokens)
+
+
+def fold_key(key: str) -> str:
+    """Returns a key without case, hyphens and underscores: `devDependencies`, `runs-on`."""
+    return re.sub("[_-]", "", key.lower())
 
 
 def read_string(raw: str, syntax: TextSyntax) -> Paragraph:

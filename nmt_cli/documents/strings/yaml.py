@@ -200,7 +200,7 @@ class ValueWalker:
         start = anchor.end() if anchor else start
         is_tagged = event.tag not in (None, "!") or (self.kept and len(self.levels) >= self.kept)
         is_other = not style and OTHER_VALUE.fullmatch(event.value) is not None
-        if is_tagged or is_other or not is_text(event.value, key) or start >= end:
+        if is_tagged or is_other or not is_text(event.value, key, filter(None, self.levels)) or start >= end:
             return None
         return Scalar(start, end, style, key, any(self.brackets))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from nmt_cli.carrying.copied_names import find_missing_names
 from nmt_cli.text.symbols import SENTENCE_END
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.checks.context import CheckContext, join_named
@@ -41,6 +42,9 @@ def check_coverage(translation: Translation, context: CheckContext) -> FailedChe
     neglected = find_neglected(translation) if translation.read_back is not None else ()
     lost = [word.text for word in neglected if lacks_translation(word, translation, profile.source)]
     lost += [word for word in translation.left_out if word.lower() not in translation.text.lower()]
+    lost += [
+        name[0] for name in find_missing_names(translation.source, translation.text, profile.source, profile.target)
+    ]
     return FailedCheck("untranslated", f"nothing translates {join_named(lost)}") if lost else None
 
 

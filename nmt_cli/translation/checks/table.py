@@ -116,7 +116,13 @@ CHECKS = (
     CheckRow("colons", "with a colon missing", check_colons),
     CheckRow("final mark", "with a different final mark than the source", check_final_mark),
     CheckRow("sentences", "with a sentence missing", check_sentences),
-    CheckRow("untranslated", "with words that nothing translates", inspect=check_coverage),
+    CheckRow(
+        "untranslated",
+        "with words that nothing translates",
+        inspect=check_coverage,
+        repaired=("lost name",),
+        unrepaired="a name of the source is lost",
+    ),
     CheckRow(
         "copied",
         "left untranslated",

@@ -17,7 +17,17 @@ from nmt_cli.text.word_memory import remember_by_word
 from nmt_cli.text.words import has_letters
 
 Fault = Literal[
-    "empty", "loop", "runaway", "copied", "placeholder", "spans", "enclosed words", "numbers", "dates", "brackets"
+    "empty",
+    "loop",
+    "runaway",
+    "copied",
+    "placeholder",
+    "spans",
+    "enclosed words",
+    "numbers",
+    "dates",
+    "brackets",
+    "untranslated",
 ]
 
 PLACEHOLDER_OPENING = "⟦"

@@ -119,7 +119,7 @@ def find_blocks(line: Line) -> Iterator[Frame]:
 
 
 def find_written_breaks(line: Line) -> Iterator[Frame]:
-    r"""Line ends and tabs as programs write them: `\n`, but not `C:\new`."""
+    r"""Line ends and tabs as programs write them: `\n`."""
     for match in re.finditer(WRITTEN_BREAK, line.text):
         before = line.text[max(0, match.start() - TOKEN) : match.start()]
         after = line.text[match.end() : match.end() + 1]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from nmt_cli.carrying.copied_names import find_missing_names
 from nmt_cli.carrying.glossary import TERMS
 from nmt_cli.carrying.kind import Context, DoubtfulKind, LostKind
 from nmt_cli.carrying.kinds import DOUBTFUL, IF_LOST, KINDS, SYNTAX, find_spans, write_spans
@@ -74,6 +76,7 @@ class LineReader:
             find_names=names.find_names if names else None,
             find_terms=glossary.find_terms if glossary else None,
             find_foreign_words=characters.find_foreign_words if characters else None,
+            find_missing_names=partial(find_missing_names, source=names.source, target=names.target) if names else None,
             write_number=notation.convert if notation else None,
         )
 
