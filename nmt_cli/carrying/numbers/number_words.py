@@ -38,7 +38,8 @@ def list_number_words(languages: tuple[str, str]) -> dict[str, str]:
     written = {source.number_sign: target.number_sign} if source.number_sign and target.number_sign else {}
     for unit, forms in source.time_units.items():
         if unit in target.time_units:
-            written |= dict.fromkeys(forms.split("|"), target.time_units[unit].partition("|")[0])
+            forms_without_stop = forms.replace(".", "").split("|")
+            written |= dict.fromkeys(forms_without_stop, target.time_units[unit].partition("|")[0])
     return written
 
 

@@ -71,9 +71,17 @@ def check_quotes(source: str, target: str, context: CheckContext) -> FailedCheck
 def compare_quotes(source: str, target: str, context: CheckContext, *, is_quoted: bool) -> str:
     """Describes what is wrong with quotation marks; `is_quoted` says that the source has single ones."""
     count, target_count = (sum(map(text.count, DOUBLE_QUOTES)) for text in (source, target))
+    if count == target_count and count_between(target) < count_between(source):
+        return "words between quotations missing"
     if (count or is_quoted) and not target_count and not re.search(QUOTED, target):
         return "quotation marks missing" if keeps_marks(context, DOUBLE_QUOTES) else ""
     return "a quotation mark has no partner" if target_count % 2 > count % 2 else ""
+
+
+def count_between(text: str) -> int:
+    """Counts the parts with words between two quotations: `he said` in `"No," he said, "not me."`"""
+    parts = re.split(f"[{re.escape(DOUBLE_QUOTES)}]", text)
+    return sum(any(map(str.isalpha, part)) for part in parts[2:-2:2])
 
 
 def drop_marks_of_words(source: str, target: str, context: CheckContext) -> tuple[str, str]:

@@ -115,7 +115,7 @@ CHECKS = (
     CheckRow("quotes", "with quotation marks lost, added or unpaired", check_quotes),
     CheckRow("colons", "with a colon missing", check_colons),
     CheckRow("final mark", "with a different final mark than the source", check_final_mark),
-    CheckRow("sentences", "with a sentence missing", check_sentences),
+    CheckRow("sentences", "with a sentence or an item of a list missing", check_sentences),
     CheckRow(
         "untranslated",
         "with words that nothing translates",

@@ -12,6 +12,7 @@ from nmt_cli.text.characters import OPENING
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.translation.placement.units import Unit
 
+FULL_STOP = "."
 SHORTEST_APART = 3  # letters: what is shorter may be a prefix, such as the Hebrew one for "to"
 TRUST = 0.3  # minimum attention to a span from which a wrong placeholder is taken for its own
 
@@ -60,6 +61,8 @@ def name_units(
         blank = blank or unit.blank_before
         if PLACEHOLDER_PATTERN.fullmatch(unit.text) and index not in numbers:
             continue
+        if unit.text == FULL_STOP and ends_with_stop(previous):
+            continue
         if index in numbers:
             number = numbers[index]
             certain = np.zeros_like(unit.attention)
@@ -68,6 +71,11 @@ def name_units(
             unit = Unit(masked.masked[number].text, has_blank, certain, number)
         yield unit._replace(blank_before=unit.blank_before if index in numbers else blank)
         blank, previous = False, unit
+
+
+def ends_with_stop(unit: Unit | None) -> bool:
+    """Whether a unit is a span with a full stop at its end, which then ends the sentence too: `am Mi.`"""
+    return unit is not None and unit.masked_span is not None and unit.text.endswith(FULL_STOP)
 
 
 def decide_blank(previous: Unit | None, blank: bool, placeholder: str, source: str) -> bool:

@@ -36,6 +36,10 @@ def test_other_words_are_left_to_the_network(text: str) -> None:
 
 
 def test_german_words_are_written_in_english() -> None:
+    assert list_written("Er ruft in 5 Min.", "deu", "eng") == ["5 min"]
+    assert [span.end for span in find_spans("Er ruft in 5 Min.", Context(("deu", "eng")), KINDS)] == [
+        len("Er ruft in 5 Min")
+    ]
     assert list_written("Nr. 17 kocht 20 Min. lang, dann 2 Std.", "deu", "eng") == ["No. 17", "20 min", "2 hrs"]
 
 

@@ -6,6 +6,7 @@ from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.profiling.building import build_profile
 from nmt_cli.translation.checks.check import check_pair
 from nmt_cli.translation.checks.context import CheckContext
+from nmt_cli.translation.checks.marks import check_quotes
 
 
 def kinds(source: str, target: str, context: CheckContext) -> list[str]:
@@ -69,3 +70,18 @@ def test_a_lost_colon_is_seen_but_not_that_of_a_time_or_before_speech(
     source: str, target: str, kinds: list[str]
 ) -> None:
     assert [check.kind for check in check_pair(source, target) if check.kind == "colons"] == kinds
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ('"Nein," sagte er, "nicht ich."', ""),
+        ('"Nein," "nicht ich."', "words between quotations missing"),
+        ("„Nein“ – „nicht ich.“", "words between quotations missing"),
+        ("„Nein“, sagte er, „nicht ich.“", ""),
+        ('Er sagte: "Nein, nicht ich."', ""),  # one quotation, with all words
+    ],
+)
+def test_words_between_quotations_are_missed(target: str, message: str) -> None:
+    failed = check_quotes('"No," he said, "not me."', target, CheckContext("eng", "deu"))
+    assert (failed.message if failed else "") == message

@@ -121,3 +121,9 @@ def test_of_two_equal_numbers_none_gets_lost() -> None:
 def test_a_piece_of_numbers_alone_is_kept_once_they_are_found_lost() -> None:
     translator = ScriptedTranslator(lambda line: "o'clock")
     assert repair_line(translator, "4th {name}").text == "4. {name}"
+
+
+def test_a_span_with_a_full_stop_ends_its_sentence_alone() -> None:
+    translator = ScriptedTranslator(lambda line: line.replace("we sleep ⟦0⟧ long.", "long we sleep ⟦0⟧."))
+    translator.reader.context = translator.reader.context._replace(languages=("eng", "deu"))
+    assert repair_line(translator, "we sleep 3 hrs. long.").text == "long we sleep 3 Std."
