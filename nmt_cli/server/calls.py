@@ -25,7 +25,7 @@ from nmt_cli.text.wrapping import format_count
 
 RETRY_SECONDS = 30  # after which a client may ask again
 CLIENT_GONE = 499  # nobody reads this status: the client closed the connection
-UNNAMED = ("/download_file", "/v2/glossaries")  # paths that end with a name
+UNNAMED = ("/download_file", "/v2/glossaries", "/v2/document")  # paths that end with a name
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 

@@ -1,4 +1,8 @@
-"""Translated documents awaiting download: under unguessable names, for ten minutes, and of a bounded size."""
+"""Translated documents awaiting download: under unguessable names, for ten minutes, and of a bounded size.
+
+Also those that clients send and fetch later, which are translated while no request waits for them. Each belongs to the
+key that its client sent, and has a key of its own: whoever sends others finds none of them.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +13,21 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
+
+from nmt_cli.server.errors import RequestError
 
 KEPT_SECONDS = 600.0
 KEPT_BYTES = 1_000_000_000  # of all results together
 LOOKING_SECONDS = 15.0  # between two looks for results that are too old
+MOST_OF_KEY = 10  # documents that are not finished
+MOST_TOGETHER = 40
+MOST_FINISHED = 1_000  # that can still be asked for; their results are removed earlier
 NAME = re.compile(r"[A-Za-z0-9_-]{32}\.[\w.-]{1,100}")
 
 
@@ -72,3 +83,54 @@ class ResultStore:
     def close(self) -> None:
         if "folder" in vars(self):
             shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@dataclass(frozen=True, eq=False)
+class ClientDocument:
+    """A document that a client has sent."""
+
+    owner: str  # the key with which it was sent
+    task: asyncio.Task[str]  # returns the name of the result
+    identifier: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    key: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+
+    @property
+    def error(self) -> BaseException | None:
+        """Why a finished document has no result; None if it has one."""
+        return asyncio.CancelledError() if self.task.cancelled() else self.task.exception()
+
+
+class DocumentStore:
+    """The documents that clients have sent, by their ids, oldest first."""
+
+    def __init__(self) -> None:
+        self.documents: dict[str, ClientDocument] = {}
+
+    def list_unfinished(self) -> list[ClientDocument]:
+        return [document for document in self.documents.values() if not document.task.done()]
+
+    def start(self, owner: str, translate: Callable[[], Coroutine[Any, Any, str]]) -> ClientDocument:
+        """Starts a translation. Raises RequestError if its owner, or the server, has too many."""
+        unfinished = self.list_unfinished()
+        if sum(document.owner == owner for document in unfinished) >= MOST_OF_KEY:
+            raise RequestError(456, f"Quota exceeded: {MOST_OF_KEY} documents are being translated; wait for one")
+        if len(unfinished) >= MOST_TOGETHER:
+            raise RequestError(503, "this server translates too many documents", retry_after=60)
+        finished = [identifier for identifier, document in self.documents.items() if document.task.done()]
+        for identifier in finished[: max(0, len(finished) - MOST_FINISHED + 1)]:
+            del self.documents[identifier]
+        document = ClientDocument(owner, asyncio.ensure_future(translate()))
+        self.documents[document.identifier] = document
+        return document
+
+    def find(self, identifier: str, owner: str, key: str) -> ClientDocument:
+        """Returns a document of an owner. Raises RequestError for any other, and for another key."""
+        document = self.documents.get(identifier)
+        if document is None or (document.owner, document.key) != (owner, key):
+            raise RequestError(404, "Document not found")
+        return document
+
+    def close(self) -> None:
+        """Gives up what is not finished."""
+        for document in self.list_unfinished():
+            document.task.cancel()

@@ -27,7 +27,7 @@ Send = Callable[[HttpMessage], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?")
-FILES = ("/translate_file", "/page/translate_file")
+FILES = ("/translate_file", "/page/translate_file", "/v2/document")
 WRITING = ("/suggest", "/v2/glossaries", *FILES)  # paths of requests that leave something behind
 ALLOWED_HEADERS = "Authorization, Content-Type"
 ALLOWED_METHODS = "GET, POST"
@@ -126,11 +126,11 @@ class Guard:
         return None
 
     def find_limit(self, path: str) -> int:
-        return self.rules.limits.file if path.startswith(FILES) else self.rules.limits.body
+        return self.rules.limits.file if path in FILES else self.rules.limits.body
 
     def bound_body(self, request: Request, receive: Receive) -> BoundedBody:
         """Returns the body of a request, with the limits of its path."""
-        seconds = self.rules.limits.body_seconds * (10 if request.url.path.startswith(FILES) else 1)
+        seconds = self.rules.limits.body_seconds * (10 if request.url.path in FILES else 1)
         return BoundedBody(receive, request.headers, self.find_limit(request.url.path), seconds)
 
     def add_headers(self, send: Send, origin: str | None, body: BoundedBody) -> Send:

@@ -19,7 +19,7 @@ from nmt_cli.server.glossaries import GlossaryStore
 from nmt_cli.server.limits import DEFAULT_LIMITS, Limits
 from nmt_cli.server.models import ModelPool, ServedModel
 from nmt_cli.server.request_counts import RequestCounts
-from nmt_cli.server.results import ResultStore
+from nmt_cli.server.results import DocumentStore, ResultStore
 from nmt_cli.server.suggestions import SuggestionFile
 from nmt_cli.server.texts import SplitTexts, count_lines
 from nmt_cli.server.threads import ReadingThreads
@@ -85,6 +85,7 @@ class Service:
     report: Log = ignore_line  # a line for each failure of the server
     results: ResultStore = field(default_factory=ResultStore)
     glossaries: GlossaryStore = field(default_factory=GlossaryStore)
+    documents: DocumentStore = field(default_factory=DocumentStore)
     counts: RequestCounts = field(default_factory=RequestCounts)
     progress: dict[str, int] = field(default_factory=dict)  # texts done of each document that the page waits for
 
@@ -180,6 +181,7 @@ class Service:
         target: str | None,
         progress: StageReporter = ignore_progress,
         glossary: Glossary | None = None,
+        formality: str = DEFAULT,
     ) -> TranslatedDocument:
         """Translates an uploaded document; its language is detected from its first texts if it is "auto"."""
         from nmt_cli.api.documents import read_first_texts, translate_file
@@ -200,7 +202,7 @@ class Service:
                 lambda translate: translate_file(
                     translate, upload, path, DocumentConfig(), languages, memory=memory, scope=scope, progress=progress
                 ),
-                RequestOptions(glossary=glossary),
+                RequestOptions(choose_register(model, formality), glossary),
             )
         except NmtError as error:
             raise RequestError(400, error.message.replace(str(upload), name)) from error
@@ -211,6 +213,7 @@ class Service:
 
     def close(self) -> None:
         """Stops the workers, and deletes everything kept for clients."""
+        self.documents.close()
         self.threads.close()
         self.batcher.close()
         self.results.close()

@@ -82,6 +82,9 @@ ENDPOINTS: Mapping[str, Callable[[str], bytes]] = {
     "glossary": lambda text: as_form(
         "/v2/glossaries", name="a", source_lang="EN", target_lang="DE", entries=f"{text}\tx"
     ),
+    "DeepL's document": lambda text: as_upload("/v2/document", "a.txt", f"{text}\n", target_lang="DE"),
+    "DeepL's status": lambda text: as_json("/v2/document/x", document_key=text),
+    "DeepL's result": lambda text: as_json("/v2/document/x/result", document_key=text),
     "deletion": lambda text: write_request("DELETE", "/v2/glossaries/x"),
     "page": lambda text: as_json("/page/translate", q=text, **PAIR),
     "document of the page": lambda text: as_upload("/page/translate_file", "a.txt", f"{text}\n", job="1"),
@@ -94,14 +97,14 @@ ENDPOINTS: Mapping[str, Callable[[str], bytes]] = {
     **{path: lambda text, path=path: write_request("GET", path) for path in PLAIN},  # type: ignore[misc]
     "download": lambda text: write_request("GET", f"/download_file/{text[:4]}"),
 }
-OPEN = {"correction", "detection", "download", "glossary", "deletion", *PLAIN}
+DEEPL_DOCUMENTS = {"DeepL's document", "DeepL's status", "DeepL's result"}
+OPEN = {"correction", "detection", "download", "glossary", "deletion", *DEEPL_DOCUMENTS, *PLAIN}
 
 
 def make_odd(random: Random, text: str) -> bytes:
     """Returns a request with values that no client sends."""
-    path = random.choice(
-        ["/translate", "/v2/translate", "/page/translate", "/suggest", "/detect", "/translate_file", "/v2/glossaries"]
-    )
+    paths = "/translate /v2/translate /page/translate /suggest /detect /translate_file /v2/glossaries /v2/document"
+    path = random.choice([*paths.split(), "/v2/document/x"])
     names = [
         "q",
         "source",

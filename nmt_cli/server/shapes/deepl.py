@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from nmt_cli.server.calls import Call, find_secret
-from nmt_cli.server.errors import RequestError
-from nmt_cli.server.glossaries import ClientGlossary
+from nmt_cli.server.calls import Call
 from nmt_cli.server.paths import BOTH, ServedPath
-from nmt_cli.server.shapes import deepl_glossaries
+from nmt_cli.server.shapes import deepl_documents, deepl_glossaries
+from nmt_cli.server.shapes.deepl_glossaries import find_named_glossary
 from nmt_cli.text.tags import FORMAL, INFORMAL
 
 NO_LIMIT = 1_000_000_000_000
@@ -42,17 +41,6 @@ async def translate(call: Call) -> Any:
     }
 
 
-def find_named_glossary(call: Call, source: str, target: str) -> ClientGlossary | None:
-    """Returns the glossary that a request names, if any. Raises RequestError for one of other languages."""
-    if call.values.find("glossary_id") is None:
-        return None
-    glossary = call.service.glossaries.find(call.values.read_text("glossary_id"), find_secret(call))
-    model = call.service.pool.find(glossary.source.code if source == "auto" else source, target)
-    if (model.source, model.target) != (glossary.source, glossary.target):
-        raise RequestError(400, "Invalid request: the glossary is of other languages")
-    return glossary
-
-
 async def list_languages(call: Call) -> Any:
     """Lists the source languages or, with `type=target`, the target languages."""
     pool = call.service.pool
@@ -83,5 +71,6 @@ PATHS = tuple(
         ServedPath("/v2/languages", list_languages, "List the languages, as DeepL does.", (), ("type",), BOTH),
         ServedPath("/v2/usage", report_usage, "Say that there is no quota.", methods=BOTH),
         *deepl_glossaries.PATHS,
+        *deepl_documents.PATHS,
     )
 )

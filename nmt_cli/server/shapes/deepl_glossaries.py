@@ -56,6 +56,17 @@ def find_glossary(call: Call) -> ClientGlossary:
     return call.service.glossaries.find(str(call.request.path_params["identifier"]), find_secret(call))
 
 
+def find_named_glossary(call: Call, source: str, target: str) -> ClientGlossary | None:
+    """Returns the glossary that a request names, if any. Raises RequestError for one of other languages."""
+    if call.values.find("glossary_id") is None:
+        return None
+    glossary = call.service.glossaries.find(call.values.read_text("glossary_id"), find_secret(call))
+    model = call.service.pool.find(glossary.source.code if source == "auto" else source, target)
+    if (model.source, model.target) != (glossary.source, glossary.target):
+        raise RequestError(400, "Invalid request: the glossary is of other languages")
+    return glossary
+
+
 def describe_glossary(glossary: ClientGlossary) -> dict[str, Any]:
     return {
         "glossary_id": glossary.identifier,

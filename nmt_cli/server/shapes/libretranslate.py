@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.datastructures import UploadFile
 from starlette.responses import FileResponse, Response
@@ -99,20 +99,33 @@ def write_address(call: Call, document: TranslatedDocument) -> str:
 
 async def translate_upload(call: Call, progress: StageReporter = ignore_progress) -> TranslatedDocument:
     """Translates the document of a form. Raises RequestError for one that cannot be translated."""
+    source, target = call.values.read_text("source"), call.values.read_text("target")
+    glossary = find_glossary_of(call.values)
+    with tempfile.TemporaryDirectory(prefix="nmt.") as folder:
+        upload = await store_upload(call, Path(folder))
+        return await call.service.translate_document(*upload, source, target, progress, glossary)
+
+
+class StoredUpload(NamedTuple):
+    """A document of a form, as a file, and the name that its client gave it."""
+
+    path: Path
+    name: str
+
+
+async def store_upload(call: Call, folder: Path) -> StoredUpload:
+    """Writes the document of a form into a folder. Raises RequestError for one that cannot be translated."""
     upload = call.values.find("file")
     if not isinstance(upload, UploadFile):
         raise explain_missing("file")
     name = upload.filename or ""
-    source, target = call.values.read_text("source"), call.values.read_text("target")
-    glossary = find_glossary_of(call.values)
     if Path(name).suffix.lower() not in list_suffixes():
         raise RequestError(400, f"Invalid request: this server translates {', '.join(list_suffixes())}")
-    with tempfile.TemporaryDirectory(prefix="nmt.") as folder:
-        path = Path(folder, f"upload{Path(name).suffix.lower()}")
-        with path.open("wb") as file:
-            while block := await upload.read(1 << 20):
-                file.write(block)
-        return await call.service.translate_document(path, name, source, target, progress, glossary)
+    path = folder / f"upload{Path(name).suffix.lower()}"
+    with path.open("wb") as file:
+        while block := await upload.read(1 << 20):
+            file.write(block)
+    return StoredUpload(path, name)
 
 
 def list_suffixes() -> list[str]:
@@ -124,7 +137,11 @@ def list_suffixes() -> list[str]:
 
 
 async def download_file(call: Call) -> Response:
-    name = str(call.request.path_params["name"])
+    return send_result(call, str(call.request.path_params["name"]))
+
+
+def send_result(call: Call, name: str) -> Response:
+    """Returns a translated document. Raises RequestError if it is there no longer."""
     path = call.service.results.find(name)
     if path is None:
         raise RequestError(404, "there is no such file, or no longer")

@@ -1,0 +1,121 @@
+"""DeepL's documents: sent, asked for and fetched by its client, for their own key alone, and bounded."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import time
+
+import deepl
+import httpx
+import pytest
+
+from nmt_cli.server import results
+from nmt_cli.server.errors import RequestError
+from nmt_cli.server.limits import DEFAULT_LIMITS
+from nmt_cli.server.results import DocumentStore
+from nmt_cli.server.service import Service
+from support.served import Client, make_pool, serve_on_port
+
+SUBTITLE = b"1\n00:00:01,000 --> 00:00:02,000\nhello you\n"
+PAIR = {"source_lang": "EN", "target_lang": "DE"}
+
+
+def send(url: str, name: str = "a.txt", content: bytes = b"hello\n", key: str = "k", **values: str) -> httpx.Response:
+    headers = {"Authorization": f"DeepL-Auth-Key {key}"}
+    return httpx.post(f"{url}/v2/document", data=PAIR | values, files={"file": (name, content)}, headers=headers)
+
+
+def ask(url: str, sent: dict[str, str], key: str = "k", result: str = "") -> httpx.Response:
+    headers = {"Authorization": f"DeepL-Auth-Key {key}"}
+    path = f"{url}/v2/document/{sent['document_id']}{result}"
+    return httpx.post(path, json={"document_key": sent["document_key"]}, headers=headers)
+
+
+def wait_until_finished(url: str, sent: dict[str, str]) -> dict[str, str]:
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        status: dict[str, str] = ask(url, sent).json()
+        if status["status"] != "translating":
+            return status
+        time.sleep(0.02)
+    raise TimeoutError
+
+
+def test_the_client_of_deepl_has_documents_translated() -> None:
+    with serve_on_port() as (url, _):
+        client = deepl.DeepLClient("any-key", server_url=url, send_platform_info=False)
+        handle = client.translate_document_upload(SUBTITLE, filename="a.srt", target_lang="DE")
+        while not client.translate_document_get_status(handle).done:
+            time.sleep(0.02)
+        written = io.BytesIO()
+        client.translate_document_download(handle, written)
+        assert written.getvalue() == SUBTITLE.replace(b"hello you", b"HELLO YOU")
+
+
+def test_a_document_is_for_its_own_keys_alone() -> None:
+    with serve_on_port() as (url, _):
+        sent = send(url).json()
+        assert wait_until_finished(url, sent)["status"] == "done"
+        for asked, key in ((sent, "other"), (sent | {"document_key": "x"}, "k"), (sent | {"document_id": "x"}, "k")):
+            assert ask(url, asked, key).status_code == ask(url, asked, key, "/result").status_code == 404
+        assert ask(url, sent, result="/result").content == b"HELLO\n"
+
+
+def test_what_cannot_be_translated_is_an_error_of_its_document() -> None:
+    with serve_on_port() as (url, _):
+        assert send(url, "a.exe").status_code == send(url, output_format="pdf").status_code == 400
+        sent = send(url, "a.docx", b"PK\x03\x04 no archive").json()
+        status = wait_until_finished(url, sent)
+        assert status["status"] == "error" and "a.docx" in status["error_message"]
+        assert ask(url, sent, result="/result").status_code == 404
+        other = send(url, target_lang="FR").json()
+        assert wait_until_finished(url, other)["status"] == "error"
+
+
+def test_a_document_that_takes_too_long_is_given_up() -> None:
+    service = Service(make_pool(seconds_per_line=2.0)[0], DEFAULT_LIMITS._replace(file_seconds=1.0))
+    with serve_on_port(service) as (url, _):
+        sent = send(url).json()
+        assert ask(url, sent, result="/result").status_code == 503
+        assert "1 seconds" in wait_until_finished(url, sent)["error_message"]
+
+
+def test_pages_of_other_sites_send_no_documents() -> None:
+    headers = {"Origin": "https://evil.example"}
+    assert Client().post("/v2/document", data=PAIR, headers=headers).status_code == 403
+    assert Client().post("/v2/document/x/result", data={"document_key": "x"}, headers=headers).status_code == 403
+
+
+def test_only_the_document_itself_may_be_as_large_as_a_document() -> None:
+    service = Service(make_pool()[0], DEFAULT_LIMITS._replace(body=100, file=10_000))
+    large = {"document_key": "x" * 1_000}
+    assert Client(service).post("/v2/document/x", json=large).status_code == 413
+    assert Client(service).post("/v2/document", data=PAIR, files={"file": ("a.exe", b"x" * 1_000)}).status_code == 400
+
+
+def test_a_key_and_a_server_have_so_many_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"MOST_OF_KEY": 2, "MOST_TOGETHER": 3, "MOST_FINISHED": 2}.items():
+        monkeypatch.setattr(results, name, value)
+
+    async def fill() -> None:
+        store, finish = DocumentStore(), asyncio.Event()
+
+        async def translate() -> str:
+            await finish.wait()
+            return "name"
+
+        documents = [store.start(owner, translate) for owner in ("a", "a", "b")]
+        for owner, status in (("a", 456), ("b", 503)):
+            with pytest.raises(RequestError) as caught:
+                store.start(owner, translate)
+            assert caught.value.status == status
+        finish.set()
+        await asyncio.gather(*(document.task for document in documents))
+        last = store.start("a", translate)
+        assert list(store.documents) == [documents[2].identifier, last.identifier]
+        store.close()
+        await asyncio.wait([last.task])
+        assert isinstance(last.error, asyncio.CancelledError)
+
+    asyncio.run(fill())
