@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.api.evaluation_request import EvaluationRequest
 from nmt_cli.languages.codes import is_same_language
+from nmt_cli.runtime.installed_models import name_model
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
@@ -17,29 +18,29 @@ def list_doubts(
     request: EvaluationRequest, model: Path | str, card: ModelCard, corpus: PreparedCorpus | None
 ) -> list[str]:
     """Returns reasons why a model may have been trained on the sentences it is scored on."""
-    is_split = not request.references
-    warnings = list_other_languages(model, card, corpus) if corpus is not None and is_split else []
+    is_split, name = not request.references, name_model(Path(model))
+    warnings = list_other_languages(name, card, corpus) if corpus is not None and is_split else []
     if is_split and (corpus is None or card.dataset_fingerprint != corpus.fingerprint):
         warnings.append(
-            f"{model}/ was trained on other data than {request.data}/: "
+            f"{name} was trained on other data than {request.data}/: "
             f"these {request.split} sentences may be in its training data"
         )
     earlier = list_earlier_data(card)
     if earlier:
         warnings.append(
-            f"{model}/ was trained on {' and '.join(earlier)} too: these sentences may be in that training data"
+            f"{name} was trained on {' and '.join(earlier)} too: these sentences may be in that training data"
         )
     return warnings
 
 
-def list_other_languages(model: Path | str, card: ModelCard, corpus: PreparedCorpus) -> list[str]:
+def list_other_languages(name: str, card: ModelCard, corpus: PreparedCorpus) -> list[str]:
     """Returns a message if the model's languages differ from the corpus's."""
     ours, theirs = card.languages, corpus.languages
     if {"source", "target"} & {*ours, *theirs}:
         return []
     if all(is_same_language(code, other) for code, other in zip(ours, theirs, strict=True)):
         return []
-    return [f"{model}/ translates {ours[0]} -> {ours[1]}, but the data is {theirs[0]} -> {theirs[1]}"]
+    return [f"{name} translates {ours[0]} -> {ours[1]}, but the data is {theirs[0]} -> {theirs[1]}"]
 
 
 def list_earlier_data(card: ModelCard) -> list[str]:

@@ -127,8 +127,10 @@ def open_memories(
 
 def describe_service(url: str, service: Any) -> str:
     """Returns the line that says what is served, and where."""
+    from nmt_cli.runtime.installed_models import name_model
+
     models = [
-        f"{model.source.code} -> {model.target.code}, {model.directory}/"
+        f"{model.source.code} -> {model.target.code}, {name_model(model.directory)}"
         + (f" (BLEU {model.card.development_bleu:.1f})" if model.card.development_bleu is not None else "")
         for model in service.pool.models
     ]

@@ -123,4 +123,4 @@ def test_a_connection_that_waits_to_be_accepted_is_still_served_at_the_end() -> 
 
 def test_a_person_is_told_what_is_served_and_where() -> None:
     line = describe_service("http://127.0.0.1:5000", Service(make_pool()[0]))
-    assert line.startswith("en -> de, eng-deu/, on http://127.0.0.1:5000   page: /")
+    assert line.startswith("en -> de, eng-deu, on http://127.0.0.1:5000   page: /")
