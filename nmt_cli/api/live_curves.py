@@ -1,11 +1,13 @@
 """The curves of a training while it runs: the picture of `nmt visualize --curves`, on a page that renews itself.
 
-A thread serves it; training never waits for it. Only what a watcher is told is shown, and nothing of any text.
+A thread serves it. Training waits for it once: for a browser that shows it, at the end. Only what a watcher is told is
+shown, and nothing of any text.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -31,6 +33,9 @@ class LiveCurves(Watcher):
         self.status = "training begins"
         self.drawn = (0, "")  # how many epochs the picture shows, and the picture
         self.lock = threading.Lock()
+        self.is_over = False
+        self.asked = -float("inf")  # when a browser asked last, by a monotonic clock
+        self.last_look = threading.Event()
 
     def report_run(self, number: int, runs: int, seed: int) -> None:
         self.name = f"run {number} of {runs}, seed {seed}"
@@ -55,8 +60,14 @@ class LiveCurves(Watcher):
     def report_epoch(self, record: EpochRecord, validation: Any) -> None:
         self.histories.setdefault(self.name, []).append(asdict(record))
 
+    def finish(self) -> None:
+        """Waits for the browser that shows the page, if any, to ask for it once more; it keeps what it gets then."""
+        self.status, self.is_over = "training has ended", True
+        if time.monotonic() - self.asked < 2 * RENEWED:
+            self.last_look.wait(2 * RENEWED)
+
     def render_page(self) -> str:
-        body = [f"<h1>{escape(self.name)}</h1>", f"<p>{escape(self.status)}.</p>", self.draw()]
+        body = [f"<h1>{TITLE}</h1>", f"<p>{escape(self.status)}.</p>", self.draw()]
         return render_document(TITLE, body, style=read_asset("nmt_cli.visuals", "report.css"))
 
     def draw(self) -> str:
@@ -84,11 +95,14 @@ def make_handler(curves: LiveCurves, host: str) -> type[BaseHTTPRequestHandler]:
             elif self.path != "/":
                 self.send_error(404)
             else:
-                self.send_page(curves.render_page().encode("utf-8"))
+                curves.asked, is_last = time.monotonic(), curves.is_over
+                self.send_page(curves.render_page().encode("utf-8"), {} if is_last else {"Refresh": RENEWED})
+                if is_last:
+                    curves.last_look.set()
 
-        def send_page(self, page: bytes) -> None:
+        def send_page(self, page: bytes, renewal: dict[str, int]) -> None:
             self.send_response(200)
-            headers = {"Content-Type": "text/html; charset=utf-8", "Content-Length": len(page), "Refresh": RENEWED}
+            headers = {"Content-Type": "text/html; charset=utf-8", "Content-Length": len(page), **renewal}
             for name, value in {**headers, "Content-Security-Policy": POLICY, "Cache-Control": "no-store"}.items():
                 self.send_header(name, str(value))
             self.end_headers()
@@ -125,5 +139,6 @@ def serve_curves(curves: LiveCurves, address: str) -> Iterator[str]:
     try:
         yield write_address(host, server.socket)
     finally:
+        curves.finish()
         server.shutdown()
         server.server_close()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import http.client
+import threading
+import time
 
 import pytest
 
-from nmt_cli.api.live_curves import LiveCurves, is_own_name, serve_curves
+from nmt_cli.api.live_curves import RENEWED, LiveCurves, is_own_name, serve_curves
 from nmt_cli.errors import OptionError
 from nmt_cli.training.watcher import EpochRecord, StepStatus, Watchers
 
@@ -26,6 +28,7 @@ def ask(url: str, path: str = "/", host: str | None = None) -> http.client.HTTPR
 def test_the_page_follows_the_training() -> None:
     curves = LiveCurves()
     watcher = Watchers(curves)
+    looks = []
     with serve_curves(curves, "0") as url:
         first = ask(url)
         page = first.read().decode()
@@ -41,8 +44,19 @@ def test_the_page_follows_the_training() -> None:
         assert ask(url).read().decode() != page
         assert ask(url, "/model.json").status == 404
         assert ask(url, host="evil.example").status == 403
+        timer = threading.Timer(0.2, lambda: looks.append(ask(url)))
+        timer.start()
+    timer.join()
+    assert "Refresh" not in looks[0].headers and "training has ended." in looks[0].read().decode()
     with pytest.raises(OSError):
         ask(url)
+
+
+def test_a_training_that_nobody_looks_at_ends_at_once() -> None:
+    started = time.monotonic()
+    with serve_curves(LiveCurves(), "0"):
+        pass
+    assert time.monotonic() - started < RENEWED
 
 
 def test_each_run_has_its_curve_and_a_resumed_one_its_past() -> None:
