@@ -11,6 +11,7 @@ from nmt_cli.search.sampling import TextId
 from nmt_cli.text.context import SentenceContext
 from nmt_cli.text.marked import MarkedText
 from nmt_cli.translation.batch_search import CountReporter
+from nmt_cli.translation.checks.marks import DOUBLE_QUOTE_SET
 from nmt_cli.translation.config import CheckConfig, RepairConfig
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.segmentation.line_reader import PieceMemory
@@ -61,6 +62,9 @@ class TranslationBatch:
 
     @property
     def has_marks(self) -> bool:
-        """Whether any line has marks, of its own or of a document."""
+        """Whether any line has marks around words: of its own, of a document, or quotation marks."""
         is_marked = any(isinstance(line, MarkedText) and line.enclosed for line in self.lines)
-        return is_marked or any(piece.masked.extracted for piece in self.pieces.values())
+        pieces = self.pieces.values()
+        return is_marked or any(
+            piece.masked.extracted or not DOUBLE_QUOTE_SET.isdisjoint(piece.text) for piece in pieces
+        )

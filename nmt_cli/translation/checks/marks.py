@@ -15,6 +15,7 @@ from nmt_cli.carrying.brackets import PARTNERS, SLASHES
 from nmt_cli.rewriting.final_marks import MARK_KINDS, find_final_mark, share_kind
 from nmt_cli.text.characters import COLONS, DOUBLE_QUOTES, ELLIPSES, PLAIN_BRACKETS, QUOTES, SINGLE_QUOTES
 from nmt_cli.translation.checks.context import CheckContext
+from nmt_cli.translation.checks.renamed import drop_renamed
 from nmt_cli.translation.result import FailedCheck
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def check_brackets(source: str, target: str, context: CheckContext) -> FailedChe
     """
     if BRACKET_SET.isdisjoint(source) and BRACKET_SET.isdisjoint(target) and "/" not in source:
         return None
-    source, target = drop_marks_of_words(source, target, context)
+    source, target = drop_renamed(*drop_marks_of_words(source, target, context))
     if "/" in source and len(SLASHES.pattern.findall(source)) > target.count("/") + target.count("／"):
         return FailedCheck("brackets", "/ missing")
     before, after = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from nmt_cli.carrying.numbers.dates import find_lost_months
 from nmt_cli.carrying.spans import DIGIT
 from nmt_cli.translation.checks.context import CheckContext, join_named
+from nmt_cli.translation.checks.renamed import drop_renamed
 from nmt_cli.translation.result import FailedCheck
 
 
@@ -17,7 +18,7 @@ def check_numbers(source: str, target: str, context: CheckContext) -> FailedChec
         return None
     from nmt_cli.carrying.numbers.values import compare_numbers  # which most lines need not
 
-    missing, invented = compare_numbers(source, target, context.source_language, context.target_language)
+    missing, invented = compare_numbers(*drop_renamed(source, target), context.source_language, context.target_language)
     parts = [
         f"{join_named(numbers)} {what}" for numbers, what in ((missing, "missing"), (invented, "added")) if numbers
     ]

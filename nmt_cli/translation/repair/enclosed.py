@@ -17,10 +17,12 @@ import numpy as np
 from nmt_cli.carrying.spans import find_partners
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.search.sampling import TextId
+from nmt_cli.text.characters import DOUBLE_QUOTES
 from nmt_cli.text.marked import MarkedText
 from nmt_cli.text.normalise import find_unspaced, normalise
 from nmt_cli.text.words import choose_word_pattern, has_letters, has_word
 from nmt_cli.translation.checks.coverage import is_content_word
+from nmt_cli.translation.checks.marks import DOUBLE_QUOTE_SET
 from nmt_cli.translation.placement.traced_text import TextRange
 from nmt_cli.translation.repair.carry_lost import number_words
 from nmt_cli.translation.repair.faults import PUNCTUATION
@@ -84,10 +86,21 @@ def collect_marked(batch: TranslationBatch) -> dict[TextId, MarkedPiece]:
         ids = batch.list_ids(index)
         pieces = [batch.pieces[text_id] for text_id in ids]
         for text_id, piece, of_document in zip(ids, pieces, list_marked(line, pieces), strict=True):
+            translation = batch.translations.get(text_id)
             enclosed = [*list_enclosed(piece), *of_document]
-            if enclosed and text_id in batch.translations:
-                marked[text_id] = MarkedPiece(piece, batch.translations[text_id], enclosed)
+            if translation is not None and (enclosed := [*enclosed, *list_unquoted(piece.text, translation.text)]):
+                marked[text_id] = MarkedPiece(piece, translation, enclosed)
     return marked
+
+
+def list_unquoted(text: str, target: str) -> Iterator[TextRange]:
+    """Yields the characters between the quotation marks of a text whose translation has none.
+
+    Quotation marks alone may be lost by custom, but a network often loses what they enclose with them.
+    """
+    if not DOUBLE_QUOTE_SET.isdisjoint(text) and DOUBLE_QUOTE_SET.isdisjoint(target):
+        for match in re.finditer(rf"[{DOUBLE_QUOTES}]([^{DOUBLE_QUOTES}]+)[{DOUBLE_QUOTES}]", text):
+            yield TextRange(*match.span(1))
 
 
 def list_enclosed(piece: Piece) -> Iterator[TextRange]:

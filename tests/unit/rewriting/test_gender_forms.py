@@ -19,6 +19,7 @@ from nmt_cli.text.aligned import AlignedText
         ("Schüler(innen) und eine Schülerin(nen)", "Schülerinnen und eine Schülerinnen"),
         ("Jede*r hat ein:e gute:n Ärzt*in.", "Jeder hat eine guten Ärztin."),
         ("Donau-Schiffer*in", "Donau-Schifferin"),
+        ("Der/die Leser/in kennt den/die Autor(in) eines/einer Romans.", "Der Leserin kennt den Autorin eines Romans."),
         ("LIEBE KOLLEG*INNEN, liebe lehrer:innen", "LIEBE KOLLEGINNEN, liebe lehrerinnen"),
     ],
 )

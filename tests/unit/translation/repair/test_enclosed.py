@@ -14,7 +14,7 @@ from nmt_cli.text.marked import MarkedText
 from nmt_cli.text.profile import CorpusProfile, TextProfile
 from nmt_cli.text.profiling.building import build_profile
 from nmt_cli.translation.config import LineConfig
-from nmt_cli.translation.repair.enclosed import MarkedPiece, list_enclosed, list_marked, settle_pairs
+from nmt_cli.translation.repair.enclosed import MarkedPiece, list_enclosed, list_marked, list_unquoted, settle_pairs
 from nmt_cli.translation.result import Hypothesis, Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader
 
@@ -104,3 +104,11 @@ def test_telling_words_that_nothing_stands_for_are_left_out(
     lost = translate("öffne die Datei", [0, 1, 2], share=0.2)
     _, new = settle(f"open the file <b>{word}</b>, you two.", lost, hundred_texts)
     assert new.left_out == left_out
+
+
+@pytest.mark.parametrize(
+    ("target", "unquoted"), [("Öffne jetzt.", ["Open", "now"]), ("Öffne „jetzt“.", []), ("Öffne »jetzt«.", [])]
+)
+def test_words_are_asked_for_whose_quotation_marks_are_lost(target: str, unquoted: list[str]) -> None:
+    text = 'Click “Open” "now".'
+    assert [text[start:end] for start, end in list_unquoted(text, target)] == unquoted
