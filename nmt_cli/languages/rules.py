@@ -49,6 +49,7 @@ class LanguageRules(NamedTuple):
     streets: str  # verbose pattern of streets with a number or an abbreviation
     acronyms: frozenset[str]  # that are spelled like frequent words: IT
     determiners: str  # pattern of words after which a noun with a capital names a role: the Customer
+    list_links: str  # pattern of words before the last item of a list
     doubled: frozenset[str]  # that often stand twice in a row: who saw that that was so
     has_dotless_i: bool
     gender_forms: str  # pattern of words that name several genders at once, up to the mark inside or all of it

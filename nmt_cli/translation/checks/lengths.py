@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.words import has_word
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.checks.context import CheckContext
@@ -16,7 +17,6 @@ MARGIN = 1.25  # by which a length may exceed the range of all but two thousandt
 BREAK = r"(?i)<(?:br|/p|/li|/div|/h\d|/tr|/td|/th|hr)\b[^<>]*>|\n"
 COMMA = r",\s"
 ITEM_WORDS = 3  # of an item of a list
-LINK_LETTERS = 4  # of a word before the last item: and, oder
 
 
 def check_length(source: str, target: str, context: CheckContext) -> FailedCheck | None:
@@ -34,28 +34,29 @@ def check_sentences(source: str, target: str, context: CheckContext) -> FailedCh
     A translation that is long enough for all sentences may have fewer.
     """
     if not (has_mark_inside(source) or "<" in source or "\n" in source):
-        return check_items(source, target)
+        return check_items(source, target, context)
     count = count_sentences(source, context.source_language)
     target_count = count_sentences(target, context.target_language) if count > 1 else count
     if target_count >= count or has_length_of_all(source, target, (count - target_count) / count, context):
-        return check_items(source, target)
+        return check_items(source, target, context)
     return FailedCheck("sentences", f"{format_count(count, 'sentence')} became {target_count}")
 
 
-def check_items(source: str, target: str) -> FailedCheck | None:
+def check_items(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Looks for the commas of a list of short items; the one before its last word, such as "and", is style."""
-    commas, target_commas = count_list_commas(source), len(re.findall(COMMA, target))
+    commas, target_commas = count_list_commas(source, context.source_language), len(re.findall(COMMA, target))
     return FailedCheck("sentences", "an item of a list may be missing") if target and target_commas < commas else None
 
 
-def count_list_commas(text: str) -> int:
+def count_list_commas(text: str, language: str) -> int:
     """Counts the commas of a text with three items in a row, the first and last of which may be longer; else 0."""
     parts = re.split(COMMA, text)
-    are_short = [len(part.split()) <= ITEM_WORDS for part in parts[1:-1]]
-    if not any(all(pair) for pair in pairwise(are_short)):
+    if len(parts) <= ITEM_WORDS:
         return 0
-    last = parts[-1].split()
-    return len(parts) - 1 - (not last or len(last[0]) <= LINK_LETTERS)
+    link = re.compile(rf"(?:{find_rules(language).list_links})\b")
+    are_items = [len(part.split()) <= ITEM_WORDS and not link.match(part) for part in parts[1:-1]]
+    is_list = any(all(pair) for pair in pairwise(are_items))
+    return (len(parts) - 1 - (link.match(parts[-1]) is not None)) * is_list
 
 
 def has_length_of_all(source: str, target: str, missing: float, context: CheckContext) -> bool:
