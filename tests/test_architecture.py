@@ -20,6 +20,7 @@ LAYERS = (  # lower ones first; the rooms of one layer know nothing of each othe
         *("signals", "cores", "errors", "__init__"),
     ),
     ("text",),
+    ("workers",),
     ("carrying",),
     ("rewriting",),
     ("sources",),
@@ -35,7 +36,7 @@ LAYERS = (  # lower ones first; the rooms of one layer know nothing of each othe
 )
 FOUNDATION = LAYERS[0]
 # What translates and serves must start at once and run where nothing was prepared or trained.
-APART = ("text", "carrying", "rewriting", "search", "runtime", "translation", "documents", "jobs")
+APART = ("text", "carrying", "rewriting", "search", "runtime", "translation", "documents", "jobs", "workers")
 OWNERS = {
     "keras": ("model", "training"),
     "tensorflow": ("training",),
@@ -45,8 +46,7 @@ OWNERS = {
     "PIL": ("visuals", "model/inception.py"),
     "onnxruntime": ("runtime",),
     "typer": ("cli",),
-    "ray": ("jobs/ray_executor.py",),
-    "pyarrow": ("jobs/ray_executor.py",),
+    "ray": ("workers/cluster.py",),
     "starlette": ("server",),
     "uvicorn": ("server/run.py", "server/connections.py"),
     "h11": ("server/connections.py",),

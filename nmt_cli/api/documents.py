@@ -16,11 +16,12 @@ from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import DocumentSource
 from nmt_cli.errors import FailedLineError
 from nmt_cli.files import require_file, stage_file
-from nmt_cli.jobs.job import InProcess, TranslateBlock
+from nmt_cli.jobs.job import TranslateBlock
 from nmt_cli.jobs.pipeline import translate_units
 from nmt_cli.text.sniffing import HEAD
 from nmt_cli.text.stream import batch_blocks
 from nmt_cli.translation.passages import ContextScope
+from nmt_cli.workers.work import InProcess
 
 if TYPE_CHECKING:
     from nmt_cli.translation.memory.lookup import TranslationMemory

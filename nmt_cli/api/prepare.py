@@ -12,10 +12,12 @@ from nmt_cli.api.log import log_warnings
 from nmt_cli.api.options.arguments import PathLike, build_settings, explain_os_errors, find_path, list_paths
 from nmt_cli.api.options.command_lines import CommandLine, describe_prepare, describe_train
 from nmt_cli.api.progress import StageReporter, ignore_progress
+from nmt_cli.api.startup import silence_ray
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats.inputs import CorpusFile, parse_input
 from nmt_cli.errors import OptionError
 from nmt_cli.runtime.installed_models import find_model_or_file
+from nmt_cli.workers.choice import ExecutorConfig
 
 if TYPE_CHECKING:
     from nmt_cli.api.options.keywords import PrepareKeywords
@@ -35,6 +37,7 @@ class PrepareRequest:
     resume: bool = False
     report: Path | None = None
     processes: int = 1
+    ray: str | None = None  # the address of a cluster
 
     @property
     def inputs(self) -> list[CorpusFile]:
@@ -107,15 +110,16 @@ def prepare(
     resume: bool = False,
     report: PathLike | None = None,
     processes: int = 1,
+    ray: str | None = None,
     progress: StageReporter | None = None,
     **options: Unpack[PrepareKeywords],
 ) -> PrepareReport:
     """Checks, cleans, splits and encodes sentence pairs, and writes the prepared corpus `data`.
 
     `options` are those of `nmt prepare`, such as `vocab_size=2000` or `test=500`; `resume` goes on where an interrupted
-    call was. With several `processes`, the calling
-    program must be importable without side effects, as `multiprocessing` requires. Raises NotFoundError, DataError,
-    OptionError or OutputError.
+    call was. With several `processes`, the calling program must be importable without side effects, as
+    `multiprocessing` requires; `ray` is the address of a cluster. Raises NotFoundError, DataError, OptionError or
+    OutputError.
     """
     sizes = {name: str(options[name]) for name in ("dev", "test") if isinstance(options.get(name), int | float)}
     files = {"source_file": find_path(source_file), "target_file": find_path(target_file)}
@@ -128,6 +132,7 @@ def prepare(
         resume=resume,
         report=find_path(report),
         processes=processes,
+        ray=ray,
         **files,
     )
     prepared = run_preparation(request, progress or ignore_progress).report
@@ -151,7 +156,7 @@ def run_preparation(request: PrepareRequest, progress: StageReporter) -> Prepare
         replace=request.force,
         resume=request.resume,
         report_progress=progress,
-        processes=request.processes,
+        processes=silence_ray(ExecutorConfig(workers=request.processes, ray=request.ray)),
         report=request.report,
         reader=make_picture_reader(config),
     )

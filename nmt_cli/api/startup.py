@@ -12,10 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TypeVar
 
 from nmt_cli import ENVIRONMENT
 from nmt_cli.errors import MissingExtraError, explain_install
-from nmt_cli.jobs.executor import ExecutorConfig
+from nmt_cli.workers.choice import RayConfig
+
+Processes = TypeVar("Processes", bound=RayConfig)
 
 REPORTS_NOTHING = "ORT_DISABLE_TELEMETRY"
 RAY_ENVIRONMENT = {  # no usage report, no notice
@@ -32,7 +35,7 @@ def silence_onnxruntime() -> None:
     os.environ.setdefault(REPORTS_NOTHING, ENVIRONMENT[REPORTS_NOTHING])
 
 
-def silence_ray(processes: ExecutorConfig) -> ExecutorConfig:
+def silence_ray(processes: Processes) -> Processes:
     """Sets up the environment so that Ray reports nothing to anybody, and returns the settings unchanged."""
     if processes.ray is not None:
         for name, value in RAY_ENVIRONMENT.items():

@@ -18,6 +18,7 @@ from nmt_cli.cli.prepared_corpus import show_prepared_corpus
 from nmt_cli.cli.render import Screen, show_stage_progress
 from nmt_cli.cores import count_cores
 from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.workers.choice import RayConfig
 
 
 @with_settings
@@ -25,6 +26,7 @@ def prepare(
     screen: Screen,
     explicit: ExplicitOptions,
     config: PrepareConfig,
+    cluster: RayConfig,
     corpus: Annotated[
         list[str] | None,
         typer.Argument(
@@ -63,6 +65,7 @@ def prepare(
         resume=resume,
         report=report,
         processes=count_cores(),
+        ray=cluster.ray,
     )
     with offer_resumption(screen, request), show_stage_progress(screen) as progress:
         outcome = run_preparation(request, progress)

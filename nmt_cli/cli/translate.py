@@ -29,9 +29,9 @@ from nmt_cli.cli.serve import serve_models
 from nmt_cli.cli.terminal import ScreenConsole, are_terminals
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.errors import OptionError
-from nmt_cli.jobs.executor import ExecutorConfig
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.translation.config import CheckConfig, LineConfig, MemoryConfig, RepairConfig, TagConfig
+from nmt_cli.workers.choice import ExecutorConfig
 
 EXPORT_HELP = "Write the model itself into the directory --output, in the format of another program."
 OUTPUT_HELP = "File to write; of several files a directory, or a pattern such as '{name}.{lang}{ext}'."

@@ -40,6 +40,7 @@ from nmt_cli.corpus.steps.workspace import (
 )
 from nmt_cli.errors import NmtError, OptionError, OutputError
 from nmt_cli.sources.source import PictureReader
+from nmt_cli.workers.choice import ExecutorConfig
 
 NOTHING_TO_RESUME = "nothing was interrupted here: it was made from the beginning"
 
@@ -63,14 +64,14 @@ def prepare(
     resume: bool = False,
     reader: PictureReader | None = None,
     report_progress: PrepareProgress = ignore_progress,
-    processes: int = 1,
+    processes: ExecutorConfig | None = None,
     report: Path | None = None,
 ) -> PrepareReport:
     """Makes the prepared corpus `directory` from one or several inputs: all of it, or nothing.
 
     Raises NotFoundError, DataError, OptionError or OutputError, if possible before the work begins. `replace` replaces
     a prepared corpus, and never anything else; `resume` goes on where an interrupted run was, with the same result.
-    Several `processes` share the reading, with the same result; the calling module must then be importable without side
+    Several `processes` share the work, with the same result; the calling module must then be importable without side
     effects. `report` (.html or .json) has all findings, even refused ones.
     """
     started = time.monotonic()
@@ -81,9 +82,9 @@ def prepare(
         refuse_unrepeatable(texts)
     with open_workspace(directory, describe_preparation(texts, config), resume=resume) as workspace:
         notes = [NOTHING_TO_RESUME] if resume and not workspace.has_journal else []
-        circumstances = Circumstances(workspace, reader, report_progress, processes, report)
+        circumstances = Circumstances(workspace, reader, report_progress, processes or ExecutorConfig(), report)
         corpus, config = check_corpus(inputs, more_text, config, circumstances, notes)
-        manifest = write_corpus(corpus, directory, config, report_progress, replace=replace)
+        manifest = write_corpus(corpus, directory, config, circumstances, replace=replace)
     write_report(report, manifest.findings, manifest)
     return PrepareReport(directory, manifest, time.monotonic() - started, tuple(notes))
 
@@ -95,7 +96,7 @@ class Circumstances:
     workspace: Workspace
     reader: PictureReader | None
     report_progress: PrepareProgress
-    processes: int
+    processes: ExecutorConfig
     report: Path | None
 
 
@@ -141,12 +142,12 @@ def audit_text(text: MonolingualSide, pairs: Pairs, splits: Splits) -> Monolingu
 
 
 def write_corpus(
-    corpus: CheckedCorpus, directory: Path, config: PrepareConfig, report_progress: PrepareProgress, *, replace: bool
+    corpus: CheckedCorpus, directory: Path, config: PrepareConfig, circumstances: Circumstances, *, replace: bool
 ) -> Manifest:
     """Writes the prepared directory, all of it or nothing, and returns its manifest."""
     try:
         with files.stage_directory(directory, replace=replace) as staged:
-            return build(corpus, staged, config, report_progress)
+            return build(corpus, staged, config, circumstances.report_progress, circumstances.processes)
     except OSError as error:
         error.filename = str(directory)  # the error of a full disk names no file, and the staged name means nothing
         raise

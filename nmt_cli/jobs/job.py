@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from nmt_cli.errors import DataError
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags
 from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.passages import ContextScope, TextPassage
+from nmt_cli.workers.work import Executor
 
 if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
+    from nmt_cli.jobs.packing import PackedFiles
     from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.result import Translation
     from nmt_cli.translation.translator import Translator
@@ -27,9 +32,14 @@ class Block(NamedTuple):
     domains: tuple[str, ...] = ()  # of each text; empty if none has any
     passages: tuple[TextPassage, ...] = ()  # that are read in context
 
+    def __str__(self) -> str:
+        return f"texts {self.first + 1:,} to {self.first + len(self.texts):,}"
+
 
 TranslateBlock = Callable[[Block], "list[Translation]"]
+TranslationExecutor = Executor[Block, "list[Translation]"]
 Opener = Callable[[ModelRequest], "Translator"]
+UNPACKED: list[TemporaryDirectory[str]] = []  # folders of packed files, of which some are read late
 
 
 def open_text_translator(request: ModelRequest) -> Translator:
@@ -110,17 +120,37 @@ class Job:
     opener: Opener = open_text_translator
     memory: TranslationMemory | None = None  # of earlier translations
     known_domains: frozenset[str] = frozenset()  # to the model
+    files: PackedFiles | None = None  # those that the request names, for a machine that lacks them
 
     def start(self, *, threads: int | None = None) -> TranslateBlock:
         """Loads the model for `threads` threads (None: all cores) and returns the function that translates a block.
 
         Raises NotFoundError, DamagedError and OptionError as `Translator.load` does.
         """
-        translator = self.opener(self.request._replace(threads=threads))
+        translator = self.open_translator(threads)
         if self.score:
             return lambda block: self.score_block(translator, block)
         options = SearchOptions(self.search, self.repair, self.checks, self.memory, self.known_domains)
         return partial(options.translate_block, translator)
+
+    def open_translator(self, threads: int | None) -> Translator:
+        """Loads the model for `threads` threads, as `start` does."""
+        return self.opener(self.unpack()._replace(threads=threads))
+
+    def pack(self) -> Self:
+        """Returns the job with the models and the glossary that it names. Raises what `PackedFiles.pack` does."""
+        from nmt_cli.jobs.packing import PackedFiles  # which only a cluster needs
+
+        return replace(self, files=PackedFiles.pack(self.request))
+
+    def unpack(self) -> ModelRequest:
+        """Returns the request; that of a packed job names files of this machine, which live as long as the process."""
+        if self.files is None:
+            return self.request
+        from tempfile import TemporaryDirectory  # as above: which only a cluster needs
+
+        UNPACKED.append(TemporaryDirectory(prefix="nmt."))
+        return self.files.unpack(self.request, Path(UNPACKED[-1].name))
 
     def score_block(self, translator: Translator, block: Block) -> list[Translation]:
         """Scores the given translations by the model, and checks them like its own."""
@@ -159,29 +189,3 @@ def split_pair(line: str, number: int) -> tuple[str, str]:
             hint="with --score, each line is a source, a tab and its translation",
         )
     return source, target
-
-
-class Executor(Protocol):
-    """Translates blocks: in this process, in several or on a cluster, always with the same result."""
-
-    @property
-    def replacements(self) -> int:
-        """The number of processes that died and were replaced."""
-        ...
-
-    def translate_blocks(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
-        """Yields the translations of each block, in the order of the blocks, without waiting for a later block.
-
-        An exception that `blocks` raises is raised here, after the translations of the blocks before it.
-        """
-        ...
-
-
-class InProcess(NamedTuple):
-    """Translates in this process."""
-
-    translate: TranslateBlock
-    replacements: int = 0
-
-    def translate_blocks(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
-        return map(self.translate, blocks)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.documents.document import TranslationUnit
 from nmt_cli.errors import NmtError
-from nmt_cli.jobs.job import Block, Executor
+from nmt_cli.jobs.job import Block, TranslationExecutor
 from nmt_cli.translation.passages import ContextScope, PassageCutter, TextPassage
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 def translate_units(
     batches: Iterable[list[TranslationUnit]],
-    executor: Executor,
+    executor: TranslationExecutor,
     observe: Callable[[Translation], None],
     scope: ContextScope = "nothing",
 ) -> Iterator[bytes]:
@@ -55,7 +55,7 @@ def translate_units(
             first += len(texts)
 
     # 3. and 4. The texts of each batch become a block; the executor translates the blocks in order.
-    for searched in executor.translate_blocks(make_blocks()):
+    for searched in executor.map_blocks(make_blocks()):
         # 5. and 6. Write the batch of which these are the translations, unit by unit.
         remaining = iter(searched)
         units = ((unit, list(islice(remaining, len(unit.texts)))) for unit in waiting.popleft())

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.errors import DataError
-from nmt_cli.jobs.job import Block, Executor
+from nmt_cli.jobs.job import Block, TranslationExecutor
 from nmt_cli.jobs.journal import BlockJournal, JournalBlock, hash_texts
 
 if TYPE_CHECKING:
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class JournalledExecutor(NamedTuple):
-    """Translates with another executor, except what an interrupted run has translated. Implements `jobs.job.Executor`.
+    """Translates with another executor, except what an interrupted run has translated. Implements `Executor`.
 
     `with_network` says whether the output depends on what the network attended to.
     """
 
-    executor: Executor
+    executor: TranslationExecutor
     journal: BlockJournal
     resumes: bool
     with_network: bool
@@ -42,7 +42,7 @@ class JournalledExecutor(NamedTuple):
             raise DataError(f"the journal {self.journal.path} is damaged", hint="leave --resume out")
         return translations
 
-    def translate_blocks(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
+    def map_blocks(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
         from nmt_cli.jobs.saved_translations import encode_translation  # numpy; a job itself is light
 
         remaining = iter(blocks)
@@ -62,7 +62,7 @@ class JournalledExecutor(NamedTuple):
                 waiting.append(block)  # before it is yielded: the executor may ask for blocks in another thread
                 yield block
 
-        for translations in self.executor.translate_blocks(keep_blocks()):
+        for translations in self.executor.map_blocks(keep_blocks()):
             texts = waiting.popleft().texts
             if texts:
                 rows = [encode_translation(translation, with_network=self.with_network) for translation in translations]

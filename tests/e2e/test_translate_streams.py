@@ -265,7 +265,7 @@ def test_one_process_imports_nothing_that_it_does_not_need(place: Path) -> None:
         "from nmt_cli.cli.app import main\n"
         "try: main(sys.argv[1:])\n"
         "except SystemExit: pass\n"
-        "names = ('nmt_cli.jobs.workers', 'ray', 'polib', 'pysubs2', 'mdurl', *(f'nmt_cli.{name}' for name in ("
+        "names = ('nmt_cli.workers.pool', 'ray', 'polib', 'pysubs2', 'mdurl', *(f'nmt_cli.{name}' for name in ("
         " 'text.subword_sampling', 'languages.number_words', 'languages.cldr', 'documents.encoding',"
         " 'carrying.numbers.values', 'carrying.numbers.ordinals', 'translation.placement.restoring',"
         " 'translation.placement.span_placement', 'translation.segmentation.frames',"

@@ -17,9 +17,9 @@ from nmt_cli.api.translating.line_layout import LayoutConfig
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.errors import OptionError
 from nmt_cli.evaluation.config import SUBWORD_TOKENIZERS
-from nmt_cli.jobs.executor import ExecutorConfig
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.translation.config import LineConfig, MemoryConfig, RepairConfig, TagConfig
+from nmt_cli.workers.choice import ExecutorConfig
 
 
 def reads_pictures(values: SettingValues) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nmt_cli.api.translating.file_summary import FileSummaries
 from nmt_cli.documents.document import Document
 from nmt_cli.errors import CheckError, FailedLineError
-from nmt_cli.jobs.job import Executor
+from nmt_cli.jobs.job import TranslationExecutor
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.truncation import SourceCuts, describe_limits
 
@@ -96,7 +96,7 @@ class TranslationReport:
                 self.repairs[repair.fault, repair.remedy] += 1
         self.source_cuts.add(translation)
 
-    def add_notes(self, documents: Sequence[Document], executor: Executor) -> None:
+    def add_notes(self, documents: Sequence[Document], executor: TranslationExecutor) -> None:
         """Counts the shortcomings of documents and workers."""
         for document in documents:
             self.notes += document.notes

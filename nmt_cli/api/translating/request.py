@@ -12,12 +12,12 @@ from nmt_cli.api.translating.line_layout import LayoutConfig
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.errors import OptionError
 from nmt_cli.formats import TEXT, find_by_name
-from nmt_cli.jobs.executor import ExecutorConfig
 from nmt_cli.jobs.job import Job
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tags import TagSet
 from nmt_cli.translation.config import CheckConfig, LineConfig, MemoryConfig, ModelRequest, RepairConfig, TagConfig
+from nmt_cli.workers.choice import ExecutorConfig
 
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard

@@ -17,7 +17,7 @@ from nmt_cli.documents import UNMARKED
 from nmt_cli.documents.document import Document
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import hash_file
-from nmt_cli.jobs.job import Executor
+from nmt_cli.jobs.job import TranslationExecutor
 from nmt_cli.runtime.installed_models import CARD, name_model
 from nmt_cli.settings import Settings, option_fields
 from nmt_cli.text.wrapping import format_count
@@ -78,7 +78,7 @@ class ResumableJob:
         done = format_count(self.journal.results, "text is", "texts are")
         return f"{done} translated; go on with: {describe_command(self.request)} --resume"
 
-    def wrap(self, executor: Executor, documents: Sequence[Document]) -> Executor:
+    def wrap(self, executor: TranslationExecutor, documents: Sequence[Document]) -> TranslationExecutor:
         """Returns an executor that keeps its blocks in the journal."""
         if self.journal is None:
             return executor

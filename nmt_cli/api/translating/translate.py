@@ -27,13 +27,13 @@ from nmt_cli.documents import SHEETS, TABLES
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import OptionError
 from nmt_cli.formats import TEXT
-from nmt_cli.jobs.executor import open_executor
 from nmt_cli.jobs.job import split_pair
 from nmt_cli.jobs.pipeline import translate_units
 from nmt_cli.text.stream import batch_arriving, batch_blocks
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.truncation import SourceCuts
 from nmt_cli.visuals.report_path import SUFFIXES_OF_CHECKS, check_report_path
+from nmt_cli.workers.choice import open_executor
 
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard

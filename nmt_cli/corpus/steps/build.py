@@ -28,16 +28,18 @@ from nmt_cli.corpus.manifest import (
 from nmt_cli.corpus.pairs import Pairs
 from nmt_cli.corpus.sides import SourceStatistics, SubwordStatistics
 from nmt_cli.corpus.steps.context import describe_order
+from nmt_cli.corpus.steps.encoding import Encoding, encode_splits
 from nmt_cli.corpus.steps.held_out import REASONS, Division
 from nmt_cli.corpus.steps.monolingual import MonolingualSide, write_monolingual
 from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress
 from nmt_cli.corpus.steps.run_checks import describe_rows
 from nmt_cli.corpus.steps.sources import CorpusSources
-from nmt_cli.corpus.steps.subwords import encode_splits, measure_subwords, obtain_subwords
+from nmt_cli.corpus.steps.subwords import measure_subwords, obtain_subwords
 from nmt_cli.corpus.steps.tagging import count_tags
 from nmt_cli.corpus.steps.written import read_written, write_pairs, write_rejected
 from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
+from nmt_cli.workers.choice import ExecutorConfig
 
 DROP_REASONS = (*(check.name for check in CHECKS if check.action == "dropped"), SAMPLED_OUT)
 
@@ -55,7 +57,13 @@ class CheckedCorpus:
     monolingual: Sequence[MonolingualSide] = ()
 
 
-def build(corpus: CheckedCorpus, directory: Path, config: PrepareConfig, report_progress: PrepareProgress) -> Manifest:
+def build(
+    corpus: CheckedCorpus,
+    directory: Path,
+    config: PrepareConfig,
+    report_progress: PrepareProgress,
+    processes: ExecutorConfig,
+) -> Manifest:
     """Fills `directory` with a prepared corpus. Returns its manifest, which is the last file written."""
     pairs, splits = corpus.pairs, corpus.division.splits
     # 1. Write the text: the pairs that were dropped, with their reasons, those of each split, and the profile of train.
@@ -72,7 +80,8 @@ def build(corpus: CheckedCorpus, directory: Path, config: PrepareConfig, report_
     report_progress("learning subwords", 0, 0)
     subwords = obtain_subwords(pairs, splits.train, directory, config)
     # 3. Encode all splits.
-    truncated_rows = encode_splits(pairs, splits, subwords, directory, report_progress, config)
+    encoding = Encoding(subwords, config)
+    truncated_rows = encode_splits(pairs, splits, encoding, directory, report_progress, processes)
     problem = f"sources longer than max-source-length={config.max_source_length}"
     cut = describe_rows(pairs, truncated_rows, check=TRUNCATION, problem=problem, action="cut")
     # 4. Measure what was written; pictures are stored now.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,6 +44,19 @@ class Chunk:
     number: int  # of the input
     rows: list[Row]
     keep: frozenset[str]
+
+    def __str__(self) -> str:
+        return f"line {self.rows[0].line:,} of input {self.number + 1}, and those after it"
+
+
+class Examination(NamedTuple):
+    """The work of examining chunks. Implements `workers.work.Work`."""
+
+    def start(self, *, threads: int | None = None) -> Callable[[Chunk], ExaminedChunk]:
+        return examine
+
+    def pack(self) -> Examination:
+        return self
 
 
 def examine(chunk: Chunk) -> ExaminedChunk:

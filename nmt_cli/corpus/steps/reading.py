@@ -5,14 +5,8 @@ Knows nothing of what the checks decide.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
-import threading
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from pathlib import Path
 
@@ -23,12 +17,12 @@ from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile, ReadOptions, requir
 from nmt_cli.corpus.formats.reader import Reader, Row
 from nmt_cli.corpus.manifest import FileRecord
 from nmt_cli.corpus.pairs import Pairs, Role
-from nmt_cli.corpus.steps.examine import Chunk, ExaminedChunk, add_chunk, examine
+from nmt_cli.corpus.steps.examine import Chunk, Examination, add_chunk
 from nmt_cli.corpus.steps.tagging import turn_tags
 from nmt_cli.corpus.steps.workspace import ReadingJournal
-from nmt_cli.errors import DataError, WorkerError, find_nearest
-from nmt_cli.signals import block_interrupts
+from nmt_cli.errors import DataError, find_nearest
 from nmt_cli.text.tags import TagPurpose, find_language_tag_of, reverse_tags
+from nmt_cli.workers.choice import ExecutorConfig, share_blocks
 
 PrepareProgress = Callable[[str, int, int], None]  # the stage, what is done, and the total (0: unknown)
 
@@ -38,7 +32,6 @@ def ignore_progress(stage: str, done: int, total: int) -> None:
 
 
 CHUNK = 20_000  # pairs that are examined at a time
-CHUNKS_ALONE = 5  # are examined in this process; only for more it pays to start others
 
 
 class CorpusInputs:
@@ -120,13 +113,13 @@ def read_pairs(
     config: PrepareConfig,
     report_progress: PrepareProgress,
     *,
-    processes: int = 1,
+    processes: ExecutorConfig | None = None,
     journal: ReadingJournal | None = None,
 ) -> Pairs:
     """Reads, normalises, mends and measures the pairs of all inputs, in their order.
 
-    The result does not depend on the number of `processes`, nor on what the `journal` has of an interrupted run. Raises
-    DataError naming the line, or WorkerError.
+    The result does not depend on the `processes`, by default this one alone, nor on what the `journal` has of an
+    interrupted run. Raises DataError naming the line, or WorkerError.
     """
     journal = journal or ReadingJournal()
     pairs = Pairs(
@@ -141,7 +134,8 @@ def read_pairs(
     size = sum(reader.size for reader in inputs.readers)
     report_progress("reading", 0, size)
     chunks = islice(read_chunks(inputs.readers, config), journal.chunks, None)
-    for number, examined in enumerate(examine_chunks(chunks, processes), journal.chunks + 1):
+    shared = share_blocks(Examination(), chunks, processes or ExecutorConfig())
+    for number, examined in enumerate(shared, journal.chunks + 1):
         add_chunk(examined, pairs)
         journal.keep(pairs, number)
         report_progress("reading", min(sum(reader.bytes_read for reader in inputs.readers), size), size)
@@ -173,52 +167,3 @@ def read_chunks(readers: list[Reader], config: PrepareConfig) -> Iterator[Chunk]
 
 def swap_sides(row: Row) -> Row:
     return row._replace(source=row.target, target=row.source, tags=reverse_tags(row.tags))
-
-
-def examine_chunks(chunks: Iterator[Chunk], processes: int) -> Iterator[ExaminedChunk]:
-    """Examines the chunks and yields them in order: the first few in this process, more in several processes."""
-    yield from map(examine, islice(chunks, CHUNKS_ALONE))
-    first = next(chunks, None)
-    if first is None:
-        return
-    if processes == 1:
-        yield examine(first)
-        yield from map(examine, chunks)
-        return
-    context = multiprocessing.get_context("spawn")  # a fork would copy the locks of other threads
-    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=follow_parent)
-    try:
-        waiting: deque[Future[ExaminedChunk]] = deque([submit_chunk(pool, first)])
-        for chunk in chunks:
-            waiting.append(submit_chunk(pool, chunk))
-            if len(waiting) > 2 * processes:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    except BrokenProcessPool as error:
-        raise WorkerError(
-            "a worker process was killed while it read text, perhaps because memory ran out",
-            hint="free some memory, or use fewer processors: taskset -c 0 nmt prepare ...",
-        ) from error
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def submit_chunk(pool: ProcessPoolExecutor, chunk: Chunk) -> Future[ExaminedChunk]:
-    """Submits a chunk; a process that this starts leaves Ctrl-C to its parent from its first moment."""
-    with block_interrupts():
-        return pool.submit(examine, chunk)
-
-
-def follow_parent() -> None:
-    """Sets up a worker process: it leaves Ctrl-C to its parent, and ends when the parent ends, for any reason."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=exit_with_parent, daemon=True).start()
-
-
-def exit_with_parent() -> None:
-    """Waits for the parent process to end, then ends this one."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)

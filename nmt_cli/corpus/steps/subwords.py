@@ -6,17 +6,16 @@ Knows which files of the prepared directory are written; nothing of how pairs ar
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from nmt_cli.arrays.counting import ValueCounts, count_values
-from nmt_cli.arrays.ragged import Ragged, RaggedWriter
+from nmt_cli.arrays.ragged import Ragged
 from nmt_cli.arrays.scratch import iterate_blocks
 from nmt_cli.arrays.special_ids import UNKNOWN
 from nmt_cli.arrays.types import IntArray
@@ -25,14 +24,11 @@ from nmt_cli.corpus.checks.scripts import SCRIPTS, measure_script_shares
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.pairs import Pairs, Side, Texts
 from nmt_cli.corpus.sides import SubwordStatistics
-from nmt_cli.corpus.steps.context import find_contexts
-from nmt_cli.corpus.steps.reading import PrepareProgress
 from nmt_cli.corpus.steps.reused_tokenizer import find_reused_subwords
 from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.corpus.steps.tagging import list_tag_pieces
 from nmt_cli.corpus.steps.target_vocabulary import extract_target_vocabulary
-from nmt_cli.corpus.steps.written import read_written
-from nmt_cli.corpus.tag_rows import drop_contexts, drop_tag_ids, prepend_contexts, prepend_tag_sets
+from nmt_cli.corpus.tag_rows import drop_contexts, drop_tag_ids
 from nmt_cli.text.characters import END_MARKS
 from nmt_cli.text.normalise import count_words
 from nmt_cli.text.symbols import CONTEXT_END
@@ -59,6 +55,10 @@ class LearnedSubwords:
     source_file: str
     target_file: str
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        models = self.source.model, self.target.model  # all that another process needs of a tokenizer
+        return restore_subwords, (*models, self.settings, self.source_file, self.target_file)
+
     @property
     def settings(self) -> TokenizerSettings:
         return self.source.settings
@@ -68,6 +68,16 @@ class LearnedSubwords:
 
     def get_file_name(self, side: Side) -> str:
         return self.source_file if side == "source" else self.target_file
+
+
+def restore_subwords(
+    source: bytes, target: bytes, settings: TokenizerSettings, source_file: str, target_file: str
+) -> LearnedSubwords:
+    """Returns the subwords of these models and files."""
+    tokenizer = Tokenizer(source, settings)
+    return LearnedSubwords(
+        tokenizer, tokenizer if target == source else Tokenizer(target, settings), source_file, target_file
+    )
 
 
 def obtain_subwords(pairs: Pairs, train: IntArray, directory: Path, config: PrepareConfig) -> LearnedSubwords:
@@ -136,81 +146,6 @@ def learn_subwords(pairs: Pairs, train: IntArray, config: PrepareConfig) -> dict
         joint, target = extract_target_vocabulary(joint, settings, sentences["target"])
         return {"joint": joint} if target == joint else {"joint": joint, "target": target}
     return {side: learn(side_sentences) for side, side_sentences in sentences.items()}
-
-
-def encode_splits(
-    pairs: Pairs,
-    splits: Splits,
-    subwords: LearnedSubwords,
-    directory: Path,
-    report_progress: PrepareProgress,
-    config: PrepareConfig,
-) -> IntArray:
-    """Writes the ids of each side of each split, with placeholders for protected spans shared by both sides.
-
-    The sentences are those of the written splits. Returns the rows whose source was truncated to `max_source_length`.
-    """
-    done, total = 0, sum(len(rows) for rows in splits.by_name.values())
-    truncated: list[IntArray] = [np.zeros(0, np.int64)]
-    for split, rows in splits.by_name.items():
-        with ExitStack() as stack:
-            writers = {
-                side: stack.enter_context(closing(make_writer(directory, split, side, subwords)))
-                for side in config.text_sides
-            }
-            start = 0
-            for block in read_blocks(directory / f"{split}.tsv"):
-                block_rows = rows[start : start + len(block)]
-                contexts = find_contexts(pairs, split, block_rows, config)
-                truncated.append(encode_block(block, contexts, block_rows, pairs, subwords, writers, config))
-                start += len(block)
-                report_progress("encoding", done + start, total)
-        done += len(rows)
-    return np.unique(np.concatenate(truncated))
-
-
-def encode_block(
-    block: list[tuple[str, str]],
-    contexts: list[tuple[str, str] | None],
-    rows: IntArray,
-    pairs: Pairs,
-    subwords: LearnedSubwords,
-    writers: Mapping[Side, RaggedWriter],
-    config: PrepareConfig,
-) -> IntArray:
-    """Appends the ids of these pairs, some behind contexts, to those of their split. Returns the truncated rows."""
-    masked, truncated = mask_pairs(block, config), rows[:0]
-    before = [None if context is None else mask_pair(*context) for context in contexts]
-    for number, (side, writer) in enumerate(writers.items()):
-        tokenizer = subwords.get_tokenizer(side)
-        ids = tokenizer.encode_all([pair[SIDES.index(side)] for pair in masked])
-        encoded = Ragged.from_sequences([ids], vocabulary_size=tokenizer.vocabulary_size)
-        if side == "source":
-            truncated = find_longer(encoded, rows, config.max_source_length)
-            encoded = encoded if config.max_source_length is None else encoded.truncate(config.max_source_length)
-        encoded = prepend_contexts(encoded, [pair and pair[number] for pair in before], tokenizer)
-        if side == "source":
-            tags = [pairs.tag_sets[tag_number] for tag_number in pairs.facts.tags[rows].tolist()]
-            encoded = prepend_tag_sets(encoded, tags, tokenizer)
-        writer.append(encoded)
-    return truncated
-
-
-def make_writer(directory: Path, split: str, side: Side, subwords: LearnedSubwords) -> RaggedWriter:
-    """Returns the writer of the ids of one side of a split."""
-    return RaggedWriter(directory / f"{split}.{side}", subwords.get_tokenizer(side).vocabulary_size)
-
-
-def find_longer(encoded: Ragged, rows: IntArray, limit: int | None) -> IntArray:
-    """Returns those of the rows with more ids than the limit."""
-    return rows[encoded.lengths > limit] if limit is not None else rows[:0]
-
-
-def read_blocks(path: Path) -> Iterator[list[tuple[str, str]]]:
-    """Yields the pairs of a written split, CHUNK at a time."""
-    pairs = read_written(path)
-    while block := list(islice(pairs, CHUNK)):
-        yield block
 
 
 def mask_pairs(pairs: list[tuple[str, str]], config: PrepareConfig) -> list[tuple[str, str]]:

@@ -12,10 +12,12 @@ import pytest
 
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.formats.inputs import CorpusFile
+from nmt_cli.corpus.formats.inputs import CorpusFile, parse_input
+from nmt_cli.corpus.manifest import TRUNCATION
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.corpus.steps import build as preparation
 from nmt_cli.errors import OptionError, OutputError, convert_os_error
+from nmt_cli.workers.choice import ExecutorConfig
 from support.corpora import toy_pairs, write_tsv
 
 SPLITS = ("train", "dev", "test")
@@ -235,3 +237,16 @@ def test_the_manifest_has_the_subwords_that_were_taken_over(pairs_file: Path, tm
         pairs_file, tmp_path / "out", PrepareConfig(tokenizer_from=str(tmp_path / place))
     ).manifest.options
     assert (options["tokenizer"], options["lowercase"]) == ("char", True)
+
+
+def test_several_processes_write_what_one_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("reading", "encoding"):
+        monkeypatch.setattr(f"nmt_cli.corpus.steps.{module}.CHUNK", 50)
+    pages = [(*pair, f"page {number // 20}") for number, pair in enumerate(toy_pairs(900))]
+    corpus = write_tsv(tmp_path / "en-de.tsv", [("English", "German", "page"), *pages])
+    # With contexts, tags and truncated sources, all that can stand in a block.
+    config = PrepareConfig(group_column=("page",), context=1, context_share=0.5, max_source_length=4)
+    for workers in (1, 2):
+        prepare(parse_input(f"{corpus}=ui"), tmp_path / str(workers), config, processes=ExecutorConfig(workers=workers))
+    assert contents(tmp_path / "1") == contents(tmp_path / "2")
+    assert any(finding.check == TRUNCATION for finding in PreparedCorpus.load(tmp_path / "2").manifest.findings)

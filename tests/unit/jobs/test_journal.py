@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from nmt_cli.errors import DataError
-from nmt_cli.jobs.job import Block, InProcess
+from nmt_cli.jobs.job import Block
 from nmt_cli.jobs.journal import BlockJournal, hash_texts
 from nmt_cli.jobs.resuming import JournalledExecutor
 from nmt_cli.jobs.saved_translations import decode_value, encode_translation
 from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.translation.result import FailedCheck, Placed, Repair, Translation, WordLinks
+from nmt_cli.workers.work import InProcess
 from support.translations import louder
 
 IDENTITY = {"model": ["a"], "options": {"beam_size": 5}}
@@ -125,7 +126,7 @@ def test_only_what_is_not_finished_is_translated_again(tmp_path: Path) -> None:
         journal = BlockJournal(tmp_path / "x", IDENTITY)
         executor = JournalledExecutor(InProcess(translate), journal, resumes, with_network=False)
         try:
-            return [[each.text for each in translations] for translations in executor.translate_blocks(blocks)]
+            return [[each.text for each in translations] for translations in executor.map_blocks(blocks)]
         finally:
             journal.close()
 
@@ -147,5 +148,5 @@ def test_what_no_journal_wrote_is_no_translation(tmp_path: Path, row: object) ->
     journal.close()
     executor = JournalledExecutor(InProcess(lambda block: []), BlockJournal(journal.path, IDENTITY), True, False)
     with pytest.raises(DataError, match="x is damaged"):
-        list(executor.translate_blocks([Block(0, ("a",))]))
+        list(executor.map_blocks([Block(0, ("a",))]))
     executor.journal.close()

@@ -11,10 +11,11 @@ from nmt_cli.documents import find_format, open_document
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.errors import DataError
-from nmt_cli.jobs.job import Block, InProcess
+from nmt_cli.jobs.job import Block
 from nmt_cli.jobs.pipeline import translate_units
 from nmt_cli.text.stream import batch_arriving, batch_blocks
 from nmt_cli.translation.result import Translation
+from nmt_cli.workers.work import InProcess
 from support.archives import make_docx
 from support.translations import Rule, louder, same
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.documents.document import TranslationUnit
 from nmt_cli.errors import OptionError
-from nmt_cli.jobs.job import InProcess, Job
+from nmt_cli.jobs.job import Job
 from nmt_cli.jobs.pipeline import translate_units
 from nmt_cli.runtime.model_directory import read_card
 from nmt_cli.search.config import SearchConfig
@@ -23,6 +23,7 @@ from nmt_cli.translation.known_tags import find_scope
 from nmt_cli.translation.passages import PASSAGE, ContextScope
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
+from nmt_cli.workers.work import InProcess
 from support.corpora import paged_pairs, prepare_paged
 from support.models import export_untrained
 from support.properties import examples

@@ -13,6 +13,7 @@ from nmt_cli.corpus.formats.inputs import CorpusFile
 from nmt_cli.corpus.steps.build import write_rejected
 from nmt_cli.corpus.steps.reading import CorpusInputs, read_pairs
 from nmt_cli.corpus.steps.run_checks import run_checks
+from nmt_cli.workers.choice import ExecutorConfig
 from support.corpora import toy_pairs, write_tsv
 
 
@@ -47,7 +48,7 @@ def test_several_processes_read_what_one_reads(tmp_path: Path, monkeypatch: pyte
     read = []
     for processes in (1, 2):
         inputs = CorpusInputs({"train": [CorpusFile(path), CorpusFile(path)]}, PrepareConfig())
-        read.append(read_pairs(inputs, PrepareConfig(), silent, processes=processes))
+        read.append(read_pairs(inputs, PrepareConfig(), silent, processes=ExecutorConfig(workers=processes)))
     one, two = read
     assert list(one.source) == list(two.source) and one.originals == two.originals
     for name, array in vars(one.facts).items():

@@ -8,9 +8,9 @@ import pytest
 
 from nmt_cli.errors import DamagedError, DataError, WorkerError
 from nmt_cli.jobs.job import Block
-from nmt_cli.jobs.workers import WorkerPool
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import ModelRequest
+from nmt_cli.workers.pool import WorkerPool
 from support.jobs import BrokenJob, LoudJob
 
 pytestmark = pytest.mark.whole
@@ -29,7 +29,7 @@ def test_blocks_come_back_in_order_also_from_a_worker_that_is_killed(job: LoudJo
     texts = [f"text {number}" for number in range(20)]
     texts[5] = "die"
     with WorkerPool(job, 2) as workers:
-        translations = [block[0].text for block in workers.translate_blocks(blocks(*texts))]
+        translations = [block[0].text for block in workers.map_blocks(blocks(*texts))]
         assert workers.replacements == 1
     assert translations == [text.upper() for text in texts]
     assert not any(worker.process.is_alive() for worker in workers.workers)
@@ -37,7 +37,7 @@ def test_blocks_come_back_in_order_also_from_a_worker_that_is_killed(job: LoudJo
 
 def test_a_block_that_kills_every_worker_is_named(job: LoudJob) -> None:
     with WorkerPool(job, 1) as workers:
-        translations = workers.translate_blocks(blocks("good", "die!"))
+        translations = workers.map_blocks(blocks("good", "die!"))
         assert next(translations)[0].text == "GOOD"
         with pytest.raises(WorkerError, match="texts 2 to 2"):
             next(translations)
@@ -46,7 +46,7 @@ def test_a_block_that_kills_every_worker_is_named(job: LoudJob) -> None:
 def test_an_answer_does_not_wait_for_the_next_block(job: LoudJob) -> None:
     sent: queue.Queue[Block | None] = queue.Queue()
     with WorkerPool(job, 2) as workers:
-        translations = workers.translate_blocks(iter(sent.get, None))
+        translations = workers.map_blocks(iter(sent.get, None))
         for number, text in enumerate(["one", "two", "three"]):
             sent.put(Block(number, (text,)))
             assert next(translations)[0].text == text.upper()
@@ -60,18 +60,18 @@ def test_what_goes_wrong_in_a_worker_or_before_it_is_raised_in_its_place(job: Lo
         raise DataError("line 2")
 
     with WorkerPool(job, 2) as workers:
-        translations = workers.translate_blocks(broken())
+        translations = workers.map_blocks(broken())
         assert next(translations)[0].text == "GOOD"
         with pytest.raises(DataError, match="line 2"):
             next(translations)
         with pytest.raises(ValueError, match="cannot be"):
-            list(workers.translate_blocks(blocks("fail")))
+            list(workers.map_blocks(blocks("fail")))
 
 
 def test_a_model_that_cannot_be_loaded_is_told_as_it_is_without_workers(tmp_path: Path) -> None:
     job = BrokenJob(ModelRequest(tmp_path), SearchConfig())
     with WorkerPool(job, 2) as workers, pytest.raises(DamagedError) as problem:
-        list(workers.translate_blocks(blocks("good")))
+        list(workers.map_blocks(blocks("good")))
     assert (problem.value.message, problem.value.hint) == ("model.json is damaged", "train it again")
 
 
@@ -84,5 +84,5 @@ def test_no_more_blocks_are_read_ahead_than_the_workers_need(job: LoudJob) -> No
             yield Block(number, ("x",))
 
     with WorkerPool(job, 2) as workers:
-        next(workers.translate_blocks(endless()))
+        next(workers.map_blocks(endless()))
         assert len(numbers) < 20

@@ -1,0 +1,134 @@
+"""Encodes the splits of a prepared corpus, block by block, so that cores and machines can share the work.
+
+Knows how ids are written; nothing of how subwords are learned. Letters: N pairs of a block.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from nmt_cli.arrays.ragged import Ragged, RaggedWriter
+from nmt_cli.arrays.types import BoolArray, IntArray
+from nmt_cli.carrying.masking import mask_pair
+from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.pairs import Pairs, Side
+from nmt_cli.corpus.steps.context import find_contexts
+from nmt_cli.corpus.steps.reading import PrepareProgress
+from nmt_cli.corpus.steps.split import Splits
+from nmt_cli.corpus.steps.subwords import CHUNK, SIDES, LearnedSubwords, mask_pairs
+from nmt_cli.corpus.steps.written import read_written
+from nmt_cli.corpus.tag_rows import prepend_contexts, prepend_tag_sets
+from nmt_cli.text.tags import TagSet
+from nmt_cli.workers.choice import ExecutorConfig, share_blocks
+
+
+class SplitBlock(NamedTuple):
+    """N neighbouring pairs of a written split."""
+
+    split: str
+    first: int  # the number of the first pair in the split
+    pairs: list[tuple[str, str]]
+    contexts: list[tuple[str, str] | None]  # (N,) the pairs that they are learned behind
+    tags: list[TagSet]  # (N,)
+
+    def __str__(self) -> str:
+        return f"pairs {self.first + 1:,} to {self.first + len(self.pairs):,} of {self.split}"
+
+
+class EncodedBlock(NamedTuple):
+    """The ids of N pairs, with their contexts and tags, by side."""
+
+    ids: dict[Side, Ragged]
+    is_truncated: BoolArray  # (N,) whether the source was longer than `max_source_length`
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """What a process needs to encode blocks. Implements `workers.work.Work`."""
+
+    subwords: LearnedSubwords
+    config: PrepareConfig
+
+    def start(self, *, threads: int | None = None) -> Callable[[SplitBlock], EncodedBlock]:
+        return self.encode_block
+
+    def pack(self) -> Encoding:
+        return self
+
+    def encode_block(self, block: SplitBlock) -> EncodedBlock:
+        """Encodes the pairs of a block, with placeholders for protected spans shared by both sides."""
+        limit = self.config.max_source_length
+        masked, is_truncated = mask_pairs(block.pairs, self.config), np.zeros(len(block.pairs), np.bool_)
+        before = [None if context is None else mask_pair(*context) for context in block.contexts]
+        ids: dict[Side, Ragged] = {}
+        for side in self.config.text_sides:
+            number, tokenizer = SIDES.index(side), self.subwords.get_tokenizer(side)
+            encoded = Ragged.from_sequences(
+                [tokenizer.encode_all([pair[number] for pair in masked])], vocabulary_size=tokenizer.vocabulary_size
+            )
+            if side == "source" and limit is not None:
+                is_truncated, encoded = encoded.lengths > limit, encoded.truncate(limit)
+            encoded = prepend_contexts(encoded, [pair and pair[number] for pair in before], tokenizer)
+            ids[side] = prepend_tag_sets(encoded, block.tags, tokenizer) if side == "source" else encoded
+        return EncodedBlock(ids, is_truncated)
+
+
+def encode_splits(
+    pairs: Pairs,
+    splits: Splits,
+    encoding: Encoding,
+    directory: Path,
+    report_progress: PrepareProgress,
+    processes: ExecutorConfig,
+) -> IntArray:
+    """Writes the ids of each side of each split, in which the sentences are those of the written splits.
+
+    Returns the rows whose source was truncated.
+    """
+    waiting: deque[tuple[str, IntArray]] = deque()
+    done, total = 0, sum(len(rows) for rows in splits.by_name.values())
+    truncated: list[IntArray] = [np.zeros(0, np.int64)]
+
+    def read_blocks() -> Iterator[SplitBlock]:
+        for split, rows in splits.by_name.items():
+            for block in read_split(directory / f"{split}.tsv", split, rows, pairs, encoding.config):
+                waiting.append((split, rows[block.first :][: len(block.pairs)]))
+                yield block
+
+    with ExitStack() as stack:
+        writers = {
+            (split, side): stack.enter_context(closing(make_writer(directory, split, side, encoding.subwords)))
+            for split in splits.by_name
+            for side in encoding.config.text_sides
+        }
+        for encoded in share_blocks(encoding, read_blocks(), processes):
+            split, rows = waiting.popleft()
+            for side, ids in encoded.ids.items():
+                writers[split, side].append(ids)
+            truncated.append(rows[encoded.is_truncated])
+            done += len(rows)
+            report_progress("encoding", done, total)
+    return np.unique(np.concatenate(truncated))
+
+
+def read_split(path: Path, split: str, rows: IntArray, pairs: Pairs, config: PrepareConfig) -> Iterator[SplitBlock]:
+    """Yields the pairs of a written split, which are those of these rows, CHUNK at a time."""
+    written, first = read_written(path), 0
+    while block := list(islice(written, CHUNK)):
+        block_rows = rows[first : first + len(block)]
+        tags = [pairs.tag_sets[number] for number in pairs.facts.tags[block_rows].tolist()]
+        yield SplitBlock(split, first, block, find_contexts(pairs, split, block_rows, config), tags)
+        first += len(block)
+
+
+def make_writer(directory: Path, split: str, side: Side, subwords: LearnedSubwords) -> RaggedWriter:
+    """Returns the writer of the ids of one side of a split."""
+    return RaggedWriter(directory / f"{split}.{side}", subwords.get_tokenizer(side).vocabulary_size)

@@ -1,0 +1,58 @@
+"""Chooses the processes that work: settings and executor. Light: the command line imports it for help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain, islice
+
+from nmt_cli.settings import Settings, setting
+from nmt_cli.workers.work import Executor, InProcess, Work, WorkAnswer, WorkItem
+
+ALONE = 5  # blocks that this process works on by itself: only for more it pays to start others
+
+
+class RayConfig(Settings, panel="Processes"):
+    """The cluster on which processes run, if they run on one."""
+
+    ray: str | None = setting(
+        None, "Work on Ray: the address of a cluster, or auto for one that runs here, else for this machine's cores."
+    )
+
+
+class ExecutorConfig(RayConfig, panel="Processes"):
+    """The number of processes that translate, and where they run."""
+
+    workers: int = setting(1, "Number of processes, each on one core; for large files.", low=1, high=1024)
+
+
+@contextmanager
+def open_executor(work: Work[WorkItem, WorkAnswer], config: ExecutorConfig) -> Iterator[Executor[WorkItem, WorkAnswer]]:
+    """Yields who does the work; all processes stop when the block ends.
+
+    Raises MissingExtraError without Ray, NotFoundError for a cluster that is not there, and what the work raises when
+    it starts.
+    """
+    if config.ray is not None:
+        from nmt_cli.workers.cluster import RayCluster  # Ray is an extra, and takes a second to load
+
+        with RayCluster(work, config.ray) as cluster:
+            yield cluster
+    elif config.workers > 1:
+        from nmt_cli.workers.pool import WorkerPool  # multiprocessing, which one process does not need
+
+        with WorkerPool(work, config.workers) as workers:
+            yield workers
+    else:
+        yield InProcess(work.start())
+
+
+def share_blocks(
+    work: Work[WorkItem, WorkAnswer], blocks: Iterable[WorkItem], config: ExecutorConfig
+) -> Iterator[WorkAnswer]:
+    """Yields the answer to each block, in order: to the first few from this process, to more from all."""
+    remaining = iter(blocks)
+    yield from map(work.start(), islice(remaining, ALONE))
+    for first in remaining:  # if there is one: the executor takes all others
+        with open_executor(work, config) as executor:
+            yield from executor.map_blocks(chain([first], remaining))

@@ -1,0 +1,63 @@
+"""Models and glossaries travel with their job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from nmt_cli.carrying.glossary import Glossary
+from nmt_cli.errors import NotFoundError
+from nmt_cli.jobs.packing import PackedFiles
+from nmt_cli.runtime.model_directory import FLOAT, FORMAT, ModelCard, name_graphs, read_card, write_card
+from nmt_cli.text.profile import PROFILE_NAME
+from nmt_cli.translation.config import LineConfig, ModelRequest
+
+
+@pytest.fixture(scope="module")
+def unread_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns a directory that passes for a model as long as nobody reads its graphs."""
+    directory = tmp_path_factory.mktemp("ray")
+    for name in (*name_graphs(FLOAT), "joint.spm", PROFILE_NAME):
+        (directory / name).write_bytes(bytes(100_000))
+    kinds = {name: str(kind) for name, kind in ModelCard.__annotations__.items()}
+    values = {name: {} if "dict" in kind or "Entries" in kind else "joint.spm" for name, kind in kinds.items()}
+    values["vocabularies"] = {"source": 9, "target": 9, "joint": True}
+    values["tokenizer"] = {"kind": "unigram", "lowercase": False}
+    write_card(directory, ModelCard(**{**values, "format": FORMAT, "epochs": 1, "context": 0}))
+    return directory
+
+
+def test_the_model_travels_with_its_job(unread_model: Path, tmp_path: Path) -> None:
+    request = ModelRequest(unread_model, ensemble=(unread_model,))
+    files = PackedFiles.pack(request)
+    unpacked = files.unpack(request, tmp_path)
+    assert unpacked.model.parent == tmp_path
+    assert PackedFiles.pack(unpacked).models == files.models
+
+
+def test_the_model_that_reads_back_travels_too(unread_model: Path, tmp_path: Path) -> None:
+    reverse = copytree(unread_model, tmp_path / "reverse")
+    write_card(reverse, read_card(reverse)._replace(epochs=2))
+    request = ModelRequest(unread_model, (unread_model,), check_with=reverse)
+    shipped = PackedFiles.pack(request).unpack(request, tmp_path)
+    assert len(shipped.ensemble) == 1 and shipped.check_with is not None
+    assert read_card(shipped.check_with).epochs == 2
+
+
+def test_the_glossary_travels_too(unread_model: Path, tmp_path: Path) -> None:
+    terms, directory = tmp_path / "terms.tsv", tmp_path / "there"
+    terms.write_text("dog\tHund\n")
+    request = ModelRequest(unread_model, lines=LineConfig(glossary=str(terms)))
+    files = PackedFiles.pack(request)
+    terms.unlink()
+    directory.mkdir()
+    lines = files.unpack(request, directory).lines
+    assert lines is not None and lines.glossary is not None
+    assert Glossary.load(Path(lines.glossary)).terms == {"dog": "Hund"}
+
+
+def test_a_model_that_is_not_there_is_told_where_the_job_is_packed(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="no model"):
+        PackedFiles.pack(ModelRequest(tmp_path))
