@@ -114,7 +114,10 @@ def strip_paths(value: Any) -> Any:
         return {key: strip_paths(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [strip_paths(inner) for inner in value]
-    return Path(value).name if isinstance(value, str) and value.startswith(("/", "~", "..")) else value
+    if not isinstance(value, str) or not value.startswith(("/", "~", "..")):
+        return value
+    path = Path(value)
+    return path.parent.name if path.name == MODEL else path.name
 
 
 def shrink_model(model: Path, target: Path, corpus: PreparedCorpus) -> None:
@@ -236,7 +239,7 @@ def write_pages(folder: Path, name: str, corpus: PreparedCorpus, scores: Mapping
         "direction": f"{source} to {target}",
         "network": describe_network(ModelConfig.from_options(**card.network)),
         "example": make_example(card.source_language),
-        "epochs": str(card.epochs),
+        "epochs": f"{card.epochs} epochs" + (" from earlier weights" if card.training.get("init_from") else ""),
         "pairs": f"{counts['train']:,}",
         "scores": format_scores(scores),
         "signatures": "; ".join(f"{METRICS[name]} `{first[name]['signature']}`" for name in METRICS),

@@ -3,7 +3,8 @@
     python data/models/renew.py --tatoeba PAIRS --help-pages PAIRS --interface PAIRS --captions PAIRS --work DIR
 
 The files are tab-separated, compressed or not: those of `corpus.py`, and captions that are only translated. DIR gets
-all that is made on the way, and a run that was stopped goes on from there.
+all that is made on the way, and a run that was stopped goes on from there. With `--go-on`, trainings start from the
+weights of the packages, with their subwords.
 """
 
 from __future__ import annotations
@@ -18,31 +19,37 @@ from pathlib import Path
 from corpus import make_corpus, read_pairs, write_pairs
 from make import HERE, make_package
 
+from nmt_cli.runtime.installed_models import find_model
+
 NETWORK = ("--units", "512", "--embedding", "256")
+RATE = ("--learning-rate", "0.0015")  # half of that for random weights
 SETS = ("tatoeba", "help", "pages", "ui")
 DIRECTIONS = {"eng-deu": (), "deu-eng": ("--reverse",)}
 NMT = (sys.executable, "-m", "nmt_cli")
 
 
 def prepare(corpora: argparse.Namespace, work: Path) -> None:
-    """Writes the corpus, and prepares it."""
+    """Writes the corpus, and prepares it: with new subwords, or with those of the packages."""
     corpus = work / "corpus"
     make_corpus(corpora.tatoeba, corpora.help_pages, corpora.interface, corpus)
     write_pairs(corpus / "test" / "captions.tsv", read_pairs(corpora.captions))
     splits = ("--dev", corpus / "dev.tsv", "--test", corpus / "test.tsv")
-    subprocess.run([*NMT, "prepare", f"{corpus}/eng-deu.tsv=train", *splits, "--data", work / "prepared"], check=True)
+    subwords = ("--tokenizer-from", find_model(Path("eng-deu"))) if corpora.go_on else ()
+    command = [*NMT, "prepare", f"{corpus}/eng-deu.tsv=train", *splits, *subwords, "--data", work / "prepared"]
+    subprocess.run(command, check=True)
 
 
-def train(work: Path, time: str) -> None:
-    """Trains both directions at once, each on its share of the cores."""
+def train(work: Path, time: str, *, go_on: bool) -> None:
+    """Trains both directions at once, each on its share of the cores, from random weights or those of the packages."""
     cores = os.sched_getaffinity(0)
     shares = (set(sorted(cores)[::2]), set(sorted(cores)[1::2]) or cores)
     trainings = []
     for (name, direction), share in zip(DIRECTIONS.items(), shares, strict=True):
+        start = ("--init-from", find_model(Path(name)), *RATE) if go_on else NETWORK
         command = [*NMT, "train", "--data", work / "prepared", "--model", work / name, "--time", time, *direction]
         resume = ("--resume",) if (work / name / "checkpoints").is_dir() else ()
         os.sched_setaffinity(0, share)  # which the process inherits
-        trainings.append(subprocess.Popen([*command, *NETWORK, *resume, "--quiet"]))
+        trainings.append(subprocess.Popen([*command, *start, *resume, "--quiet"]))
     os.sched_setaffinity(0, cores)
     codes = [training.wait() for training in trainings]
     if any(codes):
@@ -71,10 +78,11 @@ def main() -> None:
     for option in ("--tatoeba", "--help-pages", "--interface", "--captions", "--work"):
         parser.add_argument(option, type=Path, required=True)
     parser.add_argument("--time", default="75m", help="of training")
+    parser.add_argument("--go-on", action="store_true", help="train the packages further")
     options = parser.parse_args()
     if not (options.work / "prepared").is_dir():
         prepare(options, options.work)
-    train(options.work, options.time)
+    train(options.work, options.time, go_on=options.go_on)
     for folder in pack(options.work):
         print(folder)
 
