@@ -32,7 +32,7 @@ class ErasureLimits(NamedTuple):
 
 # Chosen so that at most 1 % of references fail (benchmarks/log/left-out.md). The first that a word is within counts.
 ERASURE_LIMITS = (
-    ErasureLimits(150, 0.25, 0.5),
+    ErasureLimits(300, 0.25, 0.5),
     ErasureLimits(4_000, 1.5, 0.3),
     ErasureLimits(1_000, 1.0, 0.15),
     ErasureLimits(300, 0.5, 0.15),
