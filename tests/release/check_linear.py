@@ -26,6 +26,7 @@ from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.sampling import TextId
 from nmt_cli.sources.source import SourceRow
+from nmt_cli.text.context import SentenceContext
 from nmt_cli.translation.batch_search import CountReporter
 from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.result import Hypothesis, Translation
@@ -65,8 +66,9 @@ class CopySearch(SentenceSearch):
         config: SearchConfig,
         progress: CountReporter | None = None,
         text_ids: Sequence[TextId] | None = None,
+        contexts: Sequence[SentenceContext | None] = (),
     ) -> list[Translation]:
-        rows = self.batch_search.source.make_rows(texts, config.max_source_length)
+        rows = self.batch_search.source.make_rows(texts, config.max_source_length, contexts=contexts)
         return [self.copy(text, row) for text, row in zip(texts, rows, strict=True)]
 
     def copy(self, text: str, row: SourceRow) -> Translation:

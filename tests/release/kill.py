@@ -25,8 +25,9 @@ import numpy as np
 
 NMT = (sys.executable, "-m", "nmt_cli")
 FINISHED = "it was finished"
+TEXTS = 9_000  # without translations: three blocks, after each of which a training that is killed may continue
 SYLLABLES = ["ba", "de", "gi", "ko", "lu", "ma", "ne", "po"]
-TRAIN = """--epochs 12 --batch 16 --embedding 16 --units 16 --set attention-units=8 --set ema=0.9
+TRAIN = """--epochs 12 --embedding 16 --units 16 --set attention-units=8 --set ema=0.9
     --set average=2 --set accumulate=2 --subword-sampling 0.2 --word-dropout 0.1
     --set checkpoint-minutes=0 --quiet --resume""".split()
 
@@ -38,7 +39,7 @@ def prepare(folder: Path) -> None:
     pairs = [f"{' '.join(words)}\t{' '.join(word[::-1] for word in words)}" for words in sorted(sentences)]
     corpus, text = folder / "toy.tsv", folder / "text.txt"
     corpus.write_text("\n".join(pairs), encoding="utf-8")
-    more = [" ".join(generator.choices(SYLLABLES, k=7))[::-1] for _ in range(200)]
+    more = [" ".join(generator.choices(SYLLABLES, k=7))[::-1] for _ in range(TEXTS)]
     text.write_text("\n".join(more), encoding="utf-8")
     options = ("--data", str(folder / "prepared"), "--vocab-size", "300", "--quiet", "--monolingual-target", str(text))
     subprocess.run([*NMT, "prepare", str(corpus), *options], check=True)
@@ -67,9 +68,12 @@ def kill(folder: Path, options: Sequence[str], pause: float, early: bool) -> str
 
 
 def describe(model: Path) -> str:
-    """Returns how far the newest checkpoint of a model or of its stages is."""
+    """Returns how far the newest checkpoint of a model or of its stages is, or the journal of its translations."""
     try:
-        newest = max(model.rglob("state.npz"), key=lambda path: path.stat().st_mtime)
+        files = [path for name in ("state.npz", "*.journal") for path in model.rglob(name)]
+        newest = max(files, key=lambda path: path.stat().st_mtime)
+        if newest.suffix == ".journal":
+            return f"{newest.name}: {newest.stat().st_size:,} bytes"
         with np.load(newest) as file:
             progress = json.loads(str(file["facts"]))["progress"]
     except (FileNotFoundError, ValueError):  # there is none, or a stage ends and removes its own
@@ -99,7 +103,7 @@ def main() -> None:
     parser.add_argument("--pause", type=float, default=2.0)
     parser.add_argument("--synthetic", choices=("none", "back", "diversify", "both", "distil"), default="none")
     options = parser.parse_args()
-    typed = ["--synthetic", options.synthetic]
+    typed = ["--synthetic", options.synthetic, "--batch", "16" if options.synthetic == "none" else "64"]
     generator = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

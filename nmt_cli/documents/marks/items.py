@@ -5,11 +5,12 @@ Only values. Must not know any format, nor where marks go in a translation.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, chain, groupby, pairwise
+from itertools import accumulate, chain, count, groupby, pairwise
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from nmt_cli.carrying.spans import find_partners
@@ -96,9 +97,8 @@ class ParagraphSegment:
     @cached_property
     def code_names(self) -> dict[int, str]:
         """The text for each item of code, by index: `{1}`, `{2}` ..., or others if these occur."""
-        plain = "".join(item.text for item in self.items)
-        candidates = (f"{{{number}}}" for number in range(1, 1_000_000))
-        available = (name for name in candidates if name not in plain)
+        used = set(re.findall(r"\{\d+\}", "".join(item.text for item in self.items)))
+        available = (name for number in count(1) if (name := f"{{{number}}}") not in used)
         return {index: next(available) for index, item in enumerate(self.items) if item.kind == "code"}
 
     @cached_property

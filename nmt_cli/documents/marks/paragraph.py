@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 from nmt_cli.documents.document import TranslationUnit, make_verbatim_unit
@@ -56,7 +56,7 @@ class Paragraph:
     @cached_property
     def segments(self) -> list[ParagraphSegment]:
         """The segments, with each break as a segment of its own."""
-        groups = groupby(enumerate(self.items), lambda pair: pair[0] if pair[1].kind == "break" else -1)
+        groups = groupby(enumerate(join_points(self.items)), lambda pair: pair[0] if pair[1].kind == "break" else -1)
         return [ParagraphSegment([item for _, item in group]) for _, group in groups]
 
     @cached_property
@@ -80,6 +80,16 @@ class Paragraph:
             return encode(self.write(iter(translations), notes))
 
         return TranslationUnit(self.texts, write_unit, domain=self.domain)
+
+
+def join_points(items: Iterable[InlineItem]) -> Iterator[InlineItem]:
+    """Yields the items, neighbouring points as one: nothing can come between them."""
+    for _, group in groupby(items, lambda item: (item.kind, item.name, item.wrappers, item.keeps_order)):
+        first, *others = group
+        if first.kind != "point" or not others:
+            yield from (first, *others)
+            continue
+        yield replace(first, template=tuple(chain(first.template, *(item.template for item in others))))
 
 
 def make_units(

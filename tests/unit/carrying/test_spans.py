@@ -12,6 +12,8 @@ from nmt_cli.carrying.kinds import find_spans
 from nmt_cli.carrying.placeholders import find_placeholders
 from support.spans import SPANS, lines_with_spans
 
+DATA = "gattaca+" * 25  # 200 characters
+
 
 def span_texts(text: str) -> list[str]:
     return [span.text for span in find_spans(text)]
@@ -53,6 +55,8 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
         ("50% discount, 100 %ige Lösung", ["50%", "100"]),
         ("⟦3⟧ and ⟦12⟧", ["⟦3⟧"]),
         ("2½ l or ¾ l of H₂SO₄, not NaOH", ["2½", "¾", "H₂SO₄"]),
+        (f"It is {DATA} here", [DATA]),
+        (f"It is {DATA[1:]}, {'猫' * 300}", []),
         ("Ruft® and Lex™ sing", ["®", "™"]),
         ("a great (!) idea (?!) he say [sic]", ["(!)", "(?!)", "[sic]"]),
     ],

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 
 import pytest
 
+from nmt_cli.documents.marks.items import InlineItem, ParagraphSegment
+from nmt_cli.documents.marks.spelling import make_text
 from nmt_cli.translation.result import Translation
 from support.archives import make_ods
 from support.calls import count_calls
@@ -38,6 +41,17 @@ def test_calls_grow_with_the_length_of_a_paragraph(name: str, atom: str, rule: R
 @pytest.mark.parametrize("atom", ['a="x" ', 'title="x" '])
 def test_calls_grow_with_the_attributes_of_a_tag(atom: str) -> None:
     require_linear(lambda length: converted("html", f"<p {atom * (length // len(atom))}>We go</p>"))
+
+
+def test_time_grows_with_the_pieces_of_code_of_a_paragraph() -> None:
+    def name_all(number: int) -> float:
+        code = InlineItem("code", ("<code>x</code>",))
+        segment = ParagraphSegment([make_text("We go to the house. " * number, ()), *[code] * number])
+        started = time.process_time()
+        assert len(segment.code_names) == number
+        return time.process_time() - started
+
+    assert name_all(8_000) < 4 * 16 * max(name_all(500), 0.001)  # 256 times as long if each searched the text
 
 
 def test_calls_grow_with_the_sheets_of_a_file() -> None:

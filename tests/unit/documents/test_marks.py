@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from nmt_cli.documents import open_document
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import DocumentSource
-from nmt_cli.documents.marks.items import ParagraphSegment, Wrapper
+from nmt_cli.documents.marks.items import InlineItem, ParagraphSegment, Wrapper
 from nmt_cli.documents.marks.paragraph import Paragraph
 from nmt_cli.documents.marks.spelling import make_text
 from nmt_cli.text.marked import MarkedText
@@ -31,6 +31,13 @@ def write(page: str, words: str, links: list[int]) -> tuple[str, int]:
 def test_a_mark_goes_with_the_words_that_looked_at_its_own() -> None:
     written = write("I have seen the <b>red house</b>", "Ich habe das rote Haus gesehen", [0, 1, 3, 4, 5, 2])
     assert written == ("Ich habe das <b>rote Haus</b> gesehen", 0)
+
+
+def test_points_without_a_word_between_them_are_one_mark() -> None:
+    items = [InlineItem("point", (raw,)) for raw in ("<img 1>", "<img 2>", "<img 3>")]
+    (segment,) = Paragraph([make_text("We go", ()), *items, make_text(" now", ())], str).segments
+    assert len(segment.marks) == 1
+    assert [item.raw for item in segment.items] == ["We go", "<img 1><img 2><img 3>", " now"]
 
 
 def test_marks_nest_and_change_their_order_with_their_words() -> None:
