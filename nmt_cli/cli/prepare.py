@@ -76,10 +76,12 @@ def prepare(
 
 @contextmanager
 def offer_resumption(screen: Screen, request: PrepareRequest) -> Iterator[None]:
-    """Says how to go on with a preparation that was interrupted, if anything of it is kept."""
+    """Says how to go on with a preparation that was interrupted, or that nothing of it is kept."""
     try:
         yield
-    except BaseException:
+    except BaseException as problem:
         if request.is_unfinished:
             screen.say(f"what was read is kept; go on with: {request.resumption}")
+        elif not isinstance(problem, Exception):
+            screen.say("interrupted: nothing is kept")
         raise

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
-from nmt_cli.text.escapes import escape_controls, escape_line
+from nmt_cli.text.escapes import escape_line, escape_message
 from nmt_cli.text.wrapping import count_columns, shorten_text, wrap_text
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def print_lines(lines: Iterable[str]) -> None:
 
 def wrap_for(stream: TextIO, text: str) -> list[str]:
     """Returns the lines of `text` as printed to this stream, with control characters made visible."""
-    width, text = find_width(stream), escape_controls(text)
+    width, text = find_width(stream), escape_message(text)
     return text.split("\n") if width is None else wrap_text(text, width)
 
 

@@ -8,6 +8,8 @@ from typing import IO, cast
 # All of C0 but tab and line end, DEL, and C1, which some terminals obey too: they would set the title, move the cursor
 # or write to the clipboard.
 CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # as text: compiled at its first use
+# Line ends of Unicode, and marks that turn the direction of what follows, so that a name may be read as another.
+TURNS = r"[\u2028-\u202e\u2066-\u2069]"
 
 
 def escape_controls(text: str) -> str:
@@ -15,9 +17,14 @@ def escape_controls(text: str) -> str:
     return re.sub(CONTROLS, lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
+def escape_message(text: str) -> str:
+    r"""Returns `text` with marks that turn its direction as their codes, too, such as `\u202e`."""
+    return re.sub(TURNS, lambda match: f"\\u{ord(match[0]):04x}", escape_controls(text))
+
+
 def escape_line(text: str) -> str:
-    """Returns `text` as a single line, with line ends escaped too."""
-    return escape_controls(text).replace("\n", "\\n")
+    """Returns a message as a single line, with line ends escaped too."""
+    return escape_message(text).replace("\n", "\\n")
 
 
 class TerminalOutput:

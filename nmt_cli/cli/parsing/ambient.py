@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,16 +38,27 @@ class NearbyFile(NamedTuple):
 
 
 def find_file() -> NearbyFile | None:
-    """Returns the nearest `nmt.toml`, or `pyproject.toml` with a table `tool.nmt`. Raises DataError."""
+    """Returns the nearest `nmt.toml`, or `pyproject.toml` with a table `tool.nmt`. Raises DataError.
+
+    A file that a stranger may have left in a directory open to all, such as /tmp, is none.
+    """
     here = Path.cwd()
     for folder in map(Path, map(os.path.relpath, (here, *here.parents))):
-        if (folder / FILE).is_file():
+        if is_trusted(folder / FILE):
             return NearbyFile(folder / FILE, load_toml(folder / FILE))
-        if (folder / PROJECT).is_file() and b"tool.nmt" in (folder / PROJECT).read_bytes():
+        if is_trusted(folder / PROJECT) and b"tool.nmt" in (folder / PROJECT).read_bytes():
             table = load_toml(folder / PROJECT).get("tool", {}).get("nmt")
             if isinstance(table, dict):
                 return NearbyFile(folder / PROJECT, table)
     return None
+
+
+def is_trusted(path: Path) -> bool:
+    """Whether a file exists, and not as a stranger's in a directory into which all may write."""
+    if not path.is_file():
+        return False
+    is_open = hasattr(os, "getuid") and path.parent.stat().st_mode & stat.S_IWOTH
+    return not is_open or path.lstat().st_uid in (0, os.getuid())
 
 
 def load_toml(path: Path) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,22 @@ def write_settings(inner: Path, text: str, name: str = "nmt.toml") -> Path:
     path = inner.parent / name
     path.write_text(text, encoding="utf-8")
     return path
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="directories have no mode")
+@pytest.mark.parametrize(("mode", "is_read"), [(0o777, False), (0o1777, False), (0o775, True)])
+def test_a_strangers_file_in_a_directory_open_to_all_is_none(
+    inner: Path, monkeypatch: pytest.MonkeyPatch, mode: int, is_read: bool
+) -> None:
+    path = write_settings(inner, "beam-size = 2\n")
+    path.parent.chmod(mode)
+    assert find_file() is not None
+    if os.getuid() == 0:
+        os.chown(path, 1000, 1000)
+    else:
+        stranger = os.getuid() + 1
+        monkeypatch.setattr(os, "getuid", lambda: stranger)
+    assert (find_file() is not None) == is_read
 
 
 def test_typed_options_precede_variables_and_those_the_file(inner: Path, given: list[Any]) -> None:
