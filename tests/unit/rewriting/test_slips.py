@@ -106,6 +106,24 @@ def test_words_before_it_do_not_decide_about_a_word() -> None:
     assert change(finder, "Chidren want the house")[0].text == "Children want the house"
 
 
+TEXTS = [
+    "the",
+    "Chidren",
+    "I want Chidren",
+    "Chidren want",
+    "the chidren",
+    "want chidren the",
+    "childre",
+    "childre nwent",
+]
+
+
+@given(st.lists(st.sampled_from(TEXTS), min_size=2))
+def test_a_text_is_respelled_the_same_after_any_others(texts: list[str]) -> None:
+    finder = make_finder()
+    assert [read(finder, text) for text in texts] == [respell(text) for text in texts]
+
+
 def test_slips_are_not_looked_for_in_what_is_no_word() -> None:
     finder = make_finder()
     assert change(finder, "children " + "ca" * 50_000) is None  # took gigabytes

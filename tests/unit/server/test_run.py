@@ -99,6 +99,8 @@ def test_a_signal_in_a_batch_ends_the_server_once_the_batch_is_answered(
             begun.wait(10)
             os.kill(os.getpid(), number)
             wait_until(lambda: server.should_exit)
+            wait_until(lambda: listener.fileno() < 0)
+            time.sleep(0.5)  # no more connections are accepted: only the batch is waited for
             gate.set()
             answers.append(read_all(connection))
 
