@@ -35,8 +35,10 @@ def read_arrays(path: Path, names: Iterable[str] | None = None) -> NamedArrays:
     """Returns all arrays of the file, or those with these names. Raises DamagedError if the file cannot be read."""
     try:
         # An open file, since np.load does not close a file that it opens and cannot read.
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            require_stored(file.zip, path.stat().st_size)
+        with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
+            require_stored(archive, path.stat().st_size)
+            stream.seek(0)
+            file = np.load(stream, allow_pickle=False)
             arrays = {name: file[name] for name in (file.files if names is None else names)}
     except (OSError, EOFError, ValueError, KeyError, AttributeError, MemoryError, zipfile.BadZipFile) as error:
         raise DamagedError(f"{path} cannot be read: {error}") from error
