@@ -21,6 +21,7 @@ from nmt_cli.text.prefixes import PrefixIndex
 
 # One of the two neighbours is not a letter, or belongs to a script without blanks.
 TERM_EDGE = re.compile(rf"(?<!\w)|(?!\w)|(?<={UNSPACED})|(?={UNSPACED})")
+BEHIND_EDGE = rf"(?<!\w.)|(?<!\w)|(?<={UNSPACED}.)|(?<={UNSPACED})"  # the same, one character later
 
 SEVERAL_BLANKS = re.compile(r"\s\s|[^\S ]")  # or one that is no space
 
@@ -80,7 +81,7 @@ class Glossary:
     def beginning(self) -> re.Pattern[str]:
         """Matches where a term may start in a text whose case is folded."""
         first = "".join(map(re.escape, sorted({term[0] for term in self.folded})))
-        return re.compile(f"(?:{TERM_EDGE.pattern})(?=[{first}])")
+        return re.compile(rf"[{first}](?:{BEHIND_EDGE})", re.DOTALL)
 
     def find_terms(self, text: str) -> Iterator[Span]:
         """Yields the terms in a text whose other spans are covered."""
