@@ -165,6 +165,9 @@ def convert_os_error(error: OSError) -> NmtError:
             f"the {resource} is full" + (path and f": {path} could not be written"),
             hint="free some space, or write elsewhere; complete files are unchanged",
         )
+    if error.errno == errno.EFBIG:
+        hint = "raise the limit of the shell, as with `ulimit -f unlimited`, or write to another disk"
+        return OutputError(f"{prefix}larger than a file may be here", hint=hint)
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return OutputError(
             reason,

@@ -120,6 +120,7 @@ def test_json_keeps_order_and_letters(tmp_path: Path) -> None:
     [
         (errno.ENOSPC, ExitCode.CANNOT_WRITE, "the disk is full: f could not be written"),
         (errno.EDQUOT, ExitCode.CANNOT_WRITE, "the disk quota is full: f could not be written"),
+        (errno.EFBIG, ExitCode.CANNOT_WRITE, "f: larger than a file may be here"),
         (errno.EACCES, ExitCode.CANNOT_WRITE, "f: permission denied"),
         (errno.EROFS, ExitCode.CANNOT_WRITE, "f: read-only file system"),
         (errno.ENOENT, ExitCode.NO_INPUT, "f does not exist"),
@@ -134,7 +135,7 @@ def test_what_the_system_refuses_is_said_in_plain_words(number: int, code: ExitC
     assert error.message.startswith(words)
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.ENOENT, errno.EISDIR, errno.EACCES])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EFBIG, errno.EIO, errno.ENOENT, errno.EISDIR, errno.EACCES])
 def test_no_file_is_spoken_of_where_the_system_names_none(number: int) -> None:
     message = convert_os_error(OSError(number, os.strerror(number))).message
     assert message and "file" not in message.replace("such file", "") and not message.startswith(":")
