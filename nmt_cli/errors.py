@@ -167,7 +167,7 @@ def convert_os_error(error: OSError) -> NmtError:
         )
     if error.errno == errno.EFBIG:
         hint = "raise the limit of the shell, as with `ulimit -f unlimited`, or write to another disk"
-        return OutputError(f"{prefix}larger than a file may be here", hint=hint)
+        return OutputError(f"{prefix}larger than the system allows", hint=hint)
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return OutputError(
             reason,

@@ -15,7 +15,7 @@ from nmt_cli.text.characters import ANY_OPENING
 WORD_START = rf"(?<![^\s{re.escape(ANY_OPENING)}])"
 TYPE = r"[A-Z]\w{0,40}(?:<[A-Z]\w{0,40})?|int|str|string|float|double|char|bool|long"
 DATA = r"[\w+/=-]"  # base64, hexadecimal digits, sequences of genes
-LONGEST_WORD = 200  # characters, three times as many as the longest word of German law
+SHORTEST_DATA = 200  # characters, three times as many as the longest word of German law
 CODES = Kind(
     SpanKind.CODE,
     patterns=(
@@ -26,10 +26,10 @@ CODES = Kind(
         # Laravel, Rails, chats; Drupal: a mark that stands behind words, before one.
         rf"{WORD_START}::?[A-Za-z_]\w{{1,40}}:{{0,2}}(?!\w)|{WORD_START}![a-z_]\w{{1,40}}(?!\w)",
         # Data, in a script with blanks.
-        rf"(?<!{DATA})(?={DATA}{{{LONGEST_WORD}}})(?:(?![{UNSPACED_LETTERS}]){DATA}){{{LONGEST_WORD},}}",
+        rf"(?<!{DATA})(?={DATA}{{{SHORTEST_DATA}}})(?:(?![{UNSPACED_LETTERS}]){DATA}){{{SHORTEST_DATA},}}",
         # Forms: a word in capitals within brackets, where it is not all there is.
         r"(?:(?<!^)(?<!\[)|^(?=.*[a-z]))\[[A-Z][A-Z_]{1,40}(?:_\d{1,3})?\](?!\])",
     ),
     signs=r"¼-¾⅐-⅞₀-₉:!\[<",
-    cues=rf"{DATA}{{{LONGEST_WORD}}}",
+    cues=rf"{DATA}{{{SHORTEST_DATA}}}",
 )

@@ -120,7 +120,7 @@ def test_json_keeps_order_and_letters(tmp_path: Path) -> None:
     [
         (errno.ENOSPC, ExitCode.CANNOT_WRITE, "the disk is full: f could not be written"),
         (errno.EDQUOT, ExitCode.CANNOT_WRITE, "the disk quota is full: f could not be written"),
-        (errno.EFBIG, ExitCode.CANNOT_WRITE, "f: larger than a file may be here"),
+        (errno.EFBIG, ExitCode.CANNOT_WRITE, "f: larger than the system allows"),
         (errno.EACCES, ExitCode.CANNOT_WRITE, "f: permission denied"),
         (errno.EROFS, ExitCode.CANNOT_WRITE, "f: read-only file system"),
         (errno.ENOENT, ExitCode.NO_INPUT, "f does not exist"),

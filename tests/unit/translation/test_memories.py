@@ -37,13 +37,13 @@ def alone() -> dict[str, tuple[object, ...]]:
 
 
 @pytest.fixture(scope="module")
-def translator() -> Translator:
+def seasoned_translator() -> Translator:
     return load()
 
 
 @examples(10)
 @given(lines=st.lists(st.sampled_from(LINES), min_size=2, max_size=12))
 def test_a_line_becomes_the_same_after_any_others(
-    translator: Translator, alone: dict[str, tuple[object, ...]], lines: list[str]
+    seasoned_translator: Translator, alone: dict[str, tuple[object, ...]], lines: list[str]
 ) -> None:
-    assert [translate(translator, line) for line in lines] == [alone[line] for line in lines]
+    assert [translate(seasoned_translator, line) for line in lines] == [alone[line] for line in lines]
