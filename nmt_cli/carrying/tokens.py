@@ -78,9 +78,11 @@ def is_argument(command: Span, tag: Span, text: str) -> bool:
 
 def is_value(tag: Span, text: str) -> bool:
     """Whether a tag that encloses nothing stands behind an option of a command."""
-    if tag.kind is not SpanKind.TAG or tag.pair is None or f"</{tag.pair.name}>" in text:
+    if tag.kind is not SpanKind.TAG or tag.pair is None:
         return False
-    return re.search(BEFORE_VALUE, text[max(0, tag.start - REACH) : tag.start]) is not None
+    # The few characters before first: texts of many tags would be read through for each.
+    before = text[max(0, tag.start - REACH) : tag.start]
+    return re.search(BEFORE_VALUE, before) is not None and f"</{tag.pair.name}>" not in text
 
 
 def make_token(text: str, start: int, end: int) -> Span:

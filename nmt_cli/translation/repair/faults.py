@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
@@ -96,10 +97,14 @@ def keeps_words(before: str, after: str) -> bool:
 def has_stutter(source: str, target: str) -> bool:
     """Whether `target` repeats words in a row more often than `source`: rarely a fault, but suspect after a remedy."""
     repeats = count_any_word_repeats(strip_words(target))
-    if repeats <= 1:
-        return False
-    emphasis = (len(match[0]) // len(match[1]) for match in re.finditer(LETTER_RUN, source.casefold()))
-    return repeats > max(count_any_word_repeats(strip_words(source)), *emphasis, 1)
+    return repeats > 1 and repeats > count_emphasis(source)
+
+
+@lru_cache(maxsize=1)
+def count_emphasis(text: str) -> int:
+    """Returns the longest run of a word, phrase or letters; at least 1. Cached, for many clauses have one source."""
+    letters = (len(match[0]) // len(match[1]) for match in re.finditer(LETTER_RUN, text.casefold()))
+    return max(count_any_word_repeats(strip_words(text)), *letters, 1)
 
 
 def has_loop(source: str, target: str) -> bool:
