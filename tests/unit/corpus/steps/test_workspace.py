@@ -16,7 +16,7 @@ from nmt_cli.corpus import pairs
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile
 from nmt_cli.corpus.prepare import NOTHING_TO_RESUME, prepare
-from nmt_cli.corpus.steps import examine, reading, subwords, workspace, written
+from nmt_cli.corpus.steps import encoding, examine, reading, subwords, workspace, written
 from nmt_cli.corpus.steps.workspace import open_workspace
 from nmt_cli.errors import DataError, NmtError, OptionError, OutputError
 from support.corpora import toy_pairs, write_tsv
@@ -62,6 +62,7 @@ def test_the_directory_does_not_depend_on_the_size_of_blocks(
         patch.setattr(equal_rows, "PARTITION", sizes[1])
         patch.setattr(pairs, "SELECTED", sizes[0])
         patch.setattr(subwords, "CHUNK", sizes[1])
+        patch.setattr(encoding, "CHUNK", sizes[1])
         patch.setattr(written, "MOVED", sizes[0])
         prepare(table, folder / "in_blocks", config)
         assert read_files(folder / "in_blocks") == read_files(folder / "whole")
@@ -97,8 +98,8 @@ def test_an_interrupted_preparation_goes_on_and_gives_the_same(
     with pytest.raises(KeyboardInterrupt):
         prepare(many_chunks, directory, config, report_progress=Interruption(stage, calls))
     assert not directory.exists()
-    examined: list[int] = []
-    monkeypatch.setattr(reading, "examine", lambda chunk: examined.append(len(chunk.rows)) or examine.examine(chunk))
+    examined, whole = list[int](), examine.examine
+    monkeypatch.setattr(examine, "examine", lambda chunk: examined.append(len(chunk.rows)) or whole(chunk))
     report = prepare(many_chunks, directory, config, resume=True)
     assert read_files(directory) == read_files(many_chunks.parent / "whole")
     assert len(examined) == left and NOTHING_TO_RESUME not in report.notes
