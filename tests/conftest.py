@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -133,3 +133,12 @@ def export_kind(corpus: PreparedCorpus, run_directory: Path) -> Callable[..., Pa
 def untrained_model(export_kind: Callable[..., Path]) -> Path:
     """The directory of a model of the default settings, which tests only read or copy."""
     return export_kind()
+
+
+@pytest.fixture(scope="module")
+def two_machines(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A Ray cluster of two machines with a core each, whose processes can import the module that asks for it."""
+    from support.cluster import start_machines
+
+    with start_machines(request.path.parent) as cluster:
+        yield cluster

@@ -15,7 +15,7 @@ import pytest
 
 from nmt_cli.errors import DataError, WorkerError
 from nmt_cli.workers.cluster import RayCluster
-from support.cluster import kill_machine, start_machines
+from support.cluster import kill_machine
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 BLOCKS = 24
@@ -52,12 +52,6 @@ class LoudWork:
             sleep(0.05)
         sleep(0.1)
         return text.upper()
-
-
-@pytest.fixture(scope="module")
-def two_machines() -> Iterator[Any]:
-    with start_machines(Path(__file__).parent) as cluster:
-        yield cluster
 
 
 def test_errors_are_raised_after_what_came_before(two_machines: Any, tmp_path: Path) -> None:
