@@ -21,12 +21,13 @@ from nmt_cli.api.options.command_options import spell_setting
 from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.api.options.saved_training import find_saved_options, select_explicit
 from nmt_cli.api.progress import StageReporter
-from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
+from nmt_cli.api.startup import require_tensorflow, silence_ray, silent_tensorflow
 from nmt_cli.api.training_watchers import AssistantWatcher, combine_watchers
 from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import FIRST_RUN, TrainConfig
 from nmt_cli.training.watcher import RequestInfo, Watcher
+from nmt_cli.workers.choice import RayConfig
 
 if TYPE_CHECKING:
     from nmt_cli.api.options.keywords import TrainKeywords
@@ -52,6 +53,7 @@ class TrainRequest:
     keep_stages: bool = False
     runs: int = 1
     tensorboard: Path | None = None
+    ray: str | None = None  # the address of a cluster that translates for synthetic pairs
     cluster: str | None = None  # TF_CONFIG: the processes that train together, and which of them this one is
 
     @property
@@ -60,6 +62,7 @@ class TrainRequest:
         again: list[TypedOption] = [("--reverse",)] if self.reverse else []
         again += [("--runs", str(self.runs))] if self.runs > 1 else []
         again += list_values(spell_setting("train", "keep-stages"), True) if self.keep_stages else []
+        again += [] if self.ray is None else list_values(spell_setting("train", "ray"), self.ray)
         return describe_train(self.data, self.model, *again, ("--resume",))
 
     @property
@@ -103,6 +106,7 @@ def train(
     keep_stages: bool = False,
     runs: int = 1,
     tensorboard: PathLike | None = None,
+    ray: str | None = None,
     progress: StageReporter | None = None,
     watcher: Watcher | None = None,
     **options: Unpack[TrainKeywords],
@@ -126,6 +130,7 @@ def train(
         reverse=reverse,
         keep_stages=keep_stages,
         tensorboard=find_path(tensorboard),
+        ray=ray,
         **others,
     )
     outcome = run_training(request, combine_watchers(watcher, progress, None))
@@ -187,6 +192,7 @@ def open_training(request: TrainRequest) -> TrainingRequest:
         request.network,
         request.training,
         role=role,
+        ray=silence_ray(RayConfig(ray=request.ray)).ray,
         resume=request.resume,
         deadline=deadline,
         explicit=select_explicit(

@@ -25,6 +25,7 @@ from nmt_cli.errors import ExitCode
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.watcher import Watcher, Watchers
+from nmt_cli.workers.choice import RayConfig
 
 RUNS_HELP = (
     "Number of trainings with different seeds, from --seed on, in run-1, run-2 and so on below --model; the best "
@@ -42,6 +43,7 @@ def train(
     explicit: ExplicitOptions,
     network: ModelConfig,
     training: TrainConfig,
+    translating: RayConfig,
     data: DataOption = Path("prepared"),
     model: ModelOption = Path("model"),
     corrections: Annotated[Path | None, declare_option("--corrections", CORRECTIONS_HELP, "Fine-tuning")] = None,
@@ -80,6 +82,7 @@ def train(
         keep_stages=keep_stages,
         runs=runs,
         tensorboard=tensorboard,
+        ray=translating.ray,
         cluster=os.environ.get("TF_CONFIG"),
     )
     if corrections is not None:

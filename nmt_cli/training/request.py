@@ -35,6 +35,7 @@ class TrainingRequest:
     resume: bool = False  # from the checkpoint in `directory`, if there is one
     deadline: Deadline | None = None  # None: one of `training.time`, if set, that starts now
     explicit: Collection[str] | None = None  # names of the options that the user set; None: no other may be chosen
+    ray: str | None = None  # the address of a cluster that translates for synthetic pairs
     choice: str | None = None  # what `training.setup.defaults` chose for a corpus of this size
 
     @property

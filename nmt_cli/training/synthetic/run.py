@@ -28,6 +28,7 @@ from nmt_cli.corpus.mixture import MixedCorpus, SyntheticPair, write_mixture
 from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.errors import OptionError
 from nmt_cli.files import write_text
+from nmt_cli.jobs.job import Job
 from nmt_cli.records import parse_json
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.text.wrapping import format_count
@@ -38,6 +39,7 @@ from nmt_cli.training.deadline import Deadline, TooShortError, parse_duration
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import TrainReport, train
 from nmt_cli.training.setup.defaults import count_epochs
+from nmt_cli.training.synthetic.helper_work import HelperWork, TaggedBlock, cut_block
 from nmt_cli.training.synthetic.plan import (
     FEWEST_FINAL_EPOCHS,
     HELPERS_TIME,
@@ -56,13 +58,11 @@ from nmt_cli.training.synthetic.selection import (
     HeldOutSentences,
     Selection,
     WordRatio,
-    measure_confidence,
     select_pairs,
 )
 from nmt_cli.training.synthetic.stages import STAGES, Stages, open_translations, read_translations, require_room
-from nmt_cli.translation.by_tags import translate_tagged
 from nmt_cli.translation.config import ModelRequest
-from nmt_cli.translation.translator import Translator
+from nmt_cli.workers.choice import ExecutorConfig, open_executor
 
 CHANGEABLE = {*saved_options.CHANGEABLE, "epochs", "time"}  # options that may differ when stages are resumed
 BLOCK = 4_096  # sentences between two looks at whether to stop
@@ -176,11 +176,9 @@ class SyntheticRun:
         """Has a helper model translate the text of a task, and selects the pairs to learn."""
         texts = read_text(self.request.corpus, task)
         self.begin(f"{task.name}: {format_count(len(texts), 'sentence')}")
-        translator: Translator | None = None
         if not self.stages.is_done(task.name):
-            translator = self.load_helper(task.direction)
             with self.stages.run(task.name) as stem:
-                self.translate_texts(translator, task, texts, stem.with_suffix(".journal"))
+                self.translate_texts(task, texts, stem.with_suffix(".journal"))
         translated = read_translations((self.stages.directory / task.name).with_suffix(".journal"))
         written, read = [translation for _, translation in translated], [text.text for text in texts]
         sides = (written, read) if task.direction == "reverse" else (read, written)
@@ -191,45 +189,43 @@ class SyntheticRun:
             [confidence for confidence, _ in translated],
             HeldOutSentences.from_corpus(self.request.corpus),
             WordRatio.from_corpus(self.request.corpus),
-            self.find_least_confidence(task, translator),
+            self.find_least_confidence(task),
             "source" if task.direction == "reverse" else "target",
             read_real_pairs(self.request.corpus, task),
         )
         self.request.watcher.report_selection(selection.summary)
         return selection
 
-    def load_helper(self, direction: Direction) -> Translator:
-        return Translator.load(ModelRequest(self.stages.directory / direction))
-
     def choose_search(self, task: Task) -> SearchConfig:
         """Returns how the text of a task is translated."""
         search = SEARCHES[task.search or self.request.training.synthetic_search]
         return replace(search, sampling=replace(search.sampling, seed=self.request.training.seed))
 
-    def translate_texts(self, translator: Translator, task: Task, texts: Sequence[TaggedText], path: Path) -> None:
+    def make_work(self, task: Task) -> HelperWork:
+        """Returns the work of the helper model of a task."""
+        return HelperWork(Job(ModelRequest(self.stages.directory / task.direction), self.choose_search(task)))
+
+    def translate_texts(self, task: Task, texts: Sequence[TaggedText], path: Path) -> None:
         """Appends the translations of the remaining texts to the journal, block by block."""
-        watcher, search = self.request.watcher, self.choose_search(task)
-        with open_translations(path) as journal:
+        watcher, processes = self.request.watcher, ExecutorConfig(ray=self.request.ray)
+        with open_translations(path) as journal, open_executor(self.make_work(task), processes) as executor:
             started, first = monotonic(), journal.results
-            while (done := journal.results) < len(texts):
-                block = texts[done : done + BLOCK]
-                lines, tags = [text.text for text in block], [task.orient_tags(text.tags) for text in block]
-                translations = translate_tagged(translator, lines, tags, search, first_line=done)
-                journal.append(lines, [(measure_confidence(t), t.text) for t in translations])
+            blocks = (cut_block(task, texts, start, BLOCK) for start in range(first, len(texts), BLOCK))
+            for results in executor.map_blocks(blocks):
+                journal.append([text.text for text in texts[journal.results :][: len(results)]], list(results))
                 rate, left = (monotonic() - started) / (journal.results - first), len(texts) - journal.results
                 watcher.report_translations(journal.results, len(texts), rate * left)
                 if watcher.should_stop() and left:
                     raise Interrupted(path.stem, self.number, self.plan.stages)
 
-    def find_least_confidence(self, task: Task, translator: Translator | None) -> float:
+    def find_least_confidence(self, task: Task) -> float:
         """Returns the confidence below which a helper model falls in one of a hundred development sentences."""
         path = self.stages.directory / f"{task.direction}.confidence.json"
         if not path.is_file():
-            translator = translator or self.load_helper(task.direction)
             corpus = self.orient_corpus(task.direction)
             sources, tags = [pair.source for pair in corpus.read_pairs("dev")], corpus.read_tags("dev")
-            translations = translate_tagged(translator, sources, tags, self.choose_search(task))
-            confidences = list(map(measure_confidence, translations))
+            results = self.make_work(task).start()(TaggedBlock(0, sources, tags))
+            confidences = [confidence for confidence, _ in results]
             measured = [confidence for confidence in confidences if math.isfinite(confidence)]
             least = float(np.quantile(measured, LEAST_CONFIDENT)) if measured else -math.inf
             write_text(path, json.dumps(least if math.isfinite(least) else None))
