@@ -80,7 +80,8 @@ def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
     splits = "   ".join(f"{split} {number:,}" for split, number in counts.splits.items())
     leaked = leak.test_sources_by_rows
     leak_note = f" (a random split would have leaked {leaked:.0%} of the test set)" if leaked else ""
-    units = [manifest.source.unit, *manifest.options["group_column"]]
+    longer = "longer " if manifest.options["context"] else ""
+    units = [longer + manifest.source.unit, *manifest.options["group_column"]]
     screen.say(f"  split    {splits}     no {' or '.join(units)} appears in two splits{leak_note}")
     if counts.repeated:
         repetitions = format_count(counts.repeated, "training pair is a repetition", "training pairs are repetitions")
@@ -93,6 +94,9 @@ def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
     if manifest.options["context"]:
         pairs = format_count(manifest.context.pairs, "training pair is", "training pairs are")
         screen.say(f"  context  {pairs} behind the sentence before; dev and test are whole texts")
+        if recurring := manifest.context.recurring.get("test"):
+            short = format_count(recurring, "short test pair is", "short test pairs are")
+            screen.say(f"           {short} in training, too, but not behind the same sentence")
     for line in manifest.source.list_headlines():
         screen.say(f"  {line}")
     screen.say(f"  subwords {manifest.source.describe_subwords(manifest.target, manifest.tokenizer.kind)}")

@@ -104,6 +104,7 @@ class TextOrder:
 
     pairs: Count = 0
     texts: dict[str, tuple[Count, ...]] = dataclasses.field(default_factory=dict)  # of dev and test: their sizes
+    recurring: dict[str, Count] = dataclasses.field(default_factory=dict)  # pairs of dev and test that train has, too
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from nmt_cli.arrays.equal_rows import Keys
 from nmt_cli.arrays.scratch import iterate_blocks
 from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.corpus.config import PrepareConfig
@@ -18,6 +19,7 @@ from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.corpus.tag_rows import number_languages
 from nmt_cli.text.context import LONGEST_CONTEXT
 
+SHORT_LINE = 5  # words of a line, on either side, that recurs in texts which have nothing to do with each other
 STRETCH = 20  # successive pairs of a file without a column of groups, which count as one text
 INPUT_BITS = 40  # of the key of a stretch, behind the number of its input
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # of SplitMix64: Steele, Lea and Flood (2014), "Fast Splittable Pseudorandom
@@ -25,15 +27,48 @@ MIXERS = ((30, np.uint64(0xBF58476D1CE4E5B9)), (27, np.uint64(0x94D049BB133111EB
 
 
 def number_texts(pairs: Pairs, config: PrepareConfig) -> None:
-    """Makes each stretch of a file a group, which stays within one split, if context is learned without a column."""
-    if not config.context or config.group_column:
+    """Makes each stretch of a file a group, which stays within one split, if context is learned without a column.
+
+    A short line then repeats, or leaks, only what has the same line before: `key_short_lines`.
+    """
+    if not config.context:
         return
+    if not config.group_column:
+        number_stretches(pairs)
+    key_short_lines(pairs)
+
+
+def number_stretches(pairs: Pairs) -> None:
+    """Makes each stretch of a file a group."""
     numbers, keys = pairs.facts.input_numbers, pairs.scratch.make_array(len(pairs), np.uint64)
     for block in iterate_blocks(len(pairs)):
         firsts = np.searchsorted(numbers, numbers[block])  # inputs are read one after the other
         stretches = (np.arange(block.start, block.start + len(firsts)) - firsts) // STRETCH
         keys[block] = ((numbers[block].astype(np.uint64) + 1) << np.uint64(INPUT_BITS)) + stretches.astype(np.uint64)
     pairs.facts = replace(pairs.facts, group_keys=keys)
+
+
+def key_short_lines(pairs: Pairs) -> None:
+    """Gives the sentences of short pairs another key behind each sentence before them in their text.
+
+    Dialogue repeats such lines in every text; as duplicates or leaks they would go where context matters most.
+    """
+    facts = pairs.facts
+    keys = {name: pairs.scratch.make_array(len(pairs), np.uint64) for name in ("source_keys", "target_keys")}
+    for block in iterate_blocks(len(pairs)):
+        rows = np.arange(block.start, block.start + len(facts.flags[block]))
+        follows = is_short(pairs, rows) & follows_previous(pairs, rows)
+        for name, changed in keys.items():
+            original = getattr(facts, name)
+            changed[block] = original[block]
+            changed[rows[follows]] = mix(original[rows[follows]] ^ mix(original[rows[follows] - 1]))
+    pairs.facts = replace(facts, **keys)
+
+
+def is_short(pairs: Pairs, rows: IntArray) -> BoolArray:
+    """Returns (R,) whether both sides of each pair are short."""
+    facts = pairs.facts
+    return np.asarray(np.maximum(facts.source_words[rows], facts.target_words[rows]) <= SHORT_LINE)
 
 
 def put_in_order(splits: Splits, config: PrepareConfig) -> Splits:
@@ -54,11 +89,17 @@ def follows_previous(pairs: Pairs, rows: IntArray) -> BoolArray:
 
 def draw_rows(rows: IntArray, share: float, seed: int) -> BoolArray:
     """Returns (R,) whether each row is one of this share, at random; it depends on the row and the seed alone."""
+    mixed = mix(rows.astype(np.uint64) + (np.uint64(seed) << np.uint64(32)))
+    return np.asarray(mixed < np.uint64(min(share, 1 - 2**-53) * 2**64))
+
+
+def mix(numbers: Keys) -> Keys:
+    """Returns a random-looking number for each, which is different for different ones."""
     with np.errstate(over="ignore"):
-        mixed = (rows.astype(np.uint64) + (np.uint64(seed) << np.uint64(32)) + np.uint64(1)) * GOLDEN
+        mixed = (numbers + np.uint64(1)) * GOLDEN
         for shift, factor in MIXERS:
             mixed = (mixed ^ (mixed >> np.uint64(shift))) * factor
-    return np.asarray(mixed < np.uint64(min(share, 1 - 2**-53) * 2**64))
+    return mixed
 
 
 def has_drawn_context(pairs: Pairs, rows: IntArray, config: PrepareConfig) -> BoolArray:
@@ -89,7 +130,22 @@ def describe_order(pairs: Pairs, splits: Splits, config: PrepareConfig) -> TextO
     blocks = (splits.train[block] for block in iterate_blocks(len(splits.train)))
     count = sum(int(np.count_nonzero(has_drawn_context(pairs, rows, config))) for rows in blocks)
     texts = {split: measure_texts(pairs, splits.by_name[split]) for split in ("dev", "test")}
-    return TextOrder(pairs=count, texts=texts)
+    return TextOrder(pairs=count, texts=texts, recurring=count_recurring(pairs, splits))
+
+
+def count_recurring(pairs: Pairs, splits: Splits) -> dict[str, int]:
+    """Returns the number of pairs of dev and test that training has, too, behind another line or alone."""
+    found: dict[str, list[tuple[str, str]]] = {
+        split: [*zip(pairs.source.select(rows), pairs.target.select(rows), strict=True)]
+        for split in ("dev", "test")
+        for rows in [splits.by_name[split][is_short(pairs, splits.by_name[split])]]
+    }
+    wanted, learned = {pair for of_split in found.values() for pair in of_split}, set[tuple[str, str]]()
+    for block in iterate_blocks(len(splits.train)):
+        rows = splits.train[block]
+        rows = rows[is_short(pairs, rows)]
+        learned.update(wanted.intersection(zip(pairs.source.select(rows), pairs.target.select(rows), strict=True)))
+    return {split: sum(pair in learned for pair in of_split) for split, of_split in found.items()}
 
 
 def measure_texts(pairs: Pairs, rows: IntArray) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -113,3 +113,38 @@ def test_a_context_is_in_the_languages_of_its_pair(tmp_path: Path) -> None:
     corpus = PreparedCorpus.load(tmp_path / "prepared")
     assert corpus.manifest.context.pairs == 0
     assert set(corpus.read_tags("train")) == {parse_tag_list("to:de"), parse_tag_list("to:nl")}
+
+
+def read_pages(corpus: PreparedCorpus, split: str) -> list[list[tuple[str, str]]]:
+    """The pairs of each whole text of a split."""
+    pairs, ends = corpus.read_pairs(split), [*accumulate(corpus.read_text_sizes(split))]
+    return [pairs[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def test_short_lines_recur_behind_other_lines_and_long_ones_in_one_split(tmp_path: Path) -> None:
+    answers = [("yes", "ja"), ("no", "nein"), ("it is very old", "es ist sehr alt")]
+    long = ("this sentence is in every single page", "dieser satz ist auf jeder einzelnen seite")
+    rows = []
+    for number, (source, target, page) in enumerate(paged_pairs(60)):
+        rows += [(source, target, page), (*answers[number % 3], page)]
+        rows += [(*long, page), ("the end of page", "das ende der seite", page)] if number % 8 == 7 else []
+    table = write_tsv(tmp_path / "en-de.tsv", [("source", "target", "page"), *rows])
+    options = {"group_column": ("page",), "tokenizer": "word", "context_share": 1.0}
+    corpora = []
+    for context in (0, 1):
+        prepare(table, tmp_path / str(context), PrepareConfig(context=context, **options))  # type: ignore[arg-type]
+        corpora.append(PreparedCorpus.load(tmp_path / str(context)))
+    alone, corpus = corpora
+    assert max(alone.read_pairs("train").count(answer) for answer in answers) <= 1
+    train, held_out = corpus.read_pairs("train"), [*read_pages(corpus, "dev"), *read_pages(corpus, "test")]
+    assert min(train.count(answer) for answer in answers) > 50
+    assert all({*answers} & {*page} for page in held_out)
+    # 1. No side of a longer line is in two splits, and none of the same short line behind the same one.
+    lines = [pair for page in held_out for pair in page]
+    assert [(train + lines).count(pair) for pair in (long, ("the end of page", "das ende der seite"))] == [1, 1]
+    assert not {*train} & {pair for pair in lines if pair not in answers}
+    behind = {(source[0], source[1]) for source, _ in list_parts(corpus, "train") if len(source) == 2}
+    assert not behind & {(one[0], other[0]) for page in held_out for one, other in pairwise(page)}
+    # 2. What recurs is counted.
+    test = corpus.read_pairs("test")
+    assert corpus.manifest.context.recurring["test"] == sum(pair in answers for pair in test) > 0
