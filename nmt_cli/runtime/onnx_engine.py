@@ -175,6 +175,21 @@ class OnnxEngine:
         }
         return OnnxState.from_entries(sentences, rows, np.arange(len(source)), shared=self.shared, positions=positions)
 
+    def feed(self, tokens: IntArray, lengths: IntArray, state: OnnxState) -> OnnxState | None:
+        """Feeds the tokens of sentences with one row each, the longest first, so that those that are over drop out."""
+        if any(self.axes[name] is not None for name in self.row_names):
+            return None  # the entries of a row have a position per token
+        order = np.argsort(-lengths, kind="stable")
+        rows, sentences = select_rows(state.rows, order), select_rows(state.sentences, order)
+        for position in range(int(lengths.max(initial=0))):
+            count = np.count_nonzero(lengths > position)
+            first = [{name: array[:count] for name, array in part.items()} for part in (sentences, rows)]
+            part = OnnxState.from_entries(*first, np.arange(count), shared=state.shared, positions=state.positions)
+            after = self.step(tokens[order[:count], position], part, 1, scored=False).state
+            for name, array in after.rows.items():
+                rows[name][:count] = array
+        return state._replace(rows=select_rows(rows, np.argsort(order)))
+
     def run_encoder(self, source: SourceArray, names: list[str]) -> Arrays:
         feed = {self.source.name: source.astype(TYPES[self.source.type])}
         return run_graph(self.encoder, names, feed, self.paths[0])

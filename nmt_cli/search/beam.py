@@ -34,14 +34,6 @@ class SearchResult(NamedTuple):
     attention: FloatArray  # (T, S)
     finished: bool
 
-    def without_lead(self, length: int) -> SearchResult:
-        """Returns the hypothesis without its first tokens, which are a lead of this length."""
-        if not length:
-            return self
-        tokens, log_probabilities = self.tokens[length:], self.token_log_probabilities[length:]
-        attention = self.attention[length:]
-        return self._replace(tokens=tokens, token_log_probabilities=log_probabilities, attention=attention)
-
 
 class Extension(NamedTuple):
     """The candidates that one step offered to the open rows, and the chosen ones."""
@@ -134,8 +126,7 @@ class BeamSearch(Generic[StateT]):
 
     def run(self) -> list[list[SearchResult]]:
         """Returns the results of each sentence, best first."""
-        state = self.model.encode(self.source).select(np.repeat(self.sentences, self.scores.shape[1]))
-        previous: IntArray = np.full(self.scores.size, START)
+        state, previous = self.begin()
         while self.sentences.size:
             # 1. Ask the model for the best next tokens of every open hypothesis; drop those that are not allowed.
             candidates = self.guide.count_candidates(self.candidates, self.length)
@@ -156,7 +147,17 @@ class BeamSearch(Generic[StateT]):
             state = step.state.select(self.backpointers.parents[-1])
         # 5. Trace the finished hypotheses back to their tokens.
         self.read_finished()
-        return self.results
+        return self.results if self.guide.lead is None else self.guide.lead.remove(self.results)
+
+    def begin(self) -> tuple[StateT, IntArray]:
+        """Returns the state before the first step and the token that each row continues, behind leads already fed."""
+        state, lead, rows = self.model.encode(self.source), self.guide.lead, self.list_sentences()
+        fed = None if lead is None else lead.feed(self.model, state)
+        if lead is None or fed is None:
+            return state.select(rows), np.full(rows.shape, START)
+        self.limits -= lead.lengths
+        self.guide = self.guide._replace(lead=None)
+        return fed.state.select(rows), fed.previous[rows]
 
     def describe_open_rows(self) -> Rows:
         """Returns the open rows in the form that constraints read."""

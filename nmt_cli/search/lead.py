@@ -8,14 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Generic, NamedTuple, Self
 
 import numpy as np
 
 from nmt_cli.arrays.padding import pad_rows
+from nmt_cli.arrays.special_ids import START
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.search.constraints import NEVER
-from nmt_cli.search.step_model import StateT, Step
+from nmt_cli.search.step_model import FedModel, StateT, Step, StepModel
+
+if TYPE_CHECKING:
+    from nmt_cli.search.beam import SearchResult
+
+
+class FedTargets(NamedTuple, Generic[StateT]):
+    """The state of sentences behind their leads, and the token (B,) that is to be fed next."""
+
+    state: StateT
+    previous: IntArray
 
 
 @dataclass(frozen=True)
@@ -33,6 +44,12 @@ class Lead:
             return None
         lengths = np.array([len(lead) for lead in leads])
         return cls(pad_rows([*leads]), lengths, np.where(lengths, source_lengths, 0))
+
+    def feed(self, model: StepModel[StateT], state: StateT) -> FedTargets[StateT] | None:
+        """Feeds the leads to a model that takes them before the search; None for any other."""
+        tokens = np.pad(self.tokens, ((0, 0), (1, 0)), constant_values=START)
+        fed = model.feed(tokens, self.lengths, state) if isinstance(model, FedModel) else None
+        return None if fed is None else FedTargets(fed, tokens[np.arange(len(tokens)), self.lengths])
 
     def is_over(self, sentences: IntArray, length: int) -> bool:
         """Whether the leads of any of the `sentences` are over after `length` tokens."""
@@ -52,3 +69,17 @@ class Lead:
         """Returns the tokens so far (N, T) of rows of these sentences, with other numbers for each token of a lead."""
         positions = np.arange(history.shape[1])
         return np.where(positions < self.lengths[sentences, np.newaxis], -1 - positions, history)
+
+    def remove(self, results: Sequence[Sequence[SearchResult]]) -> list[list[SearchResult]]:
+        """Returns the hypotheses of each sentence without its lead."""
+        return [
+            [
+                result._replace(
+                    tokens=result.tokens[length:],
+                    token_log_probabilities=result.token_log_probabilities[length:],
+                    attention=result.attention[length:],
+                )
+                for result in group
+            ]
+            for group, length in zip(results, self.lengths.tolist(), strict=True)
+        ]

@@ -7,7 +7,7 @@ step models), and a table of probabilities in the tests.
 
 from __future__ import annotations
 
-from typing import Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -51,5 +51,17 @@ class StepModel(Protocol[StateT]):
 
         If `scored` is false, only their order matters: the log-probabilities of a row may lack a constant where that is
         faster.
+        """
+        ...
+
+
+@runtime_checkable
+class FedModel(Protocol):
+    """A step model that takes tokens before the search, which then need no row of it."""
+
+    def feed(self, tokens: IntArray, lengths: IntArray, state: Any) -> Any | None:
+        """Returns the state of `encode` after the first `lengths` (B,) of the tokens (B, T) of each sentence.
+
+        None if sentences that were fed differently cannot be searched together.
         """
         ...

@@ -68,8 +68,7 @@ class BatchSearch(NamedTuple):
             chosen = [rows[index] for index in batch]
             sources = self.source.make_batch(chosen)
             guide = self.make_guide(sources, chosen, config, prefix, [text_ids[index] for index in batch])
-            searched = zip(chosen, search(self.engine, sources, config, guide=guide), strict=True)
-            return [[hypothesis.without_lead(len(row.lead)) for hypothesis in group] for row, group in searched]
+            return search(self.engine, sources, config, guide=guide)
 
         lengths = [0 if row.is_blank else len(row) for row in rows]
         finished = sum(row.is_blank for row in rows)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt_cli.arrays.types import IntArray
 from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.guide import Guide
@@ -14,7 +15,7 @@ from nmt_cli.search.lead import Lead
 from nmt_cli.search.length_limits import limit_lengths
 from nmt_cli.search.ranking import LengthPenalty
 from support.properties import examples
-from support.tables import TableModel, every_ended_sequence, sources
+from support.tables import TableModel, TableState, every_ended_sequence, sources
 
 LEADS = st.lists(st.lists(st.integers(4, 6), max_size=3), min_size=1, max_size=4)
 
@@ -24,8 +25,35 @@ def search_behind(model: TableModel, leads: list[list[int]], config: SearchConfi
     lead = Lead.from_tokens(leads, [1] * len(leads))
     guide = Guide.from_config(config)._replace(lead=lead)
     found = search(model, sources(*range(len(leads))), config, guide=guide)
-    pairs = zip(found, leads, strict=True)
-    return [[hypothesis.without_lead(len(lead)).tokens for hypothesis in group] for group, lead in pairs]
+    return [[hypothesis.tokens for hypothesis in group] for group in found]
+
+
+class FedTable(TableModel):
+    """A table that takes leads before the search."""
+
+    def feed(self, tokens: IntArray, lengths: IntArray, state: TableState) -> TableState:
+        prefix = [
+            sum(int(token) * 100 ** (length - 1 - place) for place, token in enumerate(row[:length]))
+            for row, length in zip(tokens, lengths.tolist(), strict=True)
+        ]
+        return TableState(state.table, np.array(prefix), state.width)
+
+
+@examples(50)
+@given(leads=LEADS, beam=st.integers(1, 4), n_best=st.integers(1, 3), ban=st.integers(0, 2))
+def test_leads_fed_before_the_search_and_in_it_give_the_same(
+    leads: list[list[int]], beam: int, n_best: int, ban: int
+) -> None:
+    config = SearchConfig(beam_size=beam, n_best=min(beam, n_best), max_length=5, no_repeat_ngram=ban)
+    guide = Guide.from_config(config, lead=Lead.from_tokens(leads, [1] * len(leads)), barred=5)
+    numbered = sources(*range(len(leads)))
+    in_search, before = (search(model(vocabulary=3), numbered, config, guide=guide) for model in (TableModel, FedTable))
+    for groups in zip(in_search, before, strict=True):
+        for one, other in zip(*groups, strict=True):
+            assert one.tokens == other.tokens and one.finished == other.finished
+            assert one.score == pytest.approx(other.score)
+            assert one.token_log_probabilities == pytest.approx(other.token_log_probabilities)
+            assert one.attention == pytest.approx(other.attention)
 
 
 @examples(30)
@@ -57,9 +85,8 @@ def test_a_result_does_not_depend_on_the_leads_beside_it(leads: list[list[int]],
 def test_probabilities_and_score_are_those_of_the_tokens_behind_the_lead() -> None:
     model, config = TableModel(vocabulary=3), SearchConfig(beam_size=2, max_length=5)
     guide = Guide.from_config(config)._replace(lead=Lead.from_tokens([[4, 5]], [1]))
-    ((best,),) = search(model, sources(0), config, guide=guide)
-    own = best.without_lead(2)
-    assert best.tokens[:2] == (4, 5) and own.tokens == best.tokens[2:] and len(own.attention) == len(own.tokens)
+    ((own,),) = search(model, sources(0), config, guide=guide)
+    assert len(own.attention) == len(own.tokens)
     assert sum(own.token_log_probabilities) == pytest.approx(own.log_probability)
     assert own.score == pytest.approx(own.log_probability / float(LengthPenalty(1.0)(len(own.tokens))))
 
@@ -74,12 +101,13 @@ def test_a_barred_token_is_never_written_but_stands_in_a_lead() -> None:
     model, config = TableModel(vocabulary=3), SearchConfig(beam_size=3, n_best=3, max_length=6)
     guide = Guide.from_config(config, barred=4, lead=Lead.from_tokens([[4]], [1]))
     (hypotheses,) = search(model, sources(5), config, guide=guide)
-    assert {hypothesis.tokens[0] for hypothesis in hypotheses} == {4}
-    assert not any(4 in hypothesis.tokens[1:] for hypothesis in hypotheses)
+    free = Guide.from_config(config)._replace(lead=Lead.from_tokens([[4]], [1]))
+    assert any(4 in hypothesis.tokens for hypothesis in search(model, sources(5), config, guide=free)[0])
+    assert not any(4 in hypothesis.tokens for hypothesis in hypotheses)
 
 
 def test_tokens_of_a_lead_are_no_repetition() -> None:
     model, config = TableModel(vocabulary=1), SearchConfig(beam_size=1, max_length=8, no_repeat_ngram=1)
     guide = Guide.from_config(config)._replace(lead=Lead.from_tokens([[4, 4]], [1]))
     ((best,),) = search(model, sources(3), config, guide=guide)
-    assert best.without_lead(2).tokens in ((4, 3), (3,))
+    assert best.tokens in ((4, 3), (3,))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt_cli.arrays.types import IntArray, SourceArray
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.documents.document import TranslationUnit
 from nmt_cli.errors import OptionError
@@ -15,6 +17,7 @@ from nmt_cli.jobs.job import Job
 from nmt_cli.jobs.pipeline import translate_units
 from nmt_cli.runtime.model_directory import read_card
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.step_model import FedModel, Step, StepModel
 from nmt_cli.text.context import SentenceContext
 from nmt_cli.text.stream import batch_blocks
 from nmt_cli.text.symbols import CONTEXT_END
@@ -85,6 +88,37 @@ def test_a_line_reads_the_line_before_and_the_translation_of_that(reader: Transl
     assert second.hypotheses[0].score == pytest.approx(expected.hypotheses[0].score)
     assert second.hypotheses[0].score != pytest.approx(alone.hypotheses[0].score)
     assert second.hypotheses[0].attention.shape == (len(second.hypotheses[0].tokens), len(second.source_pieces))
+
+
+class WithoutFeeding(NamedTuple):
+    """An engine that is given the leads in the search."""
+
+    engine: StepModel[Any]
+
+    def encode(self, source: SourceArray) -> Any:
+        return self.engine.encode(source)
+
+    def step(self, tokens: IntArray, state: Any, candidates: int, *, scored: bool = True) -> Step[Any]:
+        return self.engine.step(tokens, state, candidates, scored=scored)
+
+
+@pytest.mark.parametrize("beam", [1, 5])
+def test_a_network_fed_before_the_search_writes_what_it_writes_if_forced(reader: Translator, beam: int) -> None:
+    assert isinstance(reader.engine, FedModel)
+    config = SearchConfig(beam_size=beam, max_length=8)
+    leads = [(), (7, 8, 4), (9, 4), (5, 6, 7, 8, 4)]
+    contexts = [SentenceContext(line, lead) if lead else None for line, lead in zip(LINES, leads, strict=False)]
+    search = reader.sentences.batch_search
+    forced = reader.sentences._replace(batch_search=search._replace(engine=WithoutFeeding(search.engine)))
+    texts = LINES[4 : 4 + len(leads)]
+    for one, other in zip(
+        reader.sentences.translate_texts(texts, config, contexts=contexts),
+        forced.translate_texts(texts, config, contexts=contexts),
+        strict=True,
+    ):
+        assert one.hypotheses[0].tokens == other.hypotheses[0].tokens
+        assert one.hypotheses[0].score == pytest.approx(other.hypotheses[0].score, abs=1e-5)
+        assert one.hypotheses[0].attention == pytest.approx(other.hypotheses[0].attention, abs=1e-5)
 
 
 @examples(6)
