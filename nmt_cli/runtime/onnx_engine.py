@@ -183,8 +183,9 @@ class OnnxEngine:
         rows, sentences = select_rows(state.rows, order), select_rows(state.sentences, order)
         for position in range(int(lengths.max(initial=0))):
             count = np.count_nonzero(lengths > position)
-            first = [{name: array[:count] for name, array in part.items()} for part in (sentences, rows)]
-            part = OnnxState.from_entries(*first, np.arange(count), shared=state.shared, positions=state.positions)
+            facts, hidden = ({name: array[:count] for name, array in part.items()} for part in (sentences, rows))
+            numbers = np.arange(count)
+            part = OnnxState.from_entries(facts, hidden, numbers, shared=state.shared, positions=state.positions)
             after = self.step(tokens[order[:count], position], part, 1, scored=False).state
             for name, array in after.rows.items():
                 rows[name][:count] = array

@@ -203,8 +203,8 @@ STAGES = (
     make_stage(recall, "lines rewritten_lines segments", "segments"),
     make_stage(rewrite, "lines segments", "pieces"),
     make_stage(search, "lines pieces", "translations", in_waves=True),
-    make_stage(repair, "translations", "translations", in_waves=True),
-    make_stage(carry_lost, "pieces translations", "pieces translations", in_waves=True),
+    make_stage(repair, "translations", "translations"),
+    make_stage(carry_lost, "pieces translations", "pieces translations"),
     make_stage(find_omissions, "lines segments pieces translations", "translations"),
     make_stage(place, "pieces translations", "parts translations"),
     make_stage(write_back, "pieces translations parts", "parts"),
@@ -218,7 +218,7 @@ def run_stages(tools: Tools, batch: TranslationBatch) -> None:
     """Runs all stages on a batch, some of them wave by wave."""
     for in_waves, group in groupby(STAGES, attrgetter("in_waves")):
         stages = list(group)
-        for part in list_waves(batch, tools.sentences.batch_search.target) if in_waves else [batch]:
+        for part in list_waves(batch, tools.sentences) if in_waves else [batch]:
             for stage in stages:
                 stage.run(tools, part)
 

@@ -1,6 +1,7 @@
 """The order in which pieces are searched: in waves, each piece after the one that is its context.
 
-Pieces without context are one wave. Knows no network and no file format.
+Pieces without context are one wave. Context is what search found: repairs wait for the last wave, since in each they
+would be few, and a translation with a fault is no context. Knows no network and no file format.
 """
 
 from __future__ import annotations
@@ -14,15 +15,16 @@ from nmt_cli.arrays.special_ids import END
 from nmt_cli.search.sampling import TextId
 from nmt_cli.text.context import LONGEST_CONTEXT, SentenceContext
 from nmt_cli.text.normalise import count_words, normalise
-from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.translation.batch import TranslationBatch
 
 if TYPE_CHECKING:
     from nmt_cli.translation.segmentation.pieces import Piece
+    from nmt_cli.translation.sentence_search import SentenceSearch
 
 
-def list_waves(batch: TranslationBatch, target: Tokenizer) -> Iterator[TranslationBatch]:
+def list_waves(batch: TranslationBatch, sentences: SentenceSearch) -> Iterator[TranslationBatch]:
     """Yields parts of a batch, whose translations are those of the batch once the next part is asked for."""
+    target = sentences.batch_search.target
     if not batch.chains or target.separator_id is None:
         yield batch
         return
@@ -37,11 +39,10 @@ def list_waves(batch: TranslationBatch, target: Tokenizer) -> Iterator[Translati
         contexts = {
             text_id: context
             for text_id in text_ids
-            if text_id in previous and (context := find_context(batch, previous[text_id], target)) is not None
+            if text_id in previous and (context := find_context(batch, previous[text_id], sentences)) is not None
         }
         part = replace(batch, pieces=pieces, translations={}, contexts=contexts, progress=None)
         yield part
-        batch.pieces |= part.pieces
         batch.translations |= part.translations
         done += len(text_ids)
         if batch.progress is not None:
@@ -59,13 +60,13 @@ def has_translation(piece: Piece) -> bool:
     return piece.is_translated or piece.recalled is not None
 
 
-def find_context(batch: TranslationBatch, text_id: TextId, target: Tokenizer) -> SentenceContext | None:
-    """Returns a piece and its translation as the context of the next; None if they are too long, or it has none."""
-    piece, translation = batch.pieces[text_id], batch.translations.get(text_id)
+def find_context(batch: TranslationBatch, text_id: TextId, sentences: SentenceSearch) -> SentenceContext | None:
+    """Returns a piece and its translation as the context of the next; None if they are too long or faulty."""
+    piece, translation, target = batch.pieces[text_id], batch.translations.get(text_id), sentences.batch_search.target
     if piece.recalled is not None:
         source, text = normalise(piece.segment.text), normalise(piece.recalled.text)
         tokens = tuple(target.encode(text))
-    elif translation is not None and translation.hypotheses:
+    elif translation and translation.hypotheses and not sentences.repairer.find_fault(translation, batch.config):
         source, text = piece.text, translation.hypotheses[0].text
         tokens = tuple(token for token in translation.hypotheses[0].tokens if token != END)
     else:

@@ -21,11 +21,14 @@ from nmt_cli.search.step_model import FedModel, Step, StepModel
 from nmt_cli.text.context import SentenceContext
 from nmt_cli.text.stream import batch_blocks
 from nmt_cli.text.symbols import CONTEXT_END
+from nmt_cli.translation.batch import TranslationBatch
 from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.known_tags import find_scope
 from nmt_cli.translation.passages import PASSAGE, ContextScope
 from nmt_cli.translation.result import Translation
+from nmt_cli.translation.stages import rewrite, rewrite_lines, search, split
 from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.waves import find_context
 from nmt_cli.workers.work import InProcess
 from support.corpora import paged_pairs, prepare_paged
 from support.models import export_untrained
@@ -131,6 +134,17 @@ def test_a_text_becomes_the_same_alone_or_beside_others_in_any_blocks(context_mo
         (alone,) = translate_texts(context_model, [text], 1000)
         assert [line for line, _ in alone] == [line for line, _ in done]
         assert [score for _, score in alone] == pytest.approx([score for _, score in done], abs=1e-4)
+
+
+def test_a_translation_with_a_fault_is_no_context(reader: Translator) -> None:
+    batch = TranslationBatch(LINES[:1], GREEDY, 1, None, None, 0, None, None)
+    for stage in (rewrite_lines, split, rewrite, search):
+        stage(reader, batch)
+    ((text_id, translation),) = batch.translations.items()
+    for text, is_context in (("die Lampe ist hier rot", True), ("die Lampe " * 12, False)):
+        hypothesis = translation.hypotheses[0]._replace(text=text.strip(), finished=True)
+        batch.translations[text_id] = translation._replace(hypotheses=(hypothesis,))
+        assert (find_context(batch, text_id, reader.sentences) is not None) == is_context
 
 
 def test_the_separator_is_never_written(reader: Translator) -> None:
