@@ -21,18 +21,8 @@ from nmt_cli.search.constraints import NEVER, Rows
 from nmt_cli.search.guide import Guide
 from nmt_cli.search.length_limits import limit_lengths
 from nmt_cli.search.ranking import Ranking
+from nmt_cli.search.result import SearchResult
 from nmt_cli.search.step_model import StateT, Step, StepModel
-
-
-class SearchResult(NamedTuple):
-    """A hypothesis in ids; its last token is END if the network ended it (`finished`)."""
-
-    tokens: tuple[int, ...]  # T
-    log_probability: float
-    score: float  # by which hypotheses are ranked (`ranking.Ranking`)
-    token_log_probabilities: tuple[float, ...]  # T
-    attention: FloatArray  # (T, S)
-    finished: bool
 
 
 class Extension(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, NamedTuple, Self
+from typing import Generic, NamedTuple, Self
 
 import numpy as np
 
@@ -16,10 +16,8 @@ from nmt_cli.arrays.padding import pad_rows
 from nmt_cli.arrays.special_ids import START
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.search.constraints import NEVER
+from nmt_cli.search.result import SearchResult
 from nmt_cli.search.step_model import FedModel, StateT, Step, StepModel
-
-if TYPE_CHECKING:
-    from nmt_cli.search.beam import SearchResult
 
 
 class FedTargets(NamedTuple, Generic[StateT]):

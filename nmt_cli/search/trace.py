@@ -9,7 +9,8 @@ import math
 from typing import Literal, NamedTuple
 
 from nmt_cli.arrays.special_ids import END, START
-from nmt_cli.search.beam import Extension, Observer, SearchResult
+from nmt_cli.search.beam import Extension, Observer
+from nmt_cli.search.result import SearchResult
 
 Fate = Literal["kept", "ended", "pruned"]
 

@@ -14,13 +14,14 @@ import numpy as np
 from nmt_cli.arrays.special_ids import PAD, UNKNOWN
 from nmt_cli.arrays.types import SourceArray
 from nmt_cli.errors import OptionError
-from nmt_cli.search.beam import SearchResult, search
+from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.constraints import CopyLimit
 from nmt_cli.search.ensemble import Ensemble
 from nmt_cli.search.guide import Guide
 from nmt_cli.search.lead import Lead
 from nmt_cli.search.length_limits import limit_lengths
+from nmt_cli.search.result import SearchResult
 from nmt_cli.search.sampling import TextId
 from nmt_cli.search.step_model import StepModel
 from nmt_cli.sources.source import Source, SourceRow

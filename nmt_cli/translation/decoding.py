@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nmt_cli.search.beam import SearchResult
+from nmt_cli.search.result import SearchResult
 from nmt_cli.sources.source import Source, SourceRow
 from nmt_cli.text.symbols import SENTENCE_END
 from nmt_cli.text.tokenizer import Tokenizer

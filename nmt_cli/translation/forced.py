@@ -8,8 +8,8 @@ from dataclasses import replace
 from nmt_cli.arrays.special_ids import END
 from nmt_cli.carrying.masking import MaskedSide, leave_unmasked, mask_sides
 from nmt_cli.rewriting.protocol import TextContext
-from nmt_cli.search.beam import SearchResult
 from nmt_cli.search.forced import ForcedTarget
+from nmt_cli.search.result import SearchResult
 from nmt_cli.sources.source import SourceRow
 from nmt_cli.text.aligned import AlignedText
 from nmt_cli.text.normalise import normalise

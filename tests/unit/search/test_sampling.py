@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.search.beam import SearchResult, search
+from nmt_cli.search.beam import search
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.search.guide import Guide
+from nmt_cli.search.result import SearchResult
 from nmt_cli.search.sampling import TextId, draw_columns
 from support.properties import examples
 from support.tables import END, TableModel, sources
