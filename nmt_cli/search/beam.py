@@ -142,12 +142,12 @@ class BeamSearch(Generic[StateT]):
     def begin(self) -> tuple[StateT, IntArray]:
         """Returns the state before the first step and the token that each row continues, behind leads already fed."""
         state, lead, rows = self.model.encode(self.source), self.guide.lead, self.list_sentences()
-        fed = None if lead is None else lead.feed(self.model, state)
-        if lead is None or fed is None:
+        behind = None if lead is None else lead.feed(self.model, state)
+        if lead is None or behind is None:
             return state.select(rows), np.full(rows.shape, START)
         self.limits -= lead.lengths
         self.guide = self.guide._replace(lead=None)
-        return fed.state.select(rows), fed.previous[rows]
+        return behind.state.select(rows), behind.previous[rows]
 
     def describe_open_rows(self) -> Rows:
         """Returns the open rows in the form that constraints read."""

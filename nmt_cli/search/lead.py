@@ -46,8 +46,8 @@ class Lead:
     def feed(self, model: StepModel[StateT], state: StateT) -> FedTargets[StateT] | None:
         """Feeds the leads to a model that takes them before the search; None for any other."""
         tokens = np.pad(self.tokens, ((0, 0), (1, 0)), constant_values=START)
-        fed = model.feed(tokens, self.lengths, state) if isinstance(model, FedModel) else None
-        return None if fed is None else FedTargets(fed, tokens[np.arange(len(tokens)), self.lengths])
+        behind = model.feed(tokens, self.lengths, state) if isinstance(model, FedModel) else None
+        return None if behind is None else FedTargets(behind, tokens[np.arange(len(tokens)), self.lengths])
 
     def is_over(self, sentences: IntArray, length: int) -> bool:
         """Whether the leads of any of the `sentences` are over after `length` tokens."""

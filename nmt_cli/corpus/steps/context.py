@@ -135,17 +135,17 @@ def describe_order(pairs: Pairs, splits: Splits, config: PrepareConfig) -> TextO
 
 def count_recurring(pairs: Pairs, splits: Splits) -> dict[str, int]:
     """Returns the number of pairs of dev and test that training has, too, behind another line or alone."""
-    found: dict[str, list[tuple[str, str]]] = {
+    short_pairs: dict[str, list[tuple[str, str]]] = {
         split: [*zip(pairs.source.select(rows), pairs.target.select(rows), strict=True)]
         for split in ("dev", "test")
         for rows in [splits.by_name[split][is_short(pairs, splits.by_name[split])]]
     }
-    wanted, learned = {pair for of_split in found.values() for pair in of_split}, set[tuple[str, str]]()
+    sought, learned = {pair for of_split in short_pairs.values() for pair in of_split}, set[tuple[str, str]]()
     for block in iterate_blocks(len(splits.train)):
         rows = splits.train[block]
         rows = rows[is_short(pairs, rows)]
-        learned.update(wanted.intersection(zip(pairs.source.select(rows), pairs.target.select(rows), strict=True)))
-    return {split: sum(pair in learned for pair in of_split) for split, of_split in found.items()}
+        learned.update(sought.intersection(zip(pairs.source.select(rows), pairs.target.select(rows), strict=True)))
+    return {split: sum(pair in learned for pair in of_split) for split, of_split in short_pairs.items()}
 
 
 def measure_texts(pairs: Pairs, rows: IntArray) -> tuple[int, ...]:
