@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from typing import IO, cast
 
+from nmt_cli.text.characters import DIRECTION_MARKS
+
 # All of C0 but tab and line end, DEL, and C1, which some terminals obey too: they would set the title, move the cursor
 # or write to the clipboard.
 CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # as text: compiled at its first use
 # Line ends of Unicode, and marks that turn the direction of what follows, so that a name may be read as another.
-TURNS = r"[\u2028-\u202e\u2066-\u2069]"
+TURNS = rf"[\u2028\u2029{DIRECTION_MARKS}]"
 
 
 def escape_controls(text: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from nmt_cli.text.characters import THIN_BLANKS
+import re
+
+from nmt_cli.text.characters import DASHES, HYPHENS, PAUSES, THIN_BLANKS
 from nmt_cli.text.normalise import UNSPACED
 
 LETTER = r"A-Za-z0-9_\u00c0-\u024f\u0370-\u052f"  # in scripts with spaces: characters that continue a word
@@ -18,5 +20,7 @@ NUMBER_WITH_SIGNS = (
 # A sign before a number, as in ">5" and "is >= 5"; a lone ">" that begins a line quotes a mail.
 COMPARISON = r"(?:(?<![\w<>=-])(?:[<>]=?|[≤≥≈≠])|(?<=\S )(?:[<>]=?|[≤≥≈≠]) )"
 BEFORE, AFTER = rf"(?<![{LETTER}])", rf"(?![{WORD_LETTER}])"
-INNER_STOP = r"\.(?=\s+[\da-zß-ÿ(&–-]|[,;:/)&–-])"  # of an abbreviation, which ends no sentence
+CONNECTING = re.escape("&" + HYPHENS + DASHES)
+# Of an abbreviation, which ends no sentence.
+INNER_STOP = rf"\.(?=\s+[\da-zß-ÿ({CONNECTING}]|[/){re.escape(PAUSES)}{CONNECTING}])"
 OPTIONAL_MINUS = rf"(?:(?<![\d.,)])[{MINUS}])?"
