@@ -98,11 +98,11 @@ class Sheet(ABC):
             if isinstance(part, XmlNode):
                 cells = self.list_cells(part)
                 self.width = max(self.width, *(cell.column + 1 for cell in cells), 0)
-                chosen, existing = (
+                source_cell, filled_cell = (
                     next((cell for cell in cells if cell.column == column), None)
                     for column in (self.column, self.filled)
                 )
-                parts.append(SheetRow(part.raw, chosen, existing, is_header=awaits_header and bool(cells)))
+                parts.append(SheetRow(part.raw, source_cell, filled_cell, is_header=awaits_header and bool(cells)))
                 awaits_header = awaits_header and not cells
             else:
                 parts.append(part)
