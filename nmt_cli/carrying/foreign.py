@@ -1,4 +1,4 @@
-"""Words in a script that the model does not know."""
+"""Words in scripts the model does not know."""
 
 from __future__ import annotations
 

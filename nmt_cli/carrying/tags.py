@@ -63,6 +63,13 @@ def parts_words(span: Span) -> bool:
     return match is None or match[2].lower() not in INLINE_TAGS
 
 
+def remove_tags(text: str) -> str:
+    """Returns a text as it is read: without tags, some of which part words."""
+    if "<" not in text:
+        return text
+    return TAGS.pattern.sub(lambda tag: " " if parts_words(TAGS.read_match(tag)) else "", text).strip()
+
+
 def is_block_tag(span: Span, pairs: Container[Pair]) -> bool:
     """Whether a span is a tag that parts sentences: a break, a paragraph, an item of a list.
 

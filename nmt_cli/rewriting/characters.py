@@ -39,7 +39,7 @@ ANYWHERE = TextContext()
 
 
 class Characters(Rewrite):
-    """Reads characters that training never had as their nearest equivalents: quotes, dashes, widths, digits, accents.
+    """Reads characters unseen in training as their nearest equivalents: quotes, dashes, widths, digits, accents.
 
     `counts` holds the frequency of each character in training.
     """

@@ -17,7 +17,7 @@ from nmt_cli.text.characters import QUOTES
 
 
 class Entities(Rewrite):
-    """Reads `&eacute;`, `&#39;` and `&quot;` as characters, and writes them as references again."""
+    """Reads `&eacute;`, `&#39;` and `&quot;` as characters, and writes them back."""
 
     scope = "line"
 

@@ -20,7 +20,7 @@ INNER_MARKS = frozenset("*_:/(·•‧⋅")  # one of which such a word has
 
 
 class GenderForms(Rewrite):
-    """Reads words that name several genders as one form: `Lehrer*innen` as `Lehrerinnen`."""
+    """Reads words of several genders as one form: `Lehrer*innen` as `Lehrerinnen`."""
 
     def __init__(self, language: str) -> None:
         self.language = language

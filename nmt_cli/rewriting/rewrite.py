@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from nmt_cli.carrying.masking import MaskedText
+from nmt_cli.rewriting.abbreviations import Abbreviations
 from nmt_cli.rewriting.case import Case
 from nmt_cli.rewriting.characters import Characters, LetterCase
 from nmt_cli.rewriting.continued import Continued
@@ -26,6 +27,7 @@ REWRITES: tuple[type[Rewrite], ...] = (
     Entities,
     Quotes,
     FinalMarks,
+    Abbreviations,
     GenderForms,
     Characters,
     Case,

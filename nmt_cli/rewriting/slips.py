@@ -44,7 +44,7 @@ class ReadAs(NamedTuple):
 
 
 class Slips(Rewrite):
-    """Reads mistyped words as the known words clearly intended: `liek` as `like`."""
+    """Reads mistyped words as the known ones intended: `liek` as `like`."""
 
     def __init__(self, profile: TextProfile) -> None:
         self.profile = profile

@@ -1,4 +1,4 @@
-"""Amounts: numbers with currency or unit: `$5`, `1,000 kg`, `20 °C`, `3×10⁸ m/s`."""
+"""Numbers with currency or unit: `$5`, `1,000 kg`, `20 °C`, `3×10⁸ m/s`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Identifiers: digits with letters, signs or brackets: `A4-17`, `v1.2.3`, `#123`, `[3]`."""
+"""Digits with letters, signs or brackets: `A4-17`, `v1.2.3`, `#123`, `[3]`."""
 
 from __future__ import annotations
 

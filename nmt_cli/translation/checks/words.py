@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from nmt_cli.carrying.tags import remove_tags
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import END_MARKS, PAUSES, QUOTES, RAISED_DIGITS
 from nmt_cli.text.normalise import find_unspaced, normalise, split_unspaced
@@ -54,6 +55,7 @@ def check_repeats(source: str, target: str, context: CheckContext) -> FailedChec
 
     Of several sentences, each is looked through: one may begin like the one before, or with its last word.
     """
+    source, target = remove_tags(source), remove_tags(target)
     failed = find_repeat(source, target, context)
     if failed is None or not has_mark_inside(source):
         return failed

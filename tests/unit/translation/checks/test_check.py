@@ -81,6 +81,7 @@ def test_a_true_translation_passes(source: str, target: str) -> None:
         ("She knows it.", "Sie weiß es. Sie weiß es.", FailedCheck("repeats", "twice in a row: sie weiss es")),
         ("On page 17.", "Auf Seite 17 17.", FailedCheck("repeats", "twice in a row: 17")),
         ("The 10,000 eggs are here.", "Die 10.000 Eier Eier sind da.", FailedCheck("repeats", "twice in a row: eier")),
+        ("I <b>see</b> it.", "Ich sehe <b>es</b> es.", FailedCheck("repeats", "twice in a row: es")),
         ("eggs, cheese", "Eier, Eier", FailedCheck("repeats", "twice in a row: eier")),
     ],
 )
