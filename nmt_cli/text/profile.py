@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 from nmt_cli.records import build, parse_json
 from nmt_cli.text.normalise import find_unspaced
-from nmt_cli.text.word_memory import KnownWords, WordMemory, remember_by_word
+from nmt_cli.text.word_memory import WordMemory, remember_by_word
+from nmt_cli.text.words import list_words
 
 PROFILE_NAME = "profile.txt"
 PROFILE_FORMAT = 1
@@ -23,7 +24,6 @@ SPECIAL_FORMS = {"0": str.lower, "1": str.capitalize, "2": str.upper}  # how the
 CAPITALISED = "1:"  # begins a form that is the capitalised word
 FEWEST_FOR_LINES = 50  # words; to search for fewer, one by one, is faster than to split the table
 COUNTS_REMEMBERED = 10_000  # the counts of words that were looked up
-FAMILIAR_REMEMBERED = 200_000
 FEWEST_NUMBERS = 3  # as many numbers show how a side writes them
 
 
@@ -69,8 +69,8 @@ class WordCounts:
         self.content = content
         self.least_count = least_count
         self.find = remember_by_word(COUNTS_REMEMBERED)(self.look_up)
-        self.familiar = KnownWords(FAMILIAR_REMEMBERED)  # parts of texts between blanks whose words all occur
         self.totals = WordMemory[int](COUNTS_REMEMBERED)  # the counts of words as `TextProfile.count_word` returns them
+        self.by_part = WordMemory[list[int]](COUNTS_REMEMBERED)  # those of the words between two blanks of a text
         self.searches = 0  # before the table was split
 
     def __len__(self) -> int:
@@ -150,6 +150,16 @@ class TextProfile(NamedTuple):
         if total is None:
             total = totals.learn(word, self.add_forms(word))
         return total
+
+    def count_words(self, text: str) -> list[int]:
+        """Counts each word of a text as `count_word` does."""
+        counts: list[int] = []
+        memory = self.words.by_part
+        for part in text.split():
+            if (of_part := memory.get(part)) is None:
+                of_part = memory.learn(part, [*map(self.count_word, list_words(part))])
+            counts += of_part
+        return counts
 
     def add_forms(self, word: str) -> int:
         """Returns the count of a word, or of the rarest part of one that does not occur whole."""

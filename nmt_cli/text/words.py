@@ -6,12 +6,14 @@ import re
 import unicodedata
 from functools import cache
 
-from nmt_cli.text.characters import JOINERS
-from nmt_cli.text.normalise import is_unspaced, split_unspaced
+from nmt_cli.text.characters import END_MARKS, JOINERS, PAUSES, QUOTES, RAISED_DIGITS
+from nmt_cli.text.normalise import find_unspaced, is_unspaced, split_unspaced
 
 Link = tuple[int, int]  # a word of a source and one of its translation, from 0
 
 FIRST_COMBINING_MARK = "\u0300"
+RAISED = frozenset(RAISED_DIGITS)
+EDGES = END_MARKS + PAUSES + QUOTES  # what may stand around a word
 
 
 def has_letters(text: str) -> bool:
@@ -45,6 +47,19 @@ def split_words(text: str) -> list[str]:
     if not any(map(is_unspaced, set(text))):
         return words
     return [piece for word in words for piece in split_unspaced(word)]
+
+
+def list_words(text: str) -> list[str]:
+    """Returns the words in lower case, without numbers of notes; in a script without blanks, the characters."""
+    lower = text.lower()
+    bare = lower.strip(EDGES)
+    if bare.isascii() and bare.isalpha():
+        return [bare]  # fast for most parts of a text
+    words: list[str] = choose_word_pattern(lower).findall(lower)
+    if not RAISED.isdisjoint(lower):
+        words = [word.rstrip(RAISED_DIGITS) for word in words]
+    words = [word for word in words if word[:1].isalpha()]
+    return [piece for word in words for piece in split_unspaced(word)] if find_unspaced(lower) else words
 
 
 def choose_word_pattern(text: str) -> re.Pattern[str]:

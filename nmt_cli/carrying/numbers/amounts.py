@@ -38,5 +38,5 @@ AMOUNTS = NumericKind(
         rf"|°(?:[CFK](?![{LETTER}]))?"
         rf"|(?:{CURRENCIES}|{UNITS}|[mglhVW])(?![{LETTER}]))|[AKJNT](?![{LETTER}])|[ {THIN_BLANKS}]s(?![{LETTER}'’]))",
     ),
-    cues=r"\d",
+    signs=r"\d",
 )

@@ -42,5 +42,5 @@ IDENTIFIERS = NumericKind(
         # Addresses of machines in hexadecimal digits.
         r"(?<![\w:])(?:[0-9A-Fa-f]{1,4}::?){2,8}[0-9A-Fa-f]{1,4}(?![\w:])",
     ),
-    cues=r"\d|[0-9A-Fa-f:]::|::[0-9A-Fa-f]|[0-9A-Fa-f]:[0-9A-Fa-f]",
+    signs=r"\d:",
 )

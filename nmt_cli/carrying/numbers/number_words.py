@@ -28,7 +28,7 @@ class NumberWordKind(Kind):
             yield Span(*match.span(), f"{word} {number}" if sign else f"{number} {word}", self.name)
 
 
-NUMBER_WORDS = NumberWordKind(SpanKind.NUMBER_WORD, cues=r"\d")
+NUMBER_WORDS = NumberWordKind(SpanKind.NUMBER_WORD, signs=r"\d")
 
 
 @cache

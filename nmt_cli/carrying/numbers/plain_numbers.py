@@ -39,7 +39,7 @@ NUMBERS = NumericKind(
         rf"{BEFORE}{OPTIONAL_MINUS}(?:\d{{3,}}+|0\d++){AFTER}",
         rf"(?<![^\s{re.escape(OPENING)}])[{MINUS}]\d{{1,2}}(?![\d{WORD_LETTER}])",
     ),
-    cues=r"\d",
+    signs=r"\d",
 )
 
 
@@ -82,5 +82,5 @@ class SmallNumbers(LostKind, NumericKind):
         return Span(start, end, number[0] + ending, self.name, self.form == "taken out")
 
 
-SMALL_NUMBERS = SmallNumbers(SpanKind.NUMBER, cues=r"\d", fault="numbers", remedy="protected number")
+SMALL_NUMBERS = SmallNumbers(SpanKind.NUMBER, signs=r"\d", fault="numbers", remedy="protected number")
 CHOICE_NUMBERS = ChoiceNumbers(SpanKind.NUMBER, signs="#")

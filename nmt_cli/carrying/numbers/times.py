@@ -28,5 +28,5 @@ TIMES = NumericKind(
         rf"{BEFORE}(?:{HOUR_AND_MINUTE} ?[-–] ?)?{HOUR_AND_MINUTE}{AM_OR_PM}"
         rf"(?:(?<=\.[mM])\.(?!\s*$|\s+[{OPENING_QUOTES}]?[A-ZÀ-Þ]))?",
     ),
-    cues=r"\d",
+    signs=r"\d",
 )

@@ -17,7 +17,7 @@ import numpy as np
 
 from nmt_cli.errors import OptionError
 from nmt_cli.translation.checks.context import CheckContext
-from nmt_cli.translation.checks.words import describe_unseen, find_unseen_words, list_words
+from nmt_cli.translation.checks.words import describe_unseen, find_unseen_words
 from nmt_cli.translation.placement.word_alignment import group_by_blanks, spell_word
 from nmt_cli.translation.result import DOUBT_MARK, FailedCheck
 
@@ -232,7 +232,7 @@ def measure_length(translation: Translation, context: CheckContext) -> float:
 
 def measure_words(text: str, profile: TextProfile) -> list[float]:
     """Returns the shares of words that are unseen, and rare, in training."""
-    counts = [profile.count_word(word) for word in list_words(text)]
+    counts = profile.count_words(text)
     if not counts:
         return [0.0, 0.0]
     rare = len([count for count in counts if 0 < count < RARE_WORD_COUNT])

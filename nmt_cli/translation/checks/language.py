@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from nmt_cli.translation.checks.context import CheckContext
-from nmt_cli.translation.checks.words import list_words
 from nmt_cli.translation.result import FailedCheck
 
 FEWEST_WORDS = 3  # which tell a language surely
@@ -18,8 +17,9 @@ def check_language(source: str, target: str, context: CheckContext) -> FailedChe
     profile = context.profile
     if profile is None or profile.source is None or context.same_language:
         return None
-    words = list_words(source) if len(source.split()) >= FEWEST_WORDS else []
-    counts = ((profile.source.count_word(word), profile.target.count_word(word)) for word in words)
+    if len(source.split()) < FEWEST_WORDS:
+        return None
+    counts = [*zip(profile.source.count_words(source), profile.target.count_words(source), strict=True)]
     likelier = sum(math.log((there + SMOOTHING) / (here + SMOOTHING)) for here, there in counts)
-    is_sure = len(words) >= FEWEST_WORDS and likelier >= SURE
+    is_sure = len(counts) >= FEWEST_WORDS and likelier >= SURE
     return FailedCheck("language", "the source is already in the target language") if is_sure else None

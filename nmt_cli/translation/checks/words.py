@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.carrying.tags import remove_tags
 from nmt_cli.languages.rules import find_rules
-from nmt_cli.text.characters import END_MARKS, PAUSES, QUOTES, RAISED_DIGITS
-from nmt_cli.text.normalise import find_unspaced, normalise, split_unspaced
-from nmt_cli.text.words import choose_word_pattern
+from nmt_cli.text.normalise import find_unspaced, normalise
+from nmt_cli.text.words import EDGES, list_words
 from nmt_cli.translation.checks.context import CheckContext, join_named
 from nmt_cli.translation.checks.coverage import TEXTS_PER_WORD
 from nmt_cli.translation.repair.faults import LONGEST_PHRASE, has_stutter, split_units, strip_words
@@ -23,8 +22,6 @@ from nmt_cli.translation.segmentation.sentence_ends import has_mark_inside
 if TYPE_CHECKING:
     from nmt_cli.text.profile import TextProfile
 
-RAISED = frozenset(RAISED_DIGITS)
-EDGES = END_MARKS + PAUSES + QUOTES  # what may stand around a word
 SIGN = r"(?<!\S)[^\w\s]+(?!\S)"  # on its own: Tools - Macros - Organize Macros
 COPIED_WORDS = 3  # ordinary words in a row that two languages seldom share
 COPIED_PAIRS = 4  # pairs of characters, where a script has no blanks
@@ -129,34 +126,15 @@ def describe_unseen(words: Iterable[str], profile: TextProfile) -> str:
 
 def find_unseen_words(text: str, other: str, profile: TextProfile) -> tuple[list[str], int]:
     """Returns the words in neither the `other` text nor the training text, and the number of all words."""
-    parts, familiar = text.split(), profile.words.familiar
-    if profile.unseen_share > UNSEEN_OFTEN or familiar.issuperset(parts):
+    parts = text.split()
+    if profile.unseen_share > UNSEEN_OFTEN or 0 not in profile.count_words(text):
         return [], len(parts)  # fast for most texts
-    new = dict.fromkeys(part for part in parts if part not in familiar and not has_known_words(part, profile))
-    familiar.learn(part for part in parts if part not in new)
     other = other.lower()
-    words = [word for part in new for word in list_words(part) if not is_seen(word, profile) and word not in other]
+    new = dict.fromkeys(word for part in parts for word in list_words(part) if not is_seen(word, profile))
+    words = [word for word in new if word not in other]
     return words, sum(max(1, len(list_words(part))) for part in parts) if words else len(parts)
-
-
-def has_known_words(part: str, profile: TextProfile) -> bool:
-    """Whether training had all words of a part of a text between blanks."""
-    return all(is_seen(word, profile) for word in list_words(part))
 
 
 def is_seen(word: str, profile: TextProfile) -> bool:
     """Whether training had a word, possibly in a compatible form of its letters: Ｈｅｌｌｏ, ﬁne."""
     return profile.has_word(word) or (not word.isascii() and profile.has_word(unicodedata.normalize("NFKC", word)))
-
-
-def list_words(text: str) -> list[str]:
-    """Returns the words in lower case, without numbers of notes; in a script without blanks, the characters."""
-    lower = text.lower()
-    bare = lower.strip(EDGES)
-    if bare.isascii() and bare.isalpha():
-        return [bare]  # fast for most parts of a text
-    words: list[str] = choose_word_pattern(lower).findall(lower)
-    if not RAISED.isdisjoint(lower):
-        words = [word.rstrip(RAISED_DIGITS) for word in words]
-    words = [word for word in words if word[:1].isalpha()]
-    return [piece for word in words for piece in split_unspaced(word)] if find_unspaced(lower) else words

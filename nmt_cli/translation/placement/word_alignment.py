@@ -5,7 +5,8 @@ Words are separated by blanks, as in the Pharaoh format. Letters: T target and S
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.text.normalise import find_unspaced, normalise
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 
 ATTRACTION = 0.1  # smallest attention to a source word that says where its translation is
+SENTENCE_ENDS = (SENTENCE_END, "<s>")
 Groups = list[list[int]]  # the indices of the subwords of each word
 
 
@@ -107,7 +109,7 @@ def drop_silent(pieces: Sequence[str], groups: Groups) -> Groups:
     return [
         group
         for group in groups
-        if not is_special(pieces[group[0]]) and any(pieces[index].strip(BLANK) for index in group)
+        if pieces[group[0]] not in SENTENCE_ENDS and "".join(pieces[group[0] : group[-1] + 1]).strip(BLANK)
     ]
 
 
@@ -122,15 +124,13 @@ def merge_attention(attention: FloatArray, source: Groups, target: Groups) -> Fl
 def group_by_blanks(pieces: Sequence[str]) -> Groups:
     """Groups subwords into blank-separated words; the end of the sentence is a group of its own."""
     marked = any(piece.startswith(BLANK) for piece in pieces)
-    starts: Callable[[str], bool] = (
-        (lambda piece: piece.startswith(BLANK)) if marked else (lambda piece: not piece.startswith(JOINER))
-    )
-    groups: Groups = []
-    for index, piece in enumerate(pieces):
-        if not groups or starts(piece) or is_special(piece):
-            groups.append([])
-        groups[-1].append(index)
-    return groups
+    mark = BLANK if marked else JOINER
+    starts = [
+        index
+        for index, piece in enumerate(pieces)
+        if not index or piece.startswith(mark) == marked or piece in SENTENCE_ENDS
+    ]
+    return [list(range(start, end)) for start, end in pairwise([*starts, len(pieces)])]
 
 
 def spell_word(pieces: Sequence[str], group: Sequence[int]) -> str:
@@ -138,7 +138,3 @@ def spell_word(pieces: Sequence[str], group: Sequence[int]) -> str:
     text = "".join(pieces[index].removeprefix(JOINER) for index in group).replace(BLANK, " ")
     words = [word for word in choose_word_pattern(text).findall(text) if word[0].isalnum()]
     return words[0] if len(words) == 1 and not find_unspaced(text) else ""
-
-
-def is_special(piece: str) -> bool:
-    return piece in (SENTENCE_END, "<s>")
