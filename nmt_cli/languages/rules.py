@@ -23,7 +23,7 @@ class LanguageRules(NamedTuple):
     before_numbers: frozenset[str]  # whose full stop ends no sentence before a number
     often_last: frozenset[str]  # whose full stop ends a sentence before a capital
     one_letter_words: frozenset[str]  # which are no initials: their full stop ends a sentence
-    spelled_out: dict[str, str]  # what abbreviations stand for, wherever their full stop ends no sentence
+    spelled_out: dict[str, str]  # what abbreviations stand for: others than those above, or the same
     goes_on: str  # pattern of what goes on with a sentence after a quotation that has a mark of its own
 
     # 2. Numbers.
@@ -82,4 +82,7 @@ def read_rules(code: str) -> LanguageRules:
     if code == "und":
         return LanguageRules(**content)
     rules = read_rules(content.pop("like", "und"))
-    return rules._replace(**content | {name: getattr(rules, name) | content[name] for name in WORDS if name in content})
+    content |= {name: getattr(rules, name) | content[name] for name in WORDS if name in content}
+    rules = rules._replace(**content)
+    spelled_out = {short[:-1] for short in rules.spelled_out if short.count(".") == 1}
+    return rules._replace(abbreviations=rules.abbreviations | (spelled_out - rules.before_numbers))

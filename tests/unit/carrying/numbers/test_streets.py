@@ -23,6 +23,7 @@ def list_streets(text: str) -> list[str]:
         ("350 N. Fifth Avenue is open.", "350 N. Fifth Avenue"),
         ("It is at 1600 Oak Hill Blvd.", "1600 Oak Hill Blvd"),
         ("Take Oak Ave. and stop.", "Oak Ave."),
+        ("Meet me on 5th Ave. at noon.", "5th Ave."),
         ("Er wohnt in der Hauptstr. 5.", "Hauptstr. 5"),
         ("Er wohnt Lindenstraße 14, 10969 Berlin.", "Lindenstraße 14, 10969 Berlin"),
         ("Berliner Straße 120 b ist zu.", "Berliner Straße 120 b"),

@@ -38,6 +38,8 @@ def test_touching_spans_are_cut_apart_where_they_are_too_many() -> None:
         ('"Go now!" Tom said.', ['"Go now!" Tom said.']),
         ("the U.S. Army is here", ["the U.S. Army is here"]),
         ("It cost (approx. 400 yen).", ["It cost (approx. 400 yen)."]),
+        ("It cost (incl. 19% tax).", ["It cost (incl. 19% tax)."]),
+        ("I met Max. He left.", ["I met Max.", "He left."]),
         # No sentence ends before the end: what is too long is cut between words.
         ("Mr. Smith met Dr. J. Doe on 3. Oktober there.", ["Mr. Smith met Dr. J.", "Doe on 3. Oktober there."]),
         ("今天天气很好。我们去公园吧！你来吗？", ["今天天气很好。", "我们去公园吧！", "你来吗？"]),
