@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.api.options.command_lines import CommandLine, list_values
 from nmt_cli.api.options.command_options import spell_setting
-from nmt_cli.languages.codes import find_language
+from nmt_cli.languages.codes import find_language, list_related
 from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def suggest_for_corpus(manifest: Manifest, commands: BaseCommands, trained: Trai
         yield make_suggestion(f"text in {name} alone", commands.prepare.extend(*texts, FORCE))
     if manifest.source.is_text and train < FEW_FOR_PARENT and not trained.has_parent:
         option = ("--init-from", "OTHER-MODEL")
-        yield make_suggestion("a parent, best of related languages", commands.train.extend(option))
+        yield make_suggestion(f"a parent, best of {name_relatives(manifest)}", commands.train.extend(option))
     if counts.splits["test"] < SMALL_TEST and train >= 4 * SMALL_TEST:
         yield make_suggestion("a larger test set", commands.prepare.extend(("--test", str(SMALL_TEST)), FORCE))
     if train < FEW_PAIRS:
@@ -199,6 +199,13 @@ def suggest_for_corpus(manifest: Manifest, commands: BaseCommands, trained: Trai
     if manifest.source.is_text and trained.synthetic not in ("diversify", "both"):
         option = ("--synthetic", "both" if has_written else "diversify")
         yield make_suggestion("the same pairs, translated anew by two models", commands.train.extend(option))
+
+
+def name_relatives(manifest: Manifest) -> str:
+    """Names the languages most like the one that has the fewest models: the target, unless that is English."""
+    sides = (manifest.source_language, manifest.target_language)
+    language = sides[find_language(sides[1]).code != "en"]
+    return " or ".join(relative.name for relative in list_related(language)) or "a related language"
 
 
 def make_suggestion(what: str, command: CommandLine) -> Suggestion:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.tag_rows import drop_contexts, drop_tag_ids
+from nmt_cli.text.tags import Tag, replace_languages
 from nmt_cli.text.words import split_words
 
 
@@ -40,27 +42,32 @@ class CorpusStatistics:
     target: LanguageStatistics
 
 
-def measure_corpus(corpus: PreparedCorpus) -> CorpusStatistics:
-    """Measures both languages of a corpus. Raises OptionError if the sources are pictures."""
+def measure_corpus(corpus: PreparedCorpus, tag: Tag | None = None) -> CorpusStatistics:
+    """Measures a corpus, or its pairs with a tag. Raises OptionError if the sources are pictures."""
     corpus.require_text(
         "which cannot be compared with texts",
         hint="`nmt prepare -v` shows the number of pictures and the lengths of their captions",
     )
-    train, test = corpus.read_pairs("train"), corpus.read_pairs("test")
+    selected = {
+        split: np.array([tag is None or tag in tags for tags in corpus.read_tags(split)], bool)
+        for split in ("train", "dev", "test")
+    }
+    train, test = (list(compress(corpus.read_pairs(split), selected[split])) for split in ("train", "test"))
     encoded = corpus.load_encoded("train")
     sides = (
         (encoded.source.require_sentences("pictures have no words"), corpus.source_tokenizer),
         (encoded.target, corpus.target_tokenizer),
     )
     lengths = [drop_contexts(drop_tag_ids(rows, tokenizer), tokenizer).lengths for rows, tokenizer in sides]
-    splits = {split: len(corpus.load_encoded(split).source) for split in ("train", "dev", "test")}
-    source = measure_language(
-        corpus.source_language, [pair.source for pair in train], [pair.source for pair in test], lengths[0]
+    source, target = (
+        measure_language(
+            language, [pair[side] for pair in train], [pair[side] for pair in test], length[selected["train"]]
+        )
+        for side, (language, length) in enumerate(
+            zip(replace_languages(corpus.languages, [tag] if tag else []), lengths, strict=True)
+        )
     )
-    target = measure_language(
-        corpus.target_language, [pair.target for pair in train], [pair.target for pair in test], lengths[1]
-    )
-    return CorpusStatistics(splits, source, target)
+    return CorpusStatistics({split: int(rows.sum()) for split, rows in selected.items()}, source, target)
 
 
 def measure_language(

@@ -56,6 +56,19 @@ def find_language(code: str) -> KnownLanguage:
     return load_table().by_code.get(first, KnownLanguage(first, code.strip()))
 
 
+@cache
+def list_related(code: str, most: int = 2) -> list[KnownLanguage]:
+    """Returns languages related to one, the next of kin first."""
+    code = find_code(code)
+    for line in (DATA / "related.txt").read_text(encoding="utf-8").splitlines():
+        group = [] if line.startswith("#") else line.split()
+        if code in group:
+            index = group.index(code)
+            ranked = sorted(group, key=lambda other: abs(group.index(other) - index))
+            return list(map(find_language, ranked[1 : most + 1]))
+    return []
+
+
 def find_code(code: str) -> str:
     """Returns the shortest code of a language, without its region: "de" for "deu" and "de-AT"."""
     return find_language(code).code

@@ -27,8 +27,8 @@ class Abbreviations(Rewrite):
     @classmethod
     def from_model(cls, model: ModelText) -> Self | None:
         listed = find_rules(model.languages[0]).spelled_out
-        chosen = {short: words for short, words in listed.items() if is_usual(words, short, model.source)}
-        return cls(chosen) if chosen else None
+        usual = {short: words for short, words in listed.items() if is_usual(words, short, model.source)}
+        return cls(usual) if usual else None
 
     def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, None] | None:
         """Returns a text with its abbreviations spelled out; a full stop at its end stays."""

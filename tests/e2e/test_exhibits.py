@@ -8,6 +8,9 @@ from typer.testing import CliRunner, Result
 
 from nmt_cli.cli.app import app
 from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.text.tags import parse_tag_list
+from support.corpora import prepare_tagged
+from support.models import export_untrained
 
 runner = CliRunner()
 
@@ -55,6 +58,15 @@ def test_the_nearest_training_pairs_are_listed(untrained_model: Path, corpus: Pr
     ).stdout.splitlines()
     assert len(out) == 3
     assert out[1].split() == ["1.00", "1", *first.source.split(), "->", *first.target.split()]
+
+
+def test_the_nearest_training_pairs_show_their_tags(tmp_path: Path) -> None:
+    corpus = prepare_tagged(tmp_path)
+    model = export_untrained(corpus, tmp_path / "model")
+    pairs, tags = corpus.read_pairs("train"), corpus.read_tags("train")
+    first = pairs[tags.index(parse_tag_list("to:nl ui"))]
+    out = visualize(model, first.source, "--nearest", "1", "--data", str(corpus.directory)).stdout.splitlines()
+    assert out[1].split()[2:] == ["⟦>nl⟧", "⟦ui⟧", *first.source.split(), "->", *first.target.split()]
 
 
 def test_the_corpus_is_described(untrained_model: Path, corpus: PreparedCorpus) -> None:

@@ -16,6 +16,7 @@ from nmt_cli.api.startup import find_cache
 from nmt_cli.errors import OptionError
 from nmt_cli.files import write_text
 from nmt_cli.pages.frame import render_document
+from nmt_cli.text.tags import parse_tag_name
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.visuals.canvas import PAGES
 from nmt_cli.visuals.labels import replace_controls
@@ -60,7 +61,7 @@ def draw_histories(request: DrawingRequest, drawing: Drawing) -> None:
 
 
 def draw_corpora(request: DrawingRequest, drawing: Drawing) -> None:
-    """Draws the lengths and frequencies of one prepared corpus, or of several in one picture."""
+    """Draws the lengths and frequencies of a prepared corpus; of several, or of the tags of one, in one picture."""
     from nmt_cli.corpus.dataset import PreparedCorpus
     from nmt_cli.corpus.statistics import measure_corpus
     from nmt_cli.visuals.statistics import draw_statistics, format_several
@@ -69,6 +70,9 @@ def draw_corpora(request: DrawingRequest, drawing: Drawing) -> None:
     corpora = {str(directory): PreparedCorpus.load(directory) for directory in request.corpora}
     drawing.progress("counting", 0, 0)
     counts = {name: measure_corpus(corpus) for name, corpus in corpora.items()}
+    if len(corpora) == 1:
+        (corpus,) = corpora.values()
+        counts |= {name: measure_corpus(corpus, parse_tag_name(name)) for name in corpus.manifest.tags}
     show_chart(request.outputs, lambda: format_several(counts), lambda path: draw_statistics(counts, path), drawing)
 
 
@@ -153,13 +157,14 @@ def list_nearest(request: DrawingRequest, drawing: Drawing) -> None:
     translator = open_translator(ModelRequest(model)).with_stored_pictures(corpus.load_pictures())
     if translator.card.dataset_fingerprint != corpus.fingerprint:
         drawing.warn(f"{model}/ was trained on other data than {data}/: it did not learn these lines")
-    pairs = corpus.read_pairs("train")
+    pairs, tags = corpus.read_pairs("train"), corpus.read_tags("train")
     progress = count_stage(drawing.progress, "encoding the training sentences, once", len(pairs))
     index = open_index(translator, corpus, find_cache() / "nearest", progress)
     rankings = index.find_nearest(encode_lines(translator, sentences), pairs, request.config.nearest)
     for sentence, ranking in zip(sentences, rankings, strict=True):
         drawing.show(replace_controls(sentence))
         for match in ranking:
-            pair = replace_controls(f"{match.pair.source}  ->  {match.pair.target}")
+            pieces = "".join(f"{tag.piece} " for tag in tags[match.line - 1])
+            pair = replace_controls(f"{pieces}{match.pair.source}  ->  {match.pair.target}")
             drawing.show(f"  {match.similarity:5.2f}  {match.line:>8,}  {pair}")
     drawing.say(f"columns: similarity of the encoder states, line of {data / 'train.tsv'}")

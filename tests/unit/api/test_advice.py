@@ -165,3 +165,8 @@ def test_a_model_that_had_the_best_of_everything_is_offered_what_is_left() -> No
     manifest = make_manifest(60_000, 1_000, monolingual=("target",))
     assert commands_of(manifest, **done) == ["nmt train --force --runs 3"]
     assert commands_of(manifest, **done, runs=3) == []
+
+
+def test_a_small_corpus_is_told_which_languages_make_good_parents() -> None:
+    advice = advise_on_corpus(make_manifest(5_000), COMMANDS)
+    assert any(each.what == "a parent, best of Khmer" for each in advice.suggestions)  # of Vietnamese

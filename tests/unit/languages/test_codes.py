@@ -7,12 +7,14 @@ import pytest
 
 from nmt_cli.languages.cldr import read_archive
 from nmt_cli.languages.codes import (
+    DATA,
     find_code,
     find_language,
     find_language_tag,
     find_named_language,
     has_same_primary_tag,
     is_right_to_left,
+    list_related,
     load_table,
 )
 
@@ -74,3 +76,15 @@ def test_some_languages_run_from_right_to_left(tag: str) -> None:
 )
 def test_headings_name_languages(heading: str, code: str | None) -> None:
     assert find_named_language(heading) == code
+
+
+def test_related_languages_are_named_next_of_kin_first() -> None:
+    assert [language.code for language in list_related("deu", 3)] == ["nl", "lb", "af"]
+    assert list_related("eus") == []
+
+
+def test_every_group_of_related_languages_has_known_codes_once() -> None:
+    lines = (DATA / "related.txt").read_text(encoding="utf-8").splitlines()
+    codes = [code for line in lines if not line.startswith("#") for code in line.split()]
+    assert len(codes) == len(set(codes))
+    assert [code for code in codes if find_language(code).name == code] == []

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.corpus.statistics import measure_corpus, measure_language
+from nmt_cli.text.tags import parse_tag_name
 from nmt_cli.text.words import split_words
 from nmt_cli.visuals.statistics import draw_statistics, format_several, format_statistics
+from support.corpora import prepare_tagged
 from support.models import prepare_toy
 
 
@@ -44,3 +46,13 @@ def test_several_corpora_have_a_line_each_and_every_tick_is_a_whole_number(tmp_p
     ticks = re.findall(r">([\d,]+\.\d+|[\d,]+)</text>", text)
     assert ticks and not [tick for tick in ticks if "." in tick]
     assert "two:" in format_several({"one": statistics, "two": statistics})
+
+
+def test_the_pairs_of_a_tag_are_measured_by_themselves(tmp_path: Path) -> None:
+    corpus = prepare_tagged(tmp_path)
+    whole = measure_corpus(corpus)
+    parts = [measure_corpus(corpus, parse_tag_name(name)) for name in (">de", ">nl")]
+    assert [part.target.language for part in parts] == ["de", "nl"]
+    assert {split: sum(part.splits[split] for part in parts) for split in whole.splits} == whole.splits
+    assert parts[0].target.words.sum() + parts[1].target.words.sum() == whole.target.words.sum()
+    assert parts[0].target.pieces.sum() + parts[1].target.pieces.sum() == whole.target.pieces.sum()
