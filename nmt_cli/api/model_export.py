@@ -1,30 +1,55 @@
-"""`nmt translate --export` and `nmt.export`: a trained model in the format of another program."""
+"""`nmt translate --export` and `nmt.export`: a trained model in the format of another program, or as a page."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from nmt_cli.api.options.arguments import PathLike, explain_os_errors
+from nmt_cli.errors import OptionError
 
-ExportFormat = Literal["ctranslate2", "marian"]
+if TYPE_CHECKING:
+    from nmt_cli.runtime.model_directory import ModelDirectory
+
+ExportFormat = Literal["ctranslate2", "marian", "page"]
 
 
 @explain_os_errors
-def export_model(model: PathLike, output: PathLike, format: ExportFormat, *, force: bool = False) -> Path:
+def export_model(
+    model: PathLike,
+    output: PathLike,
+    format: ExportFormat,
+    *,
+    assets: PathLike | None = None,
+    force: bool = False,
+) -> Path:
     """Writes a model in the format of another program into the directory `output`, and returns that.
 
-    `model` is a directory, or the name of an installed one. Raises OptionError for a model that the program cannot run,
-    saying why, and OutputError.
+    `model` is a directory, or the name of an installed one; `assets` a folder with what a page runs in. Raises
+    OptionError for a model that the program cannot run, saying why, NotFoundError, and OutputError.
     """
     from nmt_cli.files import stage_directory
-    from nmt_cli.runtime.ctranslate2_export import write_ctranslate2  # numpy, which `nmt --help` does not need
     from nmt_cli.runtime.installed_models import find_model
-    from nmt_cli.runtime.marian_export import write_marian
     from nmt_cli.runtime.model_directory import ModelDirectory
 
     trained = ModelDirectory.load(find_model(Path(model)))
-    write = {"ctranslate2": write_ctranslate2, "marian": write_marian}[format]
+    write = choose_writer(format, None if assets is None else Path(assets))
     with stage_directory(Path(output), replace=force) as staged:
         write(trained, staged)
     return Path(output)
+
+
+def choose_writer(format: ExportFormat, assets: Path | None) -> Callable[[ModelDirectory, Path], None]:
+    """Returns the function that writes a format. Raises OptionError for assets of no page, or for a page without."""
+    from nmt_cli.runtime.browser.page_export import find_assets, write_page
+    from nmt_cli.runtime.ctranslate2_export import write_ctranslate2  # numpy, which `nmt --help` does not need
+    from nmt_cli.runtime.marian_export import write_marian
+
+    if (format == "page") != (assets is not None):
+        hint = "nmt translate --export page -o FOLDER --set assets=ASSETS, a folder with what docs/page.md lists"
+        raise OptionError("--export page takes assets, and no other format does", hint=hint)
+    if assets is not None:
+        return partial(write_page, assets=find_assets(assets))
+    return write_marian if format == "marian" else write_ctranslate2

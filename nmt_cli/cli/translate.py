@@ -33,7 +33,8 @@ from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.translation.config import CheckConfig, LineConfig, MemoryConfig, RepairConfig, TagConfig
 from nmt_cli.workers.choice import ExecutorConfig
 
-EXPORT_HELP = "Write the model itself into the directory --output, in the format of another program."
+EXPORT_HELP = "Write the model itself into the directory --output, in the format of another program, or as a page."
+ASSETS_HELP = "Folder with Pyodide, NumPy for it, and ONNX Runtime Web, in which a page runs."
 OUTPUT_HELP = "File to write; of several files a directory, or a pattern such as '{name}.{lang}{ext}'."
 RESUME_HELP = "Go on with a translation of files that was interrupted."
 ENSEMBLE_HELP = "Another model with the same subwords, to average probabilities with; may be repeated."
@@ -80,6 +81,7 @@ def translate(
     ] = 1,
     prefix: Annotated[str, declare_option("--prefix", "Text that every translation begins with.", "Decoding")] = "",
     export: Annotated[ExportFormat | None, declare_option("--export", EXPORT_HELP, "Output")] = None,
+    assets: Annotated[Path | None, declare_option("--assets", ASSETS_HELP, "Output", metavar="FOLDER")] = None,
     info: Annotated[
         bool, declare_option("--info", "Print the languages, sizes, scores and licence of the model.", "Output")
     ] = False,
@@ -96,7 +98,7 @@ def translate(
     lines stay blank; lines are translated as they arrive.
     """
     if export is not None:
-        return export_to(screen, model or [resolve_model(DEFAULT_MODEL)], output, export, force=force)
+        return export_to(screen, model or [resolve_model(DEFAULT_MODEL)], output, export, assets, force=force)
     if info:
         from nmt_cli.cli.model_page import show_models  # which few runs need
 
@@ -137,13 +139,18 @@ def translate(
     report.require_faultless(strict=checks.strict)
 
 
-def export_to(screen: Screen, models: list[Path], output: str | None, format: ExportFormat, *, force: bool) -> None:
+def export_to(
+    screen: Screen, models: list[Path], output: str | None, format: ExportFormat, assets: Path | None, *, force: bool
+) -> None:
     """Writes the model in the format of another program. Raises OptionError without a directory, or for several."""
     if output is None or len(models) > 1:
         hint = f"nmt translate --export {format} -o FOLDER --model {models[0]}"
         raise OptionError("--export takes one --model, and the directory to write as --output", hint=hint)
-    export_model(models[0], output, format, force=force)
-    screen.say(f"{output}/: {models[0]} for {format}, with the SentencePiece models that make its pieces")
+    export_model(models[0], output, format, assets=assets, force=force)
+    if format == "page":
+        screen.say(f"{output}/: {models[0]} as a page; open {output}/index.html, from disk or from any web server")
+    else:
+        screen.say(f"{output}/: {models[0]} for {format}, with the SentencePiece models that make its pieces")
 
 
 def show_remark(screen: Screen, remark: Remark) -> None:

@@ -1,0 +1,154 @@
+"""Writes a model as a folder of static files that translate in a browser, without a server.
+
+The page runs this same package in Pyodide and the graphs of the model in ONNX Runtime Web, which come, with NumPy, from
+a folder that the user names. Browsers refuse to fetch files from disk, but run scripts from there: therefore each file
+is a script that hands over its content.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import onnxruntime
+
+import nmt_cli
+from nmt_cli.errors import DamagedError, NotFoundError, OptionError
+from nmt_cli.languages.codes import find_language
+from nmt_cli.pages.frame import read_asset
+from nmt_cli.runtime.model_directory import CARD, ModelDirectory, name_graphs, name_weights
+from nmt_cli.runtime.onnx_engine import open_session
+
+HERE = "nmt_cli.runtime.browser"
+ROOT = Path(nmt_cli.__file__).parent
+# Rooms that translating text never imports, and what is no part of the archive.
+LEFT_OUT = ("training", "model", "corpus", "visuals", "server", "cli", "evaluation/metrics", "docs", "runtime/browser")
+STAND_INS = ("onnxruntime", "sentencepiece")
+LOADER, LOCK = "pyodide.js", "pyodide-lock.json"
+# What the page is made of, by any of its names: Pyodide's change with its version.
+ASSETS = (
+    (LOADER,),
+    (LOCK,),
+    ("pyodide.asm.mjs", "pyodide.asm.js"),
+    ("pyodide.asm.wasm",),
+    ("python_stdlib.zip",),
+    ("ort-wasm-simd-threaded.mjs",),
+    ("ort-wasm-simd-threaded.wasm",),
+)
+WHOLE_GRAPH = 2**40  # bytes: constants up to this size stay in the graph
+
+
+def find_assets(folder: Path) -> dict[str, Path]:
+    """Returns the files of ASSETS and Pyodide's NumPy below a folder, by name. Raises NotFoundError, DamagedError."""
+    files = {path.name: path for path in sorted(folder.rglob("*"), reverse=True)}  # of equal names the first
+    assets = dict(pick_asset(folder, files, names) for names in ASSETS)
+    try:
+        wheel = json.loads(assets[LOCK].read_text(encoding="utf-8"))["packages"]["numpy"]["file_name"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedError(f"{assets[LOCK]} does not say which NumPy belongs to this Pyodide") from error
+    return dict([*assets.items(), pick_asset(folder, files, (wheel,))])
+
+
+def pick_asset(folder: Path, files: Mapping[str, Path], names: tuple[str, ...]) -> tuple[str, Path]:
+    for name in names:
+        if name in files:
+            return name, files[name]
+    raise NotFoundError(f"{folder}/ has no {' or '.join(names)}", hint="docs/page.md says where to get it")
+
+
+def write_page(model: ModelDirectory, directory: Path, assets: Mapping[str, Path]) -> None:
+    """Writes the page of a model into an empty directory. Raises OptionError for a model of pictures."""
+    if model.card.has_pictures:
+        raise OptionError("a page translates text; this model reads pictures", hint="nmt translate --serve reads them")
+    contents = {name: path.read_bytes() for name, path in assets.items()}
+    files = directory / "files"
+    files.mkdir()
+    (files / LOADER).write_bytes(contents.pop(LOADER))
+    contents["nmt.zip"] = pack(model)
+    for name, content in contents.items():
+        text = base64.b64encode(zlib.compress(content, 9)).decode()
+        (files / f"{name}.js").write_text(f'store("{name}", "{text}");\n', encoding="ascii")
+    for name in ("graphs.js", "page.js"):
+        (files / name).write_text(read_asset(HERE, name), encoding="utf-8")
+    scripts = (LOADER, "graphs.js", "page.js", *(f"{name}.js" for name in contents))
+    (directory / "index.html").write_text(render_page(model, scripts), encoding="utf-8")
+
+
+def render_page(model: ModelDirectory, scripts: tuple[str, ...]) -> str:
+    """Returns the HTML of the page, which runs these scripts in this order."""
+    source, target = (escape(find_language(code).name) for code in model.card.languages)
+    values = {
+        "SOURCE": source,
+        "TARGET": target,
+        "CODE": escape(model.card.target_language),
+        "THEME": read_asset("nmt_cli.pages", "theme.css"),
+        "SCRIPTS": "\n".join(f'<script src="files/{escape(name)}"></script>' for name in scripts),
+    }
+    page = read_asset(HERE, "page.html")
+    for name, value in values.items():
+        page = page.replace(f"{{{name}}}", value)
+    return page
+
+
+def pack(model: ModelDirectory) -> bytes:
+    """Returns an archive of this package, the model, and what stands in for compiled packages."""
+    content = io.BytesIO()
+    with ZipFile(content, "w", ZIP_DEFLATED) as archive:
+        for path in list_modules():
+            archive.write(path, f"nmt_cli/{path.relative_to(ROOT).as_posix()}")
+        for name in STAND_INS:
+            archive.write(ROOT / "runtime" / "browser" / f"web_{name}.py", f"{name}.py")
+        for name, data in read_model(model).items():
+            archive.writestr(f"model/{name}", data)
+    return content.getvalue()
+
+
+def list_modules() -> Iterator[Path]:
+    """Yields the files of this package that translating text needs."""
+    for path in sorted(ROOT.rglob("*")):
+        inside = path.relative_to(ROOT).as_posix()
+        if path.is_file() and "__pycache__" not in inside and not inside.startswith(LEFT_OUT):
+            yield path
+
+
+def read_model(model: ModelDirectory) -> dict[str, bytes]:
+    """Returns the files of a model by name: its graphs with their weights inside, and a description of each."""
+    graphs = name_graphs(model.precision)
+    weights = [name_weights(graph) for graph in graphs]
+    files = {name: (model.directory / name).read_bytes() for name in model.files if name not in weights}
+    with TemporaryDirectory(prefix="nmt-") as folder:
+        for name in graphs:
+            files[name] = join_weights(model.directory / name, Path(folder) / name)
+    checksums = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    files |= {f"{name}.json": json.dumps(describe_graph(model.directory / name)).encode() for name in graphs}
+    return files | {CARD: json.dumps(model.card._replace(checksums=checksums)._asdict()).encode()}
+
+
+def join_weights(graph: Path, joined: Path) -> bytes:
+    """Returns a graph with its weights inside: ONNX Runtime Web looks for others in a file system that it lacks."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.optimized_model_filepath = str(joined)
+    weights = "session.optimized_model_external_initializers"  # without a file for them, they stay where they were
+    options.add_session_config_entry(f"{weights}_file_name", name_weights(joined.name))
+    options.add_session_config_entry(f"{weights}_min_size_in_bytes", str(WHOLE_GRAPH))
+    options.log_severity_level = 4
+    onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+    return joined.read_bytes()
+
+
+def describe_graph(path: Path) -> dict[str, Any]:
+    """Returns what ONNX Runtime Web cannot tell of a graph: its metadata; and its inputs and outputs."""
+    session = open_session(path)
+    sides = {"inputs": session.get_inputs(), "outputs": session.get_outputs()}
+    described = {side: [[node.name, node.type, node.shape] for node in nodes] for side, nodes in sides.items()}
+    return {**described, "metadata": session.get_modelmeta().custom_metadata_map}
