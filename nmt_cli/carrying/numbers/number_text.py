@@ -56,6 +56,13 @@ class NumberText(NamedTuple):
         clocks = filter(None, (CLOCK, find_rules(self.language).clock))
         return re.search("|".join(clocks), self.text, re.IGNORECASE) is not None
 
+    @property
+    def tells_full_hour(self) -> bool:
+        """Whether it tells an hour of the afternoon in digits, to which nobody adds a half in words: 14 Uhr."""
+        hours = rf"(?<![\d:.])[12](?:{find_rules(self.language).clock})"
+        heads = (match[0][:2] for match in re.finditer(hours, self.text, re.IGNORECASE))
+        return any(head.isdecimal() and int(head) > HALF_DAY for head in heads)
+
     def list_readings(self, token: NumberToken, *, has_clock: bool) -> set[int]:
         """Returns the whole numbers that a number of the text may mean: 70 for the 1970s, 17 for 5 p.m."""
         readings = self.list_decade(token)

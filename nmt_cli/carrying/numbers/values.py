@@ -139,6 +139,7 @@ def drop_spelled_out(tokens: Sequence[NumberToken], side: NumberText, other: Num
     words = NumberSpellings.from_text(other.text)
     has_clock = side.tells_time or other.tells_time
     has_minutes = has_clock and bool(MINUTES.search(side.text)) and not MINUTES.search(other.text)
+    has_minutes = has_minutes and not other.tells_full_hour
     others = other.numbers
     digits = {number for token in others for number in other.list_decade(token)}
     digits |= {number for token in others if has_clock and len(token.groups) == 2 for number in token.groups}

@@ -54,6 +54,8 @@ def test_a_number_may_be_written_in_another_way(source: str, target: str) -> Non
         ("Goats eat grass.", "40 Ziegen fressen Gras.", [], ["40"]),
         ("Come at 5 o'clock.", "Komm um 6 Uhr.", ["5"], ["6"]),
         ("Come at 4:30.", "Komm um halb sieben.", ["4"], []),
+        ("Come at 2:30.", "Komm um 14 Uhr.", ["30"], []),
+        ("Come at 2 p.m.", "Komm um 14 Uhr.", [], []),
         ("pi is 3.14", "Pi ist 314", ["3.14"], ["314"]),
         ("from 10.1.0.17", "von 10.1.0.71", ["10.1.0.17"], ["10.1.0.71"]),
         ("room 31", "Zimmer 13", ["31"], ["13"]),
