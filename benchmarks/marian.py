@@ -1,11 +1,12 @@
 """Speed of `nmt translate` beside Marian 1.12: the same pieces and sentences, equally long outputs, 8 bits, one core.
 
-    python benchmarks/marian.py --model MODEL --data PREPARED --work DIR [--rounds 3] [--sentences 400]
+    python benchmarks/marian.py --model MODEL --transformer TRANSFORMER --data PREPARED --work DIR [--rounds 3]
 
-Marian's networks have random weights, which are as fast as trained ones: they cannot end a sentence, and write as many
-tokens per source token as MODEL. They are a GRU of 256 and 512 units, a Transformer of width 256 with 3 + 3 layers, and
-the student of 6 + 2 layers with SSRU. The shortlist is made of the lexicon of `nmt train`. In turn, in one run; the
-start, which is the time of one line, is subtracted. Seconds are the processors' own.
+Marian's networks have random weights: they cannot end a sentence, and write as many tokens per source token as MODEL.
+They are a GRU of 256 and 512 units, a Transformer of width 256 with 3 + 3 layers, and the student of 6 + 2 layers with
+SSRU. Only TRANSFORMER, of the same shape and with the subwords of MODEL, has learned to end: ours and, exported, in 32
+bits, Marian's. The shortlist is made of the lexicon of `nmt train`. In turn, in one run; the start, which is the time
+of one line, is subtracted. Seconds are the processors' own.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ import tempfile
 import venv
 from collections.abc import Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
 from bench import NMT, Cost, make_parser, measure_command, run_in_turn, write_lines
 from sentencepiece import SentencePieceProcessor
 
+import nmt_cli as nmt
 from nmt_cli.arrays.special_ids import END
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.sides import SentencePair
@@ -41,13 +44,17 @@ NETWORKS = {
     ],
 }
 FLOAT = {"GRU"}  # which crashes in 8 bits
-OURS = {"nmt": ("--no-check", "--no-repair"), "nmt with checks": ()}  # Marian checks nothing
+UNCHECKED = ("--no-check", "--no-repair")  # Marian checks nothing
+OURS = ("nmt", "nmt with checks", "nmt Transformer")
 ONE_UPDATE = "--after 1u --disp-freq 1u --save-freq 1u --mini-batch 16 --maxi-batch 1 --overwrite --seed 1".split()
 ONE_CORE = "--cpu-threads 1 --workspace 300".split()
 DECODING = "--mini-batch 64 --maxi-batch 100 --maxi-batch-sort src --no-spm-decode --quiet --quiet-translation".split()
 SHORTLIST = (100, 100)  # the most frequent pieces, and the likeliest of each source piece
 TRAINED = 64  # pairs, for random weights
 NEVER = -1e4  # the bias of the end of a sentence
+STARTS = 3  # of which the least counts
+PROCESSORS = attrgetter("processors")
+LONGEST = 3.0  # tokens per source token of a network that ends sentences
 
 
 class Marian:
@@ -91,17 +98,13 @@ class Marian:
     def make_decoder(self, name: str, beam: int, longest: float, shortlist: Path | None) -> list[str]:
         """Returns the command that writes `longest` tokens per source token, those of the longest of a batch."""
         limited = ["--shortlist", str(shortlist), *map(str, SHORTLIST), "0"] if shortlist else []
-        search = ["--beam-size", str(beam), "--max-length-factor", f"{longest:.3f}", *limited]
-        return [
-            self.command,
-            "decode",
-            "--models",
-            str(self.find_network(name)),
-            *self.vocabularies,
-            *ONE_CORE,
-            *DECODING,
-            *search,
-        ]
+        network = ["--models", str(self.find_network(name)), *self.vocabularies, *limited]
+        return self.make_command(network, beam, longest)
+
+    def make_command(self, network: Sequence[str], beam: int, longest: float) -> list[str]:
+        """Returns the command that decodes with a network, which options describe."""
+        search = ["--beam-size", str(beam), "--max-length-factor", f"{longest:.3f}"]
+        return [self.command, "decode", *network, *ONE_CORE, *DECODING, *search]
 
 
 def write_shortlist(path: Path, subwords: Sequence[SentencePieceProcessor], pairs: Sequence[SentencePair]) -> Path:
@@ -119,13 +122,27 @@ def write_shortlist(path: Path, subwords: Sequence[SentencePieceProcessor], pair
     return write_lines(path, (f"{target.id_to_piece(t)} {source.id_to_piece(s)} {p:.6f}" for t, s, p in rows))
 
 
-def make_commands(marian: Marian, ours: Sequence[str], beam: int, longest: float) -> dict[str, Sequence[str]]:
-    """Returns our command, and those of Marian's networks with and without a shortlist."""
-    commands = {name: [*ours, *options] for name, options in OURS.items()}
+def make_commands(
+    marian: Marian, model: Path, transformer: Path | None, beam: int, longest: float
+) -> dict[str, Sequence[str]]:
+    """Returns our commands, and those of Marian's networks with and without a shortlist."""
+    commands: dict[str, Sequence[str]] = dict(
+        zip(OURS, [make_ours(model, beam, *UNCHECKED), make_ours(model, beam)], strict=False)
+    )
+    if transformer is not None:
+        exported = marian.work / "exported"
+        if not exported.exists():
+            nmt.export(transformer, exported, "marian")
+        commands[OURS[-1]] = make_ours(transformer, beam, *UNCHECKED)
+        commands["the same, Marian"] = marian.make_command(["-c", str(exported / "decoder.yml")], beam, LONGEST)
     for name in NETWORKS:
         commands[name] = marian.make_decoder(name, beam, longest, None)
         commands[f"{name}, shortlist"] = marian.make_decoder(name, beam, longest, marian.work / "lexicon")
     return commands
+
+
+def make_ours(model: Path, beam: int, *options: str) -> list[str]:
+    return [*NMT, "translate", "--model", str(model), "--beam-size", str(beam), "--quiet", *options]
 
 
 def count_tokens(path: Path, target: SentencePieceProcessor | None = None) -> int:
@@ -134,7 +151,9 @@ def count_tokens(path: Path, target: SentencePieceProcessor | None = None) -> in
     return sum(len(line.split()) for line in lines) if target is None else sum(len(target.encode(x)) + 1 for x in lines)
 
 
-def print_rates(tokens: Mapping[str, int], costs: Mapping[str, Sequence[Cost]], starts: Mapping[str, Cost]) -> None:
+def print_rates(
+    lines: int, tokens: Mapping[str, int], costs: Mapping[str, Sequence[Cost]], starts: Mapping[str, Cost]
+) -> None:
     """Prints target tokens per second of a processor, and how many times as many ours writes, by rounds."""
     rates = {
         name: [tokens[name] / (cost.processors - starts[name].processors) for cost in runs]
@@ -145,13 +164,14 @@ def print_rates(tokens: Mapping[str, int], costs: Mapping[str, Sequence[Cost]], 
         rounds = ", ".join(f"{ratio:.2f}" for ratio in ratios)
         print(
             f"  {name:22} {statistics.median(values):7,.0f} tokens/s   nmt is x{statistics.median(ratios):.2f}"
-            f" (by rounds {rounds})   {tokens[name]:,} tokens   start {starts[name].processors:.2f} s",
+            f" (by rounds {rounds})   {lines * statistics.median(values) / tokens[name]:,.0f} lines/s"
+            f"   {tokens[name]:,} tokens   start {starts[name].processors:.2f} s",
             flush=True,
         )
 
 
 def main() -> None:
-    parser = make_parser(__doc__, "model", "data", "work", "rounds", "sentences")
+    parser = make_parser(__doc__, "model", "transformer", "data", "work", "rounds", "sentences")
     parser.add_argument("--marian", type=Path, default=Path("marian"), help="virtual environment, made if missing")
     parser.add_argument("--beam", type=int, default=1, help="hypotheses kept at each step")
     parser.set_defaults(rounds=3, sentences=400)
@@ -168,20 +188,20 @@ def main() -> None:
     write_shortlist(work / "lexicon", subwords, pairs)
     for name in NETWORKS:
         marian.make_network(name, pairs[:TRAINED])
-    ours = [*NMT, "translate", "--model", str(options.model), "--beam-size", str(options.beam), "--quiet"]
     translated = work / "translated"
-    measure_command(ours, lines, output=translated)
+    measure_command(make_ours(options.model, options.beam), lines, output=translated)
     longest = count_tokens(translated, target) / sum(len(source.encode(line)) + 1 for line in lines)
-    commands = make_commands(marian, ours, options.beam, longest)
+    commands = make_commands(marian, options.model, options.transformer, options.beam, longest)
     outputs = {name: work / f"{name}-{options.beam}" for name in commands}
-    starts = {name: measure_command(command, lines[:1]) for name, command in commands.items()}
+    first = {name: partial(measure_command, command, lines[:1]) for name, command in commands.items()}
+    starts = {name: min(runs, key=PROCESSORS) for name, runs in run_in_turn(first, STARTS).items()}
     measures = {
         name: partial(measure_command, command, lines, output=outputs[name]) for name, command in commands.items()
     }
     costs = run_in_turn(measures, options.rounds)
     tokens = {name: count_tokens(path, target if name in OURS else None) for name, path in outputs.items()}
     print(f"beam {options.beam}, {len(lines):,} sentences", flush=True)
-    print_rates(tokens, costs, starts)
+    print_rates(len(lines), tokens, costs, starts)
 
 
 if __name__ == "__main__":
