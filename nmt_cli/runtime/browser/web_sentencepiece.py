@@ -78,7 +78,7 @@ class SentencePieceProcessor:
         self.unknown_surface = trainer[44][0].decode() if 44 in trainer else " ⁇ "
         self.unknown = self.kinds.index(UNKNOWN)
         usual = [score for score, kind in zip(self.scores, self.kinds, strict=True) if kind == 1]
-        self.best, self.worst = max(usual, default=0.0), min(usual, default=0.0)
+        self.best, self.worst = max([0.0, *usual]), min(usual, default=0.0)
         marks = sorted((t for t, kind in zip(self.pieces, self.kinds, strict=True) if kind == USER_DEFINED), key=len)
         self.marks = re.compile("|".join(map(re.escape, reversed(marks))) or r"(?!)")
         # What texts are cut into; control and byte pieces stand for no text.
@@ -151,7 +151,7 @@ class SentencePieceProcessor:
                 if number is not None:
                     score = self.score_piece(number, text[start:end])
                 elif end == start + 1:
-                    score = self.worst - UNKNOWN_PENALTY
+                    score = round_to_single(self.worst - UNKNOWN_PENALTY)
                 else:
                     continue
                 total = round_to_single(score + best[start])
@@ -166,7 +166,7 @@ class SentencePieceProcessor:
     def score_piece(self, number: int, text: str) -> float:
         if self.kinds[number] != USER_DEFINED:
             return self.scores[number]
-        return len(text.encode()) * self.best - 0.1
+        return round_to_single(len(text.encode()) * self.best) - 0.1
 
     def merge(self, text: str) -> list[str]:
         """Returns the pieces of a text after all merges, of which the one with the best score comes first."""

@@ -16,7 +16,7 @@ import onnxruntime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sentencepiece import SentencePieceProcessor
+from sentencepiece import SentencePieceProcessor, sentencepiece_model_pb2
 from typer.testing import CliRunner
 
 import nmt_cli as nmt
@@ -26,6 +26,7 @@ from nmt_cli.runtime.browser import web_onnxruntime, web_sentencepiece
 from nmt_cli.runtime.browser.page_export import ASSETS, LOCK, find_assets, pack, read_model
 from nmt_cli.runtime.installed_models import list_bundled_models
 from nmt_cli.runtime.model_directory import ModelDirectory, name_graphs
+from nmt_cli.text.symbols import SPECIALS
 from nmt_cli.text.tokenizer import Tokenizer, prepare_surface
 from nmt_cli.text.tokenizer_settings import TokenizerKind
 from support.tokenizers import KINDS, toy_tokenizer
@@ -92,6 +93,33 @@ def test_any_ids_are_written_alike(kind: TokenizerKind, data: st.DataObject) -> 
     assert ours.id_to_piece(ids) == theirs.id_to_piece(ids)
     assert ours.is_byte(ids) == theirs.is_byte(ids)
     assert [ours.is_control(i) for i in ids] == [theirs.is_control(i) for i in ids]
+
+
+def make_vocabulary(kind: int, scores: dict[str, float], marks: set[str], seed: bytes) -> bytes:
+    """Returns `seed`, a model, with other pieces: those that users defined, and usual ones with these scores."""
+    model = sentencepiece_model_pb2.ModelProto.FromString(seed)
+    piece = model.SentencePiece
+    del model.pieces[SPECIALS:]
+    model.pieces.extend(piece(piece=text, score=0.0, type=piece.USER_DEFINED) for text in sorted(marks))
+    model.pieces.extend(piece(piece=text, score=score) for text, score in scores.items() if text not in marks)
+    model.trainer_spec.model_type, model.trainer_spec.byte_fallback = kind, False
+    return bytes(model.SerializeToString())
+
+
+# Sums of these scores are equal or not depending on how they are rounded, and some are worth less than an unknown one.
+SCORES = st.sampled_from([-0.1, -0.2, -0.3, -0.7, -0.6, -1.3, -12.0])
+
+
+@pytest.mark.parametrize("kind", [1, 2])
+@given(
+    scores=st.dictionaries(st.text(alphabet="ab▁", min_size=1, max_size=3), SCORES, min_size=1),
+    marks=st.sets(st.text(alphabet="ab", min_size=2, max_size=3), max_size=2),
+    text=st.text(alphabet="aabbc ", max_size=12),
+)
+def test_any_scores_lead_to_the_same_pieces(kind: int, scores: dict[str, float], marks: set[str], text: str) -> None:
+    model = make_vocabulary(kind, scores, marks, toy_tokenizer("unigram").model)
+    theirs, ours = SentencePieceProcessor(model_proto=model), web_sentencepiece.SentencePieceProcessor(model)
+    assert ours.encode(text, out_type=str) == theirs.encode(text, out_type=str)
 
 
 @pytest.mark.parametrize("content", [b"", b"no model", b"\x0a\x05abc"])
