@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from nmt_cli.carrying.kind import Kind
 from nmt_cli.carrying.numbers.patterns import LETTER, UNSPACED_LETTERS
@@ -40,11 +41,13 @@ def trim_address(address: str) -> str:
     >>> trim_address("https://en.wikipedia.org/wiki/Hund_(dog)).")
     'https://en.wikipedia.org/wiki/Hund_(dog)'
     """
-    while address:
-        last = address[-1]
+    counts, end = Counter(address), len(address)
+    while end:
+        last = address[end - 1]
         opening = {")": "(", "]": "[", "}": "{"}.get(last)
-        unbalanced = opening is not None and address.count(opening) < address.count(last)
+        unbalanced = opening is not None and counts[opening] < counts[last]
         if not (unbalanced or last in f"{FINAL_MARKS}{PAUSES}'*_~"):
             break
-        address = address[:-1]
-    return address
+        counts[last] -= 1
+        end -= 1
+    return address[:end]

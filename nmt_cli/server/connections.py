@@ -37,7 +37,7 @@ class BoundedFlow(FlowControl):
 
 
 class LingeringTransport:
-    """A transport that ends with `protocol.end_connection`, and is closing from then on."""
+    """A transport that ends with `protocol.end_connection`."""
 
     def __init__(self, transport: Any, protocol: PatientProtocol) -> None:
         self.transport = transport
@@ -45,9 +45,6 @@ class LingeringTransport:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.transport, name)
-
-    def is_closing(self) -> bool:
-        return self.protocol.is_lingering or self.transport.is_closing()
 
     def close(self) -> None:
         self.protocol.end_connection(self.transport)

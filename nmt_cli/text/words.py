@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import cache
 
 from nmt_cli.text.characters import END_MARKS, JOINERS, PAUSES, QUOTES, RAISED_DIGITS
@@ -14,6 +15,7 @@ Link = tuple[int, int]  # a word of a source and one of its translation, from 0
 FIRST_COMBINING_MARK = "\u0300"
 RAISED = frozenset(RAISED_DIGITS)
 EDGES = END_MARKS + PAUSES + QUOTES  # what may stand around a word
+FEW = 16  # strings, of which each is searched for by itself
 
 
 def has_letters(text: str) -> bool:
@@ -24,6 +26,21 @@ def has_letters(text: str) -> bool:
 def has_word(text: str) -> bool:
     """Whether the text has a letter or a digit."""
     return any(map(str.isalnum, text))
+
+
+def count_strings(text: str, strings: Iterable[str]) -> dict[str, int]:
+    """Returns how often each of these strings occurs, as `str.count` does; of many, those of one length at once."""
+    counts = dict.fromkeys(strings, 0)
+    if len(counts) <= FEW:
+        return {string: text.count(string) for string in counts}
+    ends = dict.fromkeys(counts, 0)  # of the last one found
+    for length in {len(string) for string in counts}:
+        for start in range(len(text) - length + 1):
+            string = text[start : start + length]
+            if string in counts and ends[string] <= start:
+                counts[string] += 1
+                ends[string] = start + length
+    return counts
 
 
 def skip_blanks(text: str, start: int) -> int:

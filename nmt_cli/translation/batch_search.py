@@ -38,7 +38,7 @@ Result = TypeVar("Result")
 
 MAXIMUM_ROWS = 512  # maximum number of rows of a step: the values of more do not fit into the cache of a core
 OVERHEAD = 64  # number of rows that take as long as the fixed cost of a step
-POSITIONS = 10_000  # maximum of rows x source positions, which bounds memory whatever the length of a line
+POSITIONS = 5_000  # maximum of rows x source positions, which bounds memory whatever the length of a line
 CELLS = 2_000_000  # maximum of rows x vocabulary, where a step returns every token
 
 

@@ -32,7 +32,8 @@ from serve import Server
 
 CLIENTS = 24
 PATIENCE = 60.0  # seconds; a request that comes too slowly is refused after 30
-LINK = re.compile(rb"/download_file/[^\"]+")  # in the answer to an upload
+LINK = re.compile(rb"/download_file/[\w.-]+")  # in the answer to an upload
+TICKET = re.compile(rb'"document_id":"([\w-]+)","document_key":"([\w-]+)"')  # in that to an upload of DeepL's
 NUMBER = re.compile(rb"(?<!\d)[1-9]\d{6}(?!\d)")
 STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
 PAIR = {"source": "en", "target": "de"}
@@ -97,8 +98,7 @@ ENDPOINTS: Mapping[str, Callable[[str], bytes]] = {
     **{path: lambda text, path=path: write_request("GET", path) for path in PLAIN},  # type: ignore[misc]
     "download": lambda text: write_request("GET", f"/download_file/{text[:4]}"),
 }
-DEEPL_DOCUMENTS = {"DeepL's document", "DeepL's status", "DeepL's result"}
-OPEN = {"correction", "detection", "download", "glossary", "deletion", *DEEPL_DOCUMENTS, *PLAIN}
+OPEN = {"correction", "detection", "download", "glossary", "deletion", "DeepL's status", "DeepL's result", *PLAIN}
 
 
 def make_odd(random: Random, text: str) -> bytes:
@@ -192,23 +192,38 @@ class Fuzzer:
         closes_half = kind == "broken" or random.random() < 0.3
         try:
             answer = exchange(self.port, parts, closes_half=closes_half, reads=random.random() < 0.95)
-            link = LINK.search(answer) if kind == "honest" and name.startswith("document") else None
-            if link is not None:
-                asked = [write_request("GET", link[0].decode())]
-                answer += exchange(self.port, asked, closes_half=False, reads=True)
+            if kind == "honest":
+                answer += self.download(answer)
         except TimeoutError:
             self.faults.append(f"hangs: {request[:300]!r}")
             return
-        self.check(f"{kind} {name}", request, answer, None if name in OPEN or kind != "honest" else number)
+        self.check(f"{kind} {name}", request, answer, number, is_due=kind == "honest" and name not in OPEN)
 
-    def check(self, name: str, request: bytes, answer: bytes, number: str | None) -> None:
-        """Counts an answer by its statuses, and notes what is wrong with it."""
+    def download(self, answer: bytes) -> bytes:
+        """Returns the answers to requests for the document that an answer promises; none if it promises none."""
+        answers = b""
+        if link := LINK.search(answer):
+            answers = exchange(self.port, [write_request("GET", link[0].decode())], closes_half=False, reads=True)
+        while (ticket := TICKET.search(answer)) and not answers.startswith(b"HTTP/1.1 200"):
+            identifier, key = (part.decode() for part in ticket.groups())
+            result = as_json(f"/v2/document/{identifier}/result", document_key=key)
+            answers = exchange(self.port, [result], closes_half=False, reads=True)
+            if not answers.startswith((b"HTTP/1.1 200", b"HTTP/1.1 503")):  # 503: it is not translated yet
+                break
+            time.sleep(0.1)
+        return answers
+
+    def check(self, name: str, request: bytes, answer: bytes, number: str, *, is_due: bool) -> None:
+        """Counts an answer by its statuses, and notes what is wrong with it.
+
+        `number` is that of the request, which a broken one may spell in another way.
+        """
         statuses = [status.decode() for status in STATUS.findall(answer) if status != b"100"]
         self.seen[f"{name.split()[0]} {' '.join(statuses[:3]) or 'no answer'}"] += 1
         if "500" in statuses:
             self.faults.append(f"500: {request[:300]!r}: {answer[-200:]!r}")
-        strange = self.sent.intersection(NUMBER.findall(answer)) - set(NUMBER.findall(request))
-        if strange or (number and set(statuses) == {"200"} and number.encode() not in answer):
+        strange = self.sent.intersection(NUMBER.findall(answer)) - {number.encode(), *NUMBER.findall(request)}
+        if strange or (is_due and set(statuses) == {"200"} and number.encode() not in answer):
             self.faults.append(f"swapped: {request[:300]!r}: {answer[-300:]!r}")
 
 

@@ -32,6 +32,8 @@ FORMS: Mapping[ItemKind, MarkForm] = {
     "cut": "cut",
 }
 
+MAXIMUM_ITEMS = 3_000  # of a text: one run per letter of half a page; more would take long, and no text has as many
+CODE_NAME = re.compile(r"\{[0-9]+\}")
 NO_TEXT = AlignedText("", ())
 
 
@@ -97,7 +99,7 @@ class ParagraphSegment:
     @cached_property
     def code_names(self) -> dict[int, str]:
         """The text for each item of code, by index: `{1}`, `{2}` ..., or others if these occur."""
-        used = set(re.findall(r"\{\d+\}", "".join(item.text for item in self.items)))
+        used = set(CODE_NAME.findall("".join(item.text for item in self.items)))
         available = (name for number in count(1) if (name := f"{{{number}}}") not in used)
         return {index: next(available) for index, item in enumerate(self.items) if item.kind == "code"}
 
@@ -122,9 +124,19 @@ class ParagraphSegment:
         """Whether there is anything to translate outside code."""
         return any(has_letters(item.text) for item in self.items)
 
+    @property
+    def is_overfull(self) -> bool:
+        """Whether it has text, but so many marks or runs that it is kept."""
+        return self.is_translated and len(self.items) > MAXIMUM_ITEMS
+
     def list_texts(self) -> Iterator[str]:
-        """Yields the text of the segment, if translated, and the texts of the paragraphs inside its items."""
-        if self.is_translated:
+        """Yields the text of the segment, if translated, and the texts of the paragraphs inside its items.
+
+        The text of one that is kept is empty.
+        """
+        if self.is_overfull:
+            yield ""
+        elif self.is_translated:
             lead = len(self.text) - len(self.text.lstrip())
             yield MarkedText(self.text.strip(), (range(start - lead, end - lead) for start, end in self.enclosed))
         for part in chain.from_iterable(item.template for item in self.items):

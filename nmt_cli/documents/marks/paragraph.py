@@ -21,13 +21,14 @@ from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 from nmt_cli.documents.document import TranslationUnit, make_verbatim_unit
-from nmt_cli.documents.marks.items import InlineItem, ParagraphSegment, TranslatedPart
+from nmt_cli.documents.marks.items import MAXIMUM_ITEMS, InlineItem, ParagraphSegment, TranslatedPart
 from nmt_cli.documents.marks.writing import InlineOutput, write_segment
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 LONGEST_KEPT = 1 << 16  # characters of text that is kept, which make a unit
+OVERFULL = f"texts kept untranslated, each with more than {MAXIMUM_ITEMS:,} marks or runs"
 GUESSED_MARKS = "marks (emphasis, links, code) whose positions are guesses"
 
 
@@ -69,8 +70,9 @@ class Paragraph:
         for segment in self.segments:
             translation = next(translations) if segment.is_translated else None
             rendered = [write_template(item.template, translations, notes) for item in segment.items]
+            translation = None if segment.is_overfull else translation
             guessed = write_segment(segment, translation, rendered, output, self.needs_text)
-            notes += Counter({GUESSED_MARKS: guessed})
+            notes += Counter({GUESSED_MARKS: guessed, OVERFULL: int(segment.is_overfull)})
         return output.finish()
 
     def make_unit(self, notes: Counter[str], encode: Callable[[str], str | bytes] = str) -> TranslationUnit:

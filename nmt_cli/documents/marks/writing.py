@@ -7,13 +7,13 @@ written exactly once; runs may be repeated. Must not know any format.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from nmt_cli.documents.marks.items import ParagraphSegment, Wrapper
+from nmt_cli.documents.marks.items import CODE_NAME, ParagraphSegment, Wrapper
 from nmt_cli.translation.placement.marks import MarkNode, PlacedMark, place_marks
 from nmt_cli.translation.placement.traced_text import UNALIGNED, Position, TextRange, TracedText
 from nmt_cli.translation.placement.tracing import trace_translation
@@ -125,22 +125,14 @@ def trace_code(segment: ParagraphSegment, traced: TracedText) -> tuple[TracedTex
     inside = {source for characters in ranges.values() for source in characters}
     sources = [UNALIGNED if source in inside else source for source in traced.sources]
     repeated: set[int] = set()
-    for index, name in segment.code_names.items():
-        for number, position in enumerate(find_all(traced.text, name)):
-            characters = slice(position, position + len(name))
-            if number:
-                repeated |= set(range(*characters.indices(len(sources))))
-            else:
-                sources[characters] = ranges[index]
+    indices, seen = {name: index for index, name in segment.code_names.items()}, set[str]()
+    for match in CODE_NAME.finditer(traced.text):
+        if match[0] in indices and match[0] not in seen:
+            seen.add(match[0])
+            sources[slice(*match.span())] = ranges[indices[match[0]]]
+        elif match[0] in indices:
+            repeated |= set(range(*match.span()))
     return replace(traced, sources=sources), frozenset(repeated)
-
-
-def find_all(text: str, part: str) -> Iterator[int]:
-    """Yields the positions of `part` in a text."""
-    position = text.find(part)
-    while position >= 0:
-        yield position
-        position = text.find(part, position + len(part))
 
 
 @dataclass

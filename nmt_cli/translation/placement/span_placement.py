@@ -6,6 +6,7 @@ positions, including the end.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.carrying.masking import MaskedText
 from nmt_cli.carrying.spans import SpanKind
+from nmt_cli.text.words import count_strings
 from nmt_cli.translation.placement.marks import Binding, Mark, MarkForm, place_marks
 from nmt_cli.translation.placement.slots import choose_slots, drop_replaced, find_placeholder_positions, name_units
 from nmt_cli.translation.placement.source_units import SourceUnits, link_units
@@ -68,10 +70,13 @@ def restore_spans(
 
 def verify_spans(text: str, placed: Sequence[Placed]) -> tuple[str, list[Placed]]:
     """Appends to `text` each span that occurs too rarely, and reports the appended ones."""
-    spans = "\0".join(span.text for span in placed)  # of which one may contain another
+    spans = [span.text for span in placed]
+    minima = count_strings("\0".join(spans), spans)  # one may contain another
+    counts = Counter(count_strings(text, spans))
     result = []
     for span in placed:
-        if text.count(span.text) < spans.count(span.text):
+        if counts[span.text] < minima[span.text]:
+            counts.update(count_strings(span.text, spans))
             text, span = f"{text} {span.text}".lstrip(), span._replace(how="position", dropped=True)
         result.append(span)
     return text, result

@@ -15,11 +15,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from nmt_cli.text.normalise import drop_invisible
-from nmt_cli.text.words import has_word
+from nmt_cli.text.words import count_strings, has_word
 from nmt_cli.translation.placement.traced_text import UNALIGNED, TextRange, TracedText
 from nmt_cli.translation.placement.word_alignment import find_attracted, find_links, find_weights
 
@@ -46,7 +47,8 @@ def trace_translation(source: str, translation: Translation) -> TracedText:
 
 def find_rewritten_words(source: str, translation: Translation) -> set[str]:
     """Returns the words of the spans that are written in another way than in the source: `4.` and `Juli` of July 4."""
-    return {word for span in translation.placed if span.text not in source for word in span.text.split()}
+    counts = count_strings(source, [span.text for span in translation.placed])
+    return {word for text, count in counts.items() if not count for word in text.split()}
 
 
 def find_word_ranges(text: str) -> list[TextRange]:
@@ -162,7 +164,7 @@ def find_unchanged(before: str, after: str) -> int | None:
 
 def trace_changed(before: str, after: str) -> list[int | None]:
     """Returns the index in `before` of each character of `after`; None for new punctuation that follows the word."""
-    old, new = WORD_EDGES.fullmatch(before), WORD_EDGES.fullmatch(after)
+    old, new = find_edges(before), find_edges(after)
     if old is None or new is None:
         return [None] * len(after)
     first = min(old.start("core"), len(before) - 1)
@@ -171,6 +173,12 @@ def trace_changed(before: str, after: str) -> list[int | None]:
     closing = trace_marks(old["closing"], new["closing"])
     shift = old.start("closing")
     return [*opening, *[middle] * len(new["core"]), *(index if index is None else index + shift for index in closing)]
+
+
+@lru_cache(maxsize=16)  # many words may come from one that is very long
+def find_edges(word: str) -> re.Match[str] | None:
+    """Returns the marks around the core of a word."""
+    return WORD_EDGES.fullmatch(word)
 
 
 def trace_marks(before: str, after: str) -> list[int | None]:

@@ -82,7 +82,8 @@ def ends_sentence(covered: str, match: re.Match[str], start: int, rules: Languag
     if marks[0] in SOLID:
         return marks[-1] in SOLID or not re.compile(rules.goes_on).match(covered, match.end())
     if marks[0] == EMOJI_COVER:
-        return following.isupper() and len(covered[start : match.start()].split()) >= WORDS_BEFORE_EMOJI
+        before = covered[max(start, match.start() - SEEN_AROUND) : match.start()]
+        return following.isupper() and len(before.split()) >= WORDS_BEFORE_EMOJI
     # 2. A mark without a blank after it.
     if match[0] == marks:
         return begins_without_blank(covered, match, rules)

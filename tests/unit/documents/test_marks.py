@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from nmt_cli.documents import open_document
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import DocumentSource
-from nmt_cli.documents.marks.items import InlineItem, ParagraphSegment, Wrapper
-from nmt_cli.documents.marks.paragraph import Paragraph
+from nmt_cli.documents.marks.items import MAXIMUM_ITEMS, InlineItem, ParagraphSegment, Wrapper
+from nmt_cli.documents.marks.paragraph import OVERFULL, Paragraph
 from nmt_cli.documents.marks.spelling import make_text
 from nmt_cli.text.marked import MarkedText
 from nmt_cli.translation.result import Placed, Translation
@@ -38,6 +38,14 @@ def test_points_without_a_word_between_them_are_one_mark() -> None:
     (segment,) = Paragraph([make_text("We go", ()), *items, make_text(" now", ())], str).segments
     assert len(segment.marks) == 1
     assert [item.raw for item in segment.items] == ["We go", "<img 1><img 2><img 3>", " now"]
+
+
+@pytest.mark.parametrize(("more", "is_kept"), [(0, False), (1, True)])
+def test_a_text_with_too_many_marks_is_kept_and_told(more: int, is_kept: bool) -> None:
+    full = "<b>a</b>" * (MAXIMUM_ITEMS // 3) + "<img>" * more
+    written, notes = converted("html", f"<p>we</p><p>{full}</p><p>go</p>")
+    assert written == f"<p>WE</p><p>{full if is_kept else full.replace('>a<', '>A<')}</p><p>GO</p>"
+    assert notes.get(OVERFULL, 0) == is_kept
 
 
 def test_marks_nest_and_change_their_order_with_their_words() -> None:

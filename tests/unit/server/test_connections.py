@@ -104,6 +104,10 @@ REFUSED = {  # by status: a request of which a part is still to come
     "method": (405, make_head("/health", "Content-Length: 100000")),
     "foreign name": (403, make_head("/translate", "Content-Length: 100000").replace(b"localhost", b"evil.example")),
     "too large": (413, make_head("/translate", "Content-Length: 100000000")),
+    "too large, unless told to go on": (
+        413,
+        make_head("/translate", "Content-Length: 100000000", "Expect: 100-continue"),
+    ),
     "two lengths": (400, make_head("/translate", "Content-Length: 5", "Transfer-Encoding: chunked") + b"0\r\n\r\n"),
     "no HTTP": (400, b"GET /health\r\n\r\n"),
 }

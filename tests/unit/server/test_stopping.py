@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -31,9 +32,16 @@ def translate_forever(line):
 
 pool, _ = make_pool(rule=translate_forever)
 run.ModelPool = lambda *_: pool
-run.LONGEST_STOP, run.FORCED_STOP = 1, 60
+run.LONGEST_STOP, run.FORCED_STOP = {seconds}
 run.serve(run.ServeRequest("0", (), None), lambda address, service: say(address), report=say)
 """
+
+
+def start_server(seconds: str) -> subprocess.Popen[str]:
+    """A server with these values of LONGEST_STOP and FORCED_STOP, whose translations never end."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS.parent), str(TESTS)])}
+    command = [sys.executable, "-c", SERVER.format(seconds=seconds)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
 
 
 @pytest.mark.parametrize("numbers", [[signal.SIGTERM], [signal.SIGINT], [signal.SIGINT] * 2])
@@ -44,9 +52,7 @@ def test_a_signal_ends_a_server_whose_translation_never_ends(numbers: list[signa
         values = {"q": "Hello.", "source": "en", "target": "de"}
         answers.append(httpx.post(f"{address}/translate", json=values, timeout=60))
 
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS.parent), str(TESTS)])}
-    process = subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True, env=environment)
-    with process:
+    with start_server("1, 60") as process:
         assert process.stdout is not None
         address = process.stdout.readline().strip()
         client = threading.Thread(target=ask, args=(address,))
@@ -62,3 +68,18 @@ def test_a_signal_ends_a_server_whose_translation_never_ends(numbers: list[signa
     assert (answer.status_code, answer.json(), int(answer.headers["Retry-After"]) > 0) == (503, STOPPING, True)
     assert "Error" not in reported and "Traceback" not in reported
     assert LONGEST_STOP < FORCED_STOP < 10
+
+
+def test_a_server_that_waits_for_an_answer_for_too_long_ends_by_force() -> None:
+    with start_server("60, 1") as process, ThreadPoolExecutor(1) as clients:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        values = {"q": "Hello.", "source": "en", "target": "de"}
+        answer = clients.submit(httpx.post, f"{address}/translate", json=values, timeout=60)
+        try:
+            assert process.stdout.readline() == "begun\n"
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(timeout=30) == 0
+            assert isinstance(answer.exception(), httpx.RemoteProtocolError)
+        finally:
+            process.kill()

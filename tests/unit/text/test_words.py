@@ -8,7 +8,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.text.words import choose_word_pattern
+from nmt_cli.text.words import FEW, choose_word_pattern, count_strings
 
 
 def test_every_combining_mark_stays_with_its_letter() -> None:
@@ -20,3 +20,8 @@ def test_every_combining_mark_stays_with_its_letter() -> None:
 def test_words_are_the_same_whatever_stands_beside_them(text: str) -> None:
     alone, beside = choose_word_pattern(text).findall(text), f"{text} \u0301"
     assert choose_word_pattern(beside).findall(beside) == [*alone, "\u0301"]
+
+
+@given(st.text("ab{", max_size=60), st.sets(st.text("ab{", min_size=1, max_size=4), max_size=3 * FEW))
+def test_many_strings_are_counted_as_each_by_itself(text: str, strings: set[str]) -> None:
+    assert count_strings(text, strings) == {string: text.count(string) for string in strings}

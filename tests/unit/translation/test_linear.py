@@ -5,9 +5,20 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 import pytest
 
+from nmt_cli.carrying.addresses import trim_address
+from nmt_cli.carrying.spans import EMOJI_COVER
+from nmt_cli.translation.checks.context import CheckContext
+from nmt_cli.translation.checks.spans import check_spans
 from nmt_cli.translation.config import CheckConfig, LineConfig, RepairConfig
+from nmt_cli.translation.placement.traced_text import TextRange
+from nmt_cli.translation.placement.tracing import find_word_ranges, trace_words
+from nmt_cli.translation.result import Placed
+from nmt_cli.translation.segmentation.sentence_ends import find_sentence_ends
 from support.calls import count_calls
 from support.scripted_translator import GREEDY, ScriptedTranslator
 
@@ -33,3 +44,30 @@ def test_calls_grow_with_the_length_of_a_line(atom: str) -> None:
     translate(SHORT // 8)  # compiles patterns, and loads modules
     short, long = translate(SHORT), translate(LONG)
     assert long <= SLACK * LONG / SHORT * short
+
+
+def check_distinct(count: int) -> None:
+    spans = [f"<a{number}>" for number in range(count)]
+    placed = [Placed(span, "network", dropped=False) for span in spans]
+    assert check_spans(" ".join(spans), " ".join(spans), CheckContext(placed=placed)) is None
+
+
+WITHIN_CALLS: dict[str, Callable[[int], object]] = {
+    "an address and what closes it": lambda count: trim_address("http://a.b" + ")" * 8 * count),
+    "spans that differ": check_distinct,
+    "words that come from a long one": lambda count: trace_words(
+        "A🙂" * 8 * count, [TextRange(0, 16 * count)], "b " * count, find_word_ranges("b " * count), [0] * count
+    ),
+    "emoji between letters": lambda count: list(find_sentence_ends(f"A{EMOJI_COVER}" * 4 * count, 0, 8 * count, "eng")),
+}
+
+
+@pytest.mark.parametrize("name", WITHIN_CALLS)
+def test_time_within_calls_grows_with_the_length(name: str) -> None:
+    def measure(count: int) -> float:
+        started = time.process_time()
+        WITHIN_CALLS[name](count)
+        return time.process_time() - started
+
+    measure(10)  # compiles patterns
+    assert measure(8_000) < 4 * 16 * max(measure(500), 0.001)  # 256 times as long if each looked at all others
