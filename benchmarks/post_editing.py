@@ -13,11 +13,12 @@ import json
 import shutil
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from bench import NMT, append_row, make_parser, read_pairs, run_nmt, write_lines
+from bench import NMT, Pair, append_row, make_parser, read_pairs, run_nmt, write_lines
 
 METRICS = ("--metric", "bleu", "--metric", "chrf", "--json")
 
@@ -27,6 +28,15 @@ def score(model: Path, *what: Path | str) -> dict[str, Any]:
     arguments = map(str, ("evaluate", "--model", model, *what, *METRICS))
     scores = json.loads(run_nmt(model.with_suffix(".log"), *arguments))["scores"]
     return {name: {key: entry[key] for key in ("value", "signature")} for name, entry in scores.items()}
+
+
+def draw_segments(pairs: Sequence[Pair], count: int, corrections: int, seed: int) -> tuple[list[Pair], list[Pair]]:
+    """Returns the segments that are corrected, drawn from the first `count`, and the others; no source recurs."""
+    first = dict(reversed(pairs))  # of pairs with the same source, the first
+    segments = [(source, first[source]) for source in dict.fromkeys(source for source, _ in pairs)][:count]
+    drawn = set(Random(seed).sample(range(len(segments)), corrections))
+    corrected = [segment for number, segment in enumerate(segments) if number in drawn]
+    return corrected, [segment for number, segment in enumerate(segments) if number not in drawn]
 
 
 def main() -> None:
@@ -41,13 +51,7 @@ def main() -> None:
     model, results = options.work / "model", options.work / "results.jsonl"
     shutil.copytree(options.model, model)
     # 1. Draw the segments that are corrected; the others are only translated.
-    pairs = read_pairs(options.pairs)
-    first = dict(reversed(pairs))  # of pairs with the same source, the first
-    segments = [f"{source}\t{first[source]}" for source in dict.fromkeys(source for source, _ in pairs)]
-    segments = segments[: options.segments]
-    drawn = set(Random(options.seed).sample(range(len(segments)), options.corrections))
-    corrected = [segment for number, segment in enumerate(segments) if number in drawn]
-    rest = [segment.split("\t") for number, segment in enumerate(segments) if number not in drawn]
+    corrected, rest = draw_segments(read_pairs(options.pairs), options.segments, options.corrections, options.seed)
     sides = (options.work / "rest.source", options.work / "rest.target")
     for side, texts in zip(sides, zip(*rest, strict=True), strict=True):
         write_lines(side, texts)
@@ -60,7 +64,7 @@ def main() -> None:
     report(corrections=0)
     for count in range(options.each, options.corrections + 1, options.each):
         file = options.work / f"corrections-{count}.tsv"
-        write_lines(file, corrected[:count])
+        write_lines(file, map("\t".join, corrected[:count]))
         command = [*NMT, "train", "--corrections", file, "--model", model, "--data", options.data, "--json", "--quiet"]
         started = time.monotonic()
         done = subprocess.run([*command, *options.train.split()], capture_output=True, text=True)
