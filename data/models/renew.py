@@ -4,7 +4,8 @@
 
 The files are tab-separated, compressed or not: those of `corpus.py`, and captions that are only translated. DIR gets
 all that is made on the way, and a run that was stopped goes on from there. With `--go-on`, trainings start from the
-weights of the packages, with their subwords.
+weights of the packages, with their subwords; with `--distil`, they also learn from the packages' translations of the
+training sources that are close to the references.
 """
 
 from __future__ import annotations
@@ -16,13 +17,16 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from corpus import make_corpus, read_pairs, write_pairs
+from corpus import Pair, make_corpus, read_pairs, write_pairs
 from make import HERE, make_package
+from sacrebleu.metrics import CHRF
 
+import nmt_cli as nmt
 from nmt_cli.runtime.installed_models import find_model
 
 NETWORK = ("--units", "512", "--embedding", "256")
 RATE = ("--learning-rate", "0.0015")  # half of that for random weights
+CLOSE = 50.0  # chrF of a translation that is learned from
 SETS = ("tatoeba", "help", "pages", "ui")
 DIRECTIONS = {"eng-deu": (), "deu-eng": ("--reverse",)}
 NMT = (sys.executable, "-m", "nmt_cli")
@@ -33,10 +37,30 @@ def prepare(corpora: argparse.Namespace, work: Path) -> None:
     corpus = work / "corpus"
     make_corpus(corpora.tatoeba, corpora.help_pages, corpora.interface, corpus)
     write_pairs(corpus / "test" / "captions.tsv", read_pairs(corpora.captions))
+    inputs = [f"{corpus}/eng-deu.tsv=train"]
+    if corpora.distil:
+        write_pairs(corpus / "distilled.tsv", distil(corpus / "eng-deu.tsv"))
+        inputs.append(f"{corpus}/distilled.tsv=train")
     splits = ("--dev", corpus / "dev.tsv", "--test", corpus / "test.tsv")
     subwords = ("--tokenizer-from", find_model(Path("eng-deu"))) if corpora.go_on else ()
-    command = [*NMT, "prepare", f"{corpus}/eng-deu.tsv=train", *splits, *subwords, "--data", work / "prepared"]
+    command = [*NMT, "prepare", *inputs, *splits, *subwords, "--data", work / "prepared"]
     subprocess.run(command, check=True)
+
+
+def distil(path: Path) -> Iterator[Pair]:
+    """Yields the sources of a file with the package's translations of them that are close to a reference, but none.
+
+    Kim and Rush (2016), "Sequence-Level Knowledge Distillation", take the hypothesis closest to the reference, too.
+    """
+    references: dict[str, list[str]] = {}
+    for pair in read_pairs(path):
+        references.setdefault(pair.source, []).append(pair.target)
+    chrf, sources = CHRF(), list(references)
+    with nmt.load("eng-deu") as model:
+        for source, text in zip(sources, model.stream(sources), strict=True):
+            is_new = text not in (source, *references[source])
+            if is_new and chrf.sentence_score(text, references[source]).score >= CLOSE:
+                yield Pair(source, text)
 
 
 def train(work: Path, time: str, *, go_on: bool) -> None:
@@ -79,6 +103,7 @@ def main() -> None:
         parser.add_argument(option, type=Path, required=True)
     parser.add_argument("--time", default="75m", help="of training")
     parser.add_argument("--go-on", action="store_true", help="train the packages further")
+    parser.add_argument("--distil", action="store_true", help="also on eng-deu's translations of the sources")
     options = parser.parse_args()
     if not (options.work / "prepared").is_dir():
         prepare(options, options.work)
