@@ -51,6 +51,7 @@ from nmt_cli.runtime.model_directory import (
     read_card,
     write_card,
 )
+from nmt_cli.text.wrapping import format_count
 
 HERE = Path(__file__).parent
 TEMPLATES = HERE / "templates"
@@ -239,7 +240,8 @@ def write_pages(folder: Path, name: str, corpus: PreparedCorpus, scores: Mapping
         "direction": f"{source} to {target}",
         "network": describe_network(ModelConfig.from_options(**card.network)),
         "example": make_example(card.source_language),
-        "epochs": f"{card.epochs} epochs" + (" from earlier weights" if card.training.get("init_from") else ""),
+        "epochs": format_count(card.epochs, "epoch")
+        + (" from earlier weights" if card.training.get("init_from") else ""),
         "pairs": f"{counts['train']:,}",
         "scores": format_scores(scores),
         "signatures": "; ".join(f"{METRICS[name]} `{first[name]['signature']}`" for name in METRICS),
