@@ -7,9 +7,10 @@ rules of the language list what they stand for. Knows the profile of one side, n
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Self
 
+from nmt_cli.carrying.spans import COVERS
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext
 from nmt_cli.text.aligned import AlignedText, Edit
@@ -32,16 +33,26 @@ class Abbreviations(Rewrite):
 
     def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, None] | None:
         """Returns a text with its abbreviations spelled out; a full stop at its end stays."""
-        if "." not in text.text[:-1]:
-            return None
-        edits = []
-        for match in re.finditer(rf"(?<![\w.])(?i:{self.pattern})(?:\.(?=\W*\w)|(?=\.))", text.text):
+        edits = list(self.spell_out(text.text))
+        return (text.replace(edits), None) if edits else None
+
+    def cover_forms(self, text: str) -> str:
+        """Returns a text with its abbreviations covered, which are no names."""
+        for start, end, _ in self.spell_out(text):
+            text = text[:start] + COVERS[0] * (end - start) + text[end:]
+        return text
+
+    def spell_out(self, text: str) -> Iterator[Edit]:
+        """Yields the edits that spell out the abbreviations of a text; only its first may have a capital."""
+        if "." not in text[:-1]:
+            return
+        for match in re.finditer(rf"(?<![\w.])(?i:{self.pattern})(?:\.(?=\W*\w)|(?=\.))", text):
             form = join_form(match[0].rstrip(".") + ".")
             words = self.spelled_out.get(form)
             if words is None and match.start() == 0 and (words := self.spelled_out.get(form[0].lower() + form[1:])):
                 words = words[0].upper() + words[1:]
-            edits += [Edit(*match.span(), words)] if words else []
-        return (text.replace(edits), None) if edits else None
+            if words:
+                yield Edit(*match.span(), words)
 
 
 def join_form(form: str) -> str:

@@ -27,11 +27,11 @@ REWRITES: tuple[type[Rewrite], ...] = (
     Entities,
     Quotes,
     FinalMarks,
-    Abbreviations,
     GenderForms,
     Characters,
     Case,
     LetterCase,
+    Abbreviations,
     Slips,
     Continued,
 )

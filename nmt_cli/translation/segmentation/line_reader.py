@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nmt_cli.carrying.copied_names import find_missing_names
@@ -16,6 +16,7 @@ from nmt_cli.carrying.masking import mask
 from nmt_cli.carrying.names import NameFinder
 from nmt_cli.carrying.numbers.notation import NumberNotation
 from nmt_cli.carrying.spans import Span, SpanKind
+from nmt_cli.rewriting.abbreviations import Abbreviations
 from nmt_cli.rewriting.characters import Characters
 from nmt_cli.rewriting.entities import Entities
 from nmt_cli.rewriting.gender_forms import GenderForms
@@ -230,11 +231,16 @@ def choose_rewrites(rewriter: Rewriter | None, config: LineConfig) -> Rewriter:
 
 def make_name_finder(rewriter: Rewriter) -> NameFinder | None:
     """Returns the finder of names and codes; None if nothing is known of the training text."""
-    characters, forms = map(rewriter.find, (Characters, GenderForms))
+    characters = rewriter.find(Characters)
     if rewriter.model is None or characters is None:
         return None
     slips = rewriter.find(Slips) or Slips.from_model(rewriter.model)
-    return NameFinder(rewriter.model.source, rewriter.model.target, slips, characters.spell, forms.cover_forms)
+    forms = [*filter(None, map(rewriter.find, (Abbreviations, GenderForms)))]
+
+    def cover_forms(text: str) -> str:
+        return reduce(lambda covered, rewrite: rewrite.cover_forms(covered), forms, text)
+
+    return NameFinder(rewriter.model.source, rewriter.model.target, slips, characters.spell, cover_forms)
 
 
 def rewrite_pieces(pieces: Sequence[Piece], line: str, rewriter: Rewriter) -> Iterator[Piece]:

@@ -126,7 +126,7 @@ def is_abbreviation(covered: str, end: int, following: str, rules: LanguageRules
     match = re.search(WORD_BEFORE, text)
     if match is None or (re.search(UNIT, text) and following.isupper()):
         return False
-    word = (match[1] or match[2]).lstrip(characters.ANY_OPENING)  # (approx. 5 km)
+    word = (match[1] or match[2]).lstrip(characters.ANY_OPENING + COVERS)  # (approx. 5 km), <i>z. B.</i>
     if len(word) == 1 and word.isalpha():
         return word not in rules.one_letter_words and not find_unspaced(word)
     begins_number = following.isdigit() or (following != "" and following in COVERS)

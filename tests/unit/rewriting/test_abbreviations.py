@@ -44,6 +44,14 @@ def test_the_end_of_a_sentence_a_name_and_other_words_stay(text: str) -> None:
     assert change(Abbreviations(FORMS), text) is None
 
 
+@pytest.mark.parametrize("text", ["Approx. ten", "Das ist z. B. Rex."])
+def test_a_covered_abbreviation_is_as_long_as_before(text: str) -> None:
+    covered = Abbreviations(FORMS).cover_forms(text)
+    assert len(covered) == len(text)
+    assert covered != text
+    assert [letter for letter in covered if letter.isalpha()] in (list("ten"), list("DasistRex"))
+
+
 def test_each_word_stays_aligned_with_the_abbreviation_it_stands_for() -> None:
     changed = Abbreviations(FORMS).read(AlignedText.from_text("Das z. B. da"), TextContext())
     assert changed is not None

@@ -39,6 +39,7 @@ def test_touching_spans_are_cut_apart_where_they_are_too_many() -> None:
         ("the U.S. Army is here", ["the U.S. Army is here"]),
         ("It cost (approx. 400 yen).", ["It cost (approx. 400 yen)."]),
         ("It cost (incl. 19% tax).", ["It cost (incl. 19% tax)."]),
+        ("It is <i>J. R. Oak</i>.", ["It is <i>J. R. Oak</i>."]),
         ("I met Max. He left.", ["I met Max.", "He left."]),
         # No sentence ends before the end: what is too long is cut between words.
         ("Mr. Smith met Dr. J. Doe on 3. Oktober there.", ["Mr. Smith met Dr. J.", "Doe on 3. Oktober there."]),
