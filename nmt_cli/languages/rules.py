@@ -23,7 +23,7 @@ class LanguageRules(NamedTuple):
     before_numbers: frozenset[str]  # whose full stop ends no sentence before a number
     often_last: frozenset[str]  # whose full stop ends a sentence before a capital
     one_letter_words: frozenset[str]  # which are no initials: their full stop ends a sentence
-    spelled_out: dict[str, str]  # what abbreviations stand for: others than those above, or the same
+    spelled_out: dict[str, str]  # what abbreviations stand for; their full stop ends no sentence either
     goes_on: str  # pattern of what goes on with a sentence after a quotation that has a mark of its own
 
     # 2. Numbers.

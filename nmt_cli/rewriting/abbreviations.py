@@ -38,9 +38,10 @@ class Abbreviations(Rewrite):
 
     def cover_forms(self, text: str) -> str:
         """Returns a text with its abbreviations covered, which are no names."""
+        covered = list(text)
         for start, end, _ in self.spell_out(text):
-            text = text[:start] + COVERS[0] * (end - start) + text[end:]
-        return text
+            covered[start:end] = COVERS[0] * (end - start)
+        return "".join(covered)
 
     def spell_out(self, text: str) -> Iterator[Edit]:
         """Yields the edits that spell out the abbreviations of a text; only its first may have a capital."""
