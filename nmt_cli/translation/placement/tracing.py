@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from functools import lru_cache
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,18 @@ if TYPE_CHECKING:
 
 NOT_BLANK = re.compile(r"\S+")
 WORD_EDGES = re.compile(r"(?P<opening>[^\w\s]*)(?P<core>.*?)(?P<closing>[^\w\s]*)", re.DOTALL)
+
+
+class SourceWord:
+    """A word of the source, where it starts, and the character behind it (in the text); its edges are found once."""
+
+    def __init__(self, source: str, word: TextRange) -> None:
+        self.text, self.start, self.following = source[slice(*word)], word.start, min(word.end, len(source) - 1)
+
+    @cached_property
+    def edges(self) -> tuple[str, str, str]:
+        """The marks before the core, the core, and the marks behind it."""
+        return split_edges(self.text)
 
 
 def trace_translation(source: str, translation: Translation) -> TracedText:
@@ -117,6 +129,7 @@ def trace_words(
     that is known.
     """
     source_gaps, target_gaps = find_gaps(source, source_words), find_gaps(target, target_words)
+    befores = [SourceWord(source, word) for word in source_words]  # once: many words may come from one that is long
     text = ""
     sources: list[int] = []
     words: list[TextRange] = []
@@ -129,7 +142,7 @@ def trace_words(
             word = target[slice(*target_words[index])]
             words.append(TextRange(len(text), len(text) + len(word)))
             text += word
-            sources += [UNALIGNED] * len(word) if right is None else trace_word(source, source_words[right], word)
+            sources += [UNALIGNED] * len(word) if right is None else trace_word(befores[right], word)
     sure = [float(link is not None) * weight for link, weight in zip(links, weights or [1.0] * len(links), strict=True)]
     return TracedText(source, text, sources, source_words, words, sure, attracted)
 
@@ -142,14 +155,13 @@ def find_gaps(text: str, words: Sequence[TextRange]) -> list[TextRange]:
     ]
 
 
-def trace_word(source: str, source_word: TextRange, word: str) -> list[int]:
-    """Returns the source character of each character of a word that comes from `source_word`."""
-    start, end = source_word
-    following = min(end, len(source) - 1)
-    offset = find_unchanged(source[start:end], word)
+def trace_word(before: SourceWord, after: str) -> list[int]:
+    """Returns the source character of each character of a word that comes from `before`."""
+    start, end, following = before.start, before.start + len(before.text), before.following
+    offset = find_unchanged(before.text, after)
     if offset is not None:
-        return [start] * offset + list(range(start, end)) + [following] * (len(word) - offset - (end - start))
-    return [following if index is None else start + index for index in trace_changed(source[start:end], word)]
+        return [start] * offset + list(range(start, end)) + [following] * (len(after) - offset - (end - start))
+    return [following if index is None else start + index for index in trace_changed(before, after)]
 
 
 def find_unchanged(before: str, after: str) -> int | None:
@@ -162,23 +174,21 @@ def find_unchanged(before: str, after: str) -> int | None:
     return None if offset < 0 or any(left.isalnum() and right.isalnum() for left, right in parts) else offset
 
 
-def trace_changed(before: str, after: str) -> list[int | None]:
+def trace_changed(before: SourceWord, after: str) -> list[int | None]:
     """Returns the index in `before` of each character of `after`; None for new punctuation that follows the word."""
-    old, new = find_edges(before), find_edges(after)
-    if old is None or new is None:
-        return [None] * len(after)
-    first = min(old.start("core"), len(before) - 1)
-    middle = (old.start("core") + old.end("core")) // 2 if old["core"] else 0
-    opening = [first if index is None else index for index in trace_marks(old["opening"], new["opening"])]
-    closing = trace_marks(old["closing"], new["closing"])
-    shift = old.start("closing")
-    return [*opening, *[middle] * len(new["core"]), *(index if index is None else index + shift for index in closing)]
+    (opening, _, closing), (new_opening, core, new_closing) = before.edges, split_edges(after)
+    start, end = len(opening), len(before.text) - len(closing)
+    first = min(start, len(before.text) - 1)
+    middle = (start + end) // 2 if start < end else 0
+    front = [first if index is None else index for index in trace_marks(opening, new_opening)]
+    back = trace_marks(closing, new_closing)
+    return [*front, *[middle] * len(core), *(index if index is None else index + end for index in back)]
 
 
-@lru_cache(maxsize=16)  # many words may come from one that is very long
-def find_edges(word: str) -> re.Match[str] | None:
-    """Returns the marks around the core of a word."""
-    return WORD_EDGES.fullmatch(word)
+def split_edges(word: str) -> tuple[str, str, str]:
+    """Returns the marks before a word's core, the core, and the marks behind it."""
+    opening, core, closing = WORD_EDGES.fullmatch(word).groups()  # type: ignore[union-attr]  # all matches
+    return opening, core, closing
 
 
 def trace_marks(before: str, after: str) -> list[int | None]:
