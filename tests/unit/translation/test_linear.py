@@ -65,9 +65,12 @@ WITHIN_CALLS: dict[str, Callable[[int], object]] = {
 @pytest.mark.parametrize("name", WITHIN_CALLS)
 def test_time_within_calls_grows_with_the_length(name: str) -> None:
     def measure(count: int) -> float:
-        started = time.process_time()
-        WITHIN_CALLS[name](count)
-        return time.process_time() - started
+        times = []
+        for _ in range(3):  # another process may empty the caches
+            started = time.process_time()
+            WITHIN_CALLS[name](count)
+            times.append(time.process_time() - started)
+        return min(times)
 
     measure(10)  # compiles patterns
     assert measure(8_000) < 4 * 16 * max(measure(500), 0.001)  # 256 times as long if each looked at all others
