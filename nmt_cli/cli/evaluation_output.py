@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from nmt_cli.visuals.report_path import SUFFIXES_OF_SCORES, SUFFIXES_OF_TABLES, 
 BOLD = "\033[1m", "\033[22m"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class EvaluationOutput:
     """Prints the scores of a request, and writes the requested files."""
 
@@ -51,6 +51,7 @@ class EvaluationOutput:
     def show(self, result: EvaluationOutcome | SystemComparison) -> None:
         """Prints and writes the scores of one system, possibly beside another's, or of several side by side."""
         if isinstance(result, EvaluationOutcome):
+            self.tell_doubts(result.report.warnings)
             self.print_scores(result.report)
             self.show_context(result.report, what=result.what, unseen=result.unseen)
             self.write_sentences(
@@ -58,9 +59,9 @@ class EvaluationOutput:
             )
             self.write_report(result)
         else:
+            self.tell_doubts(result.warnings)
             self.print_comparison(result)
-            first = dataclasses.replace(result.reports[0], warnings=result.warnings)
-            self.show_context(first, what=self.request.sentence_noun, unseen=False)
+            self.show_context(result.reports[0], what=self.request.sentence_noun, unseen=False)
             reports = dict(zip(result.names, result.reports, strict=True))
             self.write_sentences(report.tabulate_sentences(reports, result.metrics), "the scores of every system")
             self.write_comparison(result)
@@ -85,8 +86,13 @@ class EvaluationOutput:
         if self.profile:
             print_lines(comparison_table.format_profiles(compared))
 
+    def tell_doubts(self, doubts: Sequence[str]) -> None:
+        """Prints doubts about the scores above them, where they are read before a number is copied."""
+        for doubt in doubts:
+            self.screen.warn(doubt)
+
     def show_context(self, scored: report.Report, *, what: str, unseen: bool) -> None:
-        """Prints, below the scores, how many sentences were scored and how, and doubts about the scores."""
+        """Prints, below the scores, how many sentences were scored and how."""
         parts = [f"{scored.sentences:,} {what}"]
         if scored.references_per_sentence > 1:
             parts.append(f"{scored.references_per_sentence} references each")
@@ -95,8 +101,6 @@ class EvaluationOutput:
         if unseen:
             parts.append("none of their sources seen in training")
         self.screen.say(", ".join(parts) + ".")
-        for doubt in scored.warnings:
-            self.screen.warn(doubt)
 
     def write_sentences(self, rows: Sequence[Sequence[str]], what: str) -> None:
         """Writes the rows of all sentences as lines of a .tsv, if requested."""

@@ -45,6 +45,15 @@ def test_for_a_model_of_other_data_no_leak_check_is_claimed(shouting: Shouting) 
     assert "none of their sources" not in result.stderr
 
 
+def test_doubts_stand_above_the_scores_of_one_system_and_of_several(tmp_path: Path) -> None:
+    reference = write(tmp_path / "ref.de", "Ich habe einen Hund.\nDas ist ein Haus.\n")
+    scored = write(tmp_path / "one.de", "Ich hab@@ e einen Hund.\nDas ist ein H@@ aus.\n")
+    for others in ([], ["--hypothesis", reference]):
+        command = ["evaluate", "-m", "bleu4", "--reference", reference, "--hypothesis", scored, *others]
+        output = runner.invoke(app, command).output  # both streams, in order
+        assert 0 <= output.index("2 hypotheses have subword marks") < output.index("BLEU-4")
+
+
 def test_all_metrics_are_the_default(shouting: Shouting) -> None:
     lines = runner.invoke(app, ["evaluate"]).stdout.splitlines()
     names = [line.split()[0] for line in lines if not line.startswith(" ")]  # the precisions of BLEU are indented
