@@ -31,7 +31,7 @@ NOT_BLANK = re.compile(r"\S+")
 WORD_EDGES = re.compile(r"(?P<opening>[^\w\s]*)(?P<core>.*?)(?P<closing>[^\w\s]*)", re.DOTALL)
 
 
-class SourceWord:
+class TracedWord:
     """A word of the source, where it starts, and the character behind it (in the text); its edges are found once."""
 
     def __init__(self, source: str, word: TextRange) -> None:
@@ -129,7 +129,7 @@ def trace_words(
     that is known.
     """
     source_gaps, target_gaps = find_gaps(source, source_words), find_gaps(target, target_words)
-    befores = [SourceWord(source, word) for word in source_words]  # once: many words may come from one that is long
+    befores = [TracedWord(source, word) for word in source_words]  # once: many words may come from one that is long
     text = ""
     sources: list[int] = []
     words: list[TextRange] = []
@@ -155,7 +155,7 @@ def find_gaps(text: str, words: Sequence[TextRange]) -> list[TextRange]:
     ]
 
 
-def trace_word(before: SourceWord, after: str) -> list[int]:
+def trace_word(before: TracedWord, after: str) -> list[int]:
     """Returns the source character of each character of a word that comes from `before`."""
     start, end, following = before.start, before.start + len(before.text), before.following
     offset = find_unchanged(before.text, after)
@@ -174,7 +174,7 @@ def find_unchanged(before: str, after: str) -> int | None:
     return None if offset < 0 or any(left.isalnum() and right.isalnum() for left, right in parts) else offset
 
 
-def trace_changed(before: SourceWord, after: str) -> list[int | None]:
+def trace_changed(before: TracedWord, after: str) -> list[int | None]:
     """Returns the index in `before` of each character of `after`; None for new punctuation that follows the word."""
     (opening, _, closing), (new_opening, core, new_closing) = before.edges, split_edges(after)
     start, end = len(opening), len(before.text) - len(closing)
