@@ -42,7 +42,10 @@ def make_translation(text: str, row: SourceRow, hypotheses: Sequence[Hypothesis]
 
 
 def make_hypothesis(result: SearchResult, text: str, row: SourceRow, target: Tokenizer) -> Hypothesis:
-    """Returns a hypothesis with its pieces; its attention is trimmed to the source, without its tags."""
+    """Returns a hypothesis with its pieces; its attention is trimmed to the source, without its tags.
+
+    The attention is a copy, else one hypothesis would hold the memory of all of its batch.
+    """
     return Hypothesis(
         text=text,
         tokens=result.tokens,
@@ -50,6 +53,6 @@ def make_hypothesis(result: SearchResult, text: str, row: SourceRow, target: Tok
         log_probability=result.log_probability,
         score=result.score,
         token_log_probabilities=result.token_log_probabilities,
-        attentions=(result.attention[:, row.tags : len(row)],),
+        attentions=(result.attention[:, row.tags : len(row)].copy(),),
         finished=result.finished,
     )

@@ -33,6 +33,7 @@ FORMS: Mapping[ItemKind, MarkForm] = {
 }
 
 MAXIMUM_ITEMS = 3_000  # of a text: one run per letter of half a page; more would take long, and no text has as many
+STRAY_SIGNS = frozenset("#$*+<=>@[\\]^_`{|}~")  # signs that stand in texts where they mark nothing
 CODE_NAME = re.compile(r"\{[0-9]+\}")
 NO_TEXT = AlignedText("", ())
 
@@ -124,10 +125,16 @@ class ParagraphSegment:
         """Whether there is anything to translate outside code."""
         return any(has_letters(item.text) for item in self.items)
 
-    @property
+    @cached_property
     def is_overfull(self) -> bool:
-        """Whether it has text, but so many marks or runs that it is kept."""
-        return self.is_translated and len(self.items) > MAXIMUM_ITEMS
+        """Whether it has text, but so many marks, runs or lines that it is kept."""
+        room = MAXIMUM_ITEMS - len(self.items)
+        return self.is_translated and (room < 0 or (len(self.text) > room and self.count_signs() > room))
+
+    def count_signs(self) -> int:
+        """Counts the signs that could be marks, and the blanks and signs spelled in another way: the ends of lines."""
+        characters = zip(self.text, self.spellings, strict=True)
+        return sum(not sign.isalnum() and (sign in STRAY_SIGNS or sign != written) for sign, written in characters)
 
     def list_texts(self) -> Iterator[str]:
         """Yields the text of the segment, if translated, and the texts of the paragraphs inside its items.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 LONGEST_KEPT = 1 << 16  # characters of text that is kept, which make a unit
-OVERFULL = f"texts kept untranslated, each with more than {MAXIMUM_ITEMS:,} marks or runs"
+OVERFULL = f"texts kept untranslated, each with more than {MAXIMUM_ITEMS:,} marks, runs or lines"
 GUESSED_MARKS = "marks (emphasis, links, code) whose positions are guesses"
 
 

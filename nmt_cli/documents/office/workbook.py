@@ -30,6 +30,7 @@ from nmt_cli.documents.xml.tree import (
     scan_xml,
     set_attribute,
 )
+from nmt_cli.text.words import has_letters
 
 STRINGS_PART, SHEET_PART, TABLE_PART = "sharedStrings+xml", "worksheet+xml", "table+xml"  # how content types end
 TABLE_COLUMN = re.compile(r"<(?:\w+:)?tableColumn\s[^<>]*>")
@@ -48,7 +49,8 @@ class CellTextReader(RunReader):
         self.headings = headings  # of tables, which stay
 
     def read_paragraph(self, node: XmlNode) -> Iterator[str | Paragraph]:
-        if read_cell_text(node) in self.headings:
+        text = read_cell_text(node)
+        if text in self.headings or not has_letters(text):  # fast, for there may be a million
             yield node.raw
         elif node.find("r") is not None:
             yield from super().read_paragraph(node)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from nmt_cli.documents.marks.spelling import TextSyntax
+from nmt_cli.text.word_memory import remember_by_word
 
 TokenKind = Literal["text", "open", "close", "empty", "other"]
 XML_NAME = r"(?:[A-Za-z_][^\s/>=\"'<]*|\d{1,3}(?= ?/?>))"  # programs number what they translate: <1>here</1>
@@ -24,6 +25,7 @@ MAXIMUM_MISTAKES = 20  # a quote that is never closed is searched to the end of 
 ENTITY = r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?"
 SPECIAL = re.compile(rf"{ENTITY}|[ \t\r\n\f]+|[&<>\"']")
 ATTRIBUTE = re.compile(r"([^\s=/>\"'<]+)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'=<>`]+)))?", re.DOTALL)
+TAGS_REMEMBERED = 1 << 12
 OPENINGS = ("<!--", "<![CDATA[", "<?", "<!", "<%", "{%")
 
 
@@ -62,7 +64,8 @@ def scan_markup(text: str, *, is_html: bool, is_template: bool = False) -> Itera
             if tag is None:
                 tag = PLAIN_TAG.match(text, start)
                 mistakes += tag is not None
-            token = make_tag_token(tag[0], is_html=is_html) if tag else MarkupToken("text", text[start : start + 1])
+            token = make_tag_token(tag[0]) if tag else MarkupToken("text", text[start : start + 1])
+            token = token._replace(name=token.name.lower()) if is_html else token
         yield token
         position = start + len(token.raw)
         if is_html and token.kind == "open" and token.name in RAW_ELEMENTS:
@@ -86,14 +89,12 @@ def match_other(text: str, start: int, missing: set[str], *, is_template: bool) 
     return MarkupToken("other", match[0])
 
 
-def make_tag_token(raw: str, *, is_html: bool) -> MarkupToken:
-    """Returns the token of a tag."""
+@remember_by_word(TAGS_REMEMBERED)
+def make_tag_token(raw: str) -> MarkupToken:
+    """Returns the token of a tag. Cached, since most tags recur."""
     name = re.compile(XML_NAME).search(raw, 1)
-    text = name[0] if name else ""
-    text = text.lower() if is_html else text
-    if raw.startswith("</"):
-        return MarkupToken("close", raw, text)
-    return MarkupToken("empty" if raw.endswith("/>") else "open", raw, text)
+    kind: TokenKind = "close" if raw.startswith("</") else "empty" if raw.endswith("/>") else "open"
+    return MarkupToken(kind, raw, name[0] if name else "")
 
 
 def scan_raw_content(text: str, position: int, name: str) -> str:

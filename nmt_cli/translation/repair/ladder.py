@@ -16,6 +16,7 @@ from nmt_cli.translation.result import Hypothesis, Repair, Translation
 
 COVERAGE = 0.5  # beta; more than the 0.2 of Wu et al., since these translations are known to be faulty
 WIDER_BEAM, WIDEST_BEAM = 10, 100  # beam sizes
+AT_ONCE = 64  # translations searched together: all hypotheses of each, with their attention, are in memory
 
 Search = Callable[[Sequence[str], SearchConfig], list[Translation]]
 
@@ -111,13 +112,14 @@ class Repairer(NamedTuple):
         self, remedy: Remedy, translations: Sequence[Translation], config: SearchConfig
     ) -> list[Translation | None]:
         """Returns the remedy's result for each translation; None if it is faulty too."""
-        if not translations:
-            return []
         changed = replace(remedy.change(config, self.ngram_size), limit_placeholders=True)
         all_hypotheses = replace(changed, n_best=changed.beam_size)
-        results = self.search([translation.source for translation in translations], all_hypotheses)
-        pairs = zip(results, translations, strict=True)
-        return [self.select_faultless(result, former, config) for result, former in pairs]
+        repaired: list[Translation | None] = []
+        for start in range(0, len(translations), AT_ONCE):
+            some = translations[start : start + AT_ONCE]
+            results = self.search([translation.source for translation in some], all_hypotheses)
+            repaired += [self.select_faultless(*pair, config) for pair in zip(results, some, strict=True)]
+        return repaired
 
     def select_faultless(
         self, translation: Translation, former: Translation, config: SearchConfig

@@ -48,6 +48,16 @@ def test_a_text_with_too_many_marks_is_kept_and_told(more: int, is_kept: bool) -
     assert notes.get(OVERFULL, 0) == is_kept
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("md", "*a " * (MAXIMUM_ITEMS + 1)), ("srt", "1\n00:00:01,000 --> 00:00:02,000\n" + "a\n" * (MAXIMUM_ITEMS + 2))],
+)
+def test_signs_that_mark_nothing_and_lines_count_as_marks(name: str, text: str) -> None:
+    written, notes = converted(name, text)
+    assert (written, notes[OVERFULL]) == (text, 1)
+    assert converted(name, text.replace("a", "b", 2)[: len(text) // 2])[1] == {}
+
+
 def test_marks_nest_and_change_their_order_with_their_words() -> None:
     page = "<a>a <b>b</b></a> c <i>d</i>"
     assert converted("html", page, backwards)[0] == "<i>D</i> C <a><b>B</b> A</a>"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.repair.ladder import Repairer
+from nmt_cli.translation.repair.ladder import AT_ONCE, Repairer
 from nmt_cli.translation.result import Hypothesis, Repair, Translation
 
 LOOP = "und so und so und so und so"
@@ -75,6 +75,18 @@ def test_only_the_ill_lines_are_searched_again() -> None:
     search = StubSearch(ban="one two")
     Repairer(search, ngram_size=3).repair([translation("gut so", "good"), FAULTY], SearchConfig())
     assert search.lines == [FAULTY.source]
+
+
+def test_few_are_searched_together_since_all_hypotheses_are_in_memory() -> None:
+    sizes: list[int] = []
+
+    def search(lines: Sequence[str], config: SearchConfig) -> list[Translation]:
+        sizes.append(len(lines))
+        return [translation(line, "one two") for line in lines]
+
+    repaired = Repairer(search, ngram_size=3).repair([FAULTY] * (2 * AT_ONCE + 1), SearchConfig())
+    assert sizes == [AT_ONCE, AT_ONCE, 1]
+    assert [one.text for one in repaired] == ["one two"] * len(repaired)
 
 
 def test_an_empty_translation_is_not_sought_by_a_ban_on_repetition() -> None:
