@@ -1,0 +1,84 @@
+"""`data/models/renew.py`: the bundled models learn nothing that is held out, whatever the distilling model writes."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterable, Iterator
+from itertools import cycle
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.text.normalise import make_sentence_key
+from support.scripts import PROJECT, load_script
+
+SETS = ("tatoeba", "help", "pages", "ui")
+
+
+class LeakingModel:
+    """Translates each source as a text that is held out, in its own case or another."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.texts = cycle(form(text) for text in texts for form in (str, str.upper))
+
+    def __enter__(self) -> LeakingModel:
+        return self
+
+    def __exit__(self, *exception: object) -> None: ...
+
+    def stream(self, sources: Iterable[str]) -> Iterator[str]:
+        return (text for _, text in zip(sources, self.texts, strict=False))
+
+
+@pytest.fixture
+def renew(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The script, with small held-out sets, and learning from whatever the model writes."""
+    monkeypatch.syspath_prepend(str(PROJECT / "data/models"))
+    for name in ("corpus", "make"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    script = load_script("data/models/renew.py")
+    corpus = sys.modules["corpus"]
+    monkeypatch.setattr(corpus, "TEST", dict.fromkeys(SETS, 20))
+    monkeypatch.setattr(corpus, "DEV", dict.fromkeys(SETS, 10))
+    monkeypatch.setattr(script, "CLOSE", 0.0)
+    return script
+
+
+@pytest.fixture
+def corpora(tmp_path: Path) -> Namespace:
+    """Real sentences as three corpora, in which each tenth is also in the one before, in capitals."""
+    pairs = [line.split("\t") for line in (PROJECT / "data/eng-deu.tsv").read_text(encoding="utf-8").splitlines()]
+    files = {}
+    for number, (name, columns) in enumerate((("tatoeba", 0), ("help_pages", 1), ("interface", 2), ("captions", 0))):
+        part = pairs[300 * number : 300 * (number + 1)]
+        part += [[text.upper() for text in pair] for pair in pairs[300 * (number + 1) : 300 * (number + 2) : 10]]
+        rows = [[*pair, *[""] * (columns - 1), *[str(row % 30)] * (columns > 0), ""] for row, pair in enumerate(part)]
+        header = ["eng\tdeu\tgroup"] if columns else []
+        files[name] = tmp_path / f"{name}.tsv"
+        files[name].write_text("".join(f"{line}\n" for line in [*header, *map("\t".join, rows)]), encoding="utf-8")
+    return Namespace(**files, distil=True, go_on=False)
+
+
+def list_keys(lines: Iterable[str], side: int) -> set[str]:
+    return {make_sentence_key(line.split("\t")[side]) for line in lines}
+
+
+def test_no_held_out_sentence_is_learned_even_if_distilled(
+    renew: ModuleType, corpora: Namespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = tmp_path / "work"
+
+    def read_held_out() -> list[str]:
+        return [line for split in ("dev", "test") for line in (work / f"corpus/{split}.tsv").read_text().splitlines()]
+
+    monkeypatch.setattr(renew.nmt, "load", lambda name: LeakingModel(line.split("\t")[1] for line in read_held_out()))
+    renew.prepare(corpora, work)
+    held_out, distilled = read_held_out(), (work / "corpus/distilled.tsv").read_text().splitlines()
+    learned = [f"{pair.source}\t{pair.target}" for pair in PreparedCorpus.load(work / "prepared").read_pairs("train")]
+    assert len(held_out) >= 120 and len(learned) > 400
+    assert list_keys(distilled, 1) == list_keys(held_out, 1)  # all would leak
+    for side in (0, 1):
+        assert list_keys(learned, side).isdisjoint(list_keys(held_out, side))
