@@ -15,12 +15,23 @@ from nmt_cli.plugins import read_entry_points
 CARD = "model.json"  # the file that makes a directory a model
 GROUP = "nmt_cli.models"
 MODEL = "model"  # the folder of the model in its package
+PREFIX = "nmt_model_"  # of the names of packages
 CHECKOUT = Path(__file__).parents[2] / "data" / "models"
 
 
 def name_package(name: str) -> str:
     """Returns the name of the package that offers the model `name`."""
-    return f"nmt_model_{name.replace('-', '_')}"
+    return PREFIX + name.replace("-", "_")
+
+
+def name_successor(directory: Path) -> Path | None:
+    """Returns the directory that a package's model goes to when it learns; None if `directory` is in no package.
+
+    It has the model's name, by which it is found before the package.
+    """
+    package = directory.parent.name
+    is_packaged = directory.name == MODEL and package.startswith(PREFIX)
+    return Path(package.removeprefix(PREFIX).replace("_", "-")) if is_packaged else None
 
 
 def find_model(path: Path) -> Path:

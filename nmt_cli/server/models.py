@@ -13,6 +13,7 @@ from nmt_cli.api.translator import LoadedTranslator
 from nmt_cli.errors import NmtError, OptionError
 from nmt_cli.files import FileState, read_state
 from nmt_cli.languages.codes import KnownLanguage, find_language, is_same_language
+from nmt_cli.runtime.installed_models import name_successor
 from nmt_cli.runtime.model_directory import CARD, ModelCard, ModelDirectory, read_card
 from nmt_cli.server.errors import RequestError
 from nmt_cli.text.tags import TagPurpose, TagSet, parse_tag_name
@@ -41,6 +42,7 @@ class ServedModel:
     memory: TranslationMemory | None = None  # of the translator, and of earlier ones
     tags: TagSet = ()  # of its languages, where the model in its directory has several directions
     is_first: bool = True  # of the directions of the model
+    successor: Path | None = None  # where a package's model will be once it has learned corrections
 
     def find_near(self, text: str, most: int) -> list[str]:
         """Returns the translations of texts in the memory that are nearly the same, nearest first."""
@@ -55,7 +57,10 @@ class ServedModel:
         files = ModelDirectory(directory, card, card.default_precision).files
         size = sum((directory / name).stat().st_size for name in files if (directory / name).is_file())
         source, target = find_language(card.source_language), find_language(card.target_language)
-        return cls(directory, card, source, target, size + LOADED_EXTRA, state)
+        successor = name_successor(directory)
+        if successor is not None and (successor / CARD).is_file():  # the package was asked for by its path
+            successor = None
+        return cls(directory, card, source, target, size + LOADED_EXTRA, state, successor=successor)
 
     def list_directions(self) -> list[ServedModel]:
         """Returns a model for each target language of the card, the usual one first; they share a translator."""
@@ -128,8 +133,11 @@ class ModelPool:
         """
         with self.lock:
             model.last_used = time.monotonic()
-            state = read_state(model.directory / CARD)
             twins = [other for other in self.models if other.directory == model.directory]
+            if model.successor is not None and (model.successor / CARD).is_file():
+                for twin in twins:
+                    twin.directory, twin.successor, twin.state = model.successor, None, None
+            state = read_state(model.directory / CARD)
             if model.translator is None:
                 self.make_room(model)
                 model.translator = self.opener(model.directory)
