@@ -92,7 +92,7 @@ class PatientProtocol(H11Protocol):
     def close_if_silent(self) -> None:
         """Closes the connection if no request has arrived in the meantime."""
         self.head_timer = None
-        if self.awaits_head and not self.transport.is_closing():
+        if self.awaits_head:
             self.transport.close()
 
     def eof_received(self) -> bool:  # type: ignore[override]

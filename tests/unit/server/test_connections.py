@@ -15,7 +15,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from nmt_cli.server.app import make_application
-from nmt_cli.server.connections import AHEAD
+from nmt_cli.server.connections import AHEAD, PatientProtocol
 from nmt_cli.server.limits import Limits
 from nmt_cli.server.run import make_server
 from nmt_cli.server.service import Service
@@ -142,6 +142,21 @@ def test_a_client_that_closes_its_half_gets_its_answers(connection_header: str) 
         assert answer.endswith(b'{"translatedText":"HELLO"}')
         assert [status for status in list_statuses(answer) if status != b"100"] == [b"200", b"200"]
         assert wait_until(lambda: not server.server_state.connections)
+
+
+def test_a_connection_that_has_ended_is_looked_at_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks, look = list[bool](), PatientProtocol.look_for_client
+
+    def look_and_tell(self: PatientProtocol) -> None:
+        look(self)
+        looks.append(self.transport.is_closing())
+
+    monkeypatch.setattr(PatientProtocol, "look_for_client", look_and_tell)
+    with serve_on_port(Service(make_pool(seconds_per_line=0.2)[0])) as (url, _), connect(url) as connection:
+        connection.sendall(make_head("/translate", f"Content-Length: {len(BODY)}") + BODY)
+        connection.shutdown(socket.SHUT_WR)
+        read_all(connection)
+        assert wait_until(lambda: looks[-1:] == [True])
 
 
 @pytest.mark.parametrize("sent", [b"", HEALTH[:20], make_head("/translate", "Content-Length: 100") + b"{"])
