@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +16,6 @@ from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.truncation import SourceCuts, describe_limits
 
 if TYPE_CHECKING:
-    from nmt_cli.rewriting.slips import ReadAs
     from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.translation.checks.table import CheckRow
     from nmt_cli.translation.config import CheckConfig
@@ -41,12 +40,31 @@ class Remark(NamedTuple):
 
 
 @dataclass
+class FirstWords:
+    """A number of words, and as many of the distinct ones as are shown, and one more."""
+
+    total: int = 0
+    first: dict[str, None] = field(default_factory=dict)
+
+    def add(self, words: Iterable[str]) -> None:
+        for word in words:
+            self.total += 1
+            if len(self.first) <= WORDS_SHOWN:
+                self.first[word] = None
+
+    @property
+    def shown(self) -> str:
+        """The first words, joined by commas."""
+        return ", ".join(list(self.first)[:WORDS_SHOWN]) + (" ..." if len(self.first) > WORDS_SHOWN else "")
+
+
+@dataclass
 class TranslationReport:
     """Counts everything that deserves a warning at the end, translation by translation."""
 
     unseen_characters: set[str] = field(default_factory=set)
-    misread: Counter[ReadAs] = field(default_factory=Counter)  # words that were read as known ones
-    carried: Counter[str] = field(default_factory=Counter)  # unknown words that were taken for names
+    misread: FirstWords = field(default_factory=FirstWords)  # words that were read as known ones
+    carried: FirstWords = field(default_factory=FirstWords)  # unknown words that were taken for names
     truncated: int = 0  # translations that reached the length limit
     spans: int = 0
     doubtful_spans: int = 0
@@ -82,8 +100,8 @@ class TranslationReport:
             numbers = self.first_failures.setdefault(check.kind, [])
             numbers += [self.texts][: LINES_SHOWN - len(numbers)]
         self.unseen_characters |= translation.unseen
-        self.misread.update(translation.read_as)
-        self.carried.update(translation.carried)
+        self.misread.add(f"{word} as {known}" for word, known in translation.read_as)
+        self.carried.add(translation.carried)
         self.truncated += translation.cut
         self.spans += len(translation.placed)
         doubtful = [span for span in translation.placed if span.doubtful]
@@ -240,15 +258,10 @@ class TranslationReport:
 
     def describe_words(self) -> Iterator[Remark]:
         """Yields warnings of words and characters unseen in training: read as others, carried, or guessed."""
-        if self.misread:
-            shown = shorten_list([f"{word} as {known}" for word, known in self.misread])
-            words = count_things(self.misread.total(), "word")
-            yield Remark(
-                f"{words} never seen in training, and read as known ones: {shown}", f"{words} read as known ones"
-            )
-        if self.carried:
-            words, shown = count_things(self.carried.total(), "word"), shorten_list(list(self.carried))
-            yield Remark(f"{words} never seen in training, and copied unchanged: {shown}", f"{words} copied unchanged")
+        for count, remark in ((self.misread, "read as known ones"), (self.carried, "copied unchanged")):
+            if count.total:
+                words = count_things(count.total, "word")
+                yield Remark(f"{words} never seen in training, and {remark}: {count.shown}", f"{words} {remark}")
         if self.unseen_characters:
             from nmt_cli.rewriting.lookalikes import name_character  # which few runs need
 
@@ -265,11 +278,6 @@ def shorten_remarks(remarks: list[Remark], most: int) -> list[Remark]:
     if len(rest) < 2:
         return remarks
     return [*whole, Remark(f"and {'; '.join(remark.brief or remark.text.strip() for remark in rest)}")]
-
-
-def shorten_list(words: Sequence[str]) -> str:
-    """Joins the first few words by commas."""
-    return ", ".join(words[:WORDS_SHOWN]) + (" ..." if len(words) > WORDS_SHOWN else "")
 
 
 def open_qa_report(

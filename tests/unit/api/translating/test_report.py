@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 import re
 from typing import get_args
 
@@ -64,6 +65,16 @@ def test_a_thing_is_counted_in_the_singular_and_several_in_the_plural(event: str
     noun = re.search(r"\b1 (line|sentence|word|protected span)\b", singular)
     if noun:
         assert f"2 {noun[1]}s" in plural and f"2 {noun[1]} " not in plural
+
+
+def test_of_many_words_only_those_that_are_shown_are_remembered() -> None:
+    report = TranslationReport()
+    for number in range(1_000):
+        report.add(make_translation({"carried": (f"Xa{number}", "Xa0"), "read_as": (ReadAs(f"teh{number}", "the"),)}))
+    assert len(pickle.dumps(report)) < len(pickle.dumps(TranslationReport())) + 1_000
+    carried, misread = "Xa0, Xa1, Xa2, Xa3, Xa4 ...", "teh0 as the, teh1 as the, teh2 as the"
+    summary = read_summary(report)
+    assert all(told in summary for told in ("2,000 words", carried, "1,000 words", misread))
 
 
 def test_every_fault_has_a_noun() -> None:
