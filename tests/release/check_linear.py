@@ -1,20 +1,23 @@
 """Whether the time of a line or a document grows with its length, whatever it consists of.
 
-    python tests/release/check_linear.py [--model eng-deu] [--formats line,md,html] [--find PATTERN]
+    python tests/release/check_linear.py [--model eng-deu] [--formats line,md,html,docx] [--find PATTERN]
 
 Translates 4,000 and 64,000 characters of each of 330 atoms (`. `, `1.1.`, `<b>`, ...) behind a label, with a copy in
 place of the network. Prints what takes time that grows with an exponent of more than 1.2, and fails if there is any.
+What seems to is measured three times, of which the least counts: another process may empty the caches.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import re
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +35,9 @@ from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, Re
 from nmt_cli.translation.result import Hypothesis, Translation
 from nmt_cli.translation.sentence_search import SentenceSearch
 from nmt_cli.translation.translator import Translator
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from support.archives import make_docx, make_odt
 
 SHORT, LONG = 4_000, 64_000  # characters
 LARGEST = 1.2  # exponent
@@ -55,6 +61,18 @@ ATOMS = [
     "1. a 2. b ",
     "Go! ",
 ]
+TRIES = 3
+WRITERS: dict[str, Callable[[str], str | bytes]] = {  # of formats that are not the text itself
+    "docx": lambda text: make_docx(f"<w:p><w:r><w:t>{escape(text)}</w:t></w:r></w:p>"),
+    "odt": lambda text: make_odt(f"<text:p>{escape(text)}</text:p>"),
+    "srt": lambda text: f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n",
+    "po": lambda text: f'msgid "{escape_string(text)}"\nmsgstr ""\n',
+    "json": lambda text: json.dumps({"a": text}),
+    "xliff": lambda text: (
+        '<xliff version="1.2"><file original="a" source-language="en" datatype="plaintext"><body>'
+        f'<trans-unit id="1"><source>{escape(text)}</source></trans-unit></body></file></xliff>'
+    ),
+}
 
 
 class CopySearch(SentenceSearch):
@@ -88,7 +106,8 @@ def make_runs(translator: Translator, formats: Sequence[str], folder: Path) -> I
 
     def translate_document(name: str, text: str) -> None:
         source = folder / f"source.{name}"
-        source.write_text(text, encoding="utf-8")
+        content = WRITERS.get(name, str)(text)
+        source.write_bytes(content if isinstance(content, bytes) else content.encode())
         config = DocumentConfig(format=name)
         translate_file(lambda block: translate(block.texts), source, folder / "target", config, translator.languages)
 
@@ -98,6 +117,24 @@ def make_runs(translator: Translator, formats: Sequence[str], folder: Path) -> I
             if name == "line"
             else (lambda text, name=name: translate_document(name, text))
         )
+
+
+def escape_string(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
+
+
+def find_exponent(run: Callable[[str], object], atom: str) -> tuple[float, float]:
+    """Returns the seconds of the long text, and with which exponent time grows: 0 where a clock cannot tell."""
+    short = long = math.inf
+    for _ in range(TRIES):
+        long = min(long, measure(run, atom, LONG))
+        if long <= SECONDS:
+            return long, 0.0
+        short = min(short, measure(run, atom, SHORT))
+        exponent = math.log(long / short, LONG / SHORT)
+        if exponent <= LARGEST:
+            break
+    return long, exponent
 
 
 def measure(run: Callable[[str], object], atom: str, length: int) -> float:
@@ -110,7 +147,7 @@ def measure(run: Callable[[str], object], atom: str, length: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, default=Path("eng-deu"))
-    parser.add_argument("--formats", default="line,md,html", help="line, or names of formats of text")
+    parser.add_argument("--formats", default="line,md,html", help="line, or names of formats")
     parser.add_argument("--find", default="", help="pattern of the atoms to try")
     options = parser.parse_args()
     translator = Translator.load(ModelRequest(find_model(options.model), lines=LineConfig(slips=True), threads=1))
@@ -121,11 +158,10 @@ def main() -> None:
         for name, run in zip(names, make_runs(translator, names, Path(folder)), strict=True):
             run(PREFIX)
             for atom in atoms:
-                short, long = measure(run, atom, SHORT), measure(run, atom, LONG)
-                exponent = math.log(long / short, LONG / SHORT)
-                if long > SECONDS and exponent > LARGEST:
+                seconds, exponent = find_exponent(run, atom)
+                if exponent > LARGEST:
                     slow += 1
-                    print(f"{name:6} {atom!r:22} {exponent:.2f}   {long:.1f} s", flush=True)
+                    print(f"{name:6} {atom!r:22} {exponent:.2f}   {seconds:.1f} s", flush=True)
     print(f"{slow} of {len(names) * len(atoms)} are slower than linear")
     sys.exit(slow > 0)
 

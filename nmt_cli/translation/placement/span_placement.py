@@ -71,12 +71,13 @@ def restore_spans(
 def verify_spans(text: str, placed: Sequence[Placed]) -> tuple[str, list[Placed]]:
     """Appends to `text` each span that occurs too rarely, and reports the appended ones."""
     spans = [span.text for span in placed]
-    minima = count_strings("\0".join(spans), spans)  # one may contain another
+    minima = count_strings("\0".join(spans), spans)
+    inner = [span for span, count in Counter(spans).items() if count < minima[span]]  # that others contain
     counts = Counter(count_strings(text, spans))
     result = []
     for span in placed:
         if counts[span.text] < minima[span.text]:
-            counts.update(count_strings(span.text, spans))
+            counts.update(count_strings(span.text, {span.text, *inner}))
             text, span = f"{text} {span.text}".lstrip(), span._replace(how="position", dropped=True)
         result.append(span)
     return text, result

@@ -15,6 +15,7 @@ from nmt_cli.carrying.spans import EMOJI_COVER
 from nmt_cli.translation.checks.context import CheckContext
 from nmt_cli.translation.checks.spans import check_spans
 from nmt_cli.translation.config import CheckConfig, LineConfig, RepairConfig
+from nmt_cli.translation.placement.span_placement import verify_spans
 from nmt_cli.translation.placement.traced_text import TextRange
 from nmt_cli.translation.placement.tracing import find_word_ranges, trace_words
 from nmt_cli.translation.result import Placed
@@ -46,15 +47,20 @@ def test_calls_grow_with_the_length_of_a_line(atom: str) -> None:
     assert long <= SLACK * LONG / SHORT * short
 
 
+def place_distinct(count: int) -> list[Placed]:
+    return [Placed(f"<a{number}>", "network", dropped=False) for number in range(count)]
+
+
 def check_distinct(count: int) -> None:
-    spans = [f"<a{number}>" for number in range(count)]
-    placed = [Placed(span, "network", dropped=False) for span in spans]
-    assert check_spans(" ".join(spans), " ".join(spans), CheckContext(placed=placed)) is None
+    placed = place_distinct(count)
+    written = " ".join(span.text for span in placed)
+    assert check_spans(written, written, CheckContext(placed=placed)) is None
 
 
 WITHIN_CALLS: dict[str, Callable[[int], object]] = {
     "an address and what closes it": lambda count: trim_address("http://a.b" + ")" * 8 * count),
     "spans that differ": check_distinct,
+    "spans that are lost": lambda count: verify_spans("", place_distinct(count)),
     "words that come from a long one": lambda count: trace_words(
         "A🙂" * 8 * count, [TextRange(0, 16 * count)], "b " * count, find_word_ranges("b " * count), [0] * count
     ),
