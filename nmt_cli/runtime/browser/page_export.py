@@ -11,6 +11,8 @@ import base64
 import hashlib
 import io
 import json
+import shutil
+import subprocess
 import zlib
 from collections.abc import Iterator, Mapping
 from html import escape
@@ -69,11 +71,11 @@ def write_page(model: ModelDirectory, directory: Path, assets: Mapping[str, Path
     """Writes the page of a model into an empty directory. Raises OptionError for a model of pictures."""
     if model.card.has_pictures:
         raise OptionError("a page translates text; this model reads pictures", hint="nmt translate --serve reads them")
-    contents = {name: path.read_bytes() for name, path in assets.items()}
+    sources = {name: path.read_bytes() for name, path in assets.items()}
+    contents = dict(compile_python({**sources, "nmt.zip": pack(model)}))
     files = directory / "files"
     files.mkdir()
     (files / LOADER).write_bytes(contents.pop(LOADER))
-    contents["nmt.zip"] = pack(model)
     for name, content in contents.items():
         text = base64.b64encode(zlib.compress(content, 9)).decode()
         (files / f"{name}.js").write_text(f'store("{name}", "{text}");\n', encoding="ascii")
@@ -81,6 +83,24 @@ def write_page(model: ModelDirectory, directory: Path, assets: Mapping[str, Path
         (files / name).write_text(read_asset(HERE, name), encoding="utf-8")
     scripts = (LOADER, "graphs.js", "page.js", *(f"{name}.js" for name in contents))
     (directory / "index.html").write_text(render_page(model, scripts), encoding="utf-8")
+
+
+def compile_python(contents: Mapping[str, bytes]) -> Mapping[str, bytes]:
+    """Returns the files of a page, by name, with the Python in archives compiled: the page starts in half the time.
+
+    Only the Python of the page itself can do so: Node.js runs it. Where that is missing or fails, nothing changes.
+    """
+    node = shutil.which("node")
+    if node is None:
+        return contents
+    archives = [name for name in contents if name.endswith((".zip", ".whl"))]
+    with TemporaryDirectory(prefix="nmt-") as folder:
+        for name, content in contents.items():
+            (Path(folder) / name).write_bytes(content)
+        script = ("-e", read_asset(HERE, "compile.js"), *archives)
+        if subprocess.run((node, *script), cwd=folder, capture_output=True).returncode != 0:
+            return contents
+        return {name: (Path(folder) / name).read_bytes() for name in contents}
 
 
 def render_page(model: ModelDirectory, scripts: tuple[str, ...]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -23,7 +24,7 @@ import nmt_cli as nmt
 from nmt_cli.cli.app import app
 from nmt_cli.errors import DamagedError, NotFoundError, OptionError
 from nmt_cli.runtime.browser import web_onnxruntime, web_sentencepiece
-from nmt_cli.runtime.browser.page_export import ASSETS, LOCK, find_assets, pack, read_model
+from nmt_cli.runtime.browser.page_export import ASSETS, LOCK, compile_python, find_assets, pack, read_model
 from nmt_cli.runtime.installed_models import list_bundled_models
 from nmt_cli.runtime.model_directory import ModelDirectory, name_graphs
 from nmt_cli.text.symbols import SPECIALS
@@ -209,6 +210,22 @@ def test_a_page_runs_the_scripts_of_its_folder_and_no_others(
     assert sorted(scripts) == sorted(f"files/{path.name}" for path in (page / "files").iterdir())
     assert "http" not in text.replace('http-equiv="', "")
     assert "<h1>English – German</h1>" in text
+
+
+def test_python_is_compiled_where_node_runs_it(assets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program of this name stands in for Node.js: it marks the archives that it is told to compile."""
+    node = tmp_path / "node"
+    node.write_text('#!/bin/sh\nshift 2\nfor archive in "$@"; do echo compiled > "$archive"; done\n', encoding="utf-8")
+    node.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    contents = {name: path.read_bytes() for name, path in find_assets(assets).items()}
+    changed = {name for name, content in compile_python(contents).items() if content == b"compiled\n"}
+    assert changed == {"python_stdlib.zip", WHEEL}
+    node.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    assert compile_python(contents) == contents
+    node.unlink()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert compile_python(contents) == contents
 
 
 def test_what_a_page_lacks_is_named(assets: Path) -> None:
