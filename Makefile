@@ -7,7 +7,7 @@ NMT := $(BIN)/nmt
 DEMO := demo
 MODEL := data/models/eng-deu/nmt_model_eng_deu/model
 
-.PHONY: docs docs-test help try demo test test-slow check release-check check-install check-documents lint format clean
+.PHONY: docs docs-test help try demo test test-slow check release-check check-install check-package check-documents lint format clean
 .DEFAULT_GOAL := help
 
 help:
@@ -16,8 +16,9 @@ help:
 	@echo "make check   lint, types and the tests of parts, without networks and programs: a minute, for use while coding"
 	@echo "make test    lint, types and all tests but the slow ones: what CI runs"
 	@echo "make test-slow        all tests: every kind of network, kills, clusters, whole trainings; new examples of properties"
-	@echo "make release-check    test-slow, check-install, check-documents and the scripts of tests/release"
+	@echo "make release-check    test-slow, the checks below and the scripts of tests/release"
 	@echo "make check-install    resolve every extra; install the lowest versions allowed and translate with them"
+	@echo "make check-package    build what an index takes, NMT_ADDRESS in its links, into dist/; make try with the wheel"
 	@echo "make check-documents  open translated documents in the programs that own their formats"
 	@echo "make docs    the pages of docs/ as a site, into build/site/"
 	@echo "make docs-test          run the commands of the tutorial (about 20 minutes)"
@@ -82,7 +83,7 @@ test: lint
 test-slow: lint
 	$(PYTEST) --hypothesis-profile thorough --durations 20
 
-release-check: test-slow check-install check-documents
+release-check: test-slow check-install check-package check-documents
 	$(BIN)/python tests/release/kill.py
 	$(BIN)/python tests/release/fuzz_prepare.py --seconds 60
 	$(BIN)/python tests/release/fuzz_server.py --model $(MODEL) --seconds 60
@@ -92,6 +93,9 @@ release-check: test-slow check-install check-documents
 
 check-install: $(VENV)/installed
 	$(BIN)/python tests/release/check_install.py
+
+check-package:
+	$(PYTHON) tests/release/check_package.py
 
 check-documents: $(VENV)/installed
 	$(BIN)/python tests/release/check_documents.py
