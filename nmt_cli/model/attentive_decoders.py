@@ -52,7 +52,7 @@ class BahdanauDecoder(RecurrentDecoder):
             contexts = self.attention(swap_rows_and_time(embedded), state)[0]  # (N, T, M), all steps alike
             context = swap_rows_and_time(contexts)
             inputs = ops.concatenate([embedded, context], axis=-1)
-            hidden = self.recur_over_time(inputs, state)[self.query_name]
+            hidden = self.recur_over_time(inputs, state)
         else:
             return self.run_steps(embedded, state)
         return self.compute_readout(ops.cast(hidden, embedded.dtype), ops.cast(context, embedded.dtype), embedded)
@@ -113,7 +113,7 @@ class LuongDecoder(RecurrentDecoder):
         if "fed" in state:
             readouts = self.run_steps(embedded, state)
         else:
-            hidden = ops.cast(self.recur_over_time(embedded, state)[self.query_name], embedded.dtype)
+            hidden = ops.cast(self.recur_over_time(embedded, state), embedded.dtype)
             contexts = self.attention(swap_rows_and_time(hidden), state)[0]  # (N, T, M)
             readouts = self.compute_readout(hidden, swap_rows_and_time(contexts))
         return self.dropout(readouts, training=training)

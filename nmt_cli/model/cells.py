@@ -7,7 +7,7 @@ steps, N rows, I width of the input, U units, G gates.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import keras
 from keras import ops
@@ -30,15 +30,16 @@ class FastRecurrentLayer:
     units: int
     go_backwards: bool
     compute_dtype: str
+    vendor = False  # train by Keras' own implementation, which on a GPU is cuDNN's
 
     def call(
         self, sequences: Tensor, initial_state: Tensor = None, mask: Tensor = None, training: bool = False
     ) -> tuple[Tensor, ...]:
         """Returns the states (B, T, U) of `sequences` (B, T, I), in the order of computation, and the last ones (B, U).
 
-        Only training with a mask uses the hand-written gradients.
+        Only training with a mask uses the hand-written gradients, unless `vendor` is set.
         """
-        if not training or mask is None:
+        if not training or mask is None or self.vendor:
             return super().call(sequences, initial_state=initial_state, mask=mask, training=training)  # type: ignore[misc,no-any-return]
         inputs = ops.transpose(sequences, (1, 0, 2))
         valid = ops.cast(ops.transpose(mask), "float32")
@@ -60,6 +61,22 @@ class LSTM(FastRecurrentLayer, keras.layers.LSTM):
 
 
 LAYERS = {"gru": GRU, "lstm": LSTM}
+VendorRun = Callable[[Tensor, Sequence[Tensor]], Tensor]
+
+
+def make_vendor_run(cell: keras.layers.Layer) -> VendorRun:
+    """Returns a function that runs Keras' own layer of `cell` over time, which on a GPU is cuDNN's kernel.
+
+    It gets inputs (T, N, I) and the first states, (N, U) each, and returns the hidden states (T, N, U).
+    """
+    layer = LAYERS["gru" if isinstance(cell, keras.layers.GRUCell) else "lstm"](cell.units, return_sequences=True)
+    layer.cell = cell
+
+    def run(inputs: Tensor, starts: Sequence[Tensor]) -> Tensor:
+        states = [ops.cast(start, inputs.dtype) for start in starts]
+        return ops.transpose(layer.call(ops.transpose(inputs, (1, 0, 2)), initial_state=states), (1, 0, 2))
+
+    return run
 
 
 def select_gates(cell: keras.layers.Layer) -> Gates:

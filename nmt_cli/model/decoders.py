@@ -15,7 +15,7 @@ from keras import ops
 
 from nmt_cli.arrays.types import Tensor
 from nmt_cli.model.attention import Attention, DecoderState
-from nmt_cli.model.cells import CELLS, STATE_NAMES, run_cell
+from nmt_cli.model.cells import CELLS, STATE_NAMES, VendorRun, make_vendor_run, run_cell
 from nmt_cli.model.config import RnnConfig
 from nmt_cli.model.dropout import Dropout
 from nmt_cli.model.encoders import EncoderOutput
@@ -48,6 +48,7 @@ class RecurrentDecoder(keras.layers.Layer):
         self.cells = [CELLS[config.cell](config.units, name=f"cell_{index}") for index in range(config.layers)]
         self.readout = keras.layers.Dense(config.readout_width, activation=config.readout_activation, name="readout")
         self.dropout = Dropout(config.dropout)
+        self.vendor_runs: list[VendorRun] = []
 
     def build_parts(self, memory_width: int, *, input_width: int, readout_input_width: int) -> None:
         """Builds all layers; `input_width` is the first cell's."""
@@ -72,6 +73,10 @@ class RecurrentDecoder(keras.layers.Layer):
             for name, bridge, state in zip(names, bridges, states, strict=True)
         }
 
+    def use_vendor_kernels(self) -> None:
+        """Runs over time by Keras' own implementation from now on."""
+        self.vendor_runs = [make_vendor_run(cell) for cell in self.cells]
+
     @property
     def query_name(self) -> str:
         """The name of the state that is the query of attention: the hidden state of the top layer."""
@@ -87,15 +92,15 @@ class RecurrentDecoder(keras.layers.Layer):
             value = value + output if index else output
         return changed
 
-    def recur_over_time(self, values: Tensor, state: DecoderState) -> DecoderState:
-        """Runs all steps of all layers on the inputs `values` (T, N, ...); returns their states (T, N, U) by name."""
-        states: DecoderState = {}
+    def recur_over_time(self, values: Tensor, state: DecoderState) -> Tensor:
+        """Runs all steps of all layers on the inputs `values` (T, N, ...); returns the top states (T, N, U)."""
+        hidden = values
         for index, (cell, names) in enumerate(zip(self.cells, self.state_names, strict=True)):
-            layer_states = run_cell(cell, values, [state[name] for name in names])
-            states |= dict(zip(names, layer_states, strict=True))
-            output = ops.cast(layer_states[0], values.dtype)
+            starts = [state[name] for name in names]
+            hidden = self.vendor_runs[index](values, starts) if self.vendor_runs else run_cell(cell, values, starts)[0]
+            output = ops.cast(hidden, values.dtype)
             values = values + output if index else output
-        return states
+        return hidden
 
     def run_steps(self, embedded: Tensor, state: DecoderState) -> Tensor:
         """Returns the readouts (T, N, R), given all previous tokens (T, N, E), by one `step` after the other."""

@@ -59,6 +59,11 @@ class RecurrentEncoder(keras.layers.Layer):
             return list(self.layers)
         return [direction for layer in self.layers for direction in (layer.forward_layer, layer.backward_layer)]
 
+    def use_vendor_kernels(self) -> None:
+        """Trains by Keras' own implementation from now on."""
+        for layer in self.directions:
+            layer.vendor = True
+
     def call(self, embedded: Tensor, mask: Tensor, training: bool = False) -> EncoderOutput:
         """Encodes `embedded` (B, S, E), after dropout; `mask` (B, S) is true on tokens.
 

@@ -14,6 +14,7 @@ FINE_TUNING = 5e-4  # low, so that what was learned before is not undone
 
 FIRST_RUN = "run-1"  # of several trainings with different seeds, in the directory of their best
 
+Kernels = Literal["auto", "written", "cudnn", "xla"]  # `training.kernels` explains them
 KeptMetric = Literal["bleu", "chrf", "accuracy", "loss"]  # names of fields of `training.watcher.Validation`
 
 
@@ -160,6 +161,11 @@ class TrainConfig(Settings, panel="Optimisation"):
         None,
         "Compute in bfloat16, keep weights in float32.  [default: on processors with AMX, on AMD's with AVX512-BF16 "
         "and on GPUs with bfloat16]",
+    )
+    kernels: Kernels = setting(
+        "auto",
+        "How an update is computed: with written-out gradients, by cuDNN's recurrences or compiled by XLA; auto is "
+        "written on processors and for several GPUs; on one GPU cudnn, or xla for the transformer.",
     )
     checkpoint_minutes: float = setting(
         5.0, "Minutes between checkpoints; one is also written after every epoch.", panel="Output", low=0

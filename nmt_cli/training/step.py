@@ -6,15 +6,18 @@ Knows no epochs and no files. Letters: B sentences, T target positions.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
+from numpy.typing import NDArray
 
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.batches import Batch
 from nmt_cli.training.keras_engine import make_source_spec
+from nmt_cli.training.kernels import choose_kernels, prepare_network, round_up
 from nmt_cli.training.loss import TrainingLoss, compute_training_loss
 from nmt_cli.training.schedule import Schedule, make_optimizer
 from nmt_cli.training.scheduled_sampling import sample_previous_tokens
@@ -42,6 +45,8 @@ class Trainer:
         self.variables = network.trainable_variables
         self.optimizer.build(self.variables)
         self.strategy = tf.distribute.get_strategy()
+        self.kernels = choose_kernels(config.kernels, network, self.strategy.num_replicas_in_sync)
+        prepare_network(network, self.kernels)
         self.accumulated = [make_accumulator(variable) for variable in self.variables] if config.accumulate > 1 else []
         self.compiled_step = self.compile(self.step)
         self.compiled_accumulation = self.compile(self.accumulate)
@@ -65,10 +70,14 @@ class Trainer:
         # 1. Count the real target tokens of all batches: every gradient is divided by them.
         tokens = float(sum(np.count_nonzero(batch.target) for batch in batches))
         # 2. Accumulate the gradients of all batches but the last.
-        *earlier, last = [(batch.source, batch.previous, batch.target) for batch in batches]
+        *earlier, last = [tuple(map(self.fit, (batch.source, batch.previous, batch.target))) for batch in batches]
         nats = sum(float(self.compiled_accumulation(*ids, tokens)) for ids in earlier)
         # 3. Add those of the last, clip the sum, and update the weights.
         return nats + float(self.compiled_step(*last, tokens)), tokens
+
+    def fit(self, ids: NDArray[Any]) -> NDArray[Any]:
+        """Returns ids or features in a shape for which few updates are compiled."""
+        return round_up(ids) if self.kernels == "xla" else ids
 
     def compile(self, update: ReplicaUpdate) -> tf.types.experimental.PolymorphicFunction:
         """Returns `update`, compiled, for a batch whose rows all replicas share; it returns the nats of them all."""
@@ -77,7 +86,8 @@ class Trainer:
             return self.strategy.reduce(tf.distribute.ReduceOp.SUM, self.strategy.run(update, args=batch), axis=None)
 
         signature = [make_source_spec(self.network), IDS, IDS, SCALAR]
-        return tf.function(run_on_replicas, input_signature=signature, autograph=False)
+        fused = self.kernels == "xla" or None  # False would forbid it to those who ask TensorFlow for it
+        return tf.function(run_on_replicas, input_signature=signature, autograph=False, jit_compile=fused)
 
     def step(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
         """Updates the weights from the last batch of an update and all accumulated gradients; returns its nats.

@@ -211,6 +211,7 @@ class TrainKeywords(TypedDict, total=False):
     average: int
     ema: float | None
     mixed_precision: bool | None
+    kernels: Literal["auto", "written", "cudnn", "xla"]
     checkpoint_minutes: float
     devices: Literal["one", "all"]
     seed: int
