@@ -170,7 +170,7 @@ def add_training_files(model: Path, target: Path, corpus: PreparedCorpus) -> Non
 
     halves = ((name, array.astype(np.float16)) for name, array in read_arrays(model / WEIGHTS).items())
     write_arrays(target / WEIGHTS, halves)
-    pairs = OldPairs(corpus.read_pairs("train"), corpus.read_pairs("dev"))
+    pairs = OldPairs.read(corpus, read_card(target))
     write_sample(target / SAMPLE, pairs.sample(REPLAYED, seed=1))
     rewrite_card(target)
 

@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING
 from nmt_cli.errors import DataError
 from nmt_cli.languages.codes import UNNAMED, are_same_languages
 from nmt_cli.languages.file_names import find_languages_in_name
+from nmt_cli.text.tags import merge_tags, reverse_tags
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.formats.inputs import CorpusFile
+    from nmt_cli.corpus.sides import TaggedPair
     from nmt_cli.translation.memory.lookup import TranslationMemory
+
+
+TAGS = "tags"  # the third column of a file of corrections that have tags
+HEADINGS = ("source", "target", TAGS)
 
 
 class MemoryLanguageError(DataError):
@@ -35,13 +41,13 @@ def load_memory(
         require_input(file)
     memory = TranslationMemory("" if languages[1] in UNNAMED else languages[1], links_words=links_words)
     for file in inputs:
-        for source, target in read_file(file, languages):
-            memory.add(source, target)
+        for pair in read_file(file, languages):
+            memory.add(pair.source, pair.target)
     return memory
 
 
-def read_file(file: CorpusFile, languages: tuple[str, str]) -> list[tuple[str, str]]:
-    """Returns the pairs of a file, reversed if its direction is the opposite one.
+def read_file(file: CorpusFile, languages: tuple[str, str]) -> list[TaggedPair]:
+    """Returns the pairs of a file, reversed if its direction is the opposite one, with their tags and its own.
 
     Raises NotFoundError, DataError, and MemoryLanguageError for a file in other languages.
     """
@@ -55,18 +61,23 @@ def read_file(file: CorpusFile, languages: tuple[str, str]) -> list[tuple[str, s
     is_turned = not are_same_languages(declared, languages) and are_same_languages(
         (declared[1], declared[0]), languages
     )
-    return [(target, source) for source, target in pairs] if is_turned else pairs
+    if not is_turned:
+        return pairs
+    return [pair._replace(source=pair.target, target=pair.source, tags=reverse_tags(pair.tags)) for pair in pairs]
 
 
-def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str, str], list[tuple[str, str]]]:
+def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str, str], list[TaggedPair]]:
     """Returns the languages of a file, and its pairs but for those that it marks as unfinished."""
     from nmt_cli.corpus.formats import open_reader
     from nmt_cli.corpus.formats.inputs import ReadOptions
+    from nmt_cli.corpus.sides import TaggedPair
 
     source, target = (None if code in UNNAMED else code for code in languages)
-    reader = open_reader(file, ReadOptions(source_language=source, target_language=target))
+    tags = TAGS if has_tags(file) else None
+    reader = open_reader(file, ReadOptions(source_language=source, target_language=target, tag_column=tags))
     try:
-        pairs = [(row.source, row.target) for row in reader if not row.is_unfinished]
+        rows = [row for row in reader if not row.is_unfinished]
+        pairs = [TaggedPair(row.source, row.target, merge_tags(file.tags, row.tags)) for row in rows]
     except DataError as error:
         if "--source-language" not in (error.hint or ""):
             raise
@@ -75,6 +86,14 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
     if not are_same_languages(declared, languages) and not are_same_languages((declared[1], declared[0]), languages):
         raise MemoryLanguageError(f"{file.name} is {' -> '.join(declared)}", hint=describe_languages(languages))
     return declared, pairs
+
+
+def has_tags(file: CorpusFile) -> bool:
+    """Whether a file begins with the headings of corrections that have tags."""
+    if file.target is not None or not file.path.is_file():
+        return False
+    with file.path.open(encoding="utf-8", errors="replace") as lines:
+        return lines.readline().rstrip("\r\n").split("\t") == list(HEADINGS)
 
 
 def describe_languages(languages: tuple[str, str]) -> str:

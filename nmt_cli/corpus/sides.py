@@ -30,6 +30,14 @@ class SentencePair(NamedTuple):
     target: str
 
 
+class TaggedPair(NamedTuple):
+    """A sentence pair with its tags."""
+
+    source: str
+    target: str
+    tags: TagSet = ()
+
+
 @dataclass(frozen=True)
 class ReferencedSource:
     """A source with all its reference translations, or a picture with all its captions."""

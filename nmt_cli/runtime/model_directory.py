@@ -21,7 +21,7 @@ from nmt_cli.runtime.installed_models import explain_missing_model, list_models
 from nmt_cli.sources.entries import SourceEntries, read_entries
 from nmt_cli.sources.source import Source
 from nmt_cli.text.profile import PROFILE_NAME, CorpusProfile
-from nmt_cli.text.tags import TagPurpose, TagSet, parse_tag_name, replace_languages
+from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags, parse_tag_name, replace_languages
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerSettings
 from nmt_cli.text.wrapping import format_count
 
@@ -88,6 +88,11 @@ class ModelCard(NamedTuple):
         """Returns the card as it is for the languages that tags name."""
         source, target = replace_languages(self.languages, tags)
         return self._replace(source_language=source, target_language=target)
+
+    def complete_tags(self, tags: TagSet) -> TagSet:
+        """Returns tags with that of the first target language, if the model has one and they name none."""
+        usual = Tag(TagPurpose.TARGET, self.target_language)
+        return merge_tags([usual] if str(usual) in self.tags else [], tags)
 
     @property
     def domains(self) -> frozenset[str]:

@@ -20,7 +20,7 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.ensemble import Ensemble
 from nmt_cli.search.step_model import StepModel
 from nmt_cli.sources.source import Source
-from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags, replace_languages
+from nmt_cli.text.tags import TagSet, replace_languages
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerPair
 from nmt_cli.translation.batch import TranslationBatch
 from nmt_cli.translation.batch_search import BatchSearch, CountReporter
@@ -182,10 +182,7 @@ class Translator:
 
     def complete_tags(self, tags: TagSet) -> TagSet:
         """Returns tags with that of the model's first target language, if it has one and no language is named."""
-        if self._card is None or not self._card.tags:
-            return tags
-        usual = Tag(TagPurpose.TARGET, self._card.target_language)
-        return merge_tags([usual] if str(usual) in self._card.tags else [], tags)
+        return tags if self._card is None or not self._card.tags else self._card.complete_tags(tags)
 
     def follow_tags(self, tags: TagSet) -> Translator:
         """Returns the translator of the languages that tags name: this one, unless they name others."""

@@ -13,15 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt_cli.api.corrections.gate import MOST_LOST, Change, Gate, Verdict, compare
-from nmt_cli.api.corrections.pairs import Part, divide, write_pairs
+from nmt_cli.api.corrections.pairs import Part, divide, have_tags, write_pairs
 from nmt_cli.api.corrections.replayed import OldPairs
+from nmt_cli.api.memory import TAGS
 from nmt_cli.api.startup import silent_tensorflow
 from nmt_cli.api.train import TrainRequest
 from nmt_cli.corpus.checks import CHECKS
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.corpus.sides import SentencePair
+from nmt_cli.corpus.sides import TaggedPair
 from nmt_cli.files import hash_file, write_json
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import CARD, CORRECTIONS, SAMPLE, ModelDirectory, read_card
@@ -45,7 +46,7 @@ class Course:
 
     request: TrainRequest
     old: ModelDirectory
-    corrections: Sequence[SentencePair]
+    corrections: Sequence[TaggedPair]
     replayed: OldPairs
     scratch: Path
     watcher: Watcher
@@ -82,7 +83,7 @@ class Course:
         """
         from nmt_cli.training.transfer.short_steps import WeightStep
 
-        left_out: list[SentencePair] = []
+        left_out: list[TaggedPair] = []
         before: list[str] = []
         after: list[str] = []
         for number, half in enumerate(divide(self.corrections)):
@@ -90,13 +91,14 @@ class Course:
             # Nothing depends on the development set here: one pair of it keeps its validation short.
             request = self.request_training(f"half-{number}", half, self.replayed.dev[:1])
             step, sources = WeightStep.take(request), [pair.source for pair in half.left_out]
+            tags = [pair.tags for pair in half.left_out]
             left_out += half.left_out
-            before += step.translate(sources, 0.0)
-            after += step.translate(sources, share)
+            before += step.translate(sources, tags, 0.0)
+            after += step.translate(sources, tags, share)
         self.check_stop()
         return compare("chrf", before, after, left_out)
 
-    def request_training(self, name: str, part: Part, dev: list[SentencePair]) -> TrainingRequest:
+    def request_training(self, name: str, part: Part, dev: list[TaggedPair]) -> TrainingRequest:
         """Returns the request to train the old model on corrections and old pairs, in one pass."""
         from nmt_cli.training.request import TrainingRequest
 
@@ -126,8 +128,8 @@ class Course:
 
 def write_corpus(
     directory: Path,
-    repeated: Sequence[SentencePair],
-    left_out: Sequence[SentencePair],
+    repeated: Sequence[TaggedPair],
+    left_out: Sequence[TaggedPair],
     replayed: OldPairs,
     model: ModelDirectory,
 ) -> PreparedCorpus:
@@ -136,13 +138,15 @@ def write_corpus(
     test = left_out or replayed.train[:1]  # no corpus is without a test set
     parts = {"train": [*repeated, *replayed.train], "dev": replayed.dev, "test": test}
     files = {split: directory / f"{split}.tsv" for split in parts}
+    with_tags = any(map(have_tags, parts.values()))
     for split, pairs in parts.items():
-        write_pairs(files[split], pairs)
+        write_pairs(files[split], pairs, with_tags=with_tags)
     config = PrepareConfig(
         source_language=model.card.source_language,
         target_language=model.card.target_language,
         dev=str(files["dev"]),
         test=str(files["test"]),
+        tag_column=TAGS if with_tags else None,
         tokenizer_from=str(model.directory),
         keep=tuple(check.name for check in CHECKS if check.can_be_kept),  # a person wrote them as they are
     )
@@ -150,16 +154,17 @@ def write_corpus(
     return PreparedCorpus.load(directory / "prepared")
 
 
-def complete_model(directory: Path, old: ModelDirectory, corrections: Sequence[SentencePair]) -> None:
+def complete_model(directory: Path, old: ModelDirectory, corrections: Sequence[TaggedPair]) -> None:
     """Gives a new model its corrections, the old one's sample, and what the old card says of the corpus."""
     card = read_card(directory)
-    write_pairs(directory / CORRECTIONS, corrections)
+    write_pairs(directory / CORRECTIONS, corrections, with_tags=have_tags(corrections))
     if (old.directory / SAMPLE).is_file():
         shutil.copyfile(old.directory / SAMPLE, directory / SAMPLE)
     added = {name: hash_file(directory / name) for name in (CORRECTIONS, SAMPLE) if (directory / name).is_file()}
     card = card._replace(
         dataset_fingerprint=old.card.dataset_fingerprint,  # that of the development set
         epochs=old.card.epochs,
+        tags=old.card.tags,
         checksums={**card.checksums, **added},
     )
     write_json(directory / CARD, card._asdict())

@@ -14,11 +14,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nmt_cli.corpus.sides import SentencePair
+from nmt_cli.corpus.sides import TaggedPair
 from nmt_cli.evaluation.analysis.system_tests import compare_pairs
 from nmt_cli.evaluation.config import DEFAULT
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.by_tags import translate_tagged
 from nmt_cli.translation.config import ModelRequest, RepairConfig
 from nmt_cli.translation.translator import Translator
 
@@ -75,7 +76,7 @@ class Gate:
     """The old model, and the development set on which new ones are compared with it."""
 
     old: Path
-    dev: Sequence[SentencePair]
+    dev: Sequence[TaggedPair]
 
     @cached_property
     def before(self) -> list[str]:
@@ -88,12 +89,13 @@ class Gate:
 
     def translate(self, model: Path) -> list[str]:
         """Returns the translations of a model, searched for and repaired as `nmt translate` does."""
-        sources = [pair.source for pair in self.dev]
-        translations = Translator.load(ModelRequest(model)).translate(sources, SearchConfig(), repair=RepairConfig())
+        sources, tags = [pair.source for pair in self.dev], [pair.tags for pair in self.dev]
+        translator = Translator.load(ModelRequest(model))
+        translations = translate_tagged(translator, sources, tags, SearchConfig(), repair=RepairConfig())
         return [translation.text for translation in translations]
 
 
-def compare(metric: str, before: Sequence[str], after: Sequence[str], pairs: Sequence[SentencePair]) -> Change:
+def compare(metric: str, before: Sequence[str], after: Sequence[str], pairs: Sequence[TaggedPair]) -> Change:
     """Scores the translations of two models."""
     references = [[pair.target] for pair in pairs]
     scores = [METRICS[metric](hypotheses, references) for hypotheses in (before, after)]

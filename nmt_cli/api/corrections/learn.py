@@ -116,7 +116,7 @@ def learn_corrections(request: TrainRequest, path: Path, watcher: Watcher) -> Le
     training = replace(request.training, init_from=str(old.directory), synthetic="none")
     find_parent(training)  # refuses a model without weights
     has_learned = old.directory != latest.directory
-    corrections = read_corrections(path, old.card.languages, latest.directory / CORRECTIONS if has_learned else None)
+    corrections = read_corrections(path, old, latest.directory / CORRECTIONS if has_learned else None)
     is_named = not latest.directory.is_relative_to(request.model)  # one of a package, which stays as it is
     target = request.model if is_named else latest.directory
     refuse_to_overwrite(target, replace=not is_named)

@@ -6,12 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from nmt_cli.api.memory import read_file
-from nmt_cli.corpus.formats.inputs import parse_input, require_input
-from nmt_cli.corpus.sides import SentencePair
+from nmt_cli.api.memory import HEADINGS, MemoryLanguageError, read_file
+from nmt_cli.corpus.formats.inputs import CorpusFile, parse_input, require_input
+from nmt_cli.corpus.sides import TaggedPair
 from nmt_cli.errors import DataError
+from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.text.normalise import hash_text, make_sentence_key, normalise
+from nmt_cli.text.tags import TagPurpose, TagSet, merge_tags, parse_tag_name
 from nmt_cli.text.wrapping import format_count
+from nmt_cli.translation.known_tags import find_tags
 
 FEWEST = 50  # fewer corrections are too few to judge a model by
 
@@ -19,23 +22,25 @@ FEWEST = 50  # fewer corrections are too few to judge a model by
 class Part(NamedTuple):
     """The corrections that a model learns, and the others."""
 
-    learned: Sequence[SentencePair]
-    left_out: Sequence[SentencePair]
+    learned: Sequence[TaggedPair]
+    left_out: Sequence[TaggedPair]
 
 
-def read_corrections(path: Path, languages: tuple[str, str], earlier: Path | None = None) -> list[SentencePair]:
+def read_corrections(path: Path, model: ModelDirectory, earlier: Path | None = None) -> list[TaggedPair]:
     """Returns the corrections of a file of pairs in any format of `nmt prepare`, and before them `earlier` ones.
 
-    The last of a source counts. Raises NotFoundError or DataError, also for fewer than FEWEST.
+    Their tags are those of the model; `corrections.tsv=ui` gives one to each. The last of a source with the same tags
+    counts. Raises NotFoundError, OptionError for a tag that the model does not know, and DataError, also for fewer than
+    FEWEST.
     """
-    latest: dict[str, SentencePair] = {}
+    latest: dict[tuple[str, TagSet], TaggedPair] = {}
     for name in [path] if earlier is None else [earlier, path]:
         file = parse_input(str(name))
         require_input(file)
-        for source, target in read_file(file, languages):
-            pair = SentencePair(normalise(source), normalise(target))
+        for source, target, tags in read_directions(file, model):
+            pair = TaggedPair(normalise(source), normalise(target), tags)
             if pair.source and pair.target:
-                latest[make_sentence_key(pair.source)] = pair
+                latest[make_sentence_key(pair.source), tags] = pair
     if len(latest) < FEWEST:
         raise DataError(
             f"{path} has {format_count(len(latest), 'correction')}; a model learns from {FEWEST} on",
@@ -44,14 +49,45 @@ def read_corrections(path: Path, languages: tuple[str, str], earlier: Path | Non
     return list(latest.values())
 
 
-def write_pairs(path: Path, pairs: Iterable[SentencePair]) -> None:
-    """Writes normalised pairs as two columns."""
-    path.write_text("".join(f"{pair.source}\t{pair.target}\n" for pair in pairs), encoding="utf-8")
+def read_directions(file: CorpusFile, model: ModelDirectory) -> Iterator[TaggedPair]:
+    """Yields the pairs of a file in any direction of a model, with the tags that the model reads before the source.
+
+    Raises MemoryLanguageError for a file in other languages.
+    """
+    card = model.card
+    languages = [tag for tag in map(parse_tag_name, card.tags) if tag.kind in (TagPurpose.TARGET, TagPurpose.SOURCE)]
+    refused: list[MemoryLanguageError] = []
+    for direction in ((), *((tag,) for tag in languages)):
+        try:
+            pairs = read_file(file, card.follow_tags(merge_tags(direction, file.tags)).languages)
+        except MemoryLanguageError as error:
+            refused.append(error)
+            continue
+        of_model = {tags: find_tags(map(str, merge_tags(direction, tags)), card, model.directory) for *_, tags in pairs}
+        yield from (pair._replace(tags=card.complete_tags(of_model[pair.tags])) for pair in pairs)
+        return
+    raise refused[0]
 
 
-def divide(corrections: Sequence[SentencePair]) -> Iterator[Part]:
-    """Yields a part for each half to learn. Which half has a correction does not depend on its place in the file."""
-    ordered = sorted(corrections, key=lambda pair: hash_text(pair.source))
-    halves = ordered[::2], ordered[1::2]
+def write_pairs(path: Path, pairs: Sequence[TaggedPair], *, with_tags: bool) -> None:
+    """Writes normalised pairs as two columns, or as three below headings."""
+    rows = [HEADINGS, *((pair.source, pair.target, " ".join(map(str, pair.tags))) for pair in pairs)]
+    lines = ["\t".join(row) for row in rows] if with_tags else [f"{pair.source}\t{pair.target}" for pair in pairs]
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def have_tags(pairs: Iterable[TaggedPair]) -> bool:
+    return any(pair.tags for pair in pairs)
+
+
+def divide(corrections: Sequence[TaggedPair]) -> Iterator[Part]:
+    """Yields a part for each half to learn, all corrections of a source in the same one.
+
+    Which half has a correction does not depend on its place in the file.
+    """
+    sources = sorted({pair.source for pair in corrections}, key=hash_text)
+    numbers = {source: number for number, source in enumerate(sources)}
+    ordered = sorted(corrections, key=lambda pair: (numbers[pair.source], pair.tags))
+    halves = tuple([pair for pair in ordered if numbers[pair.source] % 2 == half] for half in (0, 1))
     yield Part(*halves)
     yield Part(*reversed(halves))

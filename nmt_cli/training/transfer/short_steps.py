@@ -13,6 +13,7 @@ import numpy as np
 
 from nmt_cli.evaluation.metrics.bleu import compute_bleu
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.text.tags import TagSet
 from nmt_cli.training.checkpoints.checkpoint import KeptEpoch, assign_weights, save_weights
 from nmt_cli.training.checkpoints.npz import NamedArrays
 from nmt_cli.training.loop import TrainingRun
@@ -21,6 +22,7 @@ from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import explain_errors
 from nmt_cli.training.setup.prepare import prepare_run
 from nmt_cli.training.validation import copy_weights
+from nmt_cli.translation.by_tags import translate_tagged
 
 SEARCH = SearchConfig()
 RESOLUTION = 1 / 16  # of the share of a step
@@ -53,10 +55,11 @@ class WeightStep:
         weights = {name: array + share * (self.trained[name] - array) for name, array in self.initial.items()}
         assign_weights(self.run.validator.network, weights, self.run.checkpoints.state_path)
 
-    def translate(self, sources: Sequence[str], share: float) -> list[str]:
-        """Returns the translations of some texts, searched for as usual, after this share of the step."""
+    def translate(self, sources: Sequence[str], tags: Sequence[TagSet], share: float) -> list[str]:
+        """Returns the translations of texts with these tags, searched for as usual, after this share of the step."""
         self.assign(share)
-        return [translation.text for translation in self.run.validator.translator.translate(sources, SEARCH)]
+        translations = translate_tagged(self.run.validator.translator, sources, tags, SEARCH)
+        return [translation.text for translation in translations]
 
     def find_share(self, most_lost: float) -> float:
         """Returns about the largest share after which the development set has lost at most so many BLEU."""
@@ -72,7 +75,8 @@ class WeightStep:
     def measure(self, share: float) -> float:
         """Returns the BLEU of the development set after this share of the step."""
         validator = self.run.validator
-        return compute_bleu(self.translate(validator.sources, share), validator.references, validator.scoring).value
+        hypotheses = self.translate(validator.sources, validator.tags, share)
+        return compute_bleu(hypotheses, validator.references, validator.scoring).value
 
     def publish(self, share: float, request: TrainingRequest) -> None:
         """Writes a complete model with the weights after this share of the step."""

@@ -3,33 +3,43 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shutil import copytree
+from typing import Any
 
 import pytest
 
 import nmt_cli as nmt
-from nmt_cli.api.corrections.course import Course
+from nmt_cli.api.corrections import gate
+from nmt_cli.api.corrections.course import Course, write_corpus
 from nmt_cli.api.corrections.gate import Change, Verdict
 from nmt_cli.api.corrections.learn import find_original
 from nmt_cli.api.corrections.pairs import FEWEST, divide, read_corrections
-from nmt_cli.api.corrections.replayed import OldPairs, find_old_pairs, read_sample, write_sample
-from nmt_cli.corpus.sides import SentencePair
+from nmt_cli.api.corrections.replayed import OldPairs, find_old_pairs, fit_tags, read_sample, write_sample
+from nmt_cli.api.memory import HEADINGS, MemoryLanguageError
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.sides import TaggedPair
 from nmt_cli.errors import DamagedError, DataError, NotFoundError, OptionError
 from nmt_cli.files import write_json
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import CARD, SAMPLE, ModelDirectory, read_card
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.text.tags import TagSet, parse_tag_list
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import train
 from nmt_cli.training.transfer import short_steps
-from support.models import prepare_toy, toy_pairs, write_pairs
+from support.fakes import FakeTranslator, make_card
+from support.models import export_untrained, prepare_toy, toy_pairs, write_pairs
 
 pytestmark = pytest.mark.network
 
 LANGUAGES = ("source", "target")
 PAIRS = toy_pairs(1_100)  # those from 900 on are not in the corpus
+REGISTERS = ["formal", "informal"]
+BOTH = tuple(map(parse_tag_list, REGISTERS))
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +57,11 @@ def half_learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def workplace(half_learned: Path, tmp_path: Path) -> Path:
     """The same, to be changed."""
     return copytree(half_learned, tmp_path / "folder")
+
+
+def make_model(*languages: str, tags: dict[str, int] | None = None) -> ModelDirectory:
+    """A directory that is not there, of a card with these languages and tags."""
+    return ModelDirectory(Path("model"), make_card(*(languages or ("en", "de")), tags=tags or {}), "float")
 
 
 def make_change(before: float, after: float) -> Change:
@@ -67,7 +82,7 @@ def learn_something(course: Course) -> tuple[float, Verdict]:
 
 
 def test_each_correction_is_left_out_of_one_half_and_learned_in_the_other() -> None:
-    corrections = [SentencePair(f"source {number}", "t") for number in range(101)]
+    corrections = [TaggedPair(f"source {number}", "t") for number in range(101)]
     first, second = divide(corrections)
     assert first.learned == second.left_out and first.left_out == second.learned
     assert sorted([*first.learned, *second.learned]) == sorted(corrections)
@@ -78,18 +93,51 @@ def test_each_correction_is_left_out_of_one_half_and_learned_in_the_other() -> N
 def test_the_last_correction_of_a_source_counts(tmp_path: Path) -> None:
     pairs = [(f"Open file {number}.", f"Datei {number} öffnen.") for number in range(100)]
     path = write_pairs(tmp_path / "c.tsv", [(source.upper(), "Falsch.") for source, _ in pairs] + pairs)
-    assert read_corrections(path, ("en", "de")) == [SentencePair(*pair) for pair in pairs]
+    assert read_corrections(path, make_model()) == [TaggedPair(*pair) for pair in pairs]
+
+
+def test_a_correction_has_the_tags_of_its_line_and_of_its_file(tmp_path: Path) -> None:
+    model = make_model(tags={">de": 5, ">nl": 5, "ui": 5, "formal": 5})
+    rows = [("Open it.", "Open het.", ">nl ui"), ("Save it.", "Speichern Sie es.", "formal"), ("Go.", "Los.", "")]
+    lines = [*rows, *((f"Line {number}.", "Zeile.", "") for number in range(FEWEST))]
+    headed = "".join("\t".join(line) + "\n" for line in (HEADINGS, *lines))
+    (tmp_path / "c.tsv").write_text(headed, encoding="utf-8")
+    tags = [" ".join(map(str, pair.tags)) for pair in read_corrections(tmp_path / "c.tsv", model)]
+    assert tags[:4] == [">nl ui", ">de formal", ">de", ">de"]
+    # Of a file for one direction, its name says which; what is typed beside it is a tag of each line.
+    write_pairs(tmp_path / "c.en-nl.tsv", [line[:2] for line in lines])
+    of_file = read_corrections(tmp_path / "c.en-nl.tsv=ui", model)
+    assert {" ".join(map(str, pair.tags)) for pair in of_file} == {">nl ui"}
+    with pytest.raises(OptionError, match="does not know the tag help"):
+        read_corrections(tmp_path / "c.tsv=help", model)
+    with pytest.raises(MemoryLanguageError):
+        read_corrections(tmp_path / "c.en-nl.tsv", make_model())
+    # Of one source, the last correction with each tag counts.
+    both = [("Sit.", "Setz dich.", "informal"), ("Sit.", "Setzen Sie sich.", "formal"), ("Sit.", "Sitz!", "informal")]
+    informed = make_model(tags={"formal": 5, "informal": 5})
+    (tmp_path / "c.tsv").write_text("".join("\t".join(row) + "\n" for row in (HEADINGS, *lines[2:], *both)))
+    assert [pair.target for pair in read_corrections(tmp_path / "c.tsv", informed)][-2:] == [
+        "Sitz!",
+        "Setzen Sie sich.",
+    ]
+
+
+def test_corrections_of_one_source_are_in_one_half() -> None:
+    corrections = [TaggedPair(f"source {n // 2}", "t", parse_tag_list(tag)) for n, tag in enumerate(REGISTERS * 30)]
+    for half in divide(corrections):
+        assert not {pair.source for pair in half.learned} & {pair.source for pair in half.left_out}
+        assert len(half.learned) == len(half.left_out) == 30
 
 
 def test_too_few_corrections_are_no_lesson(tmp_path: Path) -> None:
     path = write_pairs(tmp_path / "c.tsv", PAIRS[: FEWEST - 1])
     with pytest.raises(DataError, match="a model learns from 50 on") as raised:
-        read_corrections(path, LANGUAGES)
+        read_corrections(path, make_model(*LANGUAGES))
     assert "--tm" in raised.value.hint
 
 
 def test_a_sample_is_read_as_it_was_written(tmp_path: Path) -> None:
-    pairs = OldPairs([SentencePair("a", "b"), SentencePair("ä", "ß")], [SentencePair("c", "d")])
+    pairs = OldPairs([TaggedPair("a", "b"), TaggedPair("ä", "ß", parse_tag_list(">nld ui"))], [TaggedPair("c", "d")])
     write_sample(tmp_path / SAMPLE, pairs)
     assert read_sample(tmp_path / SAMPLE) == pairs
     first = (tmp_path / SAMPLE).read_bytes()
@@ -103,14 +151,14 @@ def test_a_sample_is_read_as_it_was_written(tmp_path: Path) -> None:
 def test_a_model_replays_its_corpus_else_a_sample_else_its_translations(workplace: Path) -> None:
     model = ModelDirectory.load(workplace / "model")
     corpus = find_old_pairs(model, workplace / "prepared", 1)
-    assert set(corpus.train) < set(PAIRS) and len(corpus.train) > 600
+    assert {pair[:2] for pair in corpus.train} < set(PAIRS) and len(corpus.train) > 600
     (workplace / "other").mkdir()
     other = prepare_toy(workplace / "other", 300)
     translated = find_old_pairs(model, other.directory, 1)
     assert {pair.source for pair in translated.train} <= {pair.source for pair in other.read_pairs("train")}
-    assert set(translated.dev) == set(other.read_pairs("dev"))  # whose references judge
-    assert not set(translated.train) <= set(other.read_pairs("train"))  # the model has half learned it
-    sample = OldPairs([SentencePair("a", "b")], [SentencePair("c", "d")])
+    assert {pair[:2] for pair in translated.dev} == set(other.read_pairs("dev"))  # whose references judge
+    assert not {pair[:2] for pair in translated.train} <= set(other.read_pairs("train"))  # half learned by the model
+    sample = OldPairs([TaggedPair("a", "b")], [TaggedPair("c", "d")])
     write_sample(workplace / "model" / SAMPLE, sample)
     assert find_old_pairs(model, other.directory, 1) == sample
     assert find_old_pairs(model, workplace / "prepared", 1) == corpus
@@ -190,7 +238,7 @@ def test_what_judges_is_never_learned(workplace: Path, monkeypatch: pytest.Monke
             recorded.learned = read_sources(request, "train")
             return recorded
 
-        def translate(self, sources: list[str], share: float) -> list[str]:
+        def translate(self, sources: list[str], tags: list[TagSet], share: float) -> list[str]:
             assert self.learned and not self.learned & set(sources)
             judging.extend(sources)
             return sources
@@ -206,6 +254,33 @@ def test_what_judges_is_never_learned(workplace: Path, monkeypatch: pytest.Monke
     again = random.Random(1).sample(PAIRS[:900], 100)  # which the old corpus has too
     nmt.learn(write_pairs(workplace / "c.tsv", again), model=workplace / "model", data=workplace / "prepared")
     assert set(judging) == {source for source, _ in again} and len(judging) == 200  # by both models
+
+
+def test_tags_are_learned_replayed_and_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [write_pairs(tmp_path / f"{name}.tsv", PAIRS[start::2][:250]) for start, name in enumerate(REGISTERS)]
+    nmt.prepare([f"{file}={file.stem}" for file in files], data=tmp_path / "prepared", vocab_size=330)
+    corpus = PreparedCorpus.load(tmp_path / "prepared")
+    model = export_untrained(corpus, tmp_path / "model")
+    write_json(model / CARD, read_card(model)._replace(tags=dict.fromkeys(REGISTERS, 200))._asdict())
+    old = ModelDirectory.load(model)
+    replayed = OldPairs.read(corpus, old.card)
+    assert {pair.tags for pair in replayed.train} == {pair.tags for pair in replayed.dev} == set(BOTH)
+    corrections = [TaggedPair(*pair, tags) for pair in PAIRS[900:1000] for tags in BOTH]
+    written = write_corpus(tmp_path / "all", corrections, [], replayed, old)
+    assert Counter(written.read_tags("train")) == Counter(pair.tags for pair in [*corrections, *replayed.train[1:]])
+    asked: list[TagSet] = []
+
+    class Asked(FakeTranslator):
+        def translate(self, lines: Sequence[str], config: SearchConfig, *others: Any, **options: Any) -> Any:
+            asked.extend([config.tags] * len(lines))
+            return super().translate(lines, config, *others, **options)
+
+    monkeypatch.setattr(gate.Translator, "load", lambda request: Asked(old.card))
+    gate.Gate(model, replayed.dev).translate(model)
+    assert Counter(asked) == Counter(pair.tags for pair in replayed.dev)
+    # A corpus in more languages than a model's lends those pairs that it translates.
+    assert fit_tags(parse_tag_list("to:nld formal"), old.card) is None
+    assert fit_tags(parse_tag_list("ui formal"), old.card) == parse_tag_list("formal")
 
 
 def test_a_model_of_a_package_stays_and_one_of_its_name_is_made(
