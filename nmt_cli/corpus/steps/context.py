@@ -12,6 +12,8 @@ import numpy as np
 from nmt_cli.arrays.equal_rows import Keys
 from nmt_cli.arrays.scratch import iterate_blocks
 from nmt_cli.arrays.types import BoolArray, IntArray
+from nmt_cli.corpus.checks import CHECKS
+from nmt_cli.corpus.checks.repeats import Duplicate
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.manifest import TextOrder
 from nmt_cli.corpus.pairs import Pairs
@@ -19,6 +21,7 @@ from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.corpus.tag_rows import number_languages
 from nmt_cli.text.context import LONGEST_CONTEXT
 
+DUPLICATE = 1 + [check.name for check in CHECKS].index(Duplicate.name)  # in `Pairs.reasons`
 SHORT_LINE = 5  # words of a line, on either side, that recurs in texts which have nothing to do with each other
 STRETCH = 20  # successive pairs of a file without a column of groups, which count as one text
 INPUT_BITS = 40  # of the key of a stretch, behind the number of its input
@@ -77,10 +80,14 @@ def put_in_order(splits: Splits, config: PrepareConfig) -> Splits:
 
 
 def follows_previous(pairs: Pairs, rows: IntArray) -> BoolArray:
-    """Returns (R,) whether the pair before each in its file belongs to the same text and languages, and is kept."""
+    """Returns (R,) whether the pair before each in its file belongs to the same text and languages, and is right.
+
+    It is if it is kept, or short and a duplicate of one that is: *Hello.* begins many texts.
+    """
     facts, before = pairs.facts, np.maximum(rows - 1, 0)
-    languages = number_languages(pairs.tag_sets)
-    follows: BoolArray = (rows > 0) & (pairs.reasons[before] == 0) & (facts.group_keys[rows] != 0)
+    languages, reasons = number_languages(pairs.tag_sets), pairs.reasons[before]
+    is_right = (reasons == 0) | (is_short(pairs, before) & (reasons == DUPLICATE))
+    follows: BoolArray = (rows > 0) & is_right & (facts.group_keys[rows] != 0)
     for kind in (facts.group_keys, facts.input_numbers):
         follows &= kind[rows] == kind[before]
     follows &= languages[facts.tags[rows]] == languages[facts.tags[before]]

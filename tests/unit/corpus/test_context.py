@@ -148,3 +148,27 @@ def test_short_lines_recur_behind_other_lines_and_long_ones_in_one_split(tmp_pat
     # 2. What recurs is counted.
     test = corpus.read_pairs("test")
     assert corpus.manifest.context.recurring["test"] == sum(pair in answers for pair in test) > 0
+
+
+def test_the_second_line_of_a_text_is_learned_behind_a_first_that_recurs(tmp_path: Path) -> None:
+    hello, long = ("good day", "guten tag"), ("how do you do on this fine day", "wie geht es an diesem schönen tag")
+    rows = []
+    for number, (source, target, page) in enumerate(paged_pairs(60)):
+        rows += [(*(hello if number % 16 else long), page)] if number % 8 == 0 else []
+        rows.append((source, target, page))
+    table = write_tsv(tmp_path / "en-de.tsv", [("source", "target", "page"), *rows])
+    config = PrepareConfig(context=1, context_share=1, group_column=("page",), tokenizer="word")
+    prepare(table, tmp_path / "prepared", config)
+    corpus = PreparedCorpus.load(tmp_path / "prepared")
+    pages = {source: page for source, _, page in rows[1::9]}  # by their second lines
+    train = [
+        (pair.source, sides)
+        for pair, sides in zip(corpus.read_pairs("train"), list_parts(corpus, "train"), strict=True)
+    ]
+    seconds = {source: sides[0][:-1] for source, sides in train if source in pages}
+    firsts = {source: first for first, (source, *_) in zip(rows[::9], rows[1::9], strict=True)}
+    assert len(seconds) > 20
+    for source, before in seconds.items():
+        # A longer line is a duplicate, which may be held out.
+        assert before == [hello[0]] if firsts[source][:2] == hello else before in ([], [long[0]])
+    assert sum(before == [long[0]] for before in seconds.values()) <= 1
