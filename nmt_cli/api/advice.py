@@ -163,8 +163,11 @@ def make_advice(manifest: Manifest, suggestions: Iterator[Suggestion] | Sequence
 
 
 def is_like_measured(manifest: Manifest) -> bool:
-    """Whether the sources are sentences as those that the range of BLEU was measured on: short, with a final mark."""
-    return manifest.source.everyday_share >= MOSTLY_EVERYDAY
+    """Whether the sources are sentences as those that the range of BLEU was measured on: short, with a final mark.
+
+    What several languages reach together depends on each.
+    """
+    return manifest.source.everyday_share >= MOSTLY_EVERYDAY and "," not in manifest.direction
 
 
 def suggest_for_corpus(manifest: Manifest, commands: BaseCommands, trained: TrainingSummary) -> Iterator[Suggestion]:

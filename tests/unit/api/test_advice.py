@@ -40,6 +40,7 @@ def make_manifest(
         source=SimpleNamespace(is_text=True, everyday_share=0.99),
         source_language="eng",
         target_language="vie",
+        direction="eng -> vie",
         monolingual=dict.fromkeys(monolingual),
         inputs={"a.tsv": None},
         options=asdict(PrepareConfig()),
@@ -89,8 +90,9 @@ def test_of_sizes_far_from_all_measured_ones_no_range_is_told(pairs: int) -> Non
 def test_of_text_unlike_that_which_was_measured_no_range_is_told() -> None:
     manifest = make_manifest()
     assert "usual" in advise_on_corpus(manifest, COMMANDS).lines[0]
-    manifest.source.everyday_share = 0.3
-    assert "usual" not in advise_on_corpus(manifest, COMMANDS).lines[0]
+    for of_text, several in ((0.3, "eng -> vie"), (0.99, "eng -> vie, khm")):
+        manifest.source.everyday_share, manifest.direction = of_text, several
+        assert "usual" not in advise_on_corpus(manifest, COMMANDS).lines[0]
 
 
 def test_advice_is_on_data_for_a_small_corpus_and_on_training_for_others() -> None:
