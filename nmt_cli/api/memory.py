@@ -73,7 +73,7 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
     from nmt_cli.corpus.sides import TaggedPair
 
     source, target = (None if code in UNNAMED else code for code in languages)
-    tags = TAGS if has_tags(file) else None
+    tags = TAGS if file.target is None and has_tags(file.path) else None
     reader = open_reader(file, ReadOptions(source_language=source, target_language=target, tag_column=tags))
     try:
         rows = [row for row in reader if not row.is_unfinished]
@@ -88,11 +88,11 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
     return declared, pairs
 
 
-def has_tags(file: CorpusFile) -> bool:
+def has_tags(path: Path) -> bool:
     """Whether a file begins with the headings of corrections that have tags."""
-    if file.target is not None or not file.path.is_file():
+    if not path.is_file():
         return False
-    with file.path.open(encoding="utf-8", errors="replace") as lines:
+    with path.open(encoding="utf-8", errors="replace") as lines:
         return lines.readline().rstrip("\r\n").split("\t") == list(HEADINGS)
 
 

@@ -170,23 +170,35 @@ class LoadedTranslator:
         *,
         n_best: int = 1,
         terms: Glossary | None = None,
+        memory: TranslationMemory | None = None,
         progress: StageReporter | None = None,
         **options: Unpack[SearchKeywords],
     ) -> list[Translation]:
-        """Returns all that is known of each translation, with attention and scores; `terms` are its glossary."""
+        """Returns all that is known of each translation, with attention and scores.
+
+        `terms` are its glossary; `memory` takes the place of that of `nmt.load`.
+        """
         lines = list(check_texts(texts))
         made = self._make_options(options, n_best)
+        made = made if memory is None else made._replace(memory=memory)
         report = count_stage(progress, "translating", len(lines)) if progress is not None else None
         translator = self._translator if terms is None else self._translator.with_glossary(terms)
         passages = PassageCutter().cut_lines(lines) if made.scope == "everything" else ()
         return log_checks(made.translate(translator, lines, report, passages=passages))
 
     def translate_block(
-        self, block: Block, *, terms: Glossary | None = None, **options: Unpack[SearchKeywords]
+        self,
+        block: Block,
+        *,
+        terms: Glossary | None = None,
+        memory: TranslationMemory | None = None,
+        **options: Unpack[SearchKeywords],
     ) -> list[Translation]:
         """Returns the translations of the texts of a block, those of its passages in context."""
         translator = self._translator if terms is None else self._translator.with_glossary(terms)
-        return self._make_options(options).translate_block(translator, block)
+        made = self._make_options(options)
+        made = made if memory is None else made._replace(memory=memory)
+        return made.translate_block(translator, block)
 
     @explain_os_errors
     def translate_file(

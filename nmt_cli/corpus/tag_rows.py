@@ -12,7 +12,7 @@ import numpy as np
 from nmt_cli.arrays.ragged import Ragged
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.text.symbols import CONTEXT_END
-from nmt_cli.text.tags import TagPurpose, TagSet, find_language_tag_of, parse_tag_name
+from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value, parse_tag_name
 from nmt_cli.text.tokenizer import Tokenizer
 
 
@@ -60,6 +60,6 @@ def prepend_tag_sets(rows: Ragged, tag_sets: Sequence[TagSet], tokenizer: Tokeni
 def number_languages(tag_sets: Sequence[TagSet]) -> IntArray:
     """Returns (N,) numbers, counted from 0, that are equal for rows whose tags name the same languages."""
     kinds = TagPurpose.TARGET, TagPurpose.SOURCE
-    languages_of = {tags: tuple(find_language_tag_of(tags, kind) or "" for kind in kinds) for tags in set(tag_sets)}
+    languages_of = {tags: tuple(find_tag_value(tags, kind) or "" for kind in kinds) for tags in set(tag_sets)}
     numbers = {languages: number for number, languages in enumerate(sorted(set(languages_of.values())))}
     return np.array([numbers[languages_of[tags]] for tags in tag_sets], np.int64)

@@ -212,8 +212,10 @@ class Batcher:
         beam_size = max(translator.beam_size, first.n_best)
         lines = [request.lines[index] for request, index in batch]
         tags: dict[str, Any] = {"tag": options.tags} if options.tags else {}
-        terms = options.glossary
-        return translator.translations(lines, n_best=first.n_best, beam_size=beam_size, terms=terms, **tags)
+        terms, memory = options.glossary, first.model.find_memory(options.tags)
+        return translator.translations(
+            lines, n_best=first.n_best, beam_size=beam_size, terms=terms, memory=memory, **tags
+        )
 
     def translate_block(self, model: ServedModel, block: Block, options: RequestOptions = USUAL) -> list[Translation]:
         """Returns the translations of a block whose texts are read in context, and wait for each other.
@@ -223,8 +225,9 @@ class Batcher:
         self.check_lengths(block.texts)
         all_tags = (*map(str, model.tags), *options.tags)
         tags: dict[str, Any] = {"tag": all_tags} if all_tags else {}
+        memory = model.find_memory(options.tags)
         with self.in_context:
-            return self.pool.open(model).translate_block(block, terms=options.glossary, **tags)
+            return self.pool.open(model).translate_block(block, terms=options.glossary, memory=memory, **tags)
 
     def close(self) -> None:
         for lane in self.lanes.values():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from nmt_cli.languages.codes import KnownLanguage, find_language, is_same_langua
 from nmt_cli.runtime.installed_models import name_successor
 from nmt_cli.runtime.model_directory import CARD, ModelCard, ModelDirectory, read_card
 from nmt_cli.server.errors import RequestError
-from nmt_cli.text.tags import TagPurpose, TagSet, parse_tag_name
+from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value, parse_tag_name
 
 if TYPE_CHECKING:
     from nmt_cli.translation.memory.lookup import TranslationMemory
@@ -39,14 +39,20 @@ class ServedModel:
     state: FileState | None = None  # of the card; a model that is trained further gets another
     translator: LoadedTranslator | None = None
     last_used: float = 0.0  # by a monotonic clock
-    memory: TranslationMemory | None = None  # of the translator, and of earlier ones
+    memory: TranslationMemory | None = None  # of this direction
     tags: TagSet = ()  # of its languages, where the model in its directory has several directions
     is_first: bool = True  # of the directions of the model
     successor: Path | None = None  # where a package's model will be once it has learned corrections
 
-    def find_near(self, text: str, most: int) -> list[str]:
-        """Returns the translations of texts in the memory that are nearly the same, nearest first."""
-        return [] if self.memory is None else self.memory.find_near(text, most)
+    def find_memory(self, tags: Iterable[str] = ()) -> TranslationMemory | None:
+        """Returns the memory for requests with these tags, if there is one."""
+        register = find_tag_value(map(parse_tag_name, tags), TagPurpose.REGISTER)
+        return None if self.memory is None else self.memory.of_register(register)
+
+    def find_near(self, text: str, most: int, tags: Iterable[str] = ()) -> list[str]:
+        """Returns the translations of texts in that memory that are nearly the same, nearest first."""
+        memory = self.find_memory(tags)
+        return [] if memory is None else memory.find_near(text, most)
 
     @classmethod
     def read(cls, directory: Path) -> ServedModel:

@@ -84,7 +84,7 @@ async def translate(call: Call) -> Any:
     split = call.service.split_texts([text])
     translations = iter(await call.service.translate_lines(model, split.lines, HYPOTHESES, RequestOptions(register)))
     lines = split.texts[0]
-    near = await asyncio.to_thread(lambda: [model.find_near(line.core, NEAR) for line in lines])
+    near = await asyncio.to_thread(lambda: [model.find_near(line.core, NEAR, register) for line in lines])
     per_line = [next(translations) if line.is_translated else None for line in lines]
     return {
         "lines": await asyncio.to_thread(

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 from nmt_cli.api.addresses import open_port, parse_address, write_address
+from nmt_cli.api.memory import load_memory
 from nmt_cli.api.translator import LoadedTranslator
 from nmt_cli.server.admission import Admission
 from nmt_cli.server.app import make_application
@@ -81,6 +82,8 @@ def serve(
     pool = ModelPool(models, request.opener, request.memory_limit, report)
     for model in pool.models:
         model.memory = request.memories.get(model.directory) if model.is_first else None
+        if model.memory is None and request.suggestions is not None:
+            model.memory = load_memory([], model.card.languages)
     if len(request.models) == 1:
         pool.open(pool.models[0])  # what is damaged is said now, and the first request does not wait
     suggestions = None

@@ -131,14 +131,15 @@ class Service:
         if source in (None, "", "auto"):
             source = await self.detector.choose_source(texts)
         model = self.pool.find(source, target)
-        options = RequestOptions(choose_register(model, formality), glossary)
+        register = choose_register(model, formality)
+        options = RequestOptions(register, glossary)
         if are_markup:
             return TranslatedTexts(model, await self.translate_markup(model, texts, kept_tags, options), [])
         split = self.split_texts(texts)
         translations = await self.translate_lines(model, split.lines, 1 + alternatives, options)
         others = []
         if alternatives:
-            find_near = partial(model.find_near, most=alternatives)
+            find_near = partial(model.find_near, most=alternatives, tags=register)
             others = await asyncio.to_thread(split.join_alternatives, translations, alternatives, find_near)
         return TranslatedTexts(model, split.join(translations), others)
 
@@ -195,14 +196,17 @@ class Service:
                 texts = await asyncio.to_thread(read_first_texts, upload)
                 source = await self.detector.choose_source([" ".join(texts)])
             model = self.pool.find(source, target)
-            memory = (await asyncio.to_thread(self.pool.open, model)).memory
-            languages, scope = model.card.languages, find_scope(None, model.card, model.directory)
+            register = choose_register(model, formality)
+            memory, scope = model.find_memory(register), find_scope(None, model.card, model.directory)
             report = await self.threads.read_document(
                 model,
                 lambda translate: translate_file(
-                    translate, upload, path, DocumentConfig(), languages, memory=memory, scope=scope, progress=progress
+                    *(translate, upload, path, DocumentConfig(), model.card.languages),
+                    memory=memory,
+                    scope=scope,
+                    progress=progress,
                 ),
-                RequestOptions(choose_register(model, formality), glossary),
+                RequestOptions(register, glossary),
             )
         except NmtError as error:
             raise RequestError(400, error.message.replace(str(upload), name)) from error

@@ -7,12 +7,15 @@ import re
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import BinaryIO
 
-from nmt_cli.api.memory import load_memory
+from nmt_cli.api.memory import HEADINGS, has_tags, read_file
 from nmt_cli.errors import OutputError
+from nmt_cli.files import write_text
 from nmt_cli.server.errors import RequestError
 from nmt_cli.server.models import ServedModel
 from nmt_cli.text.escapes import CONTROLS
+from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value
 
 MOST_BYTES = 10_000_000  # of a file: in memory, short pairs take forty times as much
 
@@ -42,15 +45,19 @@ class SuggestionFile:
 
     def recall(self, models: Sequence[ServedModel]) -> None:
         """Adds earlier corrections to the memories of the models, which they overrule. Raises DataError."""
+        from nmt_cli.corpus.formats.inputs import CorpusFile  # readers, which few servers need
+
         for model in models:
             path = self.find_path(model)
             if model.memory is not None and path.is_file() and path.stat().st_size:
-                model.memory.update(load_memory([path], model.card.languages))
+                for pair in read_file(CorpusFile(path), model.card.languages):
+                    model.memory.add(pair.source, pair.target, find_tag_value(pair.tags, TagPurpose.REGISTER))
 
-    def append(self, model: ServedModel, source: str, target: str) -> None:
+    def append(self, model: ServedModel, source: str, target: str, tags: TagSet = ()) -> None:
         """Appends a pair, or one pair per line if both texts have equally many; the memory learns them.
 
-        Raises RequestError for an empty text.
+        Tags stand in a third column; with the first correction that has some, a file gets headings. Raises RequestError
+        for an empty text.
         """
         if not (source.strip() and target.strip()):
             raise RequestError(400, "a suggestion needs a text and its translation")
@@ -59,9 +66,10 @@ class SuggestionFile:
             sources, targets = [source], [target]
         pairs = [(as_one_line(left), as_one_line(right)) for left, right in zip(sources, targets, strict=True)]
         pairs = [pair for pair in pairs if all(pair)]
-        data = "".join(f"{left}\t{right}\n" for left, right in pairs).encode("utf-8", "replace")
+        column = f"\t{' '.join(map(str, tags))}" if tags else ""
+        data = "".join(f"{left}\t{right}{column}\n" for left, right in pairs).encode("utf-8", "replace")
         try:
-            with self.lock, open(self.find_path(model), "ab+") as file:
+            with self.lock, self.open_file(self.find_path(model), with_tags=bool(tags)) as file:
                 size = os.fstat(file.fileno()).st_size
                 if size + len(data) > MOST_BYTES:
                     raise RequestError(507, "the file of suggestions is full")
@@ -73,7 +81,14 @@ class SuggestionFile:
             raise RequestError(507, "the file of suggestions cannot be written") from error
         if model.memory is not None:
             for left, right in pairs:
-                model.memory.add(left, right)
+                model.memory.add(left, right, find_tag_value(tags, TagPurpose.REGISTER))
+
+    def open_file(self, path: Path, *, with_tags: bool) -> BinaryIO:
+        """Opens a file to append to, which begins with headings if some of its corrections have tags."""
+        if with_tags and not has_tags(path):
+            earlier = path.read_text(encoding="utf-8") if path.is_file() else ""
+            write_text(path, "\t".join(HEADINGS) + f"\n{earlier}")
+        return open(path, "ab+")
 
 
 def as_one_line(text: str) -> str:

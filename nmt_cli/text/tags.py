@@ -104,13 +104,13 @@ def reverse_tags(tags: Iterable[Tag]) -> TagSet:
     return merge_tags(other for tag in tags if (other := tag.reversed) is not None)
 
 
-def find_language_tag_of(tags: Iterable[Tag], kind: TagPurpose) -> str | None:
-    """Returns the code of the language that a tag of this kind names, if there is one."""
+def find_tag_value(tags: Iterable[Tag], kind: TagPurpose) -> str | None:
+    """Returns what the tag of this kind says, if there is one: the code of a language, a domain, a register."""
     return next((tag.value for tag in tags if tag.kind is kind), None)
 
 
 def replace_languages(languages: tuple[str, str], tags: Iterable[Tag]) -> tuple[str, str]:
     """Returns the codes of source and target, in place of which tags may name others."""
     tags = tuple(tags)
-    source, target = (find_language_tag_of(tags, kind) for kind in (TagPurpose.SOURCE, TagPurpose.TARGET))
+    source, target = (find_tag_value(tags, kind) for kind in (TagPurpose.SOURCE, TagPurpose.TARGET))
     return source or languages[0], target or languages[1]

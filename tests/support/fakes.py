@@ -35,6 +35,7 @@ class FakeTranslator:
         self.reader = LineReader(LineConfig(), carries=False, glossary=None)
         self.batches: list[list[str]] = []  # the lines of each call
         self.configs: list[Any] = []
+        self.memories: list[Any] = []
         self.active = 0
         self.lock = threading.Lock()
 
@@ -58,6 +59,7 @@ class FakeTranslator:
         with self.lock:
             self.batches.append(list(lines))
             self.configs.append(config)
+            self.memories.append(memory)
         time.sleep(self.seconds_per_line * len(lines))
         if progress is not None:
             progress(len(lines))

@@ -63,7 +63,9 @@ def read_split(corpus: PreparedCorpus, split: str, card: ModelCard) -> list[Tagg
 def fit_tags(tags: TagSet, card: ModelCard) -> TagSet | None:
     """Returns those of the tags that a model knows; None if they name a language that it does not."""
     fitting = {tag: find_tag(tag, card) for tag in tags}
-    if any(tag.kind in ASKED_FOR and not (found or is_only_language(tag, card)) for tag, found in fitting.items()):
+    if any(
+        tag.kind in ASKED_FOR and not (of_model or is_only_language(tag, card)) for tag, of_model in fitting.items()
+    ):
         return None
     return card.complete_tags(tuple(filter(None, fitting.values())))
 

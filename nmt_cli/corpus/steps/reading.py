@@ -21,7 +21,7 @@ from nmt_cli.corpus.steps.examine import Chunk, Examination, add_chunk
 from nmt_cli.corpus.steps.tagging import turn_tags
 from nmt_cli.corpus.steps.workspace import ReadingJournal
 from nmt_cli.errors import DataError, find_nearest
-from nmt_cli.text.tags import TagPurpose, find_language_tag_of, reverse_tags
+from nmt_cli.text.tags import TagPurpose, find_tag_value, reverse_tags
 from nmt_cli.workers.choice import ExecutorConfig, share_blocks
 
 PrepareProgress = Callable[[str, int, int], None]  # the stage, what is done, and the total (0: unknown)
@@ -84,7 +84,7 @@ class CorpusInputs:
 def make_read_options(file: CorpusFile, config: PrepareConfig) -> ReadOptions:
     """Returns how a file is read; its own languages are those of its tags, else the first ones of the options."""
     source, target = (
-        find_language_tag_of(file.tags, kind) or next(iter(languages), None)
+        find_tag_value(file.tags, kind) or next(iter(languages), None)
         for kind, languages in (
             (TagPurpose.SOURCE, config.source_languages),
             (TagPurpose.TARGET, config.target_languages),

@@ -20,7 +20,7 @@ from nmt_cli.text.tags import (
     Tag,
     TagPurpose,
     TagSet,
-    find_language_tag_of,
+    find_tag_value,
     merge_tags,
     parse_tag_list,
     reverse_tags,
@@ -70,7 +70,7 @@ def label_registers(pairs: Pairs, config: PrepareConfig, target_language: str) -
     if config.register != "auto":
         return
     tag_sets = list(enumerate(pairs.tag_sets))
-    codes = {number: find_language_tag_of(tags, TagPurpose.TARGET) or target_language for number, tags in tag_sets}
+    codes = {number: find_tag_value(tags, TagPurpose.TARGET) or target_language for number, tags in tag_sets}
     rules = {number: find_rules(code) for number, code in codes.items()}
     if not any(of_language.formal for of_language in rules.values()):
         raise OptionError(

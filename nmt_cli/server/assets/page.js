@@ -43,8 +43,9 @@ function languages() {
 }
 
 // How people are addressed, where the model of this direction knows both ways.
-function formality() {
-  return byId("formality").hidden ? "default" : byId("formality").value;
+// What each request says beside its text.
+function asked() {
+  return { formality: byId("formality").hidden ? "default" : byId("formality").value, ...languages() };
 }
 
 // Translation while one types: after a pause, and never two requests at a time.
@@ -64,7 +65,7 @@ async function translate() {
   target.classList.add("busy");
   const begun = performance.now();
   try {
-    const answer = await askWith("page/translate", { q: source.value, formality: formality(), ...languages() }, running.signal);
+    const answer = await askWith("page/translate", { q: source.value, ...asked() }, running.signal);
     show(answer.lines);
     say(`${((performance.now() - begun) / 1000).toFixed(2)} s`);
     if (lines.some((line) => line.isTarget) && findReverse()) offerSwap();
@@ -248,9 +249,9 @@ async function correct() {
 async function keepCorrections(text, before, after) {
   const [sources, old, corrected] = [text, before, after].map((part) => part.split("\n"));
   const isLineByLine = sources.length === corrected.length && old.length === corrected.length;
-  if (!isLineByLine) return askWith("suggest", { q: text, s: after, ...languages() });
+  if (!isLineByLine) return askWith("suggest", { q: text, s: after, ...asked() });
   for (const [index, line] of corrected.entries()) {
-    if (line !== old[index]) await askWith("suggest", { q: sources[index], s: line, ...languages() });
+    if (line !== old[index]) await askWith("suggest", { q: sources[index], s: line, ...asked() });
   }
 }
 
@@ -258,7 +259,7 @@ async function translateFile(file) {
   if (!file) return;
   const form = new FormData();
   const job = crypto.getRandomValues(new Uint32Array(4)).join("-");
-  for (const [name, value] of Object.entries({ file, job, ...languages() })) form.append(name, value);
+  for (const [name, value] of Object.entries({ file, job, ...asked() })) form.append(name, value);
   say(`translating ${file.name} …`);
   const looking = setInterval(() => showProgress(file, job), LOOKING_PAUSE);
   try {

@@ -21,8 +21,9 @@ from nmt_cli.server.calls import Call, Values
 from nmt_cli.server.errors import RequestError, explain_missing
 from nmt_cli.server.glossaries import read_terms
 from nmt_cli.server.paths import BOTH, GET, ServedPath
-from nmt_cli.server.service import TranslatedDocument
+from nmt_cli.server.service import TranslatedDocument, choose_register
 from nmt_cli.server.shapes import custom
+from nmt_cli.text.tags import parse_tag_name
 
 
 async def translate(call: Call) -> Any:
@@ -100,10 +101,10 @@ def write_address(call: Call, document: TranslatedDocument) -> str:
 async def translate_upload(call: Call, progress: StageReporter = ignore_progress) -> TranslatedDocument:
     """Translates the document of a form. Raises RequestError for one that cannot be translated."""
     source, target = call.values.read_text("source"), call.values.read_text("target")
-    glossary = find_glossary_of(call.values)
+    glossary, formality = find_glossary_of(call.values), call.values.read_text("formality", default="default")
     with tempfile.TemporaryDirectory(prefix="nmt.") as folder:
         upload = await store_upload(call, Path(folder))
-        return await call.service.translate_document(*upload, source, target, progress, glossary)
+        return await call.service.translate_document(*upload, source, target, progress, glossary, formality)
 
 
 class StoredUpload(NamedTuple):
@@ -157,8 +158,9 @@ async def keep_suggestion(call: Call) -> Any:
         raise RequestError(403, "Suggestions are disabled on this server.")
     model = service.pool.find(values.read_text("source"), values.read_text("target"))
     source, target = values.read_text("q"), values.read_text("s")
+    register = choose_register(model, values.read_text("formality", default="default"))
     service.check_lines([source, target])
-    service.suggestions.append(model, source, target)
+    service.suggestions.append(model, source, target, (*model.tags, *map(parse_tag_name, register)))
     return {"success": True}
 
 
@@ -193,7 +195,13 @@ PATHS = (
     ServedPath("/detect", detect_language, "Detect the language of a text.", ("q",), (), BOTH),
     ServedPath("/languages", list_languages, "List the languages.", methods=GET, needs_key=False),
     ServedPath(
-        *("/translate_file", translate_file, "Translate a document.", ("file", "source", "target"), ("glossary",)),
+        *(
+            "/translate_file",
+            translate_file,
+            "Translate a document.",
+            ("file", "source", "target"),
+            ("formality", "glossary"),
+        ),
         takes_files=True,
     ),
     ServedPath(
@@ -202,7 +210,7 @@ PATHS = (
         needs_key=False,
         name="download_file",
     ),
-    ServedPath("/suggest", keep_suggestion, "Send a correction.", ("q", "s", "source", "target")),
+    ServedPath("/suggest", keep_suggestion, "Send a correction.", ("q", "s", "source", "target"), ("formality",)),
     ServedPath("/health", report_health, "Say whether the server answers.", methods=GET, needs_key=False),
     ServedPath("/frontend/settings", list_settings, "List what the server offers.", methods=GET, needs_key=False),
 )

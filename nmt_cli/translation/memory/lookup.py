@@ -49,12 +49,29 @@ class TranslationMemory:
         self.links_words = links_words
         self.targets: dict[str, str] = {}  # by the normal form of their sources
         self.indexes: list[SourceIndex] = []  # that were asked for, and learn of each new source
+        self.by_register: dict[str, TranslationMemory] = {}  # with the pairs of that register besides all of this one
 
     def __len__(self) -> int:
         return len(self.targets)
 
-    def add(self, source: str, target: str) -> None:
-        """Adds a pair, overruling an earlier one of the same source; ignores a pair with an empty side."""
+    def of_register(self, register: str | None) -> TranslationMemory:
+        """Returns what answers those who ask for a register: this memory, unless some pairs are of that register."""
+        return self.by_register.get(register or "", self)
+
+    def add(self, source: str, target: str, register: str | None = None) -> None:
+        """Adds a pair, overruling an earlier one of the same source; ignores a pair with an empty side.
+
+        A pair of a register answers only those who ask for that.
+        """
+        if register is not None:
+            if register not in self.by_register:
+                memory = TranslationMemory(self.target_language, links_words=self.links_words)
+                memory.update(self)
+                self.by_register[register] = memory
+            self.by_register[register].add(source, target)
+            return
+        for memory in self.by_register.values():
+            memory.add(source, target)
         key, target = make_memory_key(source), target.strip()
         if not (key and target):
             return

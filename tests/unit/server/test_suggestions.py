@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from nmt_cli.api.translator import LoadedTranslator
 from nmt_cli.errors import OutputError
+from nmt_cli.languages.codes import find_language
 from nmt_cli.server import suggestions
+from nmt_cli.server.models import ModelPool, ServedModel
 from nmt_cli.server.service import Service
 from nmt_cli.server.suggestions import SuggestionFile
 from nmt_cli.translation.memory.lookup import TranslationMemory
+from support.fakes import FakeTranslator, make_card
 from support.served import Client, make_pool
 
 
@@ -99,3 +103,35 @@ def test_a_near_correction_is_offered_and_not_used(tmp_path: Path) -> None:
     assert "alternatives" not in client.ask("/translate", **values)
     (line,) = client.ask("/page/translate", **values)["lines"]
     assert (line["text"], line["alternatives"]) == ("SAVE THE NEW FILE NOW.", ["Speichere die Datei jetzt."])
+
+
+def make_tagged_client(path: Path) -> Client:
+    """A client of one model of two languages and registers, whose server keeps corrections and has recalled them."""
+    card = make_card("eng", "deu", tags={">deu": 5, ">nld": 5, "formal": 5, "informal": 5})
+    model = ServedModel(Path("model"), card, find_language("eng"), find_language("deu"), size=100)
+    loaded = LoadedTranslator(FakeTranslator(card), Path("model"), {})  # type: ignore[arg-type]
+    pool = ModelPool(model.list_directions(), lambda path: loaded)
+    for direction in pool.models:
+        direction.memory = TranslationMemory(direction.card.languages[1])
+    suggestions = SuggestionFile(path, by_direction=True)
+    suggestions.recall(pool.models)
+    return Client(Service(pool, suggestions=suggestions))
+
+
+def test_a_correction_has_the_tags_that_it_was_asked_for_with(tmp_path: Path) -> None:
+    (tmp_path / "s.en-de.tsv").write_text("Go.\tLos.\n", encoding="utf-8")
+    client = make_tagged_client(tmp_path / "s.tsv")
+    client.ask("/suggest", q="Sit.", s="Setz dich.", source="en", target="de")
+    client.ask("/suggest", q="Sit.", s="Setzen Sie sich.", source="en", target="de", formality="more")
+    client.ask("/suggest", q="Sit.", s="Ga zitten.", source="en", target="nl")
+    assert client.post("/suggest", json={"q": "a", "s": "b", "source": "en", "target": "de", "formality": "x"}).is_error
+    corrections = "Go.\tLos.\nSit.\tSetz dich.\nSit.\tSetzen Sie sich.\tformal\n"
+    assert (tmp_path / "s.en-de.tsv").read_text(encoding="utf-8") == f"source\ttarget\ttags\n{corrections}"
+    assert (tmp_path / "s.en-nl.tsv").read_text(encoding="utf-8") == "source\ttarget\ttags\nSit.\tGa zitten.\t>nld\n"
+    asked = [("de", "default"), ("de", "more"), ("de", "less"), ("nl", "default"), ("nl", "more")]
+    expected = ["Setz dich.", "Setzen Sie sich.", "Setz dich.", "Ga zitten.", "Ga zitten."]
+    for each in (client, make_tagged_client(tmp_path / "s.tsv")):
+        for (target, formality), text in zip(asked, expected, strict=True):
+            each.ask("/translate", q="Sit.", source="en", target=target, formality=formality)
+            translator = each.service.pool.open(each.service.pool.models[0])
+            assert translator._translator.memories[-1].memory.find("Sit.").text == text  # type: ignore[attr-defined]

@@ -78,6 +78,9 @@ def test_a_catalogue_is_in_the_words_of_programs(tmp_path: Path) -> None:
         values = {"source": "en", "target": "nl"}
         assert server.client.post("/translate_file", files={"file": (name, content)}, data=values).status_code == 200
     assert server.tags == [">nld ui", ">nld"]
+    values["formality"] = "more"
+    assert server.client.post("/translate_file", files={"file": ("a.txt", b"Open it.\n")}, data=values).is_success
+    assert server.tags[2:] == [">nld formal"]
 
 
 def test_the_page_knows_who_has_registers_and_asks_for_one() -> None:
