@@ -71,7 +71,7 @@ class SentenceSearch(NamedTuple):
         for text_ids, own_config in group_by_prefix(translations, config):
             results = [translations[text_id] for text_id in text_ids]
             if repair.repair and not config.sampling.sample:
-                results = self.repairer.repair(results, own_config)
+                results = self.repairer.repair(results, own_config, text_ids)
             if repair.replace_unknown:
                 from nmt_cli.translation.repair.unknown_words import replace_unknown  # which few translations need
 

@@ -13,6 +13,7 @@ from nmt_cli.carrying.kind import Attempt, Context, LostKind, compile_guard
 from nmt_cli.carrying.spans import Span
 from nmt_cli.search.sampling import TextId
 from nmt_cli.text.symbols import BLANK, PLACEHOLDERS
+from nmt_cli.translation.repair.budget import choose_repaired
 from nmt_cli.translation.result import Repair, Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.pieces import Piece
@@ -38,6 +39,7 @@ def repair_losses(
         for text_id, translation in translations.items()
         if guard.search(pieces[text_id].segment.text)
     }
+    losses = {text_id: losses[text_id] for text_id in choose_repaired(id for id, loss in losses.items() if loss)}
     faults = {text_id: len(loss) for text_id, loss in losses.items()}
     while losses := {text_id: loss for text_id, loss in losses.items() if loss}:
         # 2. Carry it, as far as there are placeholders; a piece that then has no words is kept.

@@ -11,6 +11,8 @@ from typing import NamedTuple, get_args
 
 from nmt_cli.carrying.kinds import FAULTS_IF_LOST
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.sampling import TextId
+from nmt_cli.translation.repair.budget import choose_repaired
 from nmt_cli.translation.repair.faults import Fault, find_fault, has_stutter, keeps_words
 from nmt_cli.translation.result import Hypothesis, Repair, Translation
 
@@ -66,10 +68,13 @@ class Repairer(NamedTuple):
     ngram_size: int  # number of tokens of the n-grams that must not occur twice
     same_language: bool = False  # whether both sides are in one language, so that a copy is no fault
 
-    def repair(self, translations: Sequence[Translation], config: SearchConfig) -> list[Translation]:
+    def repair(
+        self, translations: Sequence[Translation], config: SearchConfig, text_ids: Sequence[TextId] = ()
+    ) -> list[Translation]:
         """Returns the translations; `repairs` of a faulty one holds its fault and the remedy that helped.
 
-        A result that stutters is kept in case no later remedy gives a better one.
+        A result that stutters is kept in case no later remedy gives a better one. `text_ids` say which are of one line,
+        by default none.
         """
         # 1. Find the faulty translations.
         result = list(translations)
@@ -78,10 +83,13 @@ class Repairer(NamedTuple):
             for index, translation in enumerate(result)
             if (fault := self.find_fault(translation, config)) is not None
         }
+        ids = text_ids or [TextId(line, 0) for line in range(len(result))]
+        within_budget = set(choose_repaired(ids[index] for index in faults))
         stuttering: dict[int, Translation] = {}
         # 2. Climb the ladder: try each remedy on what the earlier ones could not repair.
         for remedy in LADDER:
-            indices = [index for index, fault in faults.items() if fault in remedy.faults]
+            ill = [index for index, fault in faults.items() if fault in remedy.faults]
+            indices = [index for index in ill if ids[index] in within_budget]
             repaired = self.try_remedy(remedy, [result[index] for index in indices], config)
             for index, translation in zip(indices, repaired, strict=True):
                 if translation is None:

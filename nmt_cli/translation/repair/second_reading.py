@@ -11,6 +11,7 @@ from math import inf
 from nmt_cli.carrying.kind import compile_guard
 from nmt_cli.carrying.spans import Span
 from nmt_cli.search.sampling import TextId
+from nmt_cli.translation.repair.budget import choose_repaired
 from nmt_cli.translation.repair.carry_lost import PieceSearch, find_loss, make_attempt
 from nmt_cli.translation.repair.enclosed import MarkedPiece, TokenScorer, find_doubtful_pairs, list_enclosed
 from nmt_cli.translation.result import Translation
@@ -39,6 +40,7 @@ def read_again(
         if other.text != pieces[text_id].text and other.is_translated
     }
     # 2. Search again, and keep the better translation.
+    texts = {text_id: texts[text_id] for text_id in choose_repaired(texts)}
     for text_id, new in (search(texts) if texts else {}).items():
         piece, old = others[text_id], translations[text_id]
         if order(piece, new, reader, score) > order(pieces[text_id], old, reader, score):

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.sampling import TextId
+from nmt_cli.translation.repair.budget import MOST_REPAIRED
 from nmt_cli.translation.repair.ladder import AT_ONCE, Repairer
 from nmt_cli.translation.result import Hypothesis, Repair, Translation
 
@@ -87,6 +89,15 @@ def test_few_are_searched_together_since_all_hypotheses_are_in_memory() -> None:
     repaired = Repairer(search, ngram_size=3).repair([FAULTY] * (2 * AT_ONCE + 1), SearchConfig())
     assert sizes == [AT_ONCE, AT_ONCE, 1]
     assert [one.text for one in repaired] == ["one two"] * len(repaired)
+
+
+def test_of_each_line_few_sentences_are_repaired_and_the_others_told() -> None:
+    search = StubSearch(ban="one two")
+    ids = [TextId(line, piece) for line in (5, 6) for piece in range(MOST_REPAIRED + line - 5)]
+    repaired = Repairer(search, ngram_size=3).repair([FAULTY] * len(ids), SearchConfig(), ids)
+    assert len(search.lines) == 2 * MOST_REPAIRED
+    assert {one.repairs for one in repaired[:-1]} == {(Repair("loop", "n-gram ban"),)}
+    assert (repaired[-1].text, repaired[-1].repairs) == (LOOP, (Repair("loop", None),))
 
 
 def test_an_empty_translation_is_not_sought_by_a_ban_on_repetition() -> None:

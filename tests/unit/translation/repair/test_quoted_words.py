@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.carrying.kind import Attempt
 from nmt_cli.carrying.quotes import QUOTED_WORDS
+from nmt_cli.translation.repair.budget import MOST_REPAIRED
 from support.scripted_translator import ScriptedTranslator, repair_line
 
 
@@ -29,6 +30,12 @@ def test_the_likelier_translation_is_taken(line: str, price: float, is_taken_out
     translation = repair_line(translator, line)
     assert len(translator.given) == 2 and not set(quotes) & set(translator.given[1])
     assert translation.text == (line if is_taken_out else line.replace("e", "o"))
+
+
+def test_a_line_of_quotes_is_read_again_within_a_budget() -> None:
+    translator = ScriptedTranslator(str, price=0.1)
+    repair_line(translator, 'we "have" cats. ' * (MOST_REPAIRED + 8))
+    assert len(translator.given) == 2 * MOST_REPAIRED + 8
 
 
 @pytest.mark.parametrize(("without_quotes", "is_taken_out"), [("it is", False), ("zoom", True)])
