@@ -1,4 +1,4 @@
-"""Accelerators: the sign before a letter of a menu: `_File`, `Save &As`.
+"""The sign before a letter of a menu: `_File`, `Save &As`.
 
 In a translation, the sign precedes a word, wherever in the word it was in the source. Knows only text.
 """

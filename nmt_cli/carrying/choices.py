@@ -1,4 +1,4 @@
-"""ICU messages with alternative texts: `{count, plural, one {# file} other {# files}}`.
+"""ICU messages: `{count, plural, one {# file} other {#}}`.
 
 Keywords and braces are kept; only the texts are translated. Knows only text.
 """

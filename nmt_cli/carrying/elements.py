@@ -1,4 +1,4 @@
-"""Elements whose content is not translated: `<kbd>Ctrl</kbd>`, `<code>ls</code>`; in Markdown, between backticks."""
+"""Elements whose content stays: `<kbd>Ctrl</kbd>`; in Markdown, between backticks."""
 
 from __future__ import annotations
 

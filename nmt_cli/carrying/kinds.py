@@ -15,14 +15,15 @@ from nmt_cli.carrying.addresses import ADDRESSES
 from nmt_cli.carrying.brackets import BRACKET_PAIRS, SLASHES
 from nmt_cli.carrying.choices import CHOICES
 from nmt_cli.carrying.codes import CODES
-from nmt_cli.carrying.copied_names import COPIED_NAMES
 from nmt_cli.carrying.elements import ELEMENTS
 from nmt_cli.carrying.emoji import EMOJI, WORD_SIGNS
 from nmt_cli.carrying.emphasis import EMPHASIS
 from nmt_cli.carrying.foreign import FOREIGN_WORDS
 from nmt_cli.carrying.glossary import TERMS
 from nmt_cli.carrying.kind import NO_CONTEXT, Context, DoubtfulKind, Kind, LostKind, compile_guard
-from nmt_cli.carrying.names import NAMES
+from nmt_cli.carrying.names.copied import COPIED_NAMES
+from nmt_cli.carrying.names.people import PEOPLE
+from nmt_cli.carrying.names.unknown_names import NAMES
 from nmt_cli.carrying.notes import NOTES
 from nmt_cli.carrying.numbers.amounts import AMOUNTS
 from nmt_cli.carrying.numbers.dates import DATES
@@ -46,7 +47,7 @@ DIGITS = (AMOUNTS, TIMES, IDENTIFIERS, NUMBERS)
 IN_ANY_TEXT = (*SYNTAX, *DIGITS)  # also in the pairs that a network learns from, whatever its language
 BEFORE_DIGITS = (STREETS,)  # which have digits inside
 BESIDE_NUMBERS = (NUMBER_WORDS, WEEKDAYS, ROMAN_NUMBERS)
-WORDS = (CHOICE_NUMBERS, TERMS, *BESIDE_NUMBERS, EMPHASIS, NOTES, ACCELERATORS, FOREIGN_WORDS, NAMES)
+WORDS = (CHOICE_NUMBERS, TERMS, *BESIDE_NUMBERS, PEOPLE, EMPHASIS, NOTES, ACCELERATORS, FOREIGN_WORDS, NAMES)
 IF_LOST: tuple[LostKind, ...] = (
     DATES,
     SMALL_NUMBERS,

@@ -1,4 +1,4 @@
-"""Note references and what notes begin with: `tea.¹`, `tea*`, `†Died young.`."""
+"""Note references, and what begins notes: `tea.¹`, `†Died.`."""
 
 from __future__ import annotations
 

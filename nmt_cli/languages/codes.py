@@ -69,6 +69,12 @@ def list_related(code: str, most: int = 2) -> list[KnownLanguage]:
     return []
 
 
+@cache
+def read_given_names() -> frozenset[str]:
+    """Returns frequent given names of people."""
+    return frozenset((DATA / "given-names.txt").read_text(encoding="utf-8").split())
+
+
 def find_code(code: str) -> str:
     """Returns the shortest code of a language, without its region: "de" for "deu" and "de-AT"."""
     return find_language(code).code

@@ -58,6 +58,12 @@ class LanguageRules(NamedTuple):
     formal: str  # pattern of what addresses people formally, where that can be nothing else
     informal: str  # of what addresses them informally
     negations: str  # pattern of words that negate
+    courtesies: dict[
+        str, str
+    ]  # how people are called and greeted, and how letters end; the first of several is written
+    roles: str  # pattern of what stands behind a title, and is no name: Mr. President
+    noun_signs: str  # pattern of words after which a title is a noun: seine Frau Anna
+    naming: str  # pattern of words that a name follows, where every noun has a capital
     example: str  # a short question, to try a model with
     bleu_tokenizer: str  # of sacreBLEU, where words are not told by blanks
 

@@ -1,4 +1,4 @@
-"""Numbers with `No.` or units of time: `No. 17` becomes `Nr. 17`, `3 hrs.` `3 Std.`"""
+"""Numbers with `No.` or units of time: `3 hrs.` becomes `3 Std.`"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of three digits, or with marks or signs: `1984`, `3.5`, `12/10/2019`, `+49 30 1234`.
+"""Numbers of three digits, or with marks: `1984`, `12/10/2019`, `+49 30 1234`.
 
 Plain numbers of one or two digits are excluded: languages often spell them, so the network translates them.
 """

@@ -1,10 +1,16 @@
-"""Merges the profiles of two training texts, for a model trained on both."""
+"""Merges the profiles of two training texts, for a model trained on both.
+
+What occurs in both counts as often as in the text that has it more often: sums would count twice what both texts share,
+and a model that goes on with its own corpus would forget which words it has hardly read.
+"""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Mapping
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from nmt_cli.text.profile import CorpusProfile, parse_word
@@ -30,7 +36,7 @@ def merge_profiles(earlier: bytes, later: bytes) -> str:
     for content in (earlier, later):
         CorpusProfile.parse(content)
     (old, old_words), (new, new_words) = split_content(earlier), split_content(later)
-    # 2. Add up the words of each side, and the numbers.
+    # 2. Unite the words of each side, and the numbers.
     tables = [merge_words(*texts) for texts in zip(old_words, new_words, strict=True)]
     least_count = max(choose_least_count(tables), *(find_least_count(header) for header in (old, new)))
     sides = {
@@ -58,25 +64,27 @@ def merge_words(earlier: str, later: str) -> list[WordLine]:
     forms: dict[str, Counter[str]] = {}
     for line in filter(None, (*earlier.split("\n"), *later.split("\n"))):
         key, word = line.partition("\t")[0], parse_word(line)
-        totals[key] += word.total
-        forms.setdefault(key, Counter()).update(dict(word.forms))
+        totals[key] = max(totals[key], word.total)
+        both = forms.setdefault(key, Counter())
+        for form, count in word.forms:
+            both[form] = max(both[form], count)  # 0, too, tells a form
     return list_lines(totals, forms)
 
 
 def merge_side(
     earlier: Mapping[str, Any] | None, later: Mapping[str, Any] | None, table: list[WordLine], least_count: int
 ) -> Header | None:
-    """Returns a side's entry in the first line; values that cannot be added come from the later text."""
+    """Returns a side's entry in the first line; values that cannot be united come from the later text."""
     if earlier is None or later is None:
         return None if later is None else dict(later)
     counts: Counter[str] = Counter()
     for side in (earlier, later):
-        counts += Counter(dict(zip(side["characters"], side["character_counts"], strict=True)))
+        counts |= Counter(dict(zip(side["characters"], side["character_counts"], strict=True)))
     return {
         **later,
         **describe_characters(counts),
         "least_count": least_count,
-        "texts": earlier["texts"] + later["texts"],
+        "texts": max(earlier["texts"], later["texts"]),
         **{name: later[name] or earlier[name] for name in (f"{kind}_mark" for kind in NUMBER_MARKS)},
         "longest": max(earlier["longest"], later["longest"]),
         "unseen_share": round(estimate_unseen(table), 4),
@@ -84,7 +92,6 @@ def merge_side(
 
 
 def merge_marks(earlier: list[list[Any]], later: list[list[Any]]) -> list[list[Any]]:
-    counts: Counter[tuple[str, str]] = Counter()
-    for source, target, count in (*earlier, *later):
-        counts[source, target] += count
+    tables = ({(source, target): count for source, target, count in marks} for marks in (earlier, later))
+    counts = reduce(or_, map(Counter, tables))
     return [[*both, count] for both, count in counts.most_common()]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from nmt_cli.carrying.copied_names import find_missing_names
+from nmt_cli.carrying.names.copied import find_missing_names
 from nmt_cli.text.symbols import SENTENCE_END
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.checks.context import CheckContext, join_named

@@ -8,14 +8,15 @@ from dataclasses import replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, Protocol
 
-from nmt_cli.carrying.copied_names import find_missing_names
 from nmt_cli.carrying.glossary import TERMS
 from nmt_cli.carrying.kind import Context, DoubtfulKind, LostKind
 from nmt_cli.carrying.kinds import DOUBTFUL, IF_LOST, KINDS, SYNTAX, find_spans, write_spans
 from nmt_cli.carrying.masking import mask
-from nmt_cli.carrying.names import NameFinder
+from nmt_cli.carrying.names.copied import find_missing_names
+from nmt_cli.carrying.names.unknown_names import NameFinder
 from nmt_cli.carrying.numbers.notation import NumberNotation
 from nmt_cli.carrying.spans import Span, SpanKind
+from nmt_cli.languages.rules import find_rules
 from nmt_cli.rewriting.abbreviations import Abbreviations
 from nmt_cli.rewriting.characters import Characters
 from nmt_cli.rewriting.entities import Entities
@@ -240,7 +241,8 @@ def make_name_finder(rewriter: Rewriter) -> NameFinder | None:
     def cover_forms(text: str) -> str:
         return reduce(lambda covered, rewrite: rewrite.cover_forms(covered), forms, text)
 
-    return NameFinder(rewriter.model.source, rewriter.model.target, slips, characters.spell, cover_forms)
+    naming = find_rules(rewriter.model.languages[0]).naming
+    return NameFinder(rewriter.model.source, rewriter.model.target, slips, characters.spell, cover_forms, naming)
 
 
 def rewrite_pieces(pieces: Sequence[Piece], line: str, rewriter: Rewriter) -> Iterator[Piece]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.carrying.code_words import CodeFinder
-from nmt_cli.carrying.names import NameFinder, find_acronyms, join_neighbours
+from nmt_cli.carrying.names.unknown_names import NameFinder, find_acronyms, join_neighbours
 from nmt_cli.carrying.spans import Span, SpanKind
 from nmt_cli.rewriting.characters import Characters
 from nmt_cli.rewriting.gender_forms import GenderForms

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nmt_cli.carrying.copied_names import COPIED_NAMES, find_missing_names
 from nmt_cli.carrying.kind import Attempt, Context
+from nmt_cli.carrying.names.copied import COPIED_NAMES, find_missing_names
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.profiling.building import build_profile
 from nmt_cli.translation.checks.context import CheckContext

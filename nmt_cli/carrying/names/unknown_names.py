@@ -1,4 +1,4 @@
-"""Names, files, paths and codes that training never had: `Kazimierz`, `report.pdf`, `/usr/bin`, `C++`.
+"""Names, files and codes that training never had: `Kazimierz`, `report.pdf`, `C++`.
 
 A network spells an unknown name from subwords and silently writes another one. If it has learned to carry placeholders,
 such words are carried; `code_words` finds those that do not look like ordinary ones, in any language. Capitalised words
@@ -17,6 +17,7 @@ from typing import Protocol
 from nmt_cli.carrying.code_phrases import BEHIND_WORD, make_code, may_be_phrase
 from nmt_cli.carrying.code_words import BEFORE_WORD, CodeFinder, strip_marks, widen_code
 from nmt_cli.carrying.kind import Context, Kind
+from nmt_cli.carrying.names.surnames import find_persons
 from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, Span, SpanKind, cover_spans
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import BRACKETS, LIVELY_MARKS, PAUSES
@@ -67,12 +68,13 @@ class NameFinder:
         slips: WordReader,
         spell: Callable[[str], str],
         cover_forms: Callable[[str], str],
+        naming: str = "",
     ) -> None:
         """`spell` returns a word in the characters of training, `cover_forms` a text without words of several genders,
-        which are no names.
+        which are no names; `naming` is the pattern of words that a name follows.
         """
         self.source, self.target = source, target
-        self.slips, self.spell, self.cover_forms = slips, spell, cover_forms
+        self.slips, self.spell, self.cover_forms, self.naming = slips, spell, cover_forms, naming
         self.codes = CodeFinder(source)
         self.is_ordinary = remember_by_word(PARTS_REMEMBERED)(self.judge_part)
         self.nameless = KnownWords(PARTS_REMEMBERED)  # parts of texts between blanks that are no name alone
@@ -93,10 +95,12 @@ class NameFinder:
         if code := self.codes.find_lone_code(text):
             return [code]
         text = self.cover_forms(text)
-        if all(map(self.is_ordinary, text.split())):
+        persons = list(find_persons(text, self.source, self.target, None if self.capitals_are_names else self.naming))
+        if not persons and all(map(self.is_ordinary, text.split())):
             return []
+        text = cover_spans(text, persons)
         phrases = self.codes.phrases.find(text, has_rare_quotes=self.codes.has_rare_sign("«"))
-        words = self.find_words(cover_spans(text, phrases))
+        words = [*persons, *self.find_words(cover_spans(text, phrases))]
         names: list[Span] = []
         for span in filter(self.is_sure, join_neighbours(sorted([*phrases, *words]), text)):
             names.append(include_initials(span, text, names[-1].end if names else 0))

@@ -32,9 +32,8 @@ def find_missing_names(
     source_text: str, target_text: str, source: TextProfile, target: TextProfile
 ) -> Iterator[re.Match[str]]:
     """Yields the names of a text that its translation should have, and lacks."""
-    translation = target_text.casefold()
     for match in re.finditer(NAME_WRITTEN, source_text):
-        if match[0].casefold() not in translation and is_copied(match[0], source, target):
+        if match[0] not in target_text and is_copied(match[0], source, target):
             yield match
 
 

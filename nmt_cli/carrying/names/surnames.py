@@ -1,0 +1,46 @@
+"""Given names with a surname that is a word, or nearly unknown: `Peter Brown`, but not `Tom Jackson`.
+
+A network translates such a surname, or misspells it. Knows the profiles of both sides, no networks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from nmt_cli.carrying.names.copied import is_copied
+from nmt_cli.carrying.names.people import SURNAME
+from nmt_cli.carrying.spans import Span, SpanKind
+from nmt_cli.languages.codes import read_given_names
+from nmt_cli.text.profile import TextProfile
+
+PERSON = (
+    rf"(?<![^\W_])(?P<given>[A-ZÀ-Þ][^\W\d_]+)(?=\s(?P<surname>{SURNAME})"
+    r"(?:['’]s)?(?:\W*$|[,;:.!?)]|\s[^\W\dA-ZÀ-Þ]))"  # no capital follows: How Peter Makes Money
+)
+CLAUSE_BEGINNING = r"(?:^|[.!?:,]\s|[(„“\"«])\s*$"  # of a clause, up to the name
+TOO_FREQUENT = 100  # occurrences of a word with a capital that is a noun rather than a surname
+
+
+def find_persons(text: str, source: TextProfile, target: TextProfile, naming: str | None) -> Iterator[Span]:
+    """Yields the persons of a text.
+
+    Where every noun has a capital, `naming` is the pattern of words that a name follows, and only a clause begins with
+    both names: `Peter Koch kommt`, `dass Peter Brot mag`; it is None elsewhere.
+    """
+    has_words = any(map(str.islower, text.split()))
+    cues = [] if naming is None else [CLAUSE_BEGINNING, *[rf"\b(?:{naming})\s$"] * bool(naming)]
+    before = re.compile("|".join(cues))
+    for match in re.finditer(PERSON, text):
+        start, end = match.start(), match.end("surname")
+        is_alone = not text[:start].strip() and not text[end:].strip()
+        if match["given"] not in read_given_names() or not (has_words or is_alone or "," in text[:start]):
+            continue
+        if before.search(text[:start]) and may_be_surname(match["surname"], source, target):
+            yield Span(start, end, text[start:end], SpanKind.RARE_NAME)
+
+
+def may_be_surname(word: str, source: TextProfile, target: TextProfile) -> bool:
+    """Whether a word behind a given name may be a surname that a network would translate or misspell."""
+    is_noun = source.find_word(word).total > TOO_FREQUENT and source.find_usual_case(word) == word  # Monday
+    return not is_noun and not is_copied(word, source, target)
