@@ -22,6 +22,7 @@ SURNAME = (
     r"(?:[A-ZÀ-Þ]\.\s?)*(?:(?:van|von|de|di|da|der|den|la|le|du|zu)\s){0,2}"  # J. R. van der
     r"(?:[A-ZÀ-Þ]['’])?[A-ZÀ-Þ][^\W\d_]+(?:-[A-ZÀ-Þ][^\W\d_]+)*"
 )
+LOOK_BACK = 40  # characters before a person
 SIGNATURE = rf",?\s(?P<name>{SURNAME}(?:\s{SURNAME}){{0,3}})\W*$"  # behind what a letter ends with
 
 
@@ -31,6 +32,7 @@ class PersonKind(Kind):
     def find(self, text: str, context: Context) -> Iterator[Span]:
         source, target = map(find_rules, context.languages)
         pattern = compile_people(context.languages[0])
+        is_noun = re.compile(rf"\b(?:{source.noun_signs or '(?!)'})\s$")
         for match in pattern.finditer(text) if pattern is not None else ():
             if match.lastgroup in PHRASES:
                 for written in list_forms(target, match.lastgroup)[:1]:
@@ -38,7 +40,7 @@ class PersonKind(Kind):
                 signature = re.compile(SIGNATURE).match(text, match.end()) if match.lastgroup == "regards" else None
                 if signature is not None:
                     yield Span(*signature.span("name"), signature["name"], SpanKind.PERSON)
-            elif not source.noun_signs or not re.search(rf"\b{source.noun_signs}\s$", text[: match.start()]):
+            elif not is_noun.search(text, max(0, match.start() - LOOK_BACK), match.start()):
                 yield read_person(match, source, target)
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from nmt_cli.carrying.names.copied import is_copied
-from nmt_cli.carrying.names.people import SURNAME
+from nmt_cli.carrying.names.people import LOOK_BACK, SURNAME
 from nmt_cli.carrying.spans import Span, SpanKind
 from nmt_cli.languages.codes import read_given_names
 from nmt_cli.text.profile import TextProfile
@@ -28,15 +28,15 @@ def find_persons(text: str, source: TextProfile, target: TextProfile, naming: st
     Where every noun has a capital, `naming` is the pattern of words that a name follows, and only a clause begins with
     both names: `Peter Koch kommt`, `dass Peter Brot mag`; it is None elsewhere.
     """
-    has_words = any(map(str.islower, text.split()))
+    has_words, length = any(map(str.islower, text.split())), len(text.strip())
     cues = [] if naming is None else [CLAUSE_BEGINNING, *[rf"\b(?:{naming})\s$"] * bool(naming)]
-    before = re.compile("|".join(cues))
+    before, comma = re.compile("|".join(cues)), text.find(",")
     for match in re.finditer(PERSON, text):
         start, end = match.start(), match.end("surname")
-        is_alone = not text[:start].strip() and not text[end:].strip()
-        if match["given"] not in read_given_names() or not (has_words or is_alone or "," in text[:start]):
+        is_alone = length == end - start or -1 < comma < start
+        if match["given"] not in read_given_names() or not (has_words or is_alone):
             continue
-        if before.search(text[:start]) and may_be_surname(match["surname"], source, target):
+        if before.search(text, max(0, start - LOOK_BACK), start) and may_be_surname(match["surname"], source, target):
             yield Span(start, end, text[start:end], SpanKind.RARE_NAME)
 
 
