@@ -14,7 +14,9 @@ from nmt_cli.carrying.kind import Context, Kind
 from nmt_cli.carrying.spans import Span, SpanKind
 from nmt_cli.languages.codes import read_given_names
 from nmt_cli.languages.rules import LanguageRules, find_rules
+from nmt_cli.text.characters import COMMAS, FINAL_MARKS, LIVELY_MARKS, PAUSES
 
+ENDS = re.escape(FINAL_MARKS)
 GENDERS, DEGREES = ("man", "woman"), ("professor", "doctor")
 GREETINGS = {"man": "to_man", "woman": "to_woman"}  # by the gender that the titles tell
 PHRASES = ("to_all", "regards")  # without a name
@@ -47,7 +49,7 @@ class PersonKind(Kind):
 PEOPLE = PersonKind(
     SpanKind.PERSON,
     cues=r"[A-ZÀ-Þ][^\W\d_]*\.? [A-ZÀ-Þ]"  # Mr. Brown
-    r"|^[A-ZÀ-Þ][^.?!]{2,30}\W*$|(?:^|[.?!] )[A-ZÀ-Þ][^.?!,]{2,30},",  # what letters begin and end with
+    rf"|(?:^|[{ENDS}]\s)[A-ZÀ-Þ][^{ENDS}{COMMAS}]{{2,30}}(?:[{COMMAS}]|\W*$)",  # what letters begin and end with
 )
 
 
@@ -93,7 +95,8 @@ def compile_people(language: str) -> re.Pattern[str] | None:
         "|".join(sorted((re.escape(form) for key in keys for form in list_forms(rules, key)), key=len, reverse=True))
         for keys in ((*GENDERS, *DEGREES), ("to_man", "to_woman"), ("to_all",), ("regards",))
     )
-    begins, ends = r"(?:^|(?<=[.!?,]\s))", r"(?=\s*(?:[,.!:]|$))"
-    called = rf"(?P<titles>(?:(?:{titles})\s)+)(?!(?:{rules.roles})\b)|(?(greeting)(?=[^\W\d_]+[,!])|(?!))"
-    person = rf"(?<![^\W_])(?:(?P<greeting>{greetings})\s)?(?:{called})(?P<name>{SURNAME})"
+    begins, ends = rf"(?:^|(?<=[{ENDS}{COMMAS}]\s))", rf"(?=\s*(?:[{ENDS}{PAUSES}]|$))"
+    titled = rf"(?P<titles>(?:(?:{titles})\s)+)(?!(?:{rules.roles})\b)"
+    called = rf"(?(greeting)(?=[^\W\d_]+[{COMMAS}{LIVELY_MARKS}])|(?!))"  # without a title: Dear Anna,
+    person = rf"(?<![^\W_])(?:(?P<greeting>{greetings})\s)?(?:{titled}|{called})(?P<name>{SURNAME})"
     return re.compile(rf"{begins}(?:(?P<to_all>{to_all})|(?P<regards>{regards})){ends}|{person}")

@@ -12,13 +12,17 @@ from nmt_cli.carrying.names.copied import is_copied
 from nmt_cli.carrying.names.people import LOOK_BACK, SURNAME
 from nmt_cli.carrying.spans import Span, SpanKind
 from nmt_cli.languages.codes import read_given_names
+from nmt_cli.text.characters import CLOSING_BRACKETS, FINAL_MARKS, OPENING, PAUSES
 from nmt_cli.text.profile import TextProfile
 
+BEHIND = re.escape(FINAL_MARKS + PAUSES + CLOSING_BRACKETS)
 PERSON = (
     rf"(?<![^\W_])(?P<given>[A-ZÀ-Þ][^\W\d_]+)(?=\s(?P<surname>{SURNAME})"
-    r"(?:['’]s)?(?:\W*$|[,;:.!?)]|\s[^\W\dA-ZÀ-Þ]))"  # no capital follows: How Peter Makes Money
+    rf"(?:['’]s)?(?:\W*$|[{BEHIND}]|\s[^\W\dA-ZÀ-Þ]))"  # no capital follows: How Peter Makes Money
 )
-CLAUSE_BEGINNING = r"(?:^|[.!?:,]\s|[(„“\"«])\s*$"  # of a clause, up to the name
+CLAUSE_BEGINNING = (
+    rf"(?:^|[{re.escape(FINAL_MARKS + PAUSES)}]\s|[{re.escape(OPENING)}])\s*$"  # of a clause, up to the name
+)
 TOO_FREQUENT = 100  # occurrences of a word with a capital that is a noun rather than a surname
 
 
