@@ -20,7 +20,8 @@ from nmt_cli.text.normalise import UNSPACED, find_unspaced, normalise
 from nmt_cli.text.prefixes import PrefixIndex
 
 # One of the two neighbours is not a letter, or belongs to a script without blanks.
-TERM_EDGE = re.compile(rf"(?<!\w)|(?!\w)|(?<={UNSPACED})|(?={UNSPACED})")
+# Text, which Python compiles and caches at its first use: few lines have a glossary.
+TERM_EDGE = rf"(?<!\w)|(?!\w)|(?<={UNSPACED})|(?={UNSPACED})"
 BEHIND_EDGE = rf"(?<!\w.)|(?<!\w)|(?<={UNSPACED}.)|(?<={UNSPACED})"  # the same, one character later
 
 SEVERAL_BLANKS = re.compile(r"\s\s|[^\S ]")  # or one that is no space
@@ -105,7 +106,7 @@ class Glossary:
         for match in self.beginning.finditer(folded):
             start = match.start()
             ends = (start + len(term) for term in self.index.find_at(folded, start))
-            end = next((end for end in ends if TERM_EDGE.match(folded, end)), None)
+            end = next((end for end in ends if re.compile(TERM_EDGE).match(folded, end)), None)
             if end is not None:
                 yield offsets[start], offsets[end - 1] + 1
 

@@ -90,6 +90,8 @@ class Repairer(NamedTuple):
         for remedy in LADDER:
             ill = [index for index, fault in faults.items() if fault in remedy.faults]
             indices = [index for index in ill if ids[index] in within_budget]
+            if not indices:  # as nearly always, and other settings take longer to make than to test for
+                continue
             repaired = self.try_remedy(remedy, [result[index] for index in indices], config)
             for index, translation in zip(indices, repaired, strict=True):
                 if translation is None:
