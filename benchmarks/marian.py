@@ -154,7 +154,7 @@ def count_tokens(path: Path, target: SentencePieceProcessor | None = None) -> in
 def print_rates(
     lines: int, tokens: Mapping[str, int], costs: Mapping[str, Sequence[Cost]], starts: Mapping[str, Cost]
 ) -> None:
-    """Prints target tokens per second of a processor, and how many times as many ours writes, by rounds."""
+    """Prints target tokens per second of a processor, by rounds how many times as many ours writes, and peak memory."""
     rates = {
         name: [tokens[name] / (cost.processors - starts[name].processors) for cost in runs]
         for name, runs in costs.items()
@@ -165,7 +165,8 @@ def print_rates(
         print(
             f"  {name:22} {statistics.median(values):7,.0f} tokens/s   nmt is x{statistics.median(ratios):.2f}"
             f" (by rounds {rounds})   {lines * statistics.median(values) / tokens[name]:,.0f} lines/s"
-            f"   {tokens[name]:,} tokens   start {starts[name].processors:.2f} s",
+            f"   {tokens[name]:,} tokens   start {starts[name].processors:.2f} s, {starts[name].megabytes:.0f} MB"
+            f"   {max(cost.megabytes for cost in costs[name]):.0f} MB",
             flush=True,
         )
 
