@@ -17,7 +17,7 @@ from nmt_cli.arrays.types import BoolArray, IntArray
 
 Keys = NDArray[np.uint64]
 AnyKeys = NDArray[np.unsignedinteger]
-PARTITION = 1 << 20  # rows that are sorted at a time, about
+PARTITION = 1 << 17  # rows that are sorted at a time, about
 MOST_BITS = 16  # by which rows are put into partitions
 MIXER = np.uint64(0x9E3779B97F4A7C15)
 FOLD = np.uint64(29)  # bits

@@ -19,8 +19,8 @@ from numpy.typing import DTypeLike, NDArray
 from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.errors import DamagedError
 
-BLOCK = 1 << 20  # rows that are worked on at a time
-SMALL = 1 << 22  # bytes of an array that stays in memory
+BLOCK = 1 << 17  # rows that are worked on at a time
+SMALL = 1 << 19  # bytes of an array that stays in memory
 ROW = np.int32  # the type of the numbers of rows
 NO_RESERVATION = (errno.EOPNOTSUPP, errno.EINVAL)
 
