@@ -32,7 +32,7 @@ from nmt_cli.carrying.numbers.number_words import NUMBER_WORDS
 from nmt_cli.carrying.numbers.plain_numbers import CHOICE_NUMBERS, NUMBERS, SMALL_NUMBERS
 from nmt_cli.carrying.numbers.roman import ROMAN_NUMBERS
 from nmt_cli.carrying.numbers.streets import STREETS
-from nmt_cli.carrying.numbers.times import TIMES
+from nmt_cli.carrying.numbers.times import FULL_TIMES, TIMES
 from nmt_cli.carrying.numbers.weekdays import WEEKDAYS
 from nmt_cli.carrying.placeholders import PROGRAM_PLACEHOLDERS
 from nmt_cli.carrying.quotes import QUOTED_WORDS
@@ -45,7 +45,7 @@ from nmt_cli.carrying.wraps import take_wraps_out
 SYNTAX = (CHOICES, ELEMENTS, TAGS, EMOJI, WORD_SIGNS, ADDRESSES, PROGRAM_PLACEHOLDERS, REFERENCES, CODES)
 DIGITS = (AMOUNTS, TIMES, IDENTIFIERS, NUMBERS)
 IN_ANY_TEXT = (*SYNTAX, *DIGITS)  # also in the pairs that a network learns from, whatever its language
-BEFORE_DIGITS = (STREETS,)  # which have digits inside
+BEFORE_DIGITS = (STREETS, FULL_TIMES)  # which have digits inside
 BESIDE_NUMBERS = (NUMBER_WORDS, WEEKDAYS, ROMAN_NUMBERS)
 WORDS = (CHOICE_NUMBERS, TERMS, *BESIDE_NUMBERS, PEOPLE, EMPHASIS, NOTES, ACCELERATORS, FOREIGN_WORDS, NAMES)
 IF_LOST: tuple[LostKind, ...] = (

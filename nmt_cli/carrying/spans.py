@@ -37,6 +37,7 @@ class SpanKind(StrEnum):
     CODE = auto()  # what is written as no word is: 1½, snake_case, C++
     AMOUNT = auto()
     TIME = auto()
+    FULL_TIME = auto()  # in the 24-hour clock, with a word: 14 Uhr
     IDENTIFIER = auto()  # digits with letters or brackets: A4-17, [3], #123
     NUMBER = auto()
     NUMBER_WORD = auto()  # a number with an abbreviation that the target writes in its way: No. 17, 3 hrs.

@@ -35,6 +35,7 @@ class LanguageRules(NamedTuple):
     decade_mark: str
     hours: Literal[12, 24]  # of the day, as people usually count them
     clock: str  # pattern of words that tell the time
+    clock_word: str  # behind a time in the 24-hour clock
     plural: Literal["one", "below two", "many", "dual"]  # which numbers a noun has forms for
 
     number_sign: str  # what stands before a number that names something

@@ -1,10 +1,19 @@
-"""Times in the 12-hour clock: `10:30 a.m.`, `5-6 PM`. A 24-hour time is a number."""
+"""Times: `10:30 a.m.`, `5-6 PM`; `14 Uhr` becomes `14:00`.
+
+A 24-hour time without a word behind it is a number.
+"""
 
 from __future__ import annotations
 
-from nmt_cli.carrying.numbers.notation import NumericKind
+import re
+from collections.abc import Iterator
+
+from nmt_cli.carrying.kind import Context, Kind
+from nmt_cli.carrying.numbers.notation import CAPTURED_TIME, NumericKind
+from nmt_cli.carrying.numbers.number_text import HALF_DAY
 from nmt_cli.carrying.numbers.patterns import BEFORE, LETTER
-from nmt_cli.carrying.spans import SpanKind
+from nmt_cli.carrying.spans import Span, SpanKind
+from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import OPENING_QUOTES, THIN_BLANKS
 
 HOUR_AND_MINUTE = r"\d{1,2}(?:[:.]\d{2})?"
@@ -30,3 +39,23 @@ TIMES = NumericKind(
     ),
     signs=r"\d",
 )
+
+
+class FullTimeKind(Kind):
+    """Times in the 24-hour clock that a word shows to be times: `14 Uhr`, `9–17 Uhr`; but not `9 Uhr`, which may be in
+    the evening, and which a network knows.
+    """
+
+    def find(self, text: str, context: Context) -> Iterator[Span]:
+        word, target_word = (find_rules(language).clock_word for language in context.languages)
+        pattern = rf"{BEFORE}(?:{CAPTURED_TIME}( ?[-–] ?))?{CAPTURED_TIME} {word}(?![{LETTER}])"
+        for match in re.finditer(pattern, text) if word else ():
+            first_hour, first_minute, dash, hour, minute = match.groups()
+            if dash or minute or int(hour) > HALF_DAY:
+                first = f"{first_hour}:{first_minute or '00'}{dash}" if dash else ""
+                written = f"{first}{hour}:{minute or '00'}"
+                number = match[0].removesuffix(word)
+                yield Span(*match.span(), f"{number}{target_word}" if target_word else written, SpanKind.FULL_TIME)
+
+
+FULL_TIMES = FullTimeKind(SpanKind.FULL_TIME, cues=r"\d [^\W\d_]{3}")
