@@ -145,7 +145,10 @@ def read_pairs(
 
 
 def refuse_unknown_columns(readers: list[Reader], config: PrepareConfig) -> None:
-    """Raises DataError for a column of `--group-column` or `--tag-column` that no input has."""
+    """Raises DataError for a column of `--group-column` or `--tag-column` that no input of pairs has."""
+    readers = [reader for reader in readers if not reader.options.one_side]
+    if not readers:
+        return
     groups = [column for reader in readers for column in reader.group_columns]
     missing = [("--group-column", column) for column in config.group_column if column not in groups]
     if config.tag_column is not None and not any(reader.has_tag_column for reader in readers):

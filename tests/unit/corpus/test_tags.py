@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -202,3 +203,19 @@ def test_reused_subwords_get_the_tags_that_they_lack(tmp_path: Path) -> None:
     assert new.vocabulary_size == old.vocabulary_size + len(new.tag_ids) == old.vocabulary_size + 5
     assert new.encode("The dog sees.") == old.encode("The dog sees.")
     assert set(reusing.read_tags("dev")) == {GERMAN, DUTCH}
+
+
+def test_text_without_translations_needs_no_column_of_the_pairs(tmp_path: Path) -> None:
+    rows = [
+        (source, target, f"page {n // 8}", "ui" if n % 2 else "") for n, (source, target) in enumerate(toy_pairs(80))
+    ]
+    table = write_tsv(tmp_path / "a.tsv", [("source", "target", "page", "kind"), *rows])
+    text = tmp_path / "more.txt"
+    text.write_text("".join(f"{target} {target}\n" for _, target in toy_pairs(20)), encoding="utf-8")
+    options = {"group_column": ("page",), "tag_column": "kind", "context": 1, "tokenizer": "word"}
+    config = PrepareConfig(monolingual_target=(f"{text}=ui",), **options)  # type: ignore[arg-type]
+    prepare(table, tmp_path / "prepared", config)
+    corpus = PreparedCorpus.load(tmp_path / "prepared")
+    assert set(corpus.read_monolingual_tags("target")) == {parse_tag_list("ui")}
+    with pytest.raises(DataError, match="--tag-column: no input has a column 'kinds'"):
+        prepare(table, tmp_path / "other", replace(config, tag_column="kinds"))
