@@ -30,7 +30,7 @@ class LiveCurves(Watcher):
     def __init__(self) -> None:
         self.histories: dict[str, list[dict[str, Any]]] = {}
         self.name = "model"
-        self.status = "training begins"
+        self.status = "Training begins"
         self.drawn = (0, "")  # how many epochs the picture shows, and the picture
         self.lock = threading.Lock()
         self.is_over = False
@@ -62,7 +62,7 @@ class LiveCurves(Watcher):
 
     def finish(self) -> None:
         """Waits for the browser that shows the page, if any, to ask for it once more; it keeps what it gets then."""
-        self.status, self.is_over = "training has ended", True
+        self.status, self.is_over = "Training has ended", True
         if time.monotonic() - self.asked < 2 * RENEWED:
             self.last_look.wait(2 * RENEWED)
 

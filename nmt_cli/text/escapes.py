@@ -34,7 +34,7 @@ class TerminalOutput:
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.stream = stream
-        self.flush = stream.flush
+        self.flush, self.isatty = stream.flush, stream.isatty
 
     def write(self, data: bytes) -> int:
         lines = data.decode("utf-8", "backslashreplace").replace("\r\n", "\n")

@@ -14,6 +14,7 @@ from nmt_cli.api.translating.file_summary import FileSummaries
 from nmt_cli.documents.document import Document, Location, TranslationUnit
 from nmt_cli.errors import NmtError, OptionError, OutputError, convert_os_error
 from nmt_cli.files import stage_file
+from nmt_cli.formats import TEXT, find_by_name
 from nmt_cli.text.escapes import protect_terminal
 
 if TYPE_CHECKING:
@@ -94,6 +95,20 @@ class OutputFiles(AbstractContextManager["OutputFiles"]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
         return self.stack.__exit__(kind, error, trace)
+
+    def require_formats(self, documents: Sequence[Document]) -> None:
+        """Raises OptionError for a name with the ending of another format, and a terminal that cannot show a format."""
+        for document, target in zip(documents, self.targets, strict=False):  # lines of several files go into one
+            source, format, implied = Path(document.source.name), document.format, find_by_name(target)
+            is_free = implied in (None, format) or (implied is TEXT and not format.is_binary)
+            if format is not TEXT and target.suffix.lower() != source.suffix.lower() and not is_free:
+                hint = f"end it as that: {target.with_suffix(source.suffix)}"
+                raise OptionError(f"-o {target}: the translation of {source} is {format.title}, too", hint=hint)
+        for document in [] if self.targets else documents:
+            if document.format.is_binary and self.stream.isatty():
+                name = Path(document.source.name)
+                hint = f"name a file: -o {name.with_stem(f'{name.stem}-translated').name}"
+                raise OptionError(f"{name} is {document.format.title}, which a terminal cannot show", hint=hint)
 
     def start_file(self, path: Path) -> None:
         """Completes the previous file and begins the next."""

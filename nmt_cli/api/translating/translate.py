@@ -63,6 +63,7 @@ def run_translation(request: TranslationRequest, console: Console) -> Translatio
     memory = open_memory(request, card, writer, console)
     opener = open_documents(request, card, writer, memory, console)
     documents = opener.open_files(inputs, outputs.targets, is_apart=outputs.is_apart)
+    outputs.require_formats(documents)
     if not request.has_folder:
         require_room(request, documents)
     report = open_report(request, documents, card, are_apart=outputs.is_apart)

@@ -47,7 +47,7 @@ def test_the_page_follows_the_training() -> None:
         timer = threading.Timer(0.2, lambda: looks.append(ask(url)))
         timer.start()
     timer.join()
-    assert "Refresh" not in looks[0].headers and "training has ended." in looks[0].read().decode()
+    assert "Refresh" not in looks[0].headers and "Training has ended." in looks[0].read().decode()
     with pytest.raises(OSError):
         ask(url)
 

@@ -15,6 +15,8 @@ from nmt_cli.api.translating.output_files import OutputFiles, name_outputs
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.errors import DataError, OptionError, OutputError
+from nmt_cli.formats import BY_NAME
+from nmt_cli.text.escapes import protect_terminal
 
 
 class Lines(Document):
@@ -29,6 +31,50 @@ def make_files(folder: Path, *names: str) -> list[Path]:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(name)
     return [folder / name for name in names]
+
+
+def open_as(name: str, format: str) -> Lines:
+    document = Lines(DocumentSource([], name, DocumentConfig(), "de"))
+    document.format = BY_NAME[format]
+    return document
+
+
+@pytest.mark.parametrize(
+    ("source", "format", "target"),
+    [("a.srt", "srt", "a.vtt"), ("a.docx", "docx", "a.txt"), ("a.docx", "docx", "a.pdf"), ("a.csv", "csv", "a.tsv")],
+)
+def test_a_translation_has_the_ending_of_its_source(tmp_path: Path, source: str, format: str, target: str) -> None:
+    with pytest.raises(OptionError, match=f"of {source} is ") as raised:
+        OutputFiles([tmp_path / target], io.BytesIO()).require_formats([open_as(source, format)])
+    assert raised.value.hint == f"end it as that: {tmp_path / Path(target).stem}{Path(source).suffix}"
+
+
+@pytest.mark.parametrize(
+    ("source", "format", "target"),
+    [
+        ("a.srt", "srt", "b.srt"),
+        ("a.txt", "text", "a.html"),  # lines may be anything
+        ("a.srt", "srt", "a.txt"),  # which a person can read
+        ("a.docx", "docx", "a.new"),
+        ("strings.xml", "android", "other.xml"),
+        ("a.tsv", "tsv", "a.de"),
+    ],
+)
+def test_other_names_are_free(tmp_path: Path, source: str, format: str, target: str) -> None:
+    OutputFiles([tmp_path / target], io.BytesIO()).require_formats([open_as(source, format)])
+
+
+def test_a_terminal_gets_no_binary_document() -> None:
+    class Terminal(io.BytesIO):
+        def isatty(self) -> bool:
+            return True
+
+    OutputFiles([], io.BytesIO()).require_formats([open_as("a.docx", "docx")])
+    protected = protect_terminal(Terminal())
+    OutputFiles([], protected).require_formats([open_as("a.srt", "srt")])
+    with pytest.raises(OptionError, match="a terminal cannot show") as raised:
+        OutputFiles([], protected).require_formats([open_as("a.docx", "docx")])
+    assert raised.value.hint == "name a file: -o a-translated.docx"
 
 
 def test_a_name_is_one_file_and_a_directory_or_pattern_one_for_each(tmp_path: Path) -> None:
