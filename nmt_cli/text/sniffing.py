@@ -139,3 +139,21 @@ def check_encoding(encoding: str, where: str = "--encoding") -> str:
         raise OptionError(
             f"{where}: there is no encoding {encoding!r}", hint="common ones are utf-8, utf-16, cp1252, shift_jis"
         ) from error
+
+
+def is_cp1252(data: bytes) -> bool:
+    """Whether `data` is valid in the encoding of Western Windows."""
+    try:
+        data.decode("cp1252")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def is_western(data: bytes) -> bool:
+    """Whether bytes are cp1252 as Western languages use it: accented letters among plain ones."""
+    if data.isascii():
+        return True
+    letters = re.findall(rb"[\xc0-\xff]+", data)
+    in_runs = sum(len(run) for run in letters if len(run) > 1)
+    return is_cp1252(data) and 2 * in_runs <= max(2, sum(map(len, letters)))

@@ -1,7 +1,8 @@
 """Works on blocks with Ray, on this machine's cores or on a cluster. The only module that imports Ray.
 
 Blocks, answers and the work itself, with the content of its files, travel through Ray; so the machines need not share
-files, but nmt-cli must be installed on each. A block is a task, on one core of any machine. If its process or machine
+files, but nmt-cli must be installed on each. A block may name a part of a file: a machine that sees the file reads it
+there, another gets its content. A block is a task, on one core of any machine. If its process or machine
 dies, Ray runs the task again elsewhere; its answer is received once, in its place.
 """
 
@@ -16,6 +17,7 @@ from typing import Any
 
 from nmt_cli import ENVIRONMENT
 from nmt_cli.errors import MissingExtraError, NotFoundError, WorkerError, explain_install
+from nmt_cli.text.line_parts import MissingPartError
 from nmt_cli.workers.work import ATTEMPTS, Work, WorkAnswer, Workers, WorkItem, report_lost, serve_blocks
 
 AUTO = "auto"
@@ -48,7 +50,15 @@ class RayCluster(Workers[WorkItem, WorkAnswer]):
         return max(1, int(import_ray().cluster_resources().get("CPU", 1)))
 
     def submit_block(self, block: WorkItem) -> Callable[[], WorkAnswer]:
-        return partial(receive_answer, block, self.answer_remotely(block))
+        return partial(self.wait, block, self.answer_remotely(block))
+
+    def wait(self, block: Any, reference: Any) -> WorkAnswer:
+        """Waits for an answer; a block of a file that a machine does not see is sent again, with its content."""
+        try:
+            answer: WorkAnswer = receive_answer(block, reference)
+        except MissingPartError:
+            answer = receive_answer(block, self.answer_remotely(block.carry()))
+        return answer
 
 
 def answer_block(key: str, packed: list[Any], block: Any) -> bytes:

@@ -11,7 +11,6 @@ import gzip
 import hashlib
 import io
 import lzma
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,9 +29,9 @@ from nmt_cli.corpus.formats.decompress import (
 from nmt_cli.corpus.formats.inputs import STDIN
 from nmt_cli.errors import DataError
 from nmt_cli.files import require_file
-from nmt_cli.text.sniffing import check_encoding, find_wide_encoding
+from nmt_cli.text.line_parts import MAXIMUM_LINE, LinePart, LineReader, is_plain
+from nmt_cli.text.sniffing import check_encoding, find_wide_encoding, is_cp1252, is_western
 
-MAXIMUM_LINE = 1 << 20  # bytes; no sentence is longer, and memory is finite
 MAXIMUM_EXPANSION = 200  # times; text is compressed to a tenth, rarely to a fiftieth
 LARGE = 1 << 26  # bytes up to which no expansion is refused
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -79,6 +78,8 @@ class InputStream:
         self.guesses_encoding = False  # whether lines that are not UTF-8 may be read as cp1252, as of spreadsheets
         self.guessed_encoding: str | None = None
         self.has_utf8 = False  # whether a line was UTF-8 and no ASCII
+        self._place: LinePart | None = None  # where the text begins, if it is in the file as it is read
+        self._lines = LineReader(io.BytesIO())  # of `read_lines`
 
     @property
     def bytes_read(self) -> int:
@@ -99,7 +100,9 @@ class InputStream:
             self._raw, self._counter = raw, CountingReader(raw, self._peeked)
             file = io.BufferedReader(self._counter, CHUNK)
             try:
-                content = io.BufferedReader(self.guard_expansion(self.decompress(file), file), CHUNK)
+                unpacked = self.decompress(file)
+                self._place = LinePart.begin(self.path) if unpacked is file and self.path != STDIN else None
+                content = io.BufferedReader(self.guard_expansion(unpacked, file), CHUNK)
                 yield content if keep_encoding else self.convert_to_utf8(content)
                 while file.read(CHUNK):
                     pass
@@ -171,9 +174,11 @@ class InputStream:
         start = content.peek(CHUNK)[:64]
         encoding = find_utf16(start) if self.encoding is None else self.encoding
         if encoding not in (None, "utf-8"):
+            self._place = None
             return io.BufferedReader(ChunkReader(self.transcode_chunks(content, encoding)), CHUNK)
         if start.startswith(BYTE_ORDER_MARK):
-            content.read(len(BYTE_ORDER_MARK))
+            mark = content.read(len(BYTE_ORDER_MARK))
+            self._place = self._place and self._place._replace(start=len(mark))
         return content
 
     def transcode_chunks(self, file: BinaryIO, encoding: str) -> Iterator[bytes]:
@@ -192,13 +197,31 @@ class InputStream:
     def read_lines(self) -> Iterator[tuple[int, str]]:
         """Yields the number of each line, from 1, and its text with the line end. Only a line feed ends a line."""
         with self.open() as file:
-            while data := file.readline(MAXIMUM_LINE + 1):
+            self._lines = LineReader(file, self._place)
+            while data := self._lines.read():
                 self.lines_seen += 1
                 if len(data) > MAXIMUM_LINE:
                     self.refuse_long_line()
                 if self.lines_seen == 1 and b"\r" in data.rstrip(b"\r\n") and not data.endswith(b"\n"):
                     self.refuse_carriage_returns()
                 yield self.lines_seen, self.decode_line(data)
+        self._lines = LineReader(io.BytesIO())
+
+    def look_ahead(self, count: int) -> list[bytes]:
+        """Returns the next lines, at most `count`, if they can be read as a part of the file; empty if not.
+
+        They must be UTF-8 without surprises: what is guessed or refused depends on the lines before.
+        """
+        if self._lines.place is None or self.guessed_encoding is not None:
+            return []
+        lines = self._lines.look_ahead(count)
+        return lines if is_plain(lines) else []
+
+    def take_parts(self, lines: list[bytes]) -> Iterator[LinePart]:
+        """Takes the lines that `look_ahead` has returned, and yields them as a part of the file."""
+        self.lines_seen += len(lines)
+        self.has_utf8 = self.has_utf8 or not all(map(bytes.isascii, lines))
+        yield from self._lines.take_parts(lines)
 
     def decode_line(self, data: bytes) -> str:
         """Decodes the line that was just read."""
@@ -266,21 +289,3 @@ def find_utf16(start: bytes) -> str | None:
     if start.startswith(UTF_16_MARKS):
         return "utf-16"
     return find_wide_encoding(start)
-
-
-def is_cp1252(data: bytes) -> bool:
-    """Whether `data` is valid in the encoding of Western Windows."""
-    try:
-        data.decode("cp1252")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def is_western(data: bytes) -> bool:
-    """Whether bytes are cp1252 as Western languages use it: accented letters among plain ones."""
-    if data.isascii():
-        return True
-    letters = re.findall(rb"[\xc0-\xff]+", data)
-    in_runs = sum(len(run) for run in letters if len(run) > 1)
-    return is_cp1252(data) and 2 * in_runs <= max(2, sum(map(len, letters)))

@@ -8,7 +8,8 @@ the codes of the two languages, known from the options or the file's name. The t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from nmt_cli.corpus.formats.reader import Reader, Row
@@ -23,14 +24,21 @@ class JsonLinesReader(Reader):
     has_columns = True
     expects = 'one object per line: {"source": "...", "target": "..."}'
 
+    @property
+    def has_parts(self) -> bool:
+        return not self.options.other_columns  # of which it is told whether any line has them
+
     def read_rows(self) -> Iterator[Row]:
+        return self.parse_lines(self.stream.read_lines())
+
+    def parse_lines(self, *sides: Iterable[tuple[int, str]]) -> Iterator[Row]:
         options = self.options
         languages = guess_languages(self.file.files[0].name)
         source_keys: tuple[str, ...] = (*SOURCE_KEYS, options.source_language or languages[0])
         target_keys: tuple[str, ...] = (*TARGET_KEYS, options.target_language or languages[1])
         if options.one_side:
             source_keys, target_keys = (*source_keys, TEXT_KEY), (*target_keys, TEXT_KEY)
-        for line, text in self.stream.read_lines():
+        for line, text in chain(*sides):
             if text.isspace():
                 yield Row(line, "", "")
                 continue

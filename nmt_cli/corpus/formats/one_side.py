@@ -5,8 +5,9 @@ Each text is on both sides of its row, except in files of pairs, from which the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from nmt_cli.corpus.formats import READERS, recognise_input
 from nmt_cli.corpus.formats.input_stream import InputStream
@@ -24,8 +25,13 @@ class PlainTextReader(Reader):
     guesses_encoding = True
     expects = "one sentence per line"
 
+    has_parts = True
+
     def read_rows(self) -> Iterator[Row]:
-        for line, text in self.stream.read_lines():
+        return self.parse_lines(self.stream.read_lines())
+
+    def parse_lines(self, *sides: Iterable[tuple[int, str]]) -> Iterator[Row]:
+        for line, text in chain(*sides):
             sentence = text.rstrip("\r\n")
             yield Row(line, sentence, sentence)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from functools import cached_property
 from itertools import zip_longest
 from typing import NoReturn
 
@@ -15,20 +16,30 @@ from nmt_cli.text.wrapping import format_count
 class ParallelReader(Reader):
     guesses_encoding = True
     expects = "one sentence per line"
+    has_parts = True
+
+    @cached_property
+    def lengths(self) -> tuple[array[int], array[int]]:
+        """The lengths of the lines so far, from which it is found where the files diverge."""
+        return array("i"), array("i")
+
+    def measure_lines(self, *sides: Sequence[Sized]) -> None:
+        for lengths, lines in zip(self.lengths, sides, strict=True):
+            lengths.extend(map(len, lines))
 
     def read_rows(self) -> Iterator[Row]:
-        lengths = (array("i"), array("i"))  # characters of each line so far, to find where the files diverge
         sides = [stream.read_lines() for stream in self.streams]
-        for line, (source, target) in enumerate(zip_longest(*sides), start=1):
+        for source, target in zip_longest(*sides):
             if source is None or target is None:
-                self.refuse_unequal(lengths, sides)
-            lengths[0].append(len(source[1]))
-            lengths[1].append(len(target[1]))
-            yield Row(line, source[1].rstrip("\r\n"), target[1].rstrip("\r\n"))
+                self.refuse_unequal(sides)
+            self.measure_lines([source[1]], [target[1]])
+            yield from self.parse_lines([source], [target])
 
-    def refuse_unequal(
-        self, lengths: tuple[array[int], array[int]], sides: list[Iterator[tuple[int, str]]]
-    ) -> NoReturn:
+    def parse_lines(self, *sides: Iterable[tuple[int, str]]) -> Iterator[Row]:
+        for (line, source), (_, target) in zip(*sides, strict=True):
+            yield Row(line, source.rstrip("\r\n"), target.rstrip("\r\n"))
+
+    def refuse_unequal(self, sides: list[Iterator[tuple[int, str]]]) -> NoReturn:
         """Raises a DataError that says how many lines each file has, and where they diverge."""
         from nmt_cli.corpus.checks.shifted import find_shifts  # numpy, which reading does not need
 
@@ -36,7 +47,7 @@ class ParallelReader(Reader):
             for _ in lines:
                 pass
         first, second = self.streams
-        shifts = find_shifts(*lengths)
+        shifts = find_shifts(*self.lengths)
         where = f"the lines seem to be shifted from about line {shifts[0].first + 1:,} on" if shifts else ""
         raise DataError(
             f"{first.name} has {format_count(first.lines_seen, 'line')}, {second.name} has {second.lines_seen:,}",

@@ -6,13 +6,15 @@ Knows no format. A format is a subclass in a neighbouring file and an entry of `
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from typing import ClassVar, NamedTuple, NoReturn
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from copy import copy
+from typing import ClassVar, NamedTuple, NoReturn, Self
 
 from nmt_cli.corpus.formats.input_stream import InputStream
 from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile, ReadOptions
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.text.columns import find_column
+from nmt_cli.text.line_parts import LinePart
 from nmt_cli.text.tags import TagSet, parse_tag_list
 
 OTHER_ENCODING = "if letters are wrong, name its encoding: --encoding cp1250"
@@ -46,6 +48,8 @@ class Reader(ABC):
         self.headings: Sequence[str] = ()  # the names of its columns
         self.group_columns: Sequence[str] = ()  # those of `--group-column` that it has
         self.has_tag_column = False
+        self.line = 0  # the last that was read
+        self.empty = 0  # rows up to there, one after the other
         self.streams = streams or [InputStream(path, options.encoding) for path in file.files]
         for stream in self.streams:
             stream.guesses_encoding = self.guesses_encoding
@@ -66,12 +70,47 @@ class Reader(ABC):
     def read_rows(self) -> Iterator[Row]:
         """Yields the rows in the order of the file."""
 
+    @property
+    def has_parts(self) -> bool:
+        """Whether each line to come is a row that says nothing of others, which `parse_lines` makes of it."""
+        return False
+
+    def parse_lines(self, *sides: Iterable[tuple[int, str]]) -> Iterator[Row]:
+        """Yields the rows of neighbouring lines of each stream, with their numbers."""
+        raise NotImplementedError
+
+    def measure_lines(self, *sides: Sequence[Sized]) -> None:
+        """Is told of the lines of each stream that become parts."""
+        return None
+
+    def take_parts(self, count: int) -> tuple[LinePart, ...]:
+        """Takes the lines of the next `count` rows as a part of each file; none if only iteration can read them.
+
+        A whole part without text is left to iteration, which refuses too many of them.
+        """
+        if not self.has_parts or any(stream.lines_seen != self.line for stream in self.streams):
+            return ()
+        lines = [stream.look_ahead(count) for stream in self.streams]
+        blank = min(map(count_blank, lines))
+        if len(set(map(len, lines))) > 1 or blank == len(lines[0]):
+            return ()
+        self.empty, self.line = blank, self.line + len(lines[0])
+        self.measure_lines(*lines)
+        return tuple(part for stream, some in zip(self.streams, lines, strict=True) for part in stream.take_parts(some))
+
+    def detach(self) -> Self:
+        """Returns a copy that parses lines and can be pickled, but has nothing to read."""
+        detached = copy(self)
+        detached.streams = ()
+        return detached
+
     def __iter__(self) -> Iterator[Row]:
-        row, empty = None, 0
+        row = None
         try:
             for row in self.read_rows():
-                empty = 0 if row.source or row.target else empty + 1
-                if empty > MAXIMUM_EMPTY:
+                self.line = row.line
+                self.empty = 0 if row.source or row.target else self.empty + 1
+                if self.empty > MAXIMUM_EMPTY:
                     self.refuse(row.line, f"{MAXIMUM_EMPTY:,} empty lines in a row", "take them out")
                 yield row
         finally:
@@ -101,6 +140,11 @@ class Reader(ABC):
     def refuse_missing_column(self, line: int, columns: int, needed: int) -> NoReturn:
         """Raises DataError for a line whose `columns` columns do not include the column `needed`, from 1."""
         self.refuse(line, f"{columns} column{'' if columns == 1 else 's'}, but column {needed} is needed")
+
+
+def count_blank(lines: Sequence[bytes]) -> int:
+    """Returns the number of blank lines at the end."""
+    return next((number for number, line in enumerate(reversed(lines)) if line.strip()), len(lines))
 
 
 def find_known_columns(columns: Sequence[str], header: Sequence[str], width: int) -> dict[str, int]:

@@ -6,7 +6,7 @@ The columns and the header are found in the first records (`table_columns.py`).
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from nmt_cli.corpus.formats.reader import Reader, Row
@@ -23,6 +23,8 @@ class TableReader(Reader):
     """The base of readers of tables: a subclass yields the records."""
 
     has_columns = True
+    layout = Layout(0, 1)  # found when reading begins
+    awaits_header = True
 
     @abstractmethod
     def read_records(self) -> Iterator[TableRecord]:
@@ -31,17 +33,22 @@ class TableReader(Reader):
     def read_rows(self) -> Iterator[Row]:
         records = self.read_records()
         sample = take_sample(records)
-        layout = self.choose_layout([cells for _, cells in sample])
+        self.layout = self.choose_layout([cells for _, cells in sample])
+        self.awaits_header = self.layout.has_header
+        yield from self.read_cells(chain(sample, records))
+
+    def read_cells(self, records: Iterable[TableRecord]) -> Iterator[Row]:
+        """Yields the rows of records, except the header if it is still to come."""
+        layout = self.layout
         needed = 1 + max(layout.source, layout.target)
         may_be_more = (layout.source, layout.target) == (0, 1) and not self.has_chosen_columns
-        awaits_header = layout.has_header
-        for line, cells in chain(sample, records):
+        for line, cells in records:
             if len(cells) < needed or not any(map(str.strip, cells)):
                 if any(map(str.strip, cells)):
                     self.refuse_short_row(line, len(cells), needed)
                 yield Row(line, "", "")
-            elif awaits_header:
-                awaits_header = False
+            elif self.awaits_header:
+                self.awaits_header = False
             else:
                 group, tags = (read_cell(cells, column) for column in (layout.group, layout.tags))
                 has_more = may_be_more and len(cells) > max(2, len(layout.headings))

@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,23 +23,27 @@ from nmt_cli.corpus.steps.context import find_contexts
 from nmt_cli.corpus.steps.reading import PrepareProgress
 from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.corpus.steps.subwords import CHUNK, SIDES, LearnedSubwords, mask_pairs
-from nmt_cli.corpus.steps.written import read_written
+from nmt_cli.corpus.steps.written import parse_written
 from nmt_cli.corpus.tag_rows import prepend_contexts, prepend_tag_sets
+from nmt_cli.text.line_parts import LinePart, cut_file
 from nmt_cli.text.tags import TagSet
 from nmt_cli.workers.choice import ExecutorConfig, share_blocks
 
 
 class SplitBlock(NamedTuple):
-    """N neighbouring pairs of a written split."""
+    """N neighbouring pairs of a written split, which whoever encodes them reads from there."""
 
     split: str
-    first: int  # the number of the first pair in the split
-    pairs: list[tuple[str, str]]
+    part: LinePart
     contexts: list[tuple[str, str] | None]  # (N,) the pairs that they are learned behind
     tags: list[TagSet]  # (N,)
 
     def __str__(self) -> str:
-        return f"pairs {self.first + 1:,} to {self.first + len(self.pairs):,} of {self.split}"
+        return f"pair {self.part.first:,} of {self.split}, and those after it"
+
+    def carry(self) -> SplitBlock:
+        """Returns the block with the content of the file, for a machine that does not see it."""
+        return self._replace(part=self.part.carry())
 
 
 class EncodedBlock(NamedTuple):
@@ -65,8 +68,8 @@ class Encoding:
 
     def encode_block(self, block: SplitBlock) -> EncodedBlock:
         """Encodes the pairs of a block, with placeholders for protected spans shared by both sides."""
-        limit = self.config.max_source_length
-        masked, is_truncated = mask_pairs(block.pairs, self.config), np.zeros(len(block.pairs), np.bool_)
+        limit, pairs = self.config.max_source_length, parse_written(block.part)
+        masked, is_truncated = mask_pairs(pairs, self.config), np.zeros(len(pairs), np.bool_)
         before = [None if context is None else mask_pair(*context) for context in block.contexts]
         ids: dict[Side, Ragged] = {}
         for side in self.config.text_sides:
@@ -100,7 +103,7 @@ def encode_splits(
     def read_blocks() -> Iterator[SplitBlock]:
         for split, rows in splits.by_name.items():
             for block in read_split(directory / f"{split}.tsv", split, rows, pairs, encoding.config):
-                waiting.append((split, rows[block.first :][: len(block.pairs)]))
+                waiting.append((split, rows[block.part.first - 1 :][: len(block.tags)]))
                 yield block
 
     with ExitStack() as stack:
@@ -121,12 +124,10 @@ def encode_splits(
 
 def read_split(path: Path, split: str, rows: IntArray, pairs: Pairs, config: PrepareConfig) -> Iterator[SplitBlock]:
     """Yields the pairs of a written split, which are those of these rows, CHUNK at a time."""
-    written, first = read_written(path), 0
-    while block := list(islice(written, CHUNK)):
-        block_rows = rows[first : first + len(block)]
+    for part in cut_file(path, CHUNK):
+        block_rows = rows[part.first - 1 :][:CHUNK]
         tags = [pairs.tag_sets[number] for number in pairs.facts.tags[block_rows].tolist()]
-        yield SplitBlock(split, first, block, find_contexts(pairs, split, block_rows, config), tags)
-        first += len(block)
+        yield SplitBlock(split, part, find_contexts(pairs, split, block_rows, config), tags)
 
 
 def make_writer(directory: Path, split: str, side: Side, subwords: LearnedSubwords) -> RaggedWriter:

@@ -11,13 +11,15 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nmt_cli.corpus.checks import CHECKS, PAIR_CHECKS, TEXT_CHECKS
 from nmt_cli.corpus.checks.scripts import find_main_scripts
-from nmt_cli.corpus.formats.reader import Row
+from nmt_cli.corpus.formats.reader import Reader, Row
 from nmt_cli.corpus.pairs import PairFacts, Pairs
+from nmt_cli.text.line_parts import LinePart
 from nmt_cli.text.normalise import count_words, hash_text, make_sentence_key, normalise
-from nmt_cli.text.tags import TagSet, merge_tags
+from nmt_cli.text.tags import TagSet, merge_tags, reverse_tags
 
 CHECK_BITS = {check.name: 1 << number for number, check in enumerate(CHECKS)}
 ORIGINALS = 3  # per chunk and check: pairs whose text before mending is remembered for the report
@@ -29,8 +31,8 @@ class ExaminedChunk:
 
     source: bytes  # the texts one after the other
     target: bytes
-    source_sizes: list[int]  # (N,) bytes
-    target_sizes: list[int]
+    source_sizes: NDArray[np.int64]  # (N,) bytes
+    target_sizes: NDArray[np.int64]
     facts: PairFacts
     originals: dict[int, tuple[str, str]]  # by row: some texts before mending
     more_columns: int  # lines with a third column
@@ -49,18 +51,44 @@ class Chunk:
         return f"line {self.rows[0].line:,} of input {self.number + 1}, and those after it"
 
 
+class ChunkOfFile(NamedTuple):
+    """A chunk that whoever works on it reads from the files of its input."""
+
+    number: int  # of the input
+    parts: tuple[LinePart, ...]  # of each file
+    keep: frozenset[str]
+    parser: Reader
+    is_reversed: bool
+
+    def __str__(self) -> str:
+        return f"line {self.parts[0].first:,} of input {self.number + 1}, and those after it"
+
+    def read(self) -> Chunk:
+        rows = self.parser.parse_lines(*(part.read_lines() for part in self.parts))
+        return Chunk(self.number, [*(map(swap_sides, rows) if self.is_reversed else rows)], self.keep)
+
+    def carry(self) -> ChunkOfFile:
+        """Returns the chunk with the content of its files, for a machine that does not see them."""
+        return self._replace(parts=tuple(part.carry() for part in self.parts))
+
+
+def swap_sides(row: Row) -> Row:
+    return row._replace(source=row.target, target=row.source, tags=reverse_tags(row.tags))
+
+
 class Examination(NamedTuple):
     """The work of examining chunks. Implements `workers.work.Work`."""
 
-    def start(self, *, threads: int | None = None) -> Callable[[Chunk], ExaminedChunk]:
+    def start(self, *, threads: int | None = None) -> Callable[[Chunk | ChunkOfFile], ExaminedChunk]:
         return examine
 
     def pack(self) -> Examination:
         return self
 
 
-def examine(chunk: Chunk) -> ExaminedChunk:
+def examine(chunk: Chunk | ChunkOfFile) -> ExaminedChunk:
     """Normalises, mends and measures each pair of a chunk."""
+    chunk = chunk.read() if isinstance(chunk, ChunkOfFile) else chunk
     menders = [(CHECK_BITS[check.name], check.mend_text, check.name not in chunk.keep) for check in TEXT_CHECKS]
     pair_checks = [(CHECK_BITS[check.name], check.has_problem) for check in PAIR_CHECKS]
     texts: tuple[list[str], list[str]] = ([], [])
@@ -103,7 +131,7 @@ def measure_pairs(
     count = len(flags)
     tag_sets = list(dict.fromkeys(row.tags for row in chunk.rows))
     encoded = [[text.encode() for text in side] for side in texts]
-    sizes = [[len(data) for data in side] for side in encoded]
+    sizes = [np.fromiter(map(len, side), np.int64, count=count) for side in encoded]
     keys = [np.frombuffer(b"".join([hash_text(make_sentence_key(t)) for t in side]), np.uint64) for side in texts]
     facts = PairFacts(
         flags=np.array(flags, np.uint32),
@@ -131,8 +159,8 @@ def measure_pairs(
 def add_chunk(examined: ExaminedChunk, pairs: Pairs) -> None:
     """Appends an examined chunk to `pairs`."""
     first = len(pairs)
-    pairs.source.extend(examined.source, np.array(examined.source_sizes, np.int64))
-    pairs.target.extend(examined.target, np.array(examined.target_sizes, np.int64))
+    pairs.source.extend(examined.source, examined.source_sizes)
+    pairs.target.extend(examined.target, examined.target_sizes)
     of_input = pairs.input_tags[int(examined.facts.input_numbers[0])] if pairs.input_tags else ()
     numbers = [pairs.number_tags(merge_tags(of_input, tags)) for tags in examined.tag_sets]
     facts = replace(examined.facts, tags=np.array(numbers, np.uint16)[examined.facts.tags])

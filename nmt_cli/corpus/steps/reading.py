@@ -14,14 +14,14 @@ from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats import open_reader
 from nmt_cli.corpus.formats.input_stream import InputStream
 from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile, ReadOptions, require_input
-from nmt_cli.corpus.formats.reader import Reader, Row
+from nmt_cli.corpus.formats.reader import Reader
 from nmt_cli.corpus.manifest import FileRecord
 from nmt_cli.corpus.pairs import Pairs, Role
-from nmt_cli.corpus.steps.examine import Chunk, Examination, add_chunk
+from nmt_cli.corpus.steps.examine import Chunk, ChunkOfFile, Examination, add_chunk, swap_sides
 from nmt_cli.corpus.steps.tagging import turn_tags
 from nmt_cli.corpus.steps.workspace import ReadingJournal
 from nmt_cli.errors import DataError, find_nearest
-from nmt_cli.text.tags import TagPurpose, find_tag_value, reverse_tags
+from nmt_cli.text.tags import TagPurpose, find_tag_value
 from nmt_cli.workers.choice import ExecutorConfig, share_blocks
 
 PrepareProgress = Callable[[str, int, int], None]  # the stage, what is done, and the total (0: unknown)
@@ -160,13 +160,13 @@ def refuse_unknown_columns(readers: list[Reader], config: PrepareConfig) -> None
         raise DataError(f"{option}: no input has a column {column!r}", hint=hint)
 
 
-def read_chunks(readers: list[Reader], config: PrepareConfig) -> Iterator[Chunk]:
-    """Yields the rows of all inputs in chunks that never mix inputs."""
+def read_chunks(readers: list[Reader], config: PrepareConfig) -> Iterator[Chunk | ChunkOfFile]:
+    """Yields the rows of all inputs in chunks that never mix inputs; of what follows the first, where they are."""
+    keep = frozenset(config.keep)
     for number, reader in enumerate(readers):
-        rows = map(swap_sides, reader) if config.reverse else iter(reader)
+        rows = iter(reader)
         while chunk := list(islice(rows, CHUNK)):
-            yield Chunk(number, chunk, frozenset(config.keep))
-
-
-def swap_sides(row: Row) -> Row:
-    return row._replace(source=row.target, target=row.source, tags=reverse_tags(row.tags))
+            yield Chunk(number, list(map(swap_sides, chunk)) if config.reverse else chunk, keep)
+            parser = reader.detach()  # which knows the columns now
+            while parts := reader.take_parts(CHUNK):
+                yield ChunkOfFile(number, parts, keep, parser, config.reverse)

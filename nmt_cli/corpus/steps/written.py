@@ -12,6 +12,7 @@ from nmt_cli.arrays.scratch import ROW, iterate_blocks, place_in_partitions
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.pairs import SELECTED, Pairs, Texts
 from nmt_cli.corpus.steps.held_out import REASONS
+from nmt_cli.text.line_parts import LinePart
 
 MOVED = 200_000  # pairs whose lines are brought into another order at a time
 MOVED_LINES, MOVED_ENDS = "moved.lines", "moved.ends"
@@ -86,3 +87,9 @@ def read_written(path: Path) -> Iterator[tuple[str, str]]:
         for line in lines:
             source, target = line.rstrip("\n").split("\t")
             yield source, target
+
+
+def parse_written(part: LinePart) -> list[tuple[str, str]]:
+    """Returns the pairs of a part of such a file. Raises MissingPartError."""
+    rows = (line.rstrip("\n").split("\t") for _, line in part.read_lines())
+    return [(source, target) for source, target in rows]

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats.inputs import CorpusFile
+from nmt_cli.corpus.formats.reader import Reader, Row
 from nmt_cli.corpus.steps.build import write_rejected
-from nmt_cli.corpus.steps.reading import CorpusInputs, read_pairs
+from nmt_cli.corpus.steps.examine import Chunk, ChunkOfFile
+from nmt_cli.corpus.steps.reading import CorpusInputs, read_chunks, read_pairs
 from nmt_cli.corpus.steps.run_checks import run_checks
+from nmt_cli.errors import DataError
 from nmt_cli.workers.choice import ExecutorConfig
 from support.corpora import toy_pairs, write_tsv
 
@@ -53,3 +59,93 @@ def test_several_processes_read_what_one_reads(tmp_path: Path, monkeypatch: pyte
     assert list(one.source) == list(two.source) and one.originals == two.originals
     for name, array in vars(one.facts).items():
         assert np.array_equal(array, getattr(two.facts, name)), name
+
+
+TEXT = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=9)
+SIDES = st.lists(st.tuples(TEXT, TEXT, st.sampled_from(["\n", "\r\n"])), min_size=1, max_size=30)
+
+
+def write_inputs(folder: Path, rows: list[tuple[str, str, str]], *, has_end: bool) -> dict[str, CorpusFile]:
+    """Writes pairs in each format of lines."""
+    sides = [("a.tsv", "{0}\t{1}{2}"), ("a.en", "{0}{2}"), ("a.de", "{1}{2}"), ("a.jsonl", "[{3}, {4}]{2}")]
+    for name, form in sides:
+        text = "".join(form.format(*row, json.dumps(row[0]), json.dumps(row[1])) for row in rows)
+        (folder / name).write_text(text if has_end else text.rstrip("\r\n"), encoding="utf-8", newline="")
+    two = CorpusFile(folder / "a.en", folder / "a.de")
+    return {"tsv": CorpusFile(folder / "a.tsv"), "two": two, "jsonl": CorpusFile(folder / "a.jsonl")}
+
+
+def shorten_samples(patch: pytest.MonkeyPatch) -> None:
+    """Has the columns of tables found in few lines, so that parts begin behind these."""
+    for module in ("table", "tsv"):
+        patch.setattr(f"nmt_cli.corpus.formats.{module}.SAMPLE", 5)
+
+
+@pytest.mark.parametrize("kind", ["tsv", "two", "jsonl"])
+@given(rows=SIDES, has_end=st.booleans(), is_reversed=st.booleans(), chunk=st.integers(1, 9))
+def test_parts_of_a_file_are_read_as_its_lines(
+    tmp_path_factory: pytest.TempPathFactory,
+    kind: str,
+    rows: list[tuple[str, str, str]],
+    has_end: bool,
+    is_reversed: bool,
+    chunk: int,
+) -> None:
+    file = write_inputs(tmp_path_factory.mktemp("in"), [("First line", "Erste Zeile", "\n"), *rows], has_end=has_end)[
+        kind
+    ]
+    config = PrepareConfig(reverse=is_reversed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nmt_cli.corpus.steps.reading.CHUNK", chunk)
+        shorten_samples(patch)
+        try:
+            by_parts = read_rows(file, config)
+        except DataError as error:
+            by_parts = error.message
+        patch.setattr(Reader, "take_parts", lambda reader, count: ())
+        try:
+            by_lines = read_rows(file, config)
+        except DataError as error:
+            by_lines = error.message
+    assert by_parts == by_lines
+
+
+def read_rows(file: CorpusFile, config: PrepareConfig) -> tuple[list[Row], str, int]:
+    """Returns all rows, the checksum and the size of the input."""
+    inputs = CorpusInputs({"train": [file]}, config)
+    chunks = [
+        chunk.read() if isinstance(chunk, ChunkOfFile) else chunk for chunk in read_chunks(inputs.readers, config)
+    ]
+    (record, *_) = inputs.records.values()
+    return [row for chunk in chunks for row in chunk.rows], record.sha256, record.bytes
+
+
+def test_what_follows_the_first_chunk_is_read_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nmt_cli.corpus.steps.reading.CHUNK", 10)
+    shorten_samples(monkeypatch)
+    plain = write_tsv(tmp_path / "a.tsv", toy_pairs(35))
+    (tmp_path / "a.tsv.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    (tmp_path / "b.tsv").write_bytes(plain.read_bytes() + "caf\u00e9\tcaf\u00e9\n".encode("cp1252"))
+    kinds = {
+        name: [type(chunk) for chunk in read_chunks(open_input(tmp_path / name).readers, PrepareConfig())]
+        for name in ("a.tsv", "a.tsv.gz", "b.tsv")
+    }
+    assert kinds["a.tsv"] == [Chunk, *[ChunkOfFile] * 3]
+    assert kinds["a.tsv.gz"] == [Chunk] * 4
+    assert kinds["b.tsv"] == [Chunk, ChunkOfFile, ChunkOfFile, Chunk]  # whose encoding is guessed
+
+
+def open_input(path: Path) -> CorpusInputs:
+    return CorpusInputs({"train": [CorpusFile(path)]}, PrepareConfig())
+
+
+@pytest.mark.parametrize("blank", ["\n", "\t\n", " \r\n"])
+def test_too_many_empty_lines_are_refused_within_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blank: str
+) -> None:
+    monkeypatch.setattr("nmt_cli.corpus.steps.reading.CHUNK", 10)
+    shorten_samples(monkeypatch)
+    monkeypatch.setattr("nmt_cli.corpus.formats.reader.MAXIMUM_EMPTY", 33)
+    (tmp_path / "a.tsv").write_text("a\tb\n" * 15 + blank * 33 + "a\tb\n" * 9 + blank * 34, newline="")
+    with pytest.raises(DataError, match="line 91: 33 empty lines in a row"):
+        list(read_chunks(open_input(tmp_path / "a.tsv").readers, PrepareConfig()))

@@ -1,0 +1,122 @@
+"""Parts of a file of lines: whoever sees the file reads them by itself. Knows bytes, nothing of what they say."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from collections import deque
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from nmt_cli.errors import DataError
+
+MAXIMUM_LINE = 1 << 20  # bytes; no sentence is longer, and memory is finite
+
+
+class MissingPartError(DataError):
+    """The file is not here, or is not the one that was named."""
+
+
+class LinePart(NamedTuple):
+    """Whole lines of a file, which are its bytes from `start` to `end`; the first of them has the number `first`."""
+
+    path: str
+    state: tuple[int, int]  # the size of the file in bytes, and when it changed, in nanoseconds
+    first: int = 1
+    start: int = 0
+    end: int = 0
+    content: bytes | None = None  # for a machine that does not see the file
+
+    @classmethod
+    def begin(cls, path: Path) -> LinePart | None:
+        """Returns the empty part at the beginning of a file; None for a pipe."""
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        return cls(os.path.abspath(path), (status.st_size, status.st_mtime_ns))
+
+    def read(self) -> bytes:
+        """Returns the bytes. Raises MissingPartError."""
+        if self.content is not None:
+            return self.content
+        try:
+            with open(self.path, "rb") as file:
+                status = os.fstat(file.fileno())
+                if (status.st_size, status.st_mtime_ns) != self.state:
+                    raise MissingPartError(f"{self.path} changed while it was read", hint="start again")
+                file.seek(self.start)
+                return file.read(self.end - self.start)
+        except OSError as error:
+            raise MissingPartError(f"{self.path} went away while it was read", hint="start again") from error
+
+    def read_lines(self) -> Iterator[tuple[int, str]]:
+        """Yields the number and the text of each line, with its end. Only a line feed ends a line."""
+        for number, line in enumerate(io.BytesIO(self.read()), self.first):
+            yield number, line.decode()
+
+    def carry(self) -> LinePart:
+        """Returns the part with its content."""
+        return self._replace(content=self.read())
+
+
+class LineReader:
+    """The lines of a file, one by one or as parts. `place` is the empty part at which its text begins, if it has any.
+
+    Of a line longer than MAXIMUM_LINE, the first bytes are a line.
+    """
+
+    def __init__(self, file: BinaryIO, place: LinePart | None = None) -> None:
+        self.file = file
+        self.place = place
+        self.coming: deque[bytes] = deque()  # lines that were looked at
+
+    def read(self) -> bytes:
+        """Returns the next line; empty at the end."""
+        line = self.coming.popleft() if self.coming else self.file.readline(MAXIMUM_LINE + 1)
+        self.move([line])
+        return line
+
+    def look_ahead(self, count: int) -> list[bytes]:
+        """Returns the next lines, at most `count`."""
+        missing = max(0, count - len(self.coming))
+        self.coming.extend(islice(iter(partial(self.file.readline, MAXIMUM_LINE + 1), b""), missing))
+        return list(islice(self.coming, count))
+
+    def take_parts(self, lines: Sequence[bytes]) -> Iterator[LinePart]:
+        """Takes the lines that were looked at, and yields them as a part, if they are in a file."""
+        part = self.place
+        for _ in lines:
+            self.coming.popleft()
+        self.move(lines)
+        if part is not None and self.place is not None:
+            yield part._replace(end=self.place.start)
+
+    def move(self, lines: Sequence[bytes]) -> None:
+        """Moves the place behind the lines."""
+        if self.place is not None:
+            first, start = self.place.first + len(lines), self.place.start + sum(map(len, lines))
+            self.place = self.place._replace(first=first, start=start)
+
+
+def cut_file(path: Path, count: int) -> Iterator[LinePart]:
+    """Yields the parts of a file, of `count` lines each; the last may have fewer."""
+    with path.open("rb") as file:
+        reader = LineReader(file, LinePart.begin(path))
+        while lines := reader.look_ahead(count):
+            yield from reader.take_parts(lines)
+
+
+def is_plain(lines: Sequence[bytes]) -> bool:
+    """Whether lines are UTF-8 text, and none is too long."""
+    content = b"".join(lines)
+    if b"\0" in content or max(map(len, lines), default=0) > MAXIMUM_LINE:
+        return False
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,63 @@
+"""Parts of files: together they are the file, whatever its lines."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from itertools import chain, islice
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.text.line_parts import LinePart, LineReader, MissingPartError, cut_file
+
+LINES = st.lists(
+    st.one_of(st.sampled_from(["", "\r", " ", "a\u2028b", "é\tü", "x" * 100_000]), st.text(max_size=12)), max_size=30
+)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("parts") / "lines"
+
+
+@given(LINES, st.booleans(), st.integers(1, 7))
+def test_parts_have_all_lines_once(path: Path, lines: list[str], ends: bool, count: int) -> None:
+    content = ("\n".join(lines) + "\n" * ends).encode("utf-8", "replace")
+    path.write_bytes(content)
+    parts = list(cut_file(path, count))
+    assert b"".join(part.read() for part in parts) == content
+    read = list(chain.from_iterable(part.read_lines() for part in parts))
+    assert read == list(enumerate(map(bytes.decode, io.BytesIO(content)), 1))
+    assert all(part.read().count(b"\n") == count for part in parts[:-1])
+
+
+def test_lines_that_were_looked_at_are_still_read(path: Path) -> None:
+    path.write_text("a\nb\nc\nd")
+    with path.open("rb") as file:
+        reader = LineReader(file, LinePart.begin(path))
+        assert reader.read() == b"a\n"
+        assert reader.look_ahead(2) == [b"b\n", b"c\n"] == reader.look_ahead(2)
+        assert reader.read() == b"b\n"
+        assert [part.read() for part in reader.take_parts(reader.look_ahead(9))] == [b"c\nd"]
+        assert reader.read() == b""
+
+
+def test_a_file_that_changed_is_none_of_its_parts(path: Path) -> None:
+    path.write_text("a\nb\n")
+    part, second = cut_file(path, 1)
+    carried = pickle.loads(pickle.dumps(second.carry()))
+    path.write_text("a\nb\nc\n")
+    with pytest.raises(MissingPartError, match="changed while it was read"):
+        part.read()
+    path.unlink()
+    with pytest.raises(MissingPartError, match="went away"):
+        part.read()
+    assert list(carried.read_lines()) == [(2, "b\n")]
+
+
+def test_a_pipe_has_no_parts() -> None:
+    assert LinePart.begin(Path("/dev/null")) is None
+    assert list(islice(LineReader(io.BytesIO(b"a")).take_parts([]), 1)) == []
