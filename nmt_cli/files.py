@@ -256,3 +256,20 @@ def read_umask() -> int:
     umask = os.umask(0)
     os.umask(umask)
     return umask
+
+
+def make_folder_of_process() -> Path:
+    """Makes and returns an empty folder for temporary files, which goes when this process ends, even killed.
+
+    A shell waits for the end of a pipe that ends with the process, and removes it. Windows has none: there it stays.
+    """
+    import subprocess  # which few runs need
+    from tempfile import mkdtemp
+
+    folder = mkdtemp(prefix="nmt.")
+    if os.name != "nt":
+        end, _ = os.pipe()  # the other end stays open as long as this process lives
+        script = 'exec 3<&0; (cat <&3; rm -rf "$0") &'  # no child of this process: Ray kills those of its workers
+        subprocess.run(["/bin/sh", "-c", script, folder], stdin=end, stdout=subprocess.DEVNULL, start_new_session=True)
+        os.close(end)
+    return Path(folder)

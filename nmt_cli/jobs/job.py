@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from nmt_cli.errors import DataError
+from nmt_cli.files import make_folder_of_process
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags
 from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
@@ -16,8 +16,6 @@ from nmt_cli.translation.passages import ContextScope, TextPassage
 from nmt_cli.workers.work import Executor
 
 if TYPE_CHECKING:
-    from tempfile import TemporaryDirectory
-
     from nmt_cli.jobs.packing import PackedFiles
     from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.result import Translation
@@ -39,7 +37,6 @@ class Block(NamedTuple):
 TranslateBlock = Callable[[Block], "list[Translation]"]
 TranslationExecutor = Executor[Block, "list[Translation]"]
 Opener = Callable[[ModelRequest], "Translator"]
-UNPACKED: list[TemporaryDirectory[str]] = []  # folders of packed files, of which some are read late
 
 
 def open_text_translator(request: ModelRequest) -> Translator:
@@ -147,10 +144,7 @@ class Job:
         """Returns the request; that of a packed job names files of this machine, which live as long as the process."""
         if self.files is None:
             return self.request
-        from tempfile import TemporaryDirectory  # as above: which only a cluster needs
-
-        UNPACKED.append(TemporaryDirectory(prefix="nmt."))
-        return self.files.unpack(self.request, Path(UNPACKED[-1].name))
+        return self.files.unpack(self.request, make_folder_of_process())
 
     def score_block(self, translator: Translator, block: Block) -> list[Translation]:
         """Scores the given translations by the model, and checks them like its own."""

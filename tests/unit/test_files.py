@@ -6,7 +6,10 @@ import errno
 import hashlib
 import os
 import stat
+import sys
 from pathlib import Path
+from subprocess import PIPE, Popen
+from time import sleep
 
 import pytest
 
@@ -163,3 +166,18 @@ def test_a_file_to_write_is_refused_before_the_work_but_a_device_is_not(
             require_output(tmp_path / name, "--report")
         assert "--report" in problem.value.hint
     require_output(Path(os.devnull), "--report")
+
+
+def test_a_folder_of_a_process_goes_with_it_though_it_is_killed(tmp_path: Path) -> None:
+    code = "from nmt_cli.files import make_folder_of_process as make; f = make(); (f / 'a').touch(); print(f); input()"
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with Popen([sys.executable, "-c", code], stdin=PIPE, stdout=PIPE, text=True, env=environment) as process:
+        assert process.stdout is not None
+        folder = Path(process.stdout.readline().strip())
+        assert folder.parent == tmp_path and (folder / "a").exists()
+        process.kill()
+    for _ in range(2_000):
+        if not folder.exists():
+            return
+        sleep(0.05)
+    pytest.fail(f"{folder} is still there")

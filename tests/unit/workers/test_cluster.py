@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGKILL
 from time import sleep
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from nmt_cli.errors import DataError, WorkerError
+from nmt_cli.text.line_parts import LinePart, cut_file
 from nmt_cli.workers.cluster import RayCluster
 from support.cluster import kill_machine
 
@@ -72,6 +73,30 @@ def test_errors_are_raised_after_what_came_before(two_machines: Any, tmp_path: P
         with pytest.raises(WorkerError, match="3 workers died in turn at die!"):
             answer_all(["d", "die!"])
     assert answered == ["A", "B", "D"]
+
+
+class PartOfFile(NamedTuple):
+    """A block, as of a file that no machine of the cluster sees."""
+
+    part: LinePart
+
+    def carry(self) -> PartOfFile:
+        return PartOfFile(self.part._replace(content=b"text\n"))
+
+
+class PartWork(LoudWork):
+    """Answers a part of a file by its lines."""
+
+    def start(self, *, threads: int | None = None) -> Callable[[Any], Any]:
+        return lambda block: list(block.part.read_lines())
+
+
+def test_a_file_that_a_machine_does_not_see_is_sent(two_machines: Any, tmp_path: Path) -> None:
+    (tmp_path / "seen").write_text("a\nb\n")
+    blocks = [PartOfFile(part) for part in cut_file(tmp_path / "seen", 1)]
+    blocks[:1] = [PartOfFile(LinePart(str(tmp_path / "unseen"), (5, 0), end=5))]
+    with RayCluster(PartWork(tmp_path / "begun"), two_machines.address) as cluster:
+        assert list(cluster.map_blocks(blocks)) == [[(1, "text\n")], [(2, "b\n")]]
 
 
 def test_no_more_blocks_are_read_ahead_than_the_workers_need(two_machines: Any, tmp_path: Path) -> None:
