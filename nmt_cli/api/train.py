@@ -151,7 +151,7 @@ def run_training(request: TrainRequest, watcher: Watcher, loading: Loading = nul
     plan = make_plan(training.corpus, training.training)
     if not training.role.is_chief:
         watcher.report_request(describe_request(request, training, None))
-        assist_chief(training, watcher, loading)
+        assist_chief(training, watcher, loading, with_synthetic=bool(plan.tasks))
         return None
     continued = request.resume and request.runs > 1 and (request.model / FIRST_RUN).is_dir()
     resumed = request.resume and request.runs == 1  # of several runs, the best so far is no training to resume
@@ -230,7 +230,18 @@ def load_training(*, with_synthetic: bool, keep_stages: bool) -> Callable[[Train
     return partial(train_with_synthetic, keep_stages=keep_stages)
 
 
-def assist_chief(training: TrainingRequest, watcher: Watcher, loading: Loading) -> None:
+def load_assistance(training: TrainingRequest, *, with_synthetic: bool) -> Callable[[TrainingRequest], None]:
+    """Returns the function that takes part in a training, whose import starts TensorFlow."""
+    if not with_synthetic:
+        from nmt_cli.training.run import assist
+
+        return assist
+    from nmt_cli.training.synthetic.final_stage import assist_with_synthetic
+
+    return partial(assist_with_synthetic, model=training.directory)
+
+
+def assist_chief(training: TrainingRequest, watcher: Watcher, loading: Loading, *, with_synthetic: bool) -> None:
     """Trains as a process that is not the chief: it computes its share of each update and writes nothing."""
     from nmt_cli.training.checkpoints.checkpoint import locate_state
 
@@ -239,7 +250,7 @@ def assist_chief(training: TrainingRequest, watcher: Watcher, loading: Loading) 
             locate_state(Path(scratch)).parent.mkdir(parents=True)
             copyfile(locate_state(training.directory), locate_state(Path(scratch)))
         with loading(), silent_tensorflow():
-            from nmt_cli.training.run import assist
+            assist = load_assistance(training, with_synthetic=with_synthetic)
         assist(replace(training, directory=Path(scratch), watcher=AssistantWatcher(watcher)))
 
 

@@ -1,4 +1,7 @@
-"""Measures the cost of an update, a validation and an export on this machine, before a training with a deadline."""
+"""Measures the cost of an update, a validation and an export on this machine, before a training with a deadline.
+
+Of several processes that train together, the costs are those of the chief.
+"""
 
 from __future__ import annotations
 
@@ -40,14 +43,15 @@ def measure_closing(run: TrainingRun, deadline: Deadline) -> None:
     """Sets the costs of a validation and of what follows the last one."""
     validator, keras = run.validator, run.validator.translator
     # 1. Time a validation, on a part of the development set.
-    deadline.validation_seconds = validator.estimate_seconds(run.trainer)
+    deadline.validation_seconds = run.cluster.share_number(validator.estimate_seconds(run.trainer))
     with tempfile.TemporaryDirectory() as folder:
         # 2. Time an export, into a directory that is then removed.
-        deadline.export_seconds = measure_seconds(lambda: export(validator.network, Path(folder)))
+        seconds = measure_seconds(lambda: export(validator.network, Path(folder)))
+        deadline.export_seconds = run.cluster.share_number(seconds)
         # 3. Time the graphs, on the same part.
         engine = OnnxEngine(Path(folder))
         graphs = Translator(engine, keras.source, keras.target, carries=keras.carries, threads=count_cores())
-        share = validator.time_sample(graphs) / deadline.validation_seconds
+        share = run.cluster.share_number(validator.time_sample(graphs)) / deadline.validation_seconds
     averaged = 1 if run.trainer.config.average > 1 else 0  # averaged weights are validated once more
     deadline.validations = 1 + averaged + GREEDY_TRANSLATIONS * share
 
@@ -61,7 +65,7 @@ def measure_update(run: TrainingRun, limit: float) -> float:
     run.trainer.update(first)  # TensorFlow compiles
     seconds: list[float] = []
     for batches in others or [first]:
-        seconds.append(measure_seconds(partial(run.trainer.update, batches)))
+        seconds.append(run.cluster.share_number(measure_seconds(partial(run.trainer.update, batches))))
         if sum(seconds) > limit:
             break
     return mean(seconds)

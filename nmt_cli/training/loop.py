@@ -67,7 +67,7 @@ class TrainingRun:
         meter = self.progress.meter
         for batches in self.batches.make_updates(self.progress.epoch, skip=meter.steps):
             # 1. Stop if the time is up, or if the watcher of any process asks for it.
-            if self.is_time_up or self.cluster.ask_anyone(self.watcher.should_stop()):
+            if self.cluster.ask_chief(self.is_time_up) or self.cluster.ask_anyone(self.watcher.should_stop()):
                 self.stop()
                 return
             # 2. With a deadline, the learning rate follows the clock.
@@ -92,7 +92,7 @@ class TrainingRun:
         """Sets the learning rate for the share of the time that has passed; measures costs again where it is due."""
         self.schedule.set_elapsed_share(deadline.advance())
         if deadline.is_measure_due:
-            deadline.set_validation(self.validator.estimate_seconds(self.trainer))
+            deadline.set_validation(self.cluster.share_number(self.validator.estimate_seconds(self.trainer)))
 
     @property
     def updates(self) -> int:
@@ -170,7 +170,7 @@ class TrainingRun:
         if self.is_ahead_of_history:
             self.save_checkpoint()
             self.finish_epoch(complete=False)
-            if self.is_time_up:
+            if self.cluster.ask_chief(self.is_time_up):
                 self.save_checkpoint()
         elif self.checkpoints.best is None:
             raise KeyboardInterrupt

@@ -17,6 +17,7 @@ import tensorflow as tf
 from numpy.typing import NDArray
 
 from nmt_cli.errors import DataError
+from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.watcher import Validation
 
 NUMBERS = ("loss", "accuracy", "bleu", "chrf")  # of a validation
@@ -33,6 +34,14 @@ class SingleProcess:
     def ask_chief(self, flag: bool) -> bool:
         """Returns whether the flag is true in the chief."""
         return flag
+
+    def share_number(self, number: float) -> float:
+        """Returns the number of the chief."""
+        return number
+
+    def share_deadline(self, deadline: Deadline) -> Deadline:
+        """Returns the deadline of the chief. All processes read its clock, so that they decide alike."""
+        return deadline
 
     def share_validation(self, measure: Callable[[], Validation]) -> Validation:
         """Returns the validation measured by the chief; the other processes get only its numbers."""
@@ -68,6 +77,15 @@ class ProcessCluster(SingleProcess):
         summands = np.array([1.0, *values]) * self.is_chief
         replicas, *totals = self.compiled_sum(tf.constant(summands, tf.float64)).numpy()
         return np.asarray(totals, dtype=np.float64) / float(replicas)
+
+    def share_number(self, number: float) -> float:
+        return float(self.broadcast_from_chief([number])[0])
+
+    def share_deadline(self, deadline: Deadline) -> Deadline:
+        seconds, elapsed = self.broadcast_from_chief([deadline.seconds, deadline.elapsed]).tolist()
+        shared = Deadline(seconds, clock=lambda: self.share_number(deadline.clock()))
+        shared.start(elapsed=elapsed)
+        return shared
 
     def share_validation(self, measure: Callable[[], Validation]) -> Validation:
         measured = measure() if self.is_chief else UNMEASURED

@@ -14,7 +14,7 @@ import keras
 import tensorflow as tf
 
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.errors import DataError, NotFoundError, OptionError
+from nmt_cli.errors import DataError, NotFoundError
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.text.profiling.merging import merge_profiles
@@ -58,8 +58,6 @@ def prepare_run(request: TrainingRequest) -> TrainingRun:
     """Returns a run that is ready for its next update: a new run, or one restored from its checkpoint."""
     request = fit_to_corpus(request)
     corpus, role = request.corpus, request.role
-    if request.training.time and role.processes > 1:
-        raise OptionError(f"--time cannot be used with {role.processes} processes", hint="use --epochs")
     # 1. Choose the devices, before TensorFlow does anything else.
     strategy = make_strategy(request.training, role)
     check_corpus(corpus, request.training)
@@ -80,18 +78,20 @@ def prepare_run(request: TrainingRequest) -> TrainingRun:
 
     # 4. Build the network and its batches. With a deadline, the speed of a small network decides about its size.
     def build(identity: Identity) -> TrainingRun:
-        return build_run(corpus, request.directory, identity, facts, request.watcher, replayed, strategy)
+        run = build_run(corpus, request.directory, identity, facts, request.watcher, replayed, strategy)
+        run.cluster = cluster
+        return run
 
     run = build(identity)
     deadline = request.deadline or Deadline.from_option(config.time)
     if deadline is not None:
+        deadline = cluster.share_deadline(deadline)
         measure_pace(run, deadline)
         larger = choose_larger_size(network, identity.network, run.batches.epoch_rows.pairs, deadline.updates_left)
         if is_open and facts is None and larger != identity.network:
             run = build(replace(identity, network=larger))
             measure_pace(run, deadline)
         start_clock(run, deadline)
-    run.cluster = cluster
     report_start(run, describe_devices(strategy, role), None if facts else request.choice, is_resumed=facts is not None)
     return run
 

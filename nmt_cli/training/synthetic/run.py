@@ -5,9 +5,10 @@
 3. Real and synthetic pairs are mixed.
 4. The model is trained on the mixture.
 
-Every stage can be interrupted and resumed. Sources: Sennrich, Haddow and Birch (2016) for back-translation; Nguyen et
-al. (2020), "Data Diversification"; Caswell, Chelba and Grangier (2019) for the tag; Kim and Rush (2016),
-"Sequence-Level Knowledge Distillation", for what a beam finds and greedy search is to find. Prints nothing.
+Every stage can be interrupted and resumed. Of several processes, the chief alone does all but the last. Sources:
+Sennrich, Haddow and Birch (2016) for back-translation; Nguyen et al. (2020), "Data Diversification"; Caswell, Chelba
+and Grangier (2019) for the tag; Kim and Rush (2016), "Sequence-Level Knowledge Distillation", for what a beam finds
+and greedy search is to find. Prints nothing.
 """
 
 from __future__ import annotations
@@ -36,12 +37,13 @@ from nmt_cli.training.checkpoints import saved_options
 from nmt_cli.training.checkpoints.checkpoint import locate_state
 from nmt_cli.training.checkpoints.saved_options import read_started_facts
 from nmt_cli.training.deadline import Deadline, TooShortError, parse_duration
+from nmt_cli.training.distributed.process import SINGLE_PROCESS
+from nmt_cli.training.distributed.strategy import make_cluster, make_strategy
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import TrainReport, train
-from nmt_cli.training.setup.defaults import count_epochs
+from nmt_cli.training.synthetic.final_stage import fit_request
 from nmt_cli.training.synthetic.helper_work import HelperWork, TaggedBlock, cut_block
 from nmt_cli.training.synthetic.plan import (
-    FEWEST_FINAL_EPOCHS,
     HELPERS_TIME,
     Direction,
     Interrupted,
@@ -60,13 +62,19 @@ from nmt_cli.training.synthetic.selection import (
     WordRatio,
     select_pairs,
 )
-from nmt_cli.training.synthetic.stages import STAGES, Stages, open_translations, read_translations, require_room
+from nmt_cli.training.synthetic.stages import (
+    MIXTURE,
+    STAGES,
+    Stages,
+    open_translations,
+    read_translations,
+    require_room,
+)
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.workers.choice import ExecutorConfig, open_executor
 
 CHANGEABLE = {*saved_options.CHANGEABLE, "epochs", "time"}  # options that may differ when stages are resumed
 BLOCK = 4_096  # sentences between two looks at whether to stop
-MIXTURE = "mixture"
 SEARCHES = {
     "greedy": SearchConfig(beam_size=1),
     "beam": SearchConfig(beam_size=5),
@@ -80,9 +88,8 @@ def train_with_synthetic(request: TrainingRequest, *, keep_stages: bool = False)
     Raises Interrupted if the watcher stops it before the last stage, and the errors of `train`.
     """
     plan = make_plan(request.corpus, request.training)
-    if request.role.processes > 1:
-        raise OptionError("--synthetic cannot be used with several processes", hint="use --synthetic none")
     refuse_lost_stages(request)
+    cluster = make_cluster(make_strategy(request.training, request.role), request.role)
     run = SyntheticRun.open(request, plan)
     # 1. Train the helper models.
     for direction in plan.directions:
@@ -91,7 +98,8 @@ def train_with_synthetic(request: TrainingRequest, *, keep_stages: bool = False)
     selections = [run.translate(task) for task in plan.tasks]
     # 3. Mix real and synthetic pairs.
     corpus = run.mix(selections)
-    # 4. Train the model.
+    # 4. Train the model, for which the other processes have waited.
+    cluster.ask_chief(True)
     report = run.train_model(corpus)
     if not keep_stages and not request.watcher.should_stop():
         run.stages.remove()
@@ -158,7 +166,13 @@ class SyntheticRun:
         with self.stages.run(direction) as directory:
             resume = locate_state(directory).is_file()
             request = replace(
-                self.request, corpus=corpus, directory=directory, training=config, resume=resume, deadline=None
+                self.request,
+                corpus=corpus,
+                directory=directory,
+                training=config,
+                resume=resume,
+                deadline=None,
+                role=SINGLE_PROCESS,
             )
             try:
                 train(request)
@@ -271,18 +285,8 @@ class SyntheticRun:
         if self.request.training.time is not None:
             seconds = parse_duration(self.request.training.time) - self.stages.total_seconds
             deadline = Deadline(max(seconds, 1.0))
-        training, explicit = self.request.training, self.request.explicit
-        if explicit is not None and "epochs" not in explicit:
-            epochs = count_epochs(len(corpus.load_encoded("train").source), fewest=FEWEST_FINAL_EPOCHS)
-            training, explicit = replace(training, epochs=epochs), {*explicit, "epochs"}
-        return replace(
-            self.request,
-            corpus=corpus,
-            training=training,
-            explicit=explicit,
-            deadline=deadline,
-            resume=self.request.resume and read_started_facts(self.request.directory) is not None,
-        )
+        resume = self.request.resume and read_started_facts(self.request.directory) is not None
+        return replace(fit_request(self.request, corpus), deadline=deadline, resume=resume)
 
 
 def refuse_lost_stages(request: TrainingRequest) -> None:

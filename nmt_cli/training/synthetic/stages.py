@@ -27,6 +27,7 @@ from nmt_cli.training.checkpoints.saved_options import SavedOptions, read_starte
 from nmt_cli.training.config import TrainConfig
 
 STATE = "state.json"
+MIXTURE = "mixture"  # the stage in which real and synthetic pairs are mixed
 ROOM_PER_SENTENCE = 400  # bytes of disk, for both texts, their ids and the copy in the mixture
 ROOM_PER_MODEL = 200 * 2**20  # bytes: weights, checkpoints and graphs of a helper model
 

@@ -19,6 +19,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.training.checkpoints.checkpoint import FACTS, locate_state
 from nmt_cli.training.distributed.process import ProcessRole
+from support.corpora import prepare_pairs, toy_pairs
 from support.models import prepare_toy
 
 TESTS = Path(__file__).parents[3]
@@ -57,7 +58,7 @@ def test_what_cannot_be_is_told(text: str) -> None:
 
 
 def trained(
-    corpora: Sequence[Path], work: Path, *, resume: bool = False, steps: Sequence[int]
+    corpora: Sequence[Path], work: Path, *, resume: bool = False, steps: Sequence[int], kind: str = "epochs"
 ) -> list[tuple[int, str]]:
     """Trains in as many processes as there are `corpora`, in `work`/0 and so on; their exit codes and error output."""
     with ExitStack() as stack:
@@ -67,7 +68,7 @@ def trained(
         addresses = [f"127.0.0.1:{free.getsockname()[1]}" for free in sockets]
     processes = []
     for index, corpus in enumerate(corpora):
-        arguments = [str(corpus), str(work / str(index)), str(int(resume)), str(steps[index])]
+        arguments = [str(corpus), str(work / str(index)), str(int(resume)), str(steps[index]), kind]
         environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent)]),
@@ -76,7 +77,7 @@ def trained(
         }
         command = [sys.executable, str(TESTS / "support" / "partner.py"), *arguments]
         processes.append(subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True))
-    errors = [process.communicate(timeout=300)[1] for process in processes]
+    errors = [process.communicate(timeout=900)[1] for process in processes]
     return [(process.returncode, text) for process, text in zip(processes, errors, strict=True)]
 
 
@@ -107,6 +108,32 @@ def test_two_processes_learn_what_one_would_also_when_stopped_and_resumed(
     np.testing.assert_allclose(together, alone, rtol=1e-5)  # sums in another order: 1e-7 apart
     ModelDirectory.load(tmp_path / "two" / "0")
     assert not (tmp_path / "two" / "1" / "model.json").exists()
+
+
+@pytest.mark.slow
+def test_two_processes_follow_the_clock_of_the_first(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    results = trained([corpus.directory] * 2, tmp_path, steps=[0, 0], kind="time")
+    assert [code for code, _ in results] == [0, 0], results
+    chief, other = (state(tmp_path / name) for name in "01")
+    assert all(np.array_equal(*pair) for pair in zip(chief, other, strict=True))
+    assert ModelDirectory.load(tmp_path / "0").card.epochs >= 1
+    lines = (tmp_path / "0" / "history.jsonl").read_text(encoding="utf-8").splitlines()
+    # The clock of the second process would have ended the training at the first update.
+    assert 5 < json.loads(lines[-1])["steps"] < 5000 / 20
+
+
+@pytest.mark.slow
+def test_two_processes_learn_from_synthetic_pairs_what_one_would(tmp_path: Path) -> None:
+    pairs, text = toy_pairs(360), tmp_path / "text.de"
+    text.write_text("".join(f"{target}\n" for _, target in pairs[300:]), encoding="utf-8")
+    corpus = prepare_pairs(tmp_path, pairs[:300], monolingual_target=(str(text),), dev="20", test="20")
+    for name, count in (("one", 1), ("two", 2)):
+        results = trained([corpus.directory] * count, tmp_path / name, steps=[0] * count, kind="synthetic")
+        assert [code for code, _ in results] == [0] * count, results
+    mixtures = [(tmp_path / name / "0/stages/mixture/train.target.ids.npy").read_bytes() for name in ("one", "two")]
+    assert mixtures[0] == mixtures[1]
+    np.testing.assert_allclose(losses(tmp_path / "two/0"), losses(tmp_path / "one/0"), rtol=1e-5)
+    assert ModelDirectory.load(tmp_path / "two/0").card.synthetic["pairs"] > 0
 
 
 @pytest.mark.slow
