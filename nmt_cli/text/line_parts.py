@@ -58,20 +58,20 @@ class LinePart(NamedTuple):
         for number, line in enumerate(io.BytesIO(self.read()), self.first):
             yield number, line.decode()
 
-    def carry(self) -> LinePart:
+    def pack(self) -> LinePart:
         """Returns the part with its content."""
         return self._replace(content=self.read())
 
 
-class LineReader:
-    """The lines of a file, one by one or as parts. `place` is the empty part at which its text begins, if it has any.
+class PartReader:
+    """The lines of a file, one by one or as parts. `ahead` is the empty part at which its text begins, if it has any.
 
     Of a line longer than MAXIMUM_LINE, the first bytes are a line.
     """
 
-    def __init__(self, file: BinaryIO, place: LinePart | None = None) -> None:
+    def __init__(self, file: BinaryIO, ahead: LinePart | None = None) -> None:
         self.file = file
-        self.place = place
+        self.ahead = ahead
         self.coming: deque[bytes] = deque()  # lines that were looked at
 
     def read(self) -> bytes:
@@ -88,29 +88,29 @@ class LineReader:
 
     def take_parts(self, lines: Sequence[bytes]) -> Iterator[LinePart]:
         """Takes the lines that were looked at, and yields them as a part, if they are in a file."""
-        part = self.place
+        part = self.ahead
         for _ in lines:
             self.coming.popleft()
         self.move(lines)
-        if part is not None and self.place is not None:
-            yield part._replace(end=self.place.start)
+        if part is not None and self.ahead is not None:
+            yield part._replace(end=self.ahead.start)
 
     def move(self, lines: Sequence[bytes]) -> None:
         """Moves the place behind the lines."""
-        if self.place is not None:
-            first, start = self.place.first + len(lines), self.place.start + sum(map(len, lines))
-            self.place = self.place._replace(first=first, start=start)
+        if self.ahead is not None:
+            first, start = self.ahead.first + len(lines), self.ahead.start + sum(map(len, lines))
+            self.ahead = self.ahead._replace(first=first, start=start)
 
 
 def cut_file(path: Path, count: int) -> Iterator[LinePart]:
     """Yields the parts of a file, of `count` lines each; the last may have fewer."""
     with path.open("rb") as file:
-        reader = LineReader(file, LinePart.begin(path))
+        reader = PartReader(file, LinePart.begin(path))
         while lines := reader.look_ahead(count):
             yield from reader.take_parts(lines)
 
 
-def is_plain(lines: Sequence[bytes]) -> bool:
+def are_plain(lines: Sequence[bytes]) -> bool:
     """Whether lines are UTF-8 text, and none is too long."""
     content = b"".join(lines)
     if b"\0" in content or max(map(len, lines), default=0) > MAXIMUM_LINE:

@@ -11,10 +11,20 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from random import Random
 from typing import Any, Protocol
 
+import numpy as np
+
+from nmt_cli.arrays.ragged import Ragged
+from nmt_cli.arrays.special_ids import END, PAD, START
+from nmt_cli.arrays.types import IntArray
+from nmt_cli.text.symbols import BLANK
+
 WORD_PATTERN = re.compile("▁*[^▁]+|▁+")  # no piece extends across the space before a word
+MOST_IDS = 2**31  # of any vocabulary
+MOST_SPELLED = 1 << 17  # that are remembered by their ids
 UNKNOWN_PENALTY = 10.0  # nats below the worst piece, for a character without a piece; as in SentencePiece
 
 
@@ -59,8 +69,8 @@ class PieceTable:
 class SubwordSampler(Protocol):
     """Samples the segmentations of sentences."""
 
-    def sample(self, sentences: Sequence[str], seed: int) -> list[list[int]]:
-        """Returns the ids of sentences normalised by SentencePiece (`▁` for each space); `seed` decides."""
+    def sample(self, sentences: Sequence[Sequence[str]], seed: int) -> Ragged:
+        """Returns the ids of sentences, given their words as SentencePiece spells them; `seed` decides."""
 
 
 class MergeSampler:
@@ -69,12 +79,12 @@ class MergeSampler:
     def __init__(self, pieces: PieceTable, alpha: float) -> None:
         self.pieces, self.alpha = pieces, alpha
 
-    def sample(self, sentences: Sequence[str], seed: int) -> list[list[int]]:
+    def sample(self, sentences: Sequence[Sequence[str]], seed: int) -> Ragged:
         random = Random(seed)
-        return [self.sample_sentence(sentence, random) for sentence in sentences]
+        ids = [self.sample_words(words, random) for words in sentences]
+        return Ragged.from_sequences([ids], vocabulary_size=MOST_IDS)
 
-    def sample_sentence(self, sentence: str, random: Random) -> list[int]:
-        words = WORD_PATTERN.findall(sentence)
+    def sample_words(self, words: Sequence[str], random: Random) -> list[int]:
         parts = (part for word in words for part in merge_with_dropout(word, self.pieces, self.alpha, random))
         return [piece for part in parts for piece in self.pieces.spell(part)]
 
@@ -93,3 +103,45 @@ def merge_with_dropout(word: str, pieces: PieceTable, alpha: float, random: Rand
             return parts
         index = -max(remaining)[1]  # the leftmost place of the merge that was learned first
         parts[index : index + 2] = [parts[index] + parts[index + 1]]
+
+
+class WordsOfIds:
+    """Splits ids into the words that they spell, without spelling the whole sentence."""
+
+    def __init__(self, pieces: PieceTable, silent: Collection[int], vocabulary_size: int) -> None:
+        self.texts = {piece_id: text for text, piece_id in pieces.ids.items()}
+        self.is_silent = np.zeros(vocabulary_size, np.bool_)  # not part of the text
+        self.is_silent[[PAD, START, END, *silent]] = True
+        self.begins_word, self.is_readable = np.zeros_like(self.is_silent), self.is_silent.copy()
+        self.is_readable[list(self.texts)] = True
+        self.begins_word[[piece_id for piece_id, text in self.texts.items() if text[0] == BLANK]] = True
+        self.words: dict[bytes, str] = {}  # by the bytes of their ids
+
+    def split(self, ids: IntArray) -> list[list[str] | None]:
+        """Returns the words of each row of `ids` (C, S); None for one with other ids than those of pieces with text."""
+        is_text = ~self.is_silent[ids]  # (C, S)
+        flat, counts = ids[is_text].astype(np.int32), is_text.sum(axis=1)
+        ends = np.cumsum(counts)
+        begins = self.begins_word[flat]
+        firsts = (ends - counts)[counts > 0]
+        is_whole = self.is_readable[ids].all(axis=1) & (counts > 0)  # (C,)
+        is_whole[counts > 0] &= begins[firsts]
+        begins[firsts] = True
+        # 1. Look up all words by their ids.
+        starts = np.flatnonzero(begins)
+        content, bounds = flat.tobytes(), [*(starts * flat.itemsize).tolist(), flat.nbytes]
+        words = [self.words.get(key) or self.spell(key) for key in (content[a:b] for a, b in pairwise(bounds))]
+        # 2. Cut them into rows.
+        cuts = np.searchsorted(starts, ends).tolist()
+        return [
+            words[start:end] if whole else None
+            for whole, (start, end) in zip(is_whole.tolist(), pairwise([0, *cuts]), strict=True)
+        ]
+
+    def spell(self, key: bytes) -> str:
+        """Returns the word with these ids, and remembers it."""
+        if len(self.words) >= MOST_SPELLED:
+            self.words.clear()
+        word = "".join(self.texts.get(piece_id, "") for piece_id in np.frombuffer(key, np.int32).tolist())
+        self.words[key] = word
+        return word

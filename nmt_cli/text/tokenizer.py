@@ -23,7 +23,9 @@ from nmt_cli.text.tokenizer_settings import TokenizerSettings as TokenizerSettin
 from nmt_cli.text.words import choose_word_pattern
 
 if TYPE_CHECKING:
-    from nmt_cli.text.subword_sampling import PieceTable, SubwordSampler
+    from nmt_cli.arrays.ragged import Ragged
+    from nmt_cli.arrays.types import IntArray
+    from nmt_cli.text.subword_sampling import PieceTable, SubwordSampler, WordsOfIds
     from nmt_cli.text.tags import Tag
 
 FEWEST_FOR_THREADS = 64  # sentences; with fewer, SentencePiece takes longer to start its threads than to work
@@ -125,8 +127,29 @@ class Tokenizer:
         vocabularies of characters or words, which have only one segmentation. Source: Kudo (2018), "Subword
         Regularization"; Provilkov et al. (2020), "BPE-Dropout".
         """
+        return [row.tolist() for row in self.sample_words(self.split_all(texts), alpha=alpha, seed=seed)]
+
+    def sample_words(self, sentences: Sequence[Sequence[str]], *, alpha: float, seed: int) -> Ragged:
+        """Samples as `sample_all` does, given the words of each sentence."""
         sampler = self._samplers.get(alpha) or self._samplers.setdefault(alpha, self._make_sampler(alpha))
-        return sampler.sample(self._processor.normalize([prepare_surface(text, self.settings) for text in texts]), seed)
+        return sampler.sample(sentences, seed)
+
+    def split_all(self, texts: Iterable[str]) -> list[list[str]]:
+        """Returns the words of each sentence, which no piece extends across, as SentencePiece spells them."""
+        from nmt_cli.text.subword_sampling import WORD_PATTERN  # numpy, which few need
+
+        surfaces = self._processor.normalize([prepare_surface(text, self.settings) for text in texts])
+        return [WORD_PATTERN.findall(surface) for surface in surfaces]
+
+    def split_ids(self, ids: IntArray) -> list[list[str] | None]:
+        """Returns the words of each row of `ids` (C, S); None for one with placeholders, bytes or unknown tokens."""
+        return self._words_of_ids.split(ids)
+
+    @cached_property
+    def _words_of_ids(self) -> WordsOfIds:
+        from nmt_cli.text.subword_sampling import WordsOfIds
+
+        return WordsOfIds(self._piece_table, list(self.tag_ids.values()), self.vocabulary_size)
 
     @cached_property
     def _samplers(self) -> dict[float, SubwordSampler]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 import numpy as np
 
+from nmt_cli.arrays.ragged import Ragged
 from nmt_cli.arrays.types import FloatArray, IntArray
-from nmt_cli.text.subword_sampling import WORD_PATTERN, PieceTable
+from nmt_cli.text.subword_sampling import PieceTable
 
 MOST_WORDS = 1 << 16  # whose edges are remembered, in some 40 MB
 BEGINNING = -1  # stands for the node before a word
@@ -46,18 +47,17 @@ class UnigramSampler:
         self.nodes = 0
         self.edges = NO_EDGES
 
-    def sample(self, sentences: Sequence[str], seed: int) -> list[list[int]]:
-        """Returns the ids of sentences normalised by SentencePiece (`▁` for each space)."""
-        words = [WORD_PATTERN.findall(sentence) for sentence in sentences]
-        edges, owners = self.draw_edges(self.find_nodes(list(chain.from_iterable(words))), np.random.default_rng(seed))
+    def sample(self, sentences: Sequence[Sequence[str]], seed: int) -> Ragged:
+        """Returns the ids of sentences, given their words, by the generator that `seed` starts."""
+        words = list(chain.from_iterable(sentences))
+        edges, owners = self.draw_edges(self.find_nodes(words), np.random.default_rng(seed))
         # 1. Join the ids of the drawn pieces.
         sizes = self.edges.sizes[edges]
         places = np.repeat(self.edges.starts[edges] - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
-        ids = self.edges.ids[places].tolist()
         # 2. Cut them into sentences.
-        sentence_of_word = np.repeat(np.arange(len(words)), list(map(len, words)))
-        lengths = np.bincount(sentence_of_word[owners], sizes, minlength=len(words)).astype(np.int64)
-        return [ids[start:end] for start, end in pairwise([0, *np.cumsum(lengths).tolist()])]
+        sentence_of_word = np.repeat(np.arange(len(sentences)), list(map(len, sentences)))
+        lengths = np.bincount(sentence_of_word[owners], sizes, minlength=len(sentences)).astype(np.int64)
+        return Ragged(self.edges.ids[places], np.concatenate([[0], np.cumsum(lengths)]))
 
     def draw_edges(self, nodes: IntArray, generator: np.random.Generator) -> tuple[IntArray, IntArray]:
         """Draws a segmentation of each word, whose last nodes are given (W,): (K,) edges and their words, in order."""

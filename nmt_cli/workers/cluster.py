@@ -57,7 +57,7 @@ class RayCluster(Workers[WorkItem, WorkAnswer]):
         try:
             answer: WorkAnswer = receive_answer(block, reference)
         except MissingPartError:
-            answer = receive_answer(block, self.answer_remotely(block.carry()))
+            answer = receive_answer(block, self.answer_remotely(block.pack()))
         return answer
 
 

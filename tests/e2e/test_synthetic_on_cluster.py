@@ -43,7 +43,7 @@ class MachineKiller(Watcher):
         self.translated.append(done)
 
 
-def test_text_for_training_is_translated_as_by_one_process_though_a_machine_is_killed(
+def test_text_is_translated_as_by_one_process_though_a_machine_is_killed(
     tmp_path: Path, two_machines: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for owner, name, substitute in (

@@ -29,7 +29,7 @@ from nmt_cli.corpus.formats.decompress import (
 from nmt_cli.corpus.formats.inputs import STDIN
 from nmt_cli.errors import DataError
 from nmt_cli.files import require_file
-from nmt_cli.text.line_parts import MAXIMUM_LINE, LinePart, LineReader, is_plain
+from nmt_cli.text.line_parts import MAXIMUM_LINE, LinePart, PartReader, are_plain
 from nmt_cli.text.sniffing import check_encoding, find_wide_encoding, is_cp1252, is_western
 
 MAXIMUM_EXPANSION = 200  # times; text is compressed to a tenth, rarely to a fiftieth
@@ -78,8 +78,8 @@ class InputStream:
         self.guesses_encoding = False  # whether lines that are not UTF-8 may be read as cp1252, as of spreadsheets
         self.guessed_encoding: str | None = None
         self.has_utf8 = False  # whether a line was UTF-8 and no ASCII
-        self._place: LinePart | None = None  # where the text begins, if it is in the file as it is read
-        self._lines = LineReader(io.BytesIO())  # of `read_lines`
+        self._beginning: LinePart | None = None  # where the text begins, if it is in the file as it is read
+        self._lines = PartReader(io.BytesIO())  # of `read_lines`
 
     @property
     def bytes_read(self) -> int:
@@ -101,7 +101,7 @@ class InputStream:
             file = io.BufferedReader(self._counter, CHUNK)
             try:
                 unpacked = self.decompress(file)
-                self._place = LinePart.begin(self.path) if unpacked is file and self.path != STDIN else None
+                self._beginning = LinePart.begin(self.path) if unpacked is file and self.path != STDIN else None
                 content = io.BufferedReader(self.guard_expansion(unpacked, file), CHUNK)
                 yield content if keep_encoding else self.convert_to_utf8(content)
                 while file.read(CHUNK):
@@ -174,11 +174,11 @@ class InputStream:
         start = content.peek(CHUNK)[:64]
         encoding = find_utf16(start) if self.encoding is None else self.encoding
         if encoding not in (None, "utf-8"):
-            self._place = None
+            self._beginning = None
             return io.BufferedReader(ChunkReader(self.transcode_chunks(content, encoding)), CHUNK)
         if start.startswith(BYTE_ORDER_MARK):
             mark = content.read(len(BYTE_ORDER_MARK))
-            self._place = self._place and self._place._replace(start=len(mark))
+            self._beginning = self._beginning and self._beginning._replace(start=len(mark))
         return content
 
     def transcode_chunks(self, file: BinaryIO, encoding: str) -> Iterator[bytes]:
@@ -197,7 +197,7 @@ class InputStream:
     def read_lines(self) -> Iterator[tuple[int, str]]:
         """Yields the number of each line, from 1, and its text with the line end. Only a line feed ends a line."""
         with self.open() as file:
-            self._lines = LineReader(file, self._place)
+            self._lines = PartReader(file, self._beginning)
             while data := self._lines.read():
                 self.lines_seen += 1
                 if len(data) > MAXIMUM_LINE:
@@ -205,17 +205,17 @@ class InputStream:
                 if self.lines_seen == 1 and b"\r" in data.rstrip(b"\r\n") and not data.endswith(b"\n"):
                     self.refuse_carriage_returns()
                 yield self.lines_seen, self.decode_line(data)
-        self._lines = LineReader(io.BytesIO())
+        self._lines = PartReader(io.BytesIO())
 
     def look_ahead(self, count: int) -> list[bytes]:
         """Returns the next lines, at most `count`, if they can be read as a part of the file; empty if not.
 
         They must be UTF-8 without surprises: what is guessed or refused depends on the lines before.
         """
-        if self._lines.place is None or self.guessed_encoding is not None:
+        if self._lines.ahead is None or self.guessed_encoding is not None:
             return []
         lines = self._lines.look_ahead(count)
-        return lines if is_plain(lines) else []
+        return lines if are_plain(lines) else []
 
     def take_parts(self, lines: list[bytes]) -> Iterator[LinePart]:
         """Takes the lines that `look_ahead` has returned, and yields them as a part of the file."""

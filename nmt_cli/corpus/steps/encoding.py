@@ -41,9 +41,9 @@ class SplitBlock(NamedTuple):
     def __str__(self) -> str:
         return f"pair {self.part.first:,} of {self.split}, and those after it"
 
-    def carry(self) -> SplitBlock:
+    def pack(self) -> SplitBlock:
         """Returns the block with the content of the file, for a machine that does not see it."""
-        return self._replace(part=self.part.carry())
+        return self._replace(part=self.part.pack())
 
 
 class EncodedBlock(NamedTuple):

@@ -67,9 +67,9 @@ class ChunkOfFile(NamedTuple):
         rows = self.parser.parse_lines(*(part.read_lines() for part in self.parts))
         return Chunk(self.number, [*(map(swap_sides, rows) if self.is_reversed else rows)], self.keep)
 
-    def carry(self) -> ChunkOfFile:
+    def pack(self) -> ChunkOfFile:
         """Returns the chunk with the content of its files, for a machine that does not see them."""
-        return self._replace(parts=tuple(part.carry() for part in self.parts))
+        return self._replace(parts=tuple(part.pack() for part in self.parts))
 
 
 def swap_sides(row: Row) -> Row:

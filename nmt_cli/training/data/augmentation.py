@@ -8,16 +8,17 @@ Letters: B pairs of a group, C of them decoded, S source positions, T target pos
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nmt_cli.arrays.padding import pad_ragged
+from nmt_cli.arrays.ragged import Ragged
 from nmt_cli.arrays.special_ids import END, PAD, START, UNKNOWN
 from nmt_cli.arrays.types import IntArray, SourceArray
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
@@ -75,6 +76,10 @@ class TextSide(NamedTuple):
     tokenizer: Tokenizer
     alpha: float | None  # of sampled subwords (`Tokenizer.sample_all`); None: the best segmentation
 
+    def split_rows(self, ids: SourceArray) -> list[list[str] | None]:
+        """Returns the words of each row that is sampled without decoding it; where nothing is sampled, no words."""
+        return [[]] * len(ids) if self.alpha is None else self.tokenizer.split_ids(ids)
+
 
 @dataclass(frozen=True)
 class Augmentation:
@@ -105,18 +110,24 @@ class Augmentation:
         # 1. Draw the pairs that each rewrite is given.
         shares = np.array([rewrite.share for rewrite in self.rewrites])
         draws = generator.random((len(shares), len(target))) < shares[:, np.newaxis]  # (R, B)
-        # 2. Decode these pairs, or all pairs where subwords are sampled.
-        is_decoded = draws.any(axis=0) | (self.alpha is not None)  # (B,)
-        rows = np.flatnonzero(is_decoded & self.find_readable(arrays))  # (C,)
+        # 2. Find the words of the other pairs where subwords are sampled; decode what is rewritten, or has none.
+        rows = np.flatnonzero((draws.any(axis=0) | (self.alpha is not None)) & self.find_readable(arrays))  # (C,)
         if not len(rows):
             return source, target
-        pairs = self.decode_pairs(arrays, rows)
+        draws = draws[:, rows]  # (R, C)
+        words = [side.split_rows(arrays[side.column][rows]) for side in self.sides]
+        is_decoded = draws.any(axis=0) | np.any([[some is None for some in of_side] for of_side in words], axis=0)
+        pairs = self.decode_pairs(arrays, rows[is_decoded])
         # 3. Pass the texts through the rewrites, one after the other.
-        rewritten = apply_rewrites(self.rewrites, draws[:, rows], pairs, generator)
+        rewritten = apply_rewrites(self.rewrites, draws[:, is_decoded], pairs, generator)
         # 4. Encode the texts that changed; where subwords are sampled, encode all of them.
-        for column, tokenizer, alpha in self.sides:
+        places = np.flatnonzero(is_decoded)
+        for (column, tokenizer, alpha), split in zip(self.sides, words, strict=True):
             texts = [(old[column], new[column]) for old, new in zip(pairs, rewritten, strict=True)]
-            changed = encode_changed(texts, tokenizer, alpha, generator)
+            if alpha is None:
+                changed = encode_changed(texts, places, tokenizer)
+            else:
+                changed = sample_changed(texts, places, split, tokenizer, alpha, generator)
             arrays[column] = replace_rows(arrays[column], rows, changed, list(tokenizer.tag_ids.values()))
         return arrays[0], arrays[1]
 
@@ -168,41 +179,64 @@ def decode_rows(ids: IntArray, tokenizer: Tokenizer) -> list[str]:
     ]
 
 
-def encode_changed(
-    texts: Sequence[tuple[str, str]], tokenizer: Tokenizer, alpha: float | None, generator: np.random.Generator
-) -> dict[int, list[int]]:
-    """Returns the new ids, by index, of texts whose ids change.
+class ChangedRows(NamedTuple):
+    """Rows with new ids."""
 
-    Each of `texts` (C,) is a text before and after the rewrites. Without `alpha`, only changed texts are encoded; with
-    it, the subwords of all texts are sampled. Sampling would break placeholders up, so a text with placeholders keeps
-    its best segmentation.
+    places: IntArray  # (N,) of the rows, among those of a group that may change
+    ids: Ragged  # N
+
+
+def encode_changed(texts: Sequence[tuple[str, str]], places: IntArray, tokenizer: Tokenizer) -> ChangedRows:
+    """Returns the new ids of the texts that change: each of `texts` (N,) is one before and after the rewrites."""
+    different = [index for index, (before, after) in enumerate(texts) if before != after]
+    ids = tokenizer.encode_all([texts[index][1] for index in different])
+    return ChangedRows(places[different], Ragged.from_sequences([ids], vocabulary_size=tokenizer.vocabulary_size))
+
+
+def sample_changed(
+    texts: Sequence[tuple[str, str]],
+    places: IntArray,
+    words: Sequence[list[str] | None],
+    tokenizer: Tokenizer,
+    alpha: float,
+    generator: np.random.Generator,
+) -> ChangedRows:
+    """Samples the subwords of all rows (C,), by their `words`; some `places` (N,) have `texts` as in `encode_changed`.
+
+    Sampling would break placeholders up, so a text with placeholders keeps its best segmentation.
     """
-    sampled = [
-        index for index, (_, text) in enumerate(texts) if alpha is not None and not PLACEHOLDER_PATTERN.search(text)
-    ]
-    different = {index for index, (before, after) in enumerate(texts) if before != after}
-    plain = sorted(different.difference(sampled))
-    ids = dict(zip(plain, tokenizer.encode_all([texts[index][1] for index in plain]), strict=True))
-    if alpha is not None:
-        seed = int(generator.integers(SEEDS))
-        segmentations = tokenizer.sample_all([texts[index][1] for index in sampled], alpha=alpha, seed=seed)
-        ids |= zip(sampled, segmentations, strict=True)
-    return ids
+    has_placeholder = np.array([bool(PLACEHOLDER_PATTERN.search(text)) for _, text in texts], np.bool_)
+    plain = np.flatnonzero(has_placeholder).tolist()
+    unchanged = encode_changed([texts[index] for index in plain], places[has_placeholder], tokenizer)
+    words_by_row = dict(enumerate(words))
+    others = [text for (_, text), is_plain in zip(texts, has_placeholder.tolist(), strict=True) if not is_plain]
+    words_by_row |= zip(places[~has_placeholder].tolist(), tokenizer.split_all(others), strict=True)
+    for row in places[has_placeholder].tolist():
+        del words_by_row[row]
+    seed = int(generator.integers(SEEDS))
+    sampled = tokenizer.sample_words([some or [] for some in words_by_row.values()], alpha=alpha, seed=seed)
+    return ChangedRows(
+        np.concatenate([unchanged.places, np.array(list(words_by_row), np.int64)]),
+        concatenate_ragged(unchanged.ids, sampled),
+    )
 
 
-def replace_rows(
-    array: IntArray, rows: IntArray, changed: Mapping[int, Sequence[int]], tag_ids: Sequence[int] = ()
-) -> IntArray:
+def concatenate_ragged(first: Ragged, second: Ragged) -> Ragged:
+    """Returns the rows of both."""
+    offsets = np.concatenate([first.offsets, first.offsets[-1] + second.offsets[1:]])
+    return Ragged(np.concatenate([first.ids, second.ids]), offsets)
+
+
+def replace_rows(array: IntArray, rows: IntArray, changed: ChangedRows, tag_ids: Sequence[int] = ()) -> IntArray:
     """Returns `array` (B, S), as wide as its longest row, with new ids and END in some of the `rows` (C,).
 
-    `changed` holds the ids by index in `rows`. A row keeps the tags that it begins with: `tag_ids`, and START of a
+    A row keeps the tags that it begins with: `tag_ids`, and START of a
     synthetic source.
     """
-    if not changed:
+    if not len(changed.places):
         return array
-    new_rows = rows[list(changed)]  # (C,) from here on those with new ids
-    sizes = np.fromiter(map(len, changed.values()), np.int64, count=len(changed))
-    ids = np.fromiter(chain.from_iterable(changed.values()), array.dtype, count=int(sizes.sum()))
+    new_rows = rows[changed.places]  # (C,) from here on those with new ids
+    sizes, ids = changed.ids.lengths, changed.ids.ids.astype(array.dtype)
     is_tag = np.isin(array[new_rows], (START, *tag_ids))  # (C, S)
     tags = is_tag.sum(axis=1)  # (C,)
     # 1. Make room for the longest row.

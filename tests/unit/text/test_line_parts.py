@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.text.line_parts import LinePart, LineReader, MissingPartError, cut_file
+from nmt_cli.text.line_parts import LinePart, MissingPartError, PartReader, cut_file
 
 LINES = st.lists(
     st.one_of(st.sampled_from(["", "\r", " ", "a\u2028b", "é\tü", "x" * 100_000]), st.text(max_size=12)), max_size=30
@@ -19,25 +19,25 @@ LINES = st.lists(
 
 
 @pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def lines_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("parts") / "lines"
 
 
 @given(LINES, st.booleans(), st.integers(1, 7))
-def test_parts_have_all_lines_once(path: Path, lines: list[str], ends: bool, count: int) -> None:
+def test_parts_have_all_lines_once(lines_path: Path, lines: list[str], ends: bool, count: int) -> None:
     content = ("\n".join(lines) + "\n" * ends).encode("utf-8", "replace")
-    path.write_bytes(content)
-    parts = list(cut_file(path, count))
+    lines_path.write_bytes(content)
+    parts = list(cut_file(lines_path, count))
     assert b"".join(part.read() for part in parts) == content
     read = list(chain.from_iterable(part.read_lines() for part in parts))
     assert read == list(enumerate(map(bytes.decode, io.BytesIO(content)), 1))
     assert all(part.read().count(b"\n") == count for part in parts[:-1])
 
 
-def test_lines_that_were_looked_at_are_still_read(path: Path) -> None:
-    path.write_text("a\nb\nc\nd")
-    with path.open("rb") as file:
-        reader = LineReader(file, LinePart.begin(path))
+def test_lines_that_were_looked_at_are_still_read(lines_path: Path) -> None:
+    lines_path.write_text("a\nb\nc\nd")
+    with lines_path.open("rb") as file:
+        reader = PartReader(file, LinePart.begin(lines_path))
         assert reader.read() == b"a\n"
         assert reader.look_ahead(2) == [b"b\n", b"c\n"] == reader.look_ahead(2)
         assert reader.read() == b"b\n"
@@ -45,14 +45,14 @@ def test_lines_that_were_looked_at_are_still_read(path: Path) -> None:
         assert reader.read() == b""
 
 
-def test_a_file_that_changed_is_none_of_its_parts(path: Path) -> None:
-    path.write_text("a\nb\n")
-    part, second = cut_file(path, 1)
-    carried = pickle.loads(pickle.dumps(second.carry()))
-    path.write_text("a\nb\nc\n")
+def test_a_file_that_changed_is_none_of_its_parts(lines_path: Path) -> None:
+    lines_path.write_text("a\nb\n")
+    part, second = cut_file(lines_path, 1)
+    carried = pickle.loads(pickle.dumps(second.pack()))
+    lines_path.write_text("a\nb\nc\n")
     with pytest.raises(MissingPartError, match="changed while it was read"):
         part.read()
-    path.unlink()
+    lines_path.unlink()
     with pytest.raises(MissingPartError, match="went away"):
         part.read()
     assert list(carried.read_lines()) == [(2, "b\n")]
@@ -60,4 +60,4 @@ def test_a_file_that_changed_is_none_of_its_parts(path: Path) -> None:
 
 def test_a_pipe_has_no_parts() -> None:
     assert LinePart.begin(Path("/dev/null")) is None
-    assert list(islice(LineReader(io.BytesIO(b"a")).take_parts([]), 1)) == []
+    assert list(islice(PartReader(io.BytesIO(b"a")).take_parts([]), 1)) == []

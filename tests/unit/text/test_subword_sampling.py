@@ -8,8 +8,11 @@ from random import Random
 
 import pytest
 
-from nmt_cli.text import unigram_sampling
-from nmt_cli.text.subword_sampling import PieceTable, merge_with_dropout
+from nmt_cli.arrays.padding import pad_rows
+from nmt_cli.arrays.special_ids import END
+from nmt_cli.text import subword_sampling, unigram_sampling
+from nmt_cli.text.subword_sampling import WORD_PATTERN, PieceTable, merge_with_dropout
+from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerKind, TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
@@ -38,11 +41,16 @@ def list_segmentations(word: str, pieces: PieceTable) -> list[tuple[str, ...]]:
     return segmentations if word else [()]
 
 
+def sample(sampler: UnigramSampler, sentences: list[str], seed: int) -> list[list[int]]:
+    """Samples the ids of sentences as SentencePiece spells them."""
+    return [row.tolist() for row in sampler.sample(list(map(WORD_PATTERN.findall, sentences)), seed)]
+
+
 @pytest.mark.parametrize(("alpha", "expected"), [(0.0, 1 / 2), (1.0, 0.75), (2.0, 0.9)])
 def test_a_cut_has_its_probability_to_the_power_of_alpha(alpha: float, expected: float) -> None:
     """(3/8)^alpha against (1/2 x 1/4)^alpha: 1 to 1, 3 to 1, 9 to 1."""
     sampler = UnigramSampler(toy_table({"a": 1 / 2, "b": 1 / 4, "ab": 3 / 8}), alpha)
-    whole = sampler.sample(["ab"] * DRAWS, seed=1).count([12])
+    whole = sample(sampler, ["ab"] * DRAWS, seed=1).count([12])
     assert whole / DRAWS == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / DRAWS))
 
 
@@ -50,7 +58,7 @@ def test_every_cut_of_a_longer_word_is_as_frequent_as_it_should_be() -> None:
     pieces = PieceTable.from_model(trained("unigram")._processor, excluded_ids=())
     possible = list_segmentations("▁theother", pieces)
     weights = [math.exp(0.5 * sum(pieces.scores[part] for part in cut)) for cut in possible]
-    drawn = UnigramSampler(pieces, 0.5).sample(["▁theother"] * DRAWS, seed=1)
+    drawn = sample(UnigramSampler(pieces, 0.5), ["▁theother"] * DRAWS, seed=1)
     texts = {number: text for text, number in pieces.ids.items()}
     counts = Counter(tuple(texts[number] for number in ids) for ids in drawn)
     assert len(possible) == 6
@@ -66,6 +74,19 @@ def test_the_certain_cut_is_that_of_sentencepiece(kind: TokenizerKind, alpha: fl
     assert tokenizer.sample_all(texts, alpha=alpha, seed=1) == tokenizer.encode_all(texts)
 
 
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+@pytest.mark.parametrize("most", [2, 1000])
+def test_ids_have_the_words_of_their_text(monkeypatch: pytest.MonkeyPatch, kind: TokenizerKind, most: int) -> None:
+    monkeypatch.setattr(subword_sampling, "MOST_SPELLED", most)
+    tokenizer = trained(kind)
+    others = ["x the", "the 漢字", "", PLACEHOLDERS[0]]  # in bytes, or not of words
+    texts = [*TEXTS, *others, "there other"]
+    ids = pad_rows([[*tokenizer.encode(text), END] for text in texts])
+    for text, found, words in zip(texts, tokenizer.split_ids(ids), tokenizer.split_all(texts), strict=True):
+        assert found == (None if text in others else words), text
+    assert tokenizer.split_ids(ids[-1:]) == tokenizer.split_all(texts[-1:])
+
+
 def test_merges_left_out_are_tried_again_in_the_next_step() -> None:
     """`abc` by ab, then abc: each step fails with 1/2, and the first that does ends it."""
     pieces, random = toy_table({"a": 0.1, "b": 0.1, "c": 0.1, "ab": 0.5, "abc": 0.2}), Random(1)
@@ -75,18 +96,18 @@ def test_merges_left_out_are_tried_again_in_the_next_step() -> None:
 
 
 def test_without_byte_pieces_what_has_no_piece_is_unknown() -> None:
-    assert UnigramSampler(toy_table({"a": 0.5}), 0.5).sample(["a?a", "", "▁a"], seed=1) == [[10, 1, 10], [], [1, 10]]
+    assert sample(UnigramSampler(toy_table({"a": 0.5}), 0.5), ["a?a", "", "▁a"], seed=1) == [[10, 1, 10], [], [1, 10]]
 
 
 @pytest.mark.parametrize("most", [0, 4, 1000])
 def test_what_is_remembered_of_words_decides_nothing(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     pieces = PieceTable.from_model(trained("unigram")._processor, excluded_ids=())
     sentences = [f"▁{text.replace(' ', '▁')}" for text in TEXTS]
-    fresh = [UnigramSampler(pieces, 0.3).sample(sentences[start:], seed=start) for start in (0, 30, 10)]
+    fresh = [sample(UnigramSampler(pieces, 0.3), sentences[start:], seed=start) for start in (0, 30, 10)]
     monkeypatch.setattr(unigram_sampling, "MOST_WORDS", most)
     sampler = UnigramSampler(pieces, 0.3)
-    assert [sampler.sample(sentences[start:], seed=start) for start in (0, 30, 10)] == fresh
-    assert sampler.sample([], seed=1) == []
+    assert [sample(sampler, sentences[start:], seed=start) for start in (0, 30, 10)] == fresh
+    assert sample(sampler, [], seed=1) == []
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])

@@ -80,7 +80,7 @@ class PartOfFile(NamedTuple):
 
     part: LinePart
 
-    def carry(self) -> PartOfFile:
+    def pack(self) -> PartOfFile:
         return PartOfFile(self.part._replace(content=b"text\n"))
 
 
