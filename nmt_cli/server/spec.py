@@ -21,6 +21,8 @@ NOTE = (
     "<p>Values are sent as JSON, as a form, or in the query; those in brackets are optional. "
     "A program reads this in OpenAPI's form at <a href='/spec'>/spec</a>; <a href='/'>the page</a> translates.</p>"
 )
+# On a phone, the cells of a row are below each other.
+NARROW = "@media (max-width: 40rem) { th { display: none; } td { display: block; overflow-wrap: anywhere; } }"
 
 
 def list_description_paths(paths: Sequence[ServedPath]) -> tuple[ServedPath, ...]:
@@ -63,7 +65,7 @@ async def show_interface(paths: Sequence[ServedPath], call: Call) -> Response:
         for path in paths
     ]
     body = [f"<h1>{TITLE}</h1>", NOTE, f"<table><thead>{HEAD}</thead><tbody>", *rows, "</tbody></table>"]
-    return HTMLResponse(render_document(TITLE, body), headers={"Content-Security-Policy": POLICY})
+    return HTMLResponse(render_document(TITLE, body, style=NARROW), headers={"Content-Security-Policy": POLICY})
 
 
 def write_values(path: ServedPath) -> str:
