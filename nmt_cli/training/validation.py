@@ -25,7 +25,8 @@ from nmt_cli.training.keras_engine import KerasEngine, make_source_spec
 from nmt_cli.training.loss import compute_token_loss
 from nmt_cli.training.step import IDS, Trainer
 from nmt_cli.training.watcher import Validation
-from nmt_cli.translation.by_tags import translate_tagged
+from nmt_cli.translation.by_tags import translate_passages
+from nmt_cli.translation.passages import cut_texts
 from nmt_cli.translation.translator import Translator
 
 GREEDY = SearchConfig(beam_size=1, scored=False)
@@ -48,6 +49,7 @@ class Validator:
         self.sources = [sentence.source for sentence in sentences]
         self.tags = [sentence.tags for sentence in sentences]
         self.references = [sentence.references for sentence in sentences]
+        self.passages = cut_texts(corpus.read_text_sizes("dev"), self.sources, self.tags)  # read in context, if any
         self.scoring = choose_scoring(corpus, self.references)
         self.batches = make_sorted_batches(corpus, size)
         self.translator = Translator(
@@ -69,7 +71,7 @@ class Validator:
         with ThreadPoolExecutor(self.translator.batch_search.threads) as pool:
             nats, correct, tokens = np.sum(list(pool.map(self.sum_batch, self.batches)), axis=0)
         # 2. Free-running: translate all sources, and score the translations.
-        translations = translate_tagged(self.translator, self.sources, self.tags, GREEDY)
+        translations = translate_passages(self.translator, self.sources, self.tags, self.passages, GREEDY)
         hypotheses = [translation.text for translation in translations]
         bleu, chrf = (compute(hypotheses, self.references, self.scoring) for compute in (compute_bleu, compute_chrf))
         return Validation(
