@@ -19,13 +19,13 @@ from nmt_cli.text.characters import COMMAS, FINAL_MARKS, LIVELY_MARKS, PAUSES
 ENDS = re.escape(FINAL_MARKS)
 GENDERS, DEGREES = ("man", "woman"), ("professor", "doctor")
 GREETINGS = {"man": "to_man", "woman": "to_woman"}  # by the gender that the titles tell
-PHRASES = ("to_all", "regards")  # without a name
+PHRASES = ("to_all", "to_group", "regards")  # without a name
 SURNAME = (
     r"(?:[A-ZÀ-Þ]\.\s?)*(?:(?:van|von|de|di|da|der|den|la|le|du|zu)\s){0,2}"  # J. R. van der
     r"(?:[A-ZÀ-Þ]['’])?[A-ZÀ-Þ][^\W\d_]+(?:-[A-ZÀ-Þ][^\W\d_]+)*"
 )
 LOOK_BACK = 40  # characters before a person
-SIGNATURE = rf",?\s(?P<name>{SURNAME}(?:\s{SURNAME}){{0,3}})\W*$"  # behind what a letter ends with
+SIGNATURE = rf",?(?:\s{SURNAME}){{1,4}}(?=\W*$)"  # behind what a letter ends with
 
 
 class PersonKind(Kind):
@@ -37,18 +37,17 @@ class PersonKind(Kind):
         is_noun = re.compile(rf"\b(?:{source.noun_signs or '(?!)'})\s$")
         for match in pattern.finditer(text) if pattern is not None else ():
             if match.lastgroup in PHRASES:
+                signed = re.compile(SIGNATURE).match(text, match.end()) if match.lastgroup == "regards" else None
                 for written in list_forms(target, match.lastgroup)[:1]:
-                    yield Span(*match.span(), written, SpanKind.PERSON)
-                signature = re.compile(SIGNATURE).match(text, match.end()) if match.lastgroup == "regards" else None
-                if signature is not None:
-                    yield Span(*signature.span("name"), signature["name"], SpanKind.PERSON)
+                    name = signed[0] if signed else ""
+                    yield Span(match.start(), match.end() + len(name), f"{written}{name}", SpanKind.PERSON)
             elif not is_noun.search(text, max(0, match.start() - LOOK_BACK), match.start()):
                 yield read_person(match, source, target)
 
 
 PEOPLE = PersonKind(
     SpanKind.PERSON,
-    cues=r"[A-ZÀ-Þ][^\W\d_]*\.? [A-ZÀ-Þ]"  # Mr. Brown
+    cues=r"(?<![^\W_])[A-ZÀ-Þ][^\W\d_]{0,30}\.? [A-ZÀ-Þ]"  # Mr. Brown
     rf"|(?:^|[{ENDS}]\s)[A-ZÀ-Þ][^{ENDS}{COMMAS}]{{2,30}}(?:[{COMMAS}]|\W*$)",  # what letters begin and end with
 )
 
@@ -64,7 +63,10 @@ def read_person(match: re.Match[str], source: LanguageRules, target: LanguageRul
     degrees = [key for key in keys if key in DEGREES]
     greeting = GREETINGS.get(gender, "to_any" if keys else "to_friend")
     words = [greeting] * bool(match["greeting"]) + (degrees or [gender] * bool(gender))  # a degree is title enough
-    written = " ".join([*(list_forms(target, word)[0] for word in words), name])
+    titles = [list_forms(target, word)[0] for word in words]
+    if set(keys) == set(GENDERS):  # Mr. and Mrs. Brown
+        titles[-1:] = [list_forms(target, keys[0])[0], target.list_links.split("|")[0], list_forms(target, keys[-1])[0]]
+    written = " ".join([*titles, name])
     return Span(match.start(), end, written, SpanKind.PERSON)
 
 
@@ -91,12 +93,13 @@ def compile_people(language: str) -> re.Pattern[str] | None:
     rules = find_rules(language)
     if not rules.courtesies:
         return None
-    titles, greetings, to_all, regards = (
+    titles, greetings, to_all, to_group, regards = (
         "|".join(sorted((re.escape(form) for key in keys for form in list_forms(rules, key)), key=len, reverse=True))
-        for keys in ((*GENDERS, *DEGREES), ("to_man", "to_woman"), ("to_all",), ("regards",))
+        for keys in ((*GENDERS, *DEGREES), ("to_man", "to_woman"), *((key,) for key in PHRASES))
     )
-    begins, ends = rf"(?:^|(?<=[{ENDS}{COMMAS}]\s))", rf"(?=\s*(?:[{ENDS}{PAUSES}]|$))"
-    titled = rf"(?P<titles>(?:(?:{titles})\s)+)(?!(?:{rules.roles})\b)"
+    begins, ends = rf"(?:^|(?<=[{ENDS}{COMMAS}]\s))", rf"(?=\s*(?:[{ENDS}{PAUSES}]|$)|{SIGNATURE})"
+    titled = rf"(?P<titles>(?:(?:{titles})\s(?:(?:{rules.list_links})\s(?=(?:{titles})\s))?)+)(?!(?:{rules.roles})\b)"
     called = rf"(?(greeting)(?=[^\W\d_]+[{COMMAS}{LIVELY_MARKS}])|(?!))"  # without a title: Dear Anna,
     person = rf"(?<![^\W_])(?:(?P<greeting>{greetings})\s)?(?:{titled}|{called})(?P<name>{SURNAME})"
-    return re.compile(rf"{begins}(?:(?P<to_all>{to_all})|(?P<regards>{regards})){ends}|{person}")
+    phrases = rf"(?P<to_all>{to_all})|(?P<to_group>{to_group})|(?P<regards>{regards})"
+    return re.compile(rf"{begins}(?:{phrases}){ends}|{person}")

@@ -38,12 +38,21 @@ def list_people(text: str, languages: tuple[str, str]) -> list[tuple[str, str]]:
         (
             "Yours sincerely, Anna Brown",
             TO_GERMAN,
-            [("Yours sincerely", "Mit freundlichen Grüßen"), ("Anna Brown", "Anna Brown")],
+            [("Yours sincerely, Anna Brown", "Mit freundlichen Grüßen, Anna Brown")],
         ),
+        ("Dear all, hello.", TO_GERMAN, [("Dear all", "Hallo zusammen")]),
+        ("Mr. and Mrs. Brown are here.", TO_GERMAN, [("Mr. and Mrs. Brown", "Herr und Frau Brown")]),
+        ("Ask Mr. Brown and Mrs. Green.", TO_GERMAN, [("Mr. Brown", "Herr Brown"), ("Mrs. Green", "Frau Green")]),
         ("Regards", TO_GERMAN, [("Regards", "Mit freundlichen Grüßen")]),
         ("He regards it as a gift.", TO_GERMAN, []),
         ("Mr. Brown is here.", TO_JAPANESE, [("Brown", "Brown")]),
         ("Regards", TO_JAPANESE, []),
+        (
+            "Mit freundlichen Grüßen Anna Braun",
+            TO_ENGLISH,
+            [("Mit freundlichen Grüßen Anna Braun", "Kind regards Anna Braun")],
+        ),
+        ("Mit freundlichen Grüßen verabschiedete er sich.", TO_ENGLISH, []),
         ("Herr Müller ist hier.", TO_ENGLISH, [("Herr Müller", "Mr. Müller")]),
         ("Ich sah Herrn Koch und Frau Braun.", TO_ENGLISH, [("Herrn Koch", "Mr. Koch"), ("Frau Braun", "Ms. Braun")]),
         ("Seine Frau Anna ist da.", TO_ENGLISH, []),
@@ -64,7 +73,18 @@ def test_people_are_written_as_the_target_does(
 def test_a_language_that_has_courtesies_has_all(code: str) -> None:
     rules = find_rules(code)
     if rules.courtesies:
-        keys = {"man", "woman", "doctor", "professor", *GREETINGS.values(), "to_any", "to_friend", "to_all", "regards"}
+        keys = {
+            "man",
+            "woman",
+            "doctor",
+            "professor",
+            *GREETINGS.values(),
+            "to_any",
+            "to_friend",
+            "to_group",
+            "to_all",
+            "regards",
+        }
         assert set(rules.courtesies) == keys and all(list_forms(rules, key) for key in keys)
         assert compile_people(code) is not None
 

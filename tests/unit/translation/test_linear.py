@@ -11,6 +11,8 @@ from collections.abc import Callable
 import pytest
 
 from nmt_cli.carrying.addresses import trim_address
+from nmt_cli.carrying.kind import NO_CONTEXT
+from nmt_cli.carrying.names.people import PEOPLE
 from nmt_cli.carrying.spans import EMOJI_COVER
 from nmt_cli.translation.checks.context import CheckContext
 from nmt_cli.translation.checks.spans import check_spans
@@ -64,6 +66,7 @@ WITHIN_CALLS: dict[str, Callable[[int], object]] = {
     "words that come from a long one": lambda count: trace_words(
         "A🙂" * 8 * count, [TextRange(0, 16 * count)], "b " * count, find_word_ranges("b " * count), [0] * count
     ),
+    "a word in capitals": lambda count: PEOPLE.may_be_in("A" * 16 * count, NO_CONTEXT),
     "emoji between letters": lambda count: list(find_sentence_ends(f"A{EMOJI_COVER}" * 4 * count, 0, 8 * count, "eng")),
 }
 
