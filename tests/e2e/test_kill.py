@@ -18,7 +18,9 @@ SCRIPT = Path(__file__).parents[2] / "tests" / "release" / "kill.py"
 
 def test_a_training_killed_at_random_ends_with_the_same_weights() -> None:
     done = subprocess.run([sys.executable, str(SCRIPT), "--kills", "3", "--seed", "4"], capture_output=True, text=True)
-    assert done.stdout.splitlines()[-1:] == ["after 3 kills: equal weights and history"], done.stdout + done.stderr
+    *kills, last = done.stdout.splitlines() or [""]
+    assert last == "after the kills: equal weights and history", done.stdout + done.stderr
+    assert [line.split(": ")[:2] for line in kills] == [[f"kill {number}", "killed"] for number in (1, 2, 3)]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
