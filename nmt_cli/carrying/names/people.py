@@ -7,16 +7,17 @@ no profiles.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from nmt_cli.carrying.kind import Context, Kind
-from nmt_cli.carrying.spans import Span, SpanKind
+from nmt_cli.carrying.spans import COVERS, Span, SpanKind
 from nmt_cli.languages.codes import read_given_names
 from nmt_cli.languages.rules import LanguageRules, find_rules
-from nmt_cli.text.characters import COMMAS, FINAL_MARKS, LIVELY_MARKS, PAUSES
+from nmt_cli.text.characters import COMMAS, FINAL_MARKS, INVISIBLE, LIVELY_MARKS, PAUSES
 
 ENDS = re.escape(FINAL_MARKS)
+BLANK = rf"[{INVISIBLE}]*\s[{INVISIBLE}]*"
 GENDERS, DEGREES = ("man", "woman"), ("professor", "doctor")
 GREETINGS = {"man": "to_man", "woman": "to_woman"}  # by the gender that the titles tell
 PHRASES = ("to_all", "to_group", "regards")  # without a name
@@ -32,54 +33,75 @@ class PersonKind(Kind):
     """Titles with names, greetings of letters and what letters end with, in the words of the target's language."""
 
     def find(self, text: str, context: Context) -> Iterator[Span]:
-        source, target = map(find_rules, context.languages)
         pattern = compile_people(context.languages[0])
-        is_noun = re.compile(rf"\b(?:{source.noun_signs or '(?!)'})\s$")
-        for match in pattern.finditer(text) if pattern is not None else ():
+        if pattern is None:
+            return
+        source, target = map(find_rules, context.languages)
+        is_noun, is_shouted = re.compile(rf"\b(?:{source.noun_signs or '(?!)'})\s$"), text.isupper()
+        for match in pattern.finditer(text):
             if match.lastgroup in PHRASES:
-                signed = re.compile(SIGNATURE).match(text, match.end()) if match.lastgroup == "regards" else None
-                for written in list_forms(target, match.lastgroup)[:1]:
-                    name = signed[0] if signed else ""
-                    yield Span(match.start(), match.end() + len(name), f"{written}{name}", SpanKind.PERSON)
-            elif not is_noun.search(text, max(0, match.start() - LOOK_BACK), match.start()):
-                yield read_person(match, source, target)
+                spans = read_phrase(match, target)
+            elif is_noun.search(text, max(0, match.start() - LOOK_BACK), match.start()):
+                continue
+            else:
+                spans = read_person(match, source, target)
+            yield from (span._replace(text=span.text.upper()) if is_shouted else span for span in spans)
 
 
 PEOPLE = PersonKind(
     SpanKind.PERSON,
-    cues=r"(?<![^\W_])[A-ZÀ-Þ][^\W\d_]{0,30}\.? [A-ZÀ-Þ]"  # Mr. Brown
+    cues=rf"(?<![^\W_])[A-ZÀ-Þ][^\W\d_]{{0,30}}\.?{BLANK}[^a-zß-ÿ\d\s]"  # Mr. Brown, Mr. {name}
     rf"|(?:^|[{ENDS}]\s)[A-ZÀ-Þ][^{ENDS}{COMMAS}]{{2,30}}(?:[{COMMAS}]|\W*$)",  # what letters begin and end with
 )
 
 
-def read_person(match: re.Match[str], source: LanguageRules, target: LanguageRules) -> Span:
-    """Returns the span of a person: of the name alone if the target's titles are not known."""
+def read_phrase(match: re.Match[str], target: LanguageRules) -> Iterator[Span]:
+    """Yields the span of a phrase, with the names behind what a letter ends with."""
+    signed = re.compile(SIGNATURE).match(match.string, match.end()) if match.lastgroup == "regards" else None
+    name = signed[0] if signed else ""
+    for written in list_forms(target, match.lastgroup or "")[:1]:
+        yield Span(match.start(), match.end() + len(name), f"{written}{name}", SpanKind.PERSON)
+
+
+def read_person(match: re.Match[str], source: LanguageRules, target: LanguageRules) -> Iterator[Span]:
+    """Yields the span of a person: of the name alone if the target's titles are not known.
+
+    A mark, such as a tag, may stand between titles and name, which are then two spans.
+    """
     begin, end = find_name(match)
     name = match.string[begin:end]
-    if not target.courtesies:
-        return Span(begin, end, name, SpanKind.PERSON)
-    keys = [key for title in (match["titles"] or "").split() for key in name_title(title, source)]
+    keys = [key for title in (match["titles"] or "").split() for key in name_title(title.strip(INVISIBLE), source)]
     gender = next((key for key in keys if key in GENDERS), "")
     degrees = [key for key in keys if key in DEGREES]
     greeting = GREETINGS.get(gender, "to_any" if keys else "to_friend")
     words = [greeting] * bool(match["greeting"]) + (degrees or [gender] * bool(gender))  # a degree is title enough
-    titles = [list_forms(target, word)[0] for word in words]
-    if set(keys) == set(GENDERS):  # Mr. and Mrs. Brown
+    titles = [form for word in words for form in list_forms(target, word)[:1]]
+    if target.courtesies and set(keys) == set(GENDERS):  # Mr. and Mrs. Brown
         titles[-1:] = [list_forms(target, keys[0])[0], target.list_links.split("|")[0], list_forms(target, keys[-1])[0]]
-    written = " ".join([*titles, name])
-    return Span(match.start(), end, written, SpanKind.PERSON)
+    if titles and match["name"] is not None:
+        yield Span(match.start(), end, " ".join([*titles, name]), SpanKind.PERSON)
+        return
+    if titles:
+        yield Span(
+            match.start(), match.start() + len(re.sub(f"{BLANK}$", "", match[0])), " ".join(titles), SpanKind.PERSON
+        )
+    if name:
+        yield Span(begin, end, name, SpanKind.PERSON)
 
 
 def find_name(match: re.Match[str]) -> tuple[int, int]:
-    """Returns the place of a name, with the surname behind a given name."""
-    begin, end = match.span("name")
-    more = re.compile(rf"\s{SURNAME}").match(match.string, end) if match["name"] in read_given_names() else None
+    """Returns the place of a name, with the surname behind a given name; the name may be behind a mark."""
+    behind = match if match["name"] else re.compile(rf"[{COVERS}]+(?P<name>{SURNAME})").match(match.string, match.end())
+    if behind is None:
+        return match.end(), match.end()
+    begin, end = behind.span("name")
+    more = re.compile(rf"\s{SURNAME}").match(match.string, end) if behind["name"] in read_given_names() else None
     return begin, end if more is None else more.end()
 
 
 def name_title(title: str, rules: LanguageRules) -> list[str]:
     """Returns the key of a title."""
-    return [key for key in (*GENDERS, *DEGREES) if title in list_forms(rules, key)]
+    return [key for key in (*GENDERS, *DEGREES) if title.upper() in map(str.upper, list_forms(rules, key))]
 
 
 def list_forms(rules: LanguageRules, key: str) -> list[str]:
@@ -94,12 +116,20 @@ def compile_people(language: str) -> re.Pattern[str] | None:
     if not rules.courtesies:
         return None
     titles, greetings, to_all, to_group, regards = (
-        "|".join(sorted((re.escape(form) for key in keys for form in list_forms(rules, key)), key=len, reverse=True))
+        "|".join(map(re.escape, sorted(list_cased_forms(rules, keys), key=len, reverse=True)))
         for keys in ((*GENDERS, *DEGREES), ("to_man", "to_woman"), *((key,) for key in PHRASES))
     )
     begins, ends = rf"(?:^|(?<=[{ENDS}{COMMAS}]\s))", rf"(?=\s*(?:[{ENDS}{PAUSES}]|$)|{SIGNATURE})"
-    titled = rf"(?P<titles>(?:(?:{titles})\s(?:(?:{rules.list_links})\s(?=(?:{titles})\s))?)+)(?!(?:{rules.roles})\b)"
-    called = rf"(?(greeting)(?=[^\W\d_]+[{COMMAS}{LIVELY_MARKS}])|(?!))"  # without a title: Dear Anna,
-    person = rf"(?<![^\W_])(?:(?P<greeting>{greetings})\s)?(?:{titled}|{called})(?P<name>{SURNAME})"
+    linked = rf"(?:(?i:{rules.list_links}){BLANK}(?=(?:{titles}){BLANK}))?"  # Mr. and Mrs. Brown
+    titled = rf"(?P<titles>(?:(?:{titles}){BLANK}{linked})+)(?!(?i:{rules.roles})\b)"
+    called = rf"(?(greeting)(?=(?:[^\W\d_]+|[{COVERS}]+)[{COMMAS}{LIVELY_MARKS}])|(?!))"  # without a title: Dear Anna,
+    named = rf"(?:(?P<name>{SURNAME})|(?=[{COVERS}]+(?:{SURNAME}|[{COMMAS}{LIVELY_MARKS}]))|(?<=\.\s)(?=[{COVERS}]))"
+    person = rf"(?<![^\W_])(?:(?P<greeting>{greetings}){BLANK})?(?:{titled}|{called}){named}"
     phrases = rf"(?P<to_all>{to_all})|(?P<to_group>{to_group})|(?P<regards>{regards})"
     return re.compile(rf"{begins}(?:{phrases}){ends}|{person}")
+
+
+def list_cased_forms(rules: LanguageRules, keys: Iterable[str]) -> set[str]:
+    """Returns the forms of courtesies, also in capitals."""
+    forms = {form for key in keys for form in list_forms(rules, key)}
+    return forms | set(map(str.upper, forms))

@@ -48,14 +48,14 @@ class FullTimeKind(Kind):
 
     def find(self, text: str, context: Context) -> Iterator[Span]:
         word, target_word = (find_rules(language).clock_word for language in context.languages)
-        pattern = rf"{BEFORE}(?:{CAPTURED_TIME}( ?[-–] ?))?{CAPTURED_TIME} {word}(?![{LETTER}])"
+        pattern = rf"{BEFORE}(?:{CAPTURED_TIME}( ?[-–] ?))?{CAPTURED_TIME}\s(?i:{word})(?![{LETTER}])"
         for match in re.finditer(pattern, text) if word else ():
             first_hour, first_minute, dash, hour, minute = match.groups()
             if dash or minute or int(hour) > HALF_DAY:
                 first = f"{first_hour}:{first_minute or '00'}{dash}" if dash else ""
                 written = f"{first}{hour}:{minute or '00'}"
-                number = match[0].removesuffix(word)
+                number = match[0][: -len(word)]
                 yield Span(*match.span(), f"{number}{target_word}" if target_word else written, SpanKind.FULL_TIME)
 
 
-FULL_TIMES = FullTimeKind(SpanKind.FULL_TIME, cues=r"\d [^\W\d_]{3}")
+FULL_TIMES = FullTimeKind(SpanKind.FULL_TIME, cues=r"\d\s[^\W\d_]{3}")

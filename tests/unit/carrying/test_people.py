@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from nmt_cli.carrying.kind import Context
+from nmt_cli.carrying.kinds import IN_ANY_TEXT, find_spans
 from nmt_cli.carrying.names.people import GREETINGS, PEOPLE, compile_people, list_forms
 from nmt_cli.carrying.names.surnames import find_persons
+from nmt_cli.carrying.spans import cover_spans
 from nmt_cli.languages.codes import DATA
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.profile import CorpusProfile, TextProfile
@@ -17,9 +19,10 @@ TO_GERMAN, TO_ENGLISH, TO_JAPANESE = ("eng", "deu"), ("deu", "eng"), ("eng", "jp
 
 def list_people(text: str, languages: tuple[str, str]) -> list[tuple[str, str]]:
     context = Context(languages)
-    found = [(text[span.start : span.end], span.text) for span in PEOPLE.find(text, context)]
-    assert PEOPLE.may_be_in(text, context) or not found
-    return found
+    covered = cover_spans(text, find_spans(text, kinds=IN_ANY_TEXT))
+    people = [(text[span.start : span.end], span.text) for span in PEOPLE.find(covered, context)]
+    assert PEOPLE.may_be_in(text, context) or not people
+    return people
 
 
 @pytest.mark.parametrize(
@@ -30,6 +33,22 @@ def list_people(text: str, languages: tuple[str, str]) -> list[tuple[str, str]]:
         ("I met Dr. Anna Brown and Tom.", TO_GERMAN, [("Dr. Anna Brown", "Dr. Anna Brown")]),
         ("Ask Mr. J. R. Baker-Smith now.", TO_GERMAN, [("Mr. J. R. Baker-Smith", "Herr J. R. Baker-Smith")]),
         ("Mr. President, thank you.", TO_GERMAN, []),
+        ("MR. BROWN IS HERE.", TO_GERMAN, [("MR. BROWN", "HERR BROWN")]),
+        ("MR. PRESIDENT, THANK YOU.", TO_GERMAN, []),
+        (
+            "YOURS SINCERELY, ANNA BROWN",
+            TO_GERMAN,
+            [("YOURS SINCERELY, ANNA BROWN", "MIT FREUNDLICHEN GRÜSSEN, ANNA BROWN")],
+        ),
+        ("Mr. <b>Brown</b> is here.", TO_GERMAN, [("Mr.", "Herr"), ("Brown", "Brown")]),
+        ("Dear Mr. {name}, hello.", TO_GERMAN, [("Dear Mr.", "Sehr geehrter Herr")]),
+        ("Dear {name}, hello.", TO_GERMAN, [("Dear", "Hallo")]),
+        ("Miss 100 people.", TO_GERMAN, []),
+        (
+            "Mr.\u200b Brown and Mrs.\u00a0Green",
+            TO_GERMAN,
+            [("Mr.\u200b Brown", "Herr Brown"), ("Mrs.\u00a0Green", "Frau Green")],
+        ),
         ("Dear Mr. Smith, thank you.", TO_GERMAN, [("Dear Mr. Smith", "Sehr geehrter Herr Smith")]),
         ("Dear Anna, how are you?", TO_GERMAN, [("Dear Anna", "Hallo Anna")]),
         ("Dear friends, hello.", TO_GERMAN, []),

@@ -14,6 +14,8 @@ from nmt_cli.carrying.numbers.times import FULL_TIMES
         ("Um 14 Uhr beginnt der Kurs.", [("14 Uhr", "14:00")]),
         ("Um 9.10 Uhr und 18:30 Uhr", [("9.10 Uhr", "9:10"), ("18:30 Uhr", "18:30")]),
         ("Mo–Fr 8–12 Uhr, Sa 9.30 - 11 Uhr", [("8–12 Uhr", "8:00–12:00"), ("9.30 - 11 Uhr", "9:30 - 11:00")]),
+        ("UM 14 UHR", [("14 UHR", "14:00")]),
+        ("um 14\u202fUhr", [("14\u202fUhr", "14:00")]),
         ("Wir sehen uns um 9 Uhr.", []),  # in the morning or in the evening
         ("Die 14 Uhren gehen vor.", []),
         ("Um A14 Uhr", []),
