@@ -85,6 +85,7 @@ ANY_OPENING, ANY_CLOSING = OPENING + TURNED_QUOTES, CLOSING + TURNED_QUOTES
 HYPHENS = {hyphens}
 DASHES = {dashes}
 
+STRAY_SIGNS = "#$*+<=>@[\\\\]^_`{{|}}~"  # of markup, which stand in texts where they mark nothing
 RAISED_DIGITS = {raised_digits}
 
 # Blanks, and what has no shape.

@@ -55,6 +55,7 @@ ANY_OPENING, ANY_CLOSING = OPENING + TURNED_QUOTES, CLOSING + TURNED_QUOTES
 HYPHENS = "-֊᠆‐‑－"
 DASHES = "‒–—―"
 
+STRAY_SIGNS = "#$*+<=>@[\\]^_`{|}~"  # of markup, which stand in texts where they mark nothing
 RAISED_DIGITS = "²³¹⁰⁴⁵⁶⁷⁸⁹"
 
 # Blanks, and what has no shape.

@@ -58,11 +58,11 @@ def test_text_is_translated_as_by_one_process_though_a_machine_is_killed(
     corpus = prepare_pairs(tmp_path, pairs[:300], monolingual_target=(str(text),), dev="20", test="20")
     network = ModelConfig.from_options(embedding=16, units=16, attention="none", bidirectional=False)
     training = TrainConfig(epochs=1, batch=64, mixed_precision=False)
-    one = TrainingRequest(corpus, tmp_path / "one", network, training)
-    train_with_synthetic(one, keep_stages=True)
+    alone = TrainingRequest(corpus, tmp_path / "one", network, training)
+    train_with_synthetic(alone, keep_stages=True)
     killer = MachineKiller(two_machines)
     train_with_synthetic(
-        replace(one, directory=tmp_path / "two", ray=two_machines.address, watcher=killer), keep_stages=True
+        replace(alone, directory=tmp_path / "two", ray=two_machines.address, watcher=killer), keep_stages=True
     )
     assert len(killer.translated) > 5
     stages = [read_translated(tmp_path / name / "stages") for name in ("one", "two")]

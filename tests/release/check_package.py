@@ -53,8 +53,8 @@ def run(*command: str | Path, folder: Path = PROJECT) -> subprocess.CompletedPro
 
 def report(what: str, done: subprocess.CompletedProcess[str]) -> bool:
     """Prints how a check ended; returns whether it passed."""
-    told = "" if done.returncode == 0 else f":\n{done.stdout}{done.stderr}"
-    print(f"{'ok    ' if done.returncode == 0 else 'FAILED'} {what}{told}", flush=True)
+    details = "" if done.returncode == 0 else f":\n{done.stdout}{done.stderr}"
+    print(f"{'ok    ' if done.returncode == 0 else 'FAILED'} {what}{details}", flush=True)
     return done.returncode == 0
 
 

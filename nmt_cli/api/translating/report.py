@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.api.translating.file_summary import FileSummaries
+from nmt_cli.api.translating.first_words import FirstWords
 from nmt_cli.documents.document import Document
 from nmt_cli.errors import CheckError, FailedLineError
 from nmt_cli.jobs.job import TranslationExecutor
@@ -27,7 +28,6 @@ LINES_MOST = 6  # of all remarks about a run
 LINES_SHOWN = 5  # numbers of the lines that fail a check
 SPANS_SHOWN = 5  # of the protected spans that a person should look at
 CHARACTERS_SHOWN = 20
-WORDS_SHOWN = 5  # of the mistyped words
 
 
 class Remark(NamedTuple):
@@ -37,25 +37,6 @@ class Remark(NamedTuple):
     brief: str = ""  # what is left of it beside many others; by default, all
     is_warning: bool = True
     is_dim: bool = False
-
-
-@dataclass
-class FirstWords:
-    """A number of words, and as many of the distinct ones as are shown, and one more."""
-
-    total: int = 0
-    first: dict[str, None] = field(default_factory=dict)
-
-    def add(self, words: Iterable[str]) -> None:
-        for word in words:
-            self.total += 1
-            if len(self.first) <= WORDS_SHOWN:
-                self.first[word] = None
-
-    @property
-    def shown(self) -> str:
-        """The first words, joined by commas."""
-        return ", ".join(list(self.first)[:WORDS_SHOWN]) + (" ..." if len(self.first) > WORDS_SHOWN else "")
 
 
 @dataclass

@@ -17,7 +17,7 @@ from nmt_cli.languages.rules import LanguageRules, find_rules
 from nmt_cli.text.characters import COMMAS, FINAL_MARKS, INVISIBLE, LIVELY_MARKS, PAUSES
 
 ENDS = re.escape(FINAL_MARKS)
-BLANK = rf"[{INVISIBLE}]*\s[{INVISIBLE}]*"
+TITLE_BLANK = rf"[{INVISIBLE}]*\s[{INVISIBLE}]*"
 GENDERS, DEGREES = ("man", "woman"), ("professor", "doctor")
 GREETINGS = {"man": "to_man", "woman": "to_woman"}  # by the gender that the titles tell
 PHRASES = ("to_all", "to_group", "regards")  # without a name
@@ -50,7 +50,7 @@ class PersonKind(Kind):
 
 PEOPLE = PersonKind(
     SpanKind.PERSON,
-    cues=rf"(?<![^\W_])[A-ZÀ-Þ][^\W\d_]{{0,30}}\.?{BLANK}[^a-zß-ÿ\d\s]"  # Mr. Brown, Mr. {name}
+    cues=rf"(?<![^\W_])[A-ZÀ-Þ][^\W\d_]{{0,30}}\.?{TITLE_BLANK}[^a-zß-ÿ\d\s]"  # Mr. Brown, Mr. {name}
     rf"|(?:^|[{ENDS}]\s)[A-ZÀ-Þ][^{ENDS}{COMMAS}]{{2,30}}(?:[{COMMAS}]|\W*$)",  # what letters begin and end with
 )
 
@@ -83,7 +83,10 @@ def read_person(match: re.Match[str], source: LanguageRules, target: LanguageRul
         return
     if titles:
         yield Span(
-            match.start(), match.start() + len(re.sub(f"{BLANK}$", "", match[0])), " ".join(titles), SpanKind.PERSON
+            match.start(),
+            match.start() + len(re.sub(f"{TITLE_BLANK}$", "", match[0])),
+            " ".join(titles),
+            SpanKind.PERSON,
         )
     if name:
         yield Span(begin, end, name, SpanKind.PERSON)
@@ -120,11 +123,13 @@ def compile_people(language: str) -> re.Pattern[str] | None:
         for keys in ((*GENDERS, *DEGREES), ("to_man", "to_woman"), *((key,) for key in PHRASES))
     )
     begins, ends = rf"(?:^|(?<=[{ENDS}{COMMAS}]\s))", rf"(?=\s*(?:[{ENDS}{PAUSES}]|$)|{SIGNATURE})"
-    linked = rf"(?:(?i:{rules.list_links}){BLANK}(?=(?:{titles}){BLANK}))?"  # Mr. and Mrs. Brown
-    titled = rf"(?P<titles>(?:(?:{titles}){BLANK}{linked})+)(?!(?i:{rules.roles})\b)"
+    linked = rf"(?:(?i:{rules.list_links}){TITLE_BLANK}(?=(?:{titles}){TITLE_BLANK}))?"  # Mr. and Mrs. Brown
+    titled = rf"(?P<titles>(?:(?:{titles}){TITLE_BLANK}{linked})+)(?!(?i:{rules.roles})\b)"
     called = rf"(?(greeting)(?=(?:[^\W\d_]+|[{COVERS}]+)[{COMMAS}{LIVELY_MARKS}])|(?!))"  # without a title: Dear Anna,
-    named = rf"(?:(?P<name>{SURNAME})|(?=[{COVERS}]+(?:{SURNAME}|[{COMMAS}{LIVELY_MARKS}]))|(?<=\.\s)(?=[{COVERS}]))"
-    person = rf"(?<![^\W_])(?:(?P<greeting>{greetings}){BLANK})?(?:{titled}|{called}){named}"
+    behind_titles = (
+        rf"(?:(?P<name>{SURNAME})|(?=[{COVERS}]+(?:{SURNAME}|[{COMMAS}{LIVELY_MARKS}]))|(?<=\.\s)(?=[{COVERS}]))"
+    )
+    person = rf"(?<![^\W_])(?:(?P<greeting>{greetings}){TITLE_BLANK})?(?:{titled}|{called}){behind_titles}"
     phrases = rf"(?P<to_all>{to_all})|(?P<to_group>{to_group})|(?P<regards>{regards})"
     return re.compile(rf"{begins}(?:{phrases}){ends}|{person}")
 

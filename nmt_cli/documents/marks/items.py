@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from nmt_cli.carrying.spans import find_partners
 from nmt_cli.text.aligned import AlignedText
+from nmt_cli.text.characters import STRAY_SIGNS
 from nmt_cli.text.marked import MarkedText
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.placement.marks import Mark, MarkForm
@@ -33,7 +34,6 @@ FORMS: Mapping[ItemKind, MarkForm] = {
 }
 
 MAXIMUM_ITEMS = 3_000  # of a text: one run per letter of half a page; more would take long, and no text has as many
-STRAY_SIGNS = frozenset("#$*+<=>@[\\]^_`{|}~")  # signs that stand in texts where they mark nothing
 CODE_NAME = re.compile(r"\{[0-9]+\}")
 NO_TEXT = AlignedText("", ())
 
