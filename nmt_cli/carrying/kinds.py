@@ -61,6 +61,7 @@ KINDS: tuple[Kind, ...] = (*SYNTAX, *BEFORE_DIGITS, *DIGITS, *WORDS, *IF_LOST, Q
 KIND_OF_SPAN = {kind.name: kind for kind in reversed(KINDS)} | {
     SpanKind.SYMBOL: REFERENCES,
     SpanKind.RARE_NAME: NAMES,
+    SpanKind.PLACE: NAMES,
     SpanKind.WRAP: PROGRAM_PLACEHOLDERS,
 }
 

@@ -50,6 +50,7 @@ class SpanKind(StrEnum):
     ACCELERATOR = auto()  # the sign before the letter that opens an entry of a menu: _File
     FOREIGN = auto()  # words of a script that the model does not know
     PERSON = auto()  # with a title, or how a letter begins and ends: Mr. Brown, Yours sincerely
+    PLACE = auto()  # that languages name differently, and training hardly had: Denmark
     NAME = auto()  # a word that training never had
     RARE_NAME = auto()  # a name that training hardly had
     BRACKET = auto()

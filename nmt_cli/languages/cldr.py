@@ -1,7 +1,7 @@
-"""CLDR data: how languages spell numbers and write dates, in one archive with its licence.
+"""CLDR data: how languages spell numbers, write dates and name places, in one archive with its licence.
 
-`numbers/` holds the rules for spelling numbers (CLDR 48.2, RBNF), `dates/` the names of months and
-days and the order of a date (from Babel 2.19; `data/make_weekdays.py`).
+`numbers/` holds the rules for spelling numbers (CLDR 48.2, RBNF), `dates/` the names of months and days and the order
+of a date, `places/` the names of countries and cities (from Babel 2.19; `data/make_cldr.py`).
 """
 
 from __future__ import annotations
@@ -28,3 +28,13 @@ def load_cldr(kind: Literal["dates", "numbers"], language: str) -> dict[str, Any
     except KeyError:
         return None
     return content
+
+
+@cache
+def load_places(language: str) -> list[str]:
+    """Returns the names of countries and cities in a language, the English ones where it has none, in one order."""
+    archive, english = read_archive(), "places/en.txt"
+    names = archive.read(english).decode().split("\n")
+    if (path := f"places/{find_code(language)}.txt") not in archive.namelist():
+        return names
+    return [name or usual for name, usual in zip(archive.read(path).decode().split("\n"), names, strict=True)]

@@ -17,6 +17,7 @@ from typing import Protocol
 from nmt_cli.carrying.code_phrases import BEHIND_WORD, make_code, may_be_phrase
 from nmt_cli.carrying.code_words import BEFORE_WORD, CodeFinder, strip_marks, widen_code
 from nmt_cli.carrying.kind import Context, Kind
+from nmt_cli.carrying.names.places import find_places, may_be_place
 from nmt_cli.carrying.names.surnames import find_persons
 from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, Span, SpanKind, cover_spans
 from nmt_cli.languages.rules import find_rules
@@ -45,7 +46,7 @@ SHORTEST_MODIFIER = 3
 NEW_WORDS_SELDOM = 0.03  # largest share of new words among which those with a capital are carried; 48,000 pairs have it
 MAXIMUM_ENDING = 2  # letters at most by which a form differs from the known word
 PARTS_REMEMBERED = 20_000
-NAME_KINDS = (SpanKind.NAME, SpanKind.RARE_NAME)
+NAME_KINDS = (SpanKind.NAME, SpanKind.RARE_NAME, SpanKind.PLACE)
 
 
 class WordReader(Protocol):
@@ -68,13 +69,14 @@ class NameFinder:
         slips: WordReader,
         spell: Callable[[str], str],
         cover_forms: Callable[[str], str],
-        naming: str = "",
+        languages: tuple[str, str] = ("", ""),
     ) -> None:
         """`spell` returns a word in the characters of training, `cover_forms` a text without words of several genders,
-        which are no names; `naming` is the pattern of words that a name follows.
+        which are no names.
         """
-        self.source, self.target = source, target
-        self.slips, self.spell, self.cover_forms, self.naming = slips, spell, cover_forms, naming
+        self.source, self.target, self.languages = source, target, languages
+        self.slips, self.spell, self.cover_forms = slips, spell, cover_forms
+        self.naming = find_rules(languages[0]).naming
         self.codes = CodeFinder(source)
         self.is_ordinary = remember_by_word(PARTS_REMEMBERED)(self.judge_part)
         self.nameless = KnownWords(PARTS_REMEMBERED)  # parts of texts between blanks that are no name alone
@@ -98,6 +100,7 @@ class NameFinder:
         persons = list(find_persons(text, self.source, self.target, None if self.capitals_are_names else self.naming))
         if not persons and all(map(self.is_ordinary, text.split())):
             return []
+        persons += find_places(cover_spans(text, persons), self.languages, self.source)
         text = cover_spans(text, persons)
         phrases = self.codes.phrases.find(text, has_rare_quotes=self.codes.has_rare_sign("«"))
         words = [*persons, *self.find_words(cover_spans(text, phrases))]
@@ -111,7 +114,10 @@ class NameFinder:
         word = strip_marks(part)
         if not word.replace("'", "").isalpha() or may_be_phrase(part):
             return False
-        return word.islower() or (self.slips.is_known(word) and not self.is_rare_name(word))
+        if word.islower():
+            return True
+        is_place = may_be_place(re.sub(POSSESSIVE, "", word), self.languages, self.source)
+        return not is_place and self.slips.is_known(word) and not self.is_rare_name(word)
 
     def find_words(self, text: str) -> Iterator[Span]:
         """Yields the words of a text to carry."""
@@ -199,9 +205,9 @@ class NameFinder:
         return count.total <= most and word[0].isupper() and forms == [word, word]
 
     def is_sure(self, span: Span) -> bool:
-        """Whether a span is more than a form of a known word: a code, or a name with a part that is none."""
+        """Whether a span is more than a form of a known word: a code, a place, or a name with a part that is none."""
         words = map(self.spell, re.split("[ /]", span.text))
-        return not is_name_span(span) or not all(map(self.is_form, words))
+        return span.kind is SpanKind.PLACE or not is_name_span(span) or not all(map(self.is_form, words))
 
     def is_form(self, word: str) -> bool:
         """Whether a word may be an inflected form of a known word, because training has its beginning."""
@@ -240,7 +246,7 @@ def join_neighbours(spans: Sequence[Span], text: str) -> list[Span]:
         if last and SpanKind.SIGN not in (last.kind, span.kind) and is_name_span(last) == is_name_span(span):
             joined.pop()
             kind = SpanKind.NAME if SpanKind.NAME in (last.kind, span.kind) else span.kind
-            span = Span(last.start, span.end, text[last.start : span.end], kind)
+            span = Span(last.start, span.end, last.text + text[last.end : span.start] + span.text, kind)
         joined.append(span)
     return joined
 

@@ -16,7 +16,6 @@ from nmt_cli.carrying.names.copied import find_missing_names
 from nmt_cli.carrying.names.unknown_names import NameFinder
 from nmt_cli.carrying.numbers.notation import NumberNotation
 from nmt_cli.carrying.spans import Span, SpanKind
-from nmt_cli.languages.rules import find_rules
 from nmt_cli.rewriting.abbreviations import Abbreviations
 from nmt_cli.rewriting.characters import Characters
 from nmt_cli.rewriting.entities import Entities
@@ -241,8 +240,8 @@ def make_name_finder(rewriter: Rewriter) -> NameFinder | None:
     def cover_forms(text: str) -> str:
         return reduce(lambda covered, rewrite: rewrite.cover_forms(covered), forms, text)
 
-    naming = find_rules(rewriter.model.languages[0]).naming
-    return NameFinder(rewriter.model.source, rewriter.model.target, slips, characters.spell, cover_forms, naming)
+    model = rewriter.model
+    return NameFinder(model.source, model.target, slips, characters.spell, cover_forms, model.languages)
 
 
 def rewrite_pieces(pieces: Sequence[Piece], line: str, rewriter: Rewriter) -> Iterator[Piece]:

@@ -233,3 +233,8 @@ def test_a_first_word_that_ends_as_hardly_a_name_does_is_none() -> None:
     assert list_names("Reviewing is here.", finder) == []
     assert list_names("I saw Reviewing in the house.", finder) == ["Reviewing"]
     assert list_names("Kazimierz is here.", finder) == ["Kazimierz"]
+
+
+def test_names_that_are_joined_keep_their_letters() -> None:
+    people = [span.text for span in ENGLISH_FINDER.find_names("I saw Zalando/Peter Penderecki.")]
+    assert people == ["Zalando/Peter Penderecki"]
