@@ -118,6 +118,7 @@ class Job:
     memory: TranslationMemory | None = None  # of earlier translations
     known_domains: frozenset[str] = frozenset()  # to the model
     files: PackedFiles | None = None  # those that the request names, for a machine that lacks them
+    keeps_network: bool = True  # whether translations keep what only places marks and alignments
 
     def start(self, *, threads: int | None = None) -> TranslateBlock:
         """Loads the model for `threads` threads (None: all cores) and returns the function that translates a block.
@@ -125,10 +126,13 @@ class Job:
         Raises NotFoundError, DamagedError and OptionError as `Translator.load` does.
         """
         translator = self.open_translator(threads)
-        if self.score:
-            return lambda block: self.score_block(translator, block)
         options = SearchOptions(self.search, self.repair, self.checks, self.memory, self.known_domains)
-        return partial(options.translate_block, translator)
+        answer = partial(self.score_block if self.score else options.translate_block, translator)
+        return (
+            answer
+            if self.keeps_network
+            else lambda block: [translation.drop_network() for translation in answer(block)]
+        )
 
     def open_translator(self, threads: int | None) -> Translator:
         """Loads the model for `threads` threads, as `start` does."""

@@ -16,15 +16,11 @@ if TYPE_CHECKING:
 
 
 class JournalledExecutor(NamedTuple):
-    """Translates with another executor, except what an interrupted run has translated. Implements `Executor`.
-
-    `with_network` says whether the output depends on what the network attended to.
-    """
+    """Translates with another executor, except what an interrupted run has translated. Implements `Executor`."""
 
     executor: TranslationExecutor
     journal: BlockJournal
     resumes: bool
-    with_network: bool
 
     @property
     def replacements(self) -> int:
@@ -43,7 +39,7 @@ class JournalledExecutor(NamedTuple):
         return translations
 
     def map_blocks(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
-        from nmt_cli.jobs.saved_translations import encode_translation  # numpy; a job itself is light
+        from nmt_cli.jobs.saved_translations import encode_value  # numpy; a job itself is light
 
         remaining = iter(blocks)
         finished = self.journal.replay() if self.resumes else iter(())
@@ -65,6 +61,5 @@ class JournalledExecutor(NamedTuple):
         for translations in self.executor.map_blocks(keep_blocks()):
             texts = waiting.popleft().texts
             if texts:
-                rows = [encode_translation(translation, with_network=self.with_network) for translation in translations]
-                self.journal.append(texts, rows)
+                self.journal.append(texts, list(map(encode_value, translations)))
             yield translations

@@ -24,13 +24,8 @@ DECODERS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def encode_translation(translation: Translation, *, with_network: bool) -> Any:
-    """Returns a translation as JSON; without what the network attended to, unless `with_network`."""
-    return encode_value(translation if with_network else drop_network(translation))
-
-
 def decode_translation(row: Any) -> Translation:
-    """Returns the translation that `encode_translation` has encoded.
+    """Returns the translation that `encode_value` has encoded.
 
     Raises KeyError, TypeError, ValueError or RecursionError for anything else.
     """
@@ -38,15 +33,6 @@ def decode_translation(row: Any) -> Translation:
     if not isinstance(translation, Translation):
         raise TypeError("no translation")
     return translation
-
-
-def drop_network(translation: Translation) -> Translation:
-    """Returns a translation without what only places marks and alignments."""
-    hypotheses = (
-        hypothesis._replace(tokens=(), pieces=(), token_log_probabilities=(), attentions=(), words=())
-        for hypothesis in translation.hypotheses
-    )
-    return translation._replace(source_pieces=(), hypotheses=tuple(hypotheses), read_back=None)
 
 
 def encode_value(value: Any) -> Any:

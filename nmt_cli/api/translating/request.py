@@ -104,12 +104,16 @@ class TranslationRequest(NamedTuple):
         layout = replace(self.layout, scores=scores, confidence=self.checks.confidence, json=is_json)
         return LineWriter(layout, self.n_best, indent="  " if is_prompt else "")
 
-    def make_job(self, memory: TranslationMemory | None, tags: TagSet, card: ModelCard) -> Job:
-        """Returns everything a process needs to translate with a model, with `tags` before each source."""
+    def make_job(self, memory: TranslationMemory | None, tags: TagSet, card: ModelCard, *, is_plain: bool) -> Job:
+        """Returns everything a process needs to translate with a model, with `tags` before each source.
+
+        `is_plain` says that no document has marks to be placed.
+        """
         search, checks = replace(self.complete_search, tags=tags), self.checks
         opener = open_translator
         job = Job(self.model_request, search, self.repair, checks, score=self.score, opener=opener, memory=memory)
-        return replace(job, known_domains=card.domains)
+        keeps_network = not is_plain or self.layout.alignments or self.layout.json or bool(self.memories.tm)
+        return replace(job, known_domains=card.domains, keeps_network=keeps_network)
 
 
 def has_form(path: Path) -> bool:

@@ -13,8 +13,6 @@ from nmt_cli.api.translating.console import Console
 from nmt_cli.api.translating.input_folders import InputFile
 from nmt_cli.api.translating.output_files import OutputFiles
 from nmt_cli.api.translating.request import TranslationRequest
-from nmt_cli.documents import UNMARKED
-from nmt_cli.documents.document import Document
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import hash_file
 from nmt_cli.jobs.job import TranslationExecutor
@@ -78,16 +76,13 @@ class ResumableJob:
         done = format_count(self.journal.results, "text is", "texts are")
         return f"{done} translated; go on with: {describe_command(self.request)} --resume"
 
-    def wrap(self, executor: TranslationExecutor, documents: Sequence[Document]) -> TranslationExecutor:
+    def wrap(self, executor: TranslationExecutor) -> TranslationExecutor:
         """Returns an executor that keeps its blocks in the journal."""
         if self.journal is None:
             return executor
         from nmt_cli.jobs.resuming import JournalledExecutor  # as above
 
-        layout = self.request.layout
-        is_plain = all(document.format.name in UNMARKED for document in documents)
-        with_network = not is_plain or layout.alignments or layout.json or bool(self.request.memories.tm)
-        return JournalledExecutor(executor, self.journal, self.resumes, with_network)
+        return JournalledExecutor(executor, self.journal, self.resumes)
 
     @contextmanager
     def keep_blocks(self, console: Console) -> Iterator[None]:

@@ -23,7 +23,7 @@ from nmt_cli.api.translating.output_files import OutputFiles, name_outputs, trac
 from nmt_cli.api.translating.report import TranslationReport, open_qa_report
 from nmt_cli.api.translating.request import LineWriter, TranslationRequest
 from nmt_cli.api.translating.resume import ResumableJob
-from nmt_cli.documents import SHEETS, TABLES
+from nmt_cli.documents import SHEETS, TABLES, UNMARKED
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import OptionError
 from nmt_cli.formats import TEXT
@@ -72,10 +72,11 @@ def run_translation(request: TranslationRequest, console: Console) -> Translatio
     else:
         batches = batch_documents(documents, paths, outputs, report.files, are_pairs=request.score)
     # 3. Translate batch by batch; write each as soon as it is there.
-    job, processes = request.make_job(memory, tags, card), silence_ray(request.processes)
+    is_plain = bool(inputs) and all(document.format.name in UNMARKED for document in documents)
+    job, processes = request.make_job(memory, tags, card, is_plain=is_plain), silence_ray(request.processes)
     progress = console.show_progress(paths if outputs.targets else [])
     with resumable.keep_blocks(console), progress as advance, outputs, open_executor(job, processes) as executor:
-        translated = translate_units(batches, resumable.wrap(executor, documents), report.add, scope)
+        translated = translate_units(batches, resumable.wrap(executor), report.add, scope)
         write_translations(translated, outputs, advance, writer.rows)
     # 4. Collect what a person should look at.
     report.add_notes(documents, executor)

@@ -1,6 +1,12 @@
 from __future__ import annotations
 
-from nmt_cli.jobs.job import restore_text
+from dataclasses import replace
+from pathlib import Path
+
+from nmt_cli.jobs.job import Block, Job, restore_text
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
+from support.scripted_translator import ScriptedTranslator
 from support.translations import aligned
 
 
@@ -9,3 +15,13 @@ def test_a_scored_translation_has_the_text_that_was_given_on_a_single_line() -> 
     restored = restore_text(scored, "  x\u3000y\tz ")
     assert restored.text == "x y z"
     assert restored.hypotheses[0].tokens == scored.hypotheses[0].tokens
+
+
+def test_an_answer_without_the_network_differs_in_nothing_else() -> None:
+    translator = ScriptedTranslator(str.upper)
+    job = Job(ModelRequest(Path()), SearchConfig(), RepairConfig(), CheckConfig(), opener=lambda request: translator)
+    block = Block(0, ("we have 3 cats.", "", "they came."))
+    whole, short = (replace(job, keeps_network=keeps).start()(block) for keeps in (True, False))
+    assert short != whole and short == [each.drop_network() for each in whole]
+    assert [each.text for each in short] == ["WE HAVE 3 CATS.", "", "THEY CAME."]
+    assert all(not hypothesis.attentions for each in short for hypothesis in each.hypotheses)

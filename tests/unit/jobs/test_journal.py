@@ -12,7 +12,7 @@ from nmt_cli.errors import DataError
 from nmt_cli.jobs.job import Block
 from nmt_cli.jobs.journal import BlockJournal, hash_texts
 from nmt_cli.jobs.resuming import JournalledExecutor
-from nmt_cli.jobs.saved_translations import decode_value, encode_translation
+from nmt_cli.jobs.saved_translations import decode_value, encode_value
 from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.translation.result import FailedCheck, Placed, Repair, Translation, WordLinks
 from nmt_cli.workers.work import InProcess
@@ -101,7 +101,7 @@ def make_translation() -> Translation:
 def test_a_translation_comes_back_as_it_was(tmp_path: Path) -> None:
     journal = BlockJournal(tmp_path / "x", IDENTITY)
     before = make_translation()
-    journal.append(["a b"], [encode_translation(before, with_network=True)])
+    journal.append(["a b"], [encode_value(before)])
     journal.close()
     (block,) = (again := BlockJournal(journal.path, IDENTITY)).replay()
     again.close()
@@ -110,7 +110,7 @@ def test_a_translation_comes_back_as_it_was(tmp_path: Path) -> None:
     after = after._replace(unseen=before.unseen)  # the order of a set's items is not told
     assert repr(after) == repr(before).replace("np.float64(-0.3333333333333333)", "-0.3333333333333333")
     assert after.hypotheses[0].attention.tobytes() == before.hypotheses[0].attention.tobytes()
-    small = decode_value(encode_translation(before, with_network=False))
+    small = decode_value(encode_value(before.drop_network()))
     assert (small.text, small.checks, small.placed) == (before.text, before.checks, before.placed)
     assert small.hypotheses[0].attentions == ()
 
@@ -124,7 +124,7 @@ def test_only_what_is_not_finished_is_translated_again(tmp_path: Path) -> None:
 
     def run(blocks: list[Block], *, resumes: bool) -> list[list[str]]:
         journal = BlockJournal(tmp_path / "x", IDENTITY)
-        executor = JournalledExecutor(InProcess(translate), journal, resumes, with_network=False)
+        executor = JournalledExecutor(InProcess(translate), journal, resumes)
         try:
             return [[each.text for each in translations] for translations in executor.map_blocks(blocks)]
         finally:
@@ -146,7 +146,7 @@ def test_what_no_journal_wrote_is_no_translation(tmp_path: Path, row: object) ->
     journal = BlockJournal(tmp_path / "x", IDENTITY)
     journal.append(["a"], [] if row is None else [row])
     journal.close()
-    executor = JournalledExecutor(InProcess(lambda block: []), BlockJournal(journal.path, IDENTITY), True, False)
+    executor = JournalledExecutor(InProcess(lambda block: []), BlockJournal(journal.path, IDENTITY), True)
     with pytest.raises(DataError, match="x is damaged"):
         list(executor.map_blocks([Block(0, ("a",))]))
     executor.journal.close()
