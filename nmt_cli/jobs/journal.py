@@ -28,6 +28,19 @@ class JournalBlock(NamedTuple):
     results: list[Any]
 
 
+class FinishedBlock(NamedTuple):
+    """The line of a block, and the number of its results."""
+
+    line: bytes
+    results: int
+
+    @classmethod
+    def write(cls, texts: Sequence[str], results: list[Any]) -> FinishedBlock:
+        """Writes the line of a block with these texts."""
+        content = zlib.compress(json.dumps(results, ensure_ascii=False).encode("utf-8", "surrogatepass"), FASTEST)
+        return cls(hash_texts(texts) + b" " + b85encode(content) + b"\n", len(results))
+
+
 class BlockJournal:
     """The finished blocks of one job, in order. Nothing is written before the first block is finished."""
 
@@ -56,12 +69,12 @@ class BlockJournal:
                 if block is None:
                     break
                 end += len(line)
-                self.count(block.results)
+                self.count(len(block.results))
                 yield block
             file.truncate(end)
         self.file = self.path.open("ab")
 
-    def append(self, texts: Sequence[str], results: list[Any]) -> None:
+    def append(self, finished: FinishedBlock) -> None:
         """Adds a finished block; the first replaces the journal of an earlier job."""
         if self.file is None:
             self.path.unlink(missing_ok=True)
@@ -69,14 +82,13 @@ class BlockJournal:
             self.path.touch(mode=OWNER_ONLY)
             self.file = self.path.open("ab")
             self.file.write(json.dumps(self.identity).encode() + b"\n")
-        content = zlib.compress(json.dumps(results, ensure_ascii=False).encode("utf-8", "surrogatepass"), FASTEST)
-        self.file.write(hash_texts(texts) + b" " + b85encode(content) + b"\n")
+        self.file.write(finished.line)
         self.file.flush()
-        self.count(results)
+        self.count(finished.results)
 
-    def count(self, results: list[Any]) -> None:
+    def count(self, results: int) -> None:
         self.blocks += 1
-        self.results += len(results)
+        self.results += results
 
     def close(self) -> None:
         if self.file is not None:

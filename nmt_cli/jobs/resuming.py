@@ -2,23 +2,53 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.errors import DataError
-from nmt_cli.jobs.job import Block, TranslationExecutor
-from nmt_cli.jobs.journal import BlockJournal, JournalBlock, hash_texts
+from nmt_cli.jobs.job import Block, Job, TranslateBlock
+from nmt_cli.jobs.journal import BlockJournal, FinishedBlock, JournalBlock, hash_texts
+from nmt_cli.workers.work import Executor
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 
-class JournalledExecutor(NamedTuple):
-    """Translates with another executor, except what an interrupted run has translated. Implements `Executor`."""
+class JournalledAnswer(NamedTuple):
+    """The translations of a block, and what the journal keeps of it."""
 
-    executor: TranslationExecutor
+    translations: list[Translation]
+    finished: FinishedBlock
+
+
+class JournalledJob(NamedTuple):
+    """A job whose answers come with their lines of the journal, so that whoever translates writes them."""
+
+    job: Job
+
+    def start(self, *, threads: int | None = None) -> Callable[[Block], JournalledAnswer]:
+        """Starts the job, and raises what it raises."""
+        return partial(answer_in_writing, self.job.start(threads=threads))
+
+    def pack(self) -> JournalledJob:
+        return JournalledJob(self.job.pack())
+
+
+def answer_in_writing(translate: TranslateBlock, block: Block) -> JournalledAnswer:
+    """Translates a block, and writes its line."""
+    from nmt_cli.jobs.saved_translations import encode_value  # numpy; a job itself is light
+
+    translations = translate(block)
+    finished = FinishedBlock.write(block.texts, list(map(encode_value, translations)))
+    return JournalledAnswer(translations, finished)
+
+
+class JournalledExecutor(NamedTuple):
+    """Has a journalled job done, except what an interrupted run has translated. Implements `Executor`."""
+
+    executor: Executor[Block, JournalledAnswer]
     journal: BlockJournal
     resumes: bool
 
@@ -39,8 +69,6 @@ class JournalledExecutor(NamedTuple):
         return translations
 
     def map_blocks(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
-        from nmt_cli.jobs.saved_translations import encode_value  # numpy; a job itself is light
-
         remaining = iter(blocks)
         finished = self.journal.replay() if self.resumes else iter(())
         for block in remaining:
@@ -51,15 +79,7 @@ class JournalledExecutor(NamedTuple):
             if saved is not None and saved.digest != hash_texts(block.texts):
                 raise DataError(f"the journal {self.journal.path} belongs to other texts", hint="leave --resume out")
             yield [] if saved is None else self.decode(saved, len(block.texts))
-        waiting: deque[Block] = deque()
-
-        def keep_blocks() -> Iterator[Block]:
-            for block in remaining:
-                waiting.append(block)  # before it is yielded: the executor may ask for blocks in another thread
-                yield block
-
-        for translations in self.executor.map_blocks(keep_blocks()):
-            texts = waiting.popleft().texts
-            if texts:
-                self.journal.append(texts, list(map(encode_value, translations)))
-            yield translations
+        for answer in self.executor.map_blocks(remaining):
+            if answer.translations:
+                self.journal.append(answer.finished)
+            yield answer.translations

@@ -14,6 +14,7 @@ from nmt_cli.translation.result import FailedCheck, Hypothesis, Placed, Repair, 
 RECORDS: Mapping[str, Any] = {
     kind.__name__: kind for kind in (Translation, Hypothesis, Placed, WordLinks, Repair, FailedCheck, ReadAs)
 }
+PLAIN = frozenset((str, float, int, bool, type(None)))  # what is JSON already: most values
 # What makes a value of what stands under its kind.
 DECODERS: Mapping[str, Callable[..., Any]] = {
     **{name: lambda *fields, kind=kind: kind(*fields) for name, kind in RECORDS.items()},
@@ -37,6 +38,8 @@ def decode_translation(row: Any) -> Translation:
 
 def encode_value(value: Any) -> Any:
     """Returns a value as JSON."""
+    if type(value) in PLAIN:
+        return value
     if isinstance(value, tuple | frozenset):
         items = [encode_value(item) for item in (sorted(value) if isinstance(value, frozenset) else value)]
         name = type(value).__name__

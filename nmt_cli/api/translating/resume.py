@@ -15,10 +15,11 @@ from nmt_cli.api.translating.output_files import OutputFiles
 from nmt_cli.api.translating.request import TranslationRequest
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import hash_file
-from nmt_cli.jobs.job import TranslationExecutor
+from nmt_cli.jobs.job import Job, TranslationExecutor
 from nmt_cli.runtime.installed_models import CARD, name_model
 from nmt_cli.settings import Settings, option_fields
 from nmt_cli.text.wrapping import format_count
+from nmt_cli.workers.choice import ExecutorConfig, open_executor
 
 if TYPE_CHECKING:
     from nmt_cli.api.options.command_lines import CommandLine
@@ -76,13 +77,17 @@ class ResumableJob:
         done = format_count(self.journal.results, "text is", "texts are")
         return f"{done} translated; go on with: {describe_command(self.request)} --resume"
 
-    def wrap(self, executor: TranslationExecutor) -> TranslationExecutor:
-        """Returns an executor that keeps its blocks in the journal."""
+    @contextmanager
+    def open_executor(self, job: Job, processes: ExecutorConfig) -> Iterator[TranslationExecutor]:
+        """Yields who translates, and keeps finished blocks in the journal. Raises what `choice.open_executor` does."""
         if self.journal is None:
-            return executor
-        from nmt_cli.jobs.resuming import JournalledExecutor  # as above
+            with open_executor(job, processes) as executor:
+                yield executor
+            return
+        from nmt_cli.jobs.resuming import JournalledExecutor, JournalledJob  # as above
 
-        return JournalledExecutor(executor, self.journal, self.resumes)
+        with open_executor(JournalledJob(job), processes) as workers:
+            yield JournalledExecutor(workers, self.journal, self.resumes)
 
     @contextmanager
     def keep_blocks(self, console: Console) -> Iterator[None]:

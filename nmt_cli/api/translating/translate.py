@@ -33,7 +33,6 @@ from nmt_cli.text.stream import batch_arriving, batch_blocks
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.truncation import SourceCuts
 from nmt_cli.visuals.report_path import SUFFIXES_OF_CHECKS, check_report_path
-from nmt_cli.workers.choice import open_executor
 
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
@@ -75,8 +74,13 @@ def run_translation(request: TranslationRequest, console: Console) -> Translatio
     is_plain = bool(inputs) and all(document.format.name in UNMARKED for document in documents)
     job, processes = request.make_job(memory, tags, card, is_plain=is_plain), silence_ray(request.processes)
     progress = console.show_progress(paths if outputs.targets else [])
-    with resumable.keep_blocks(console), progress as advance, outputs, open_executor(job, processes) as executor:
-        translated = translate_units(batches, resumable.wrap(executor), report.add, scope)
+    with (
+        resumable.keep_blocks(console),
+        progress as advance,
+        outputs,
+        resumable.open_executor(job, processes) as executor,
+    ):
+        translated = translate_units(batches, executor, report.add, scope)
         write_translations(translated, outputs, advance, writer.rows)
     # 4. Collect what a person should look at.
     report.add_notes(documents, executor)

@@ -30,6 +30,7 @@ from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.errors import OptionError
 from nmt_cli.files import write_text
 from nmt_cli.jobs.job import Job
+from nmt_cli.jobs.journal import FinishedBlock
 from nmt_cli.records import parse_json
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.text.wrapping import format_count
@@ -226,7 +227,8 @@ class SyntheticRun:
             started, first = monotonic(), journal.results
             blocks = (cut_block(task, texts, start, BLOCK) for start in range(first, len(texts), BLOCK))
             for results in executor.map_blocks(blocks):
-                journal.append([text.text for text in texts[journal.results :][: len(results)]], list(results))
+                translated = [text.text for text in texts[journal.results :][: len(results)]]
+                journal.append(FinishedBlock.write(translated, list(results)))
                 rate, left = (monotonic() - started) / (journal.results - first), len(texts) - journal.results
                 watcher.report_translations(journal.results, len(texts), rate * left)
                 if watcher.should_stop() and left:

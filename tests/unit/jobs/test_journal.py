@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,8 @@ import pytest
 
 from nmt_cli.errors import DataError
 from nmt_cli.jobs.job import Block
-from nmt_cli.jobs.journal import BlockJournal, hash_texts
-from nmt_cli.jobs.resuming import JournalledExecutor
+from nmt_cli.jobs.journal import BlockJournal, FinishedBlock, hash_texts
+from nmt_cli.jobs.resuming import JournalledExecutor, answer_in_writing
 from nmt_cli.jobs.saved_translations import decode_value, encode_value
 from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.translation.result import FailedCheck, Placed, Repair, Translation, WordLinks
@@ -25,7 +26,7 @@ BLOCKS = [("one", "two"), ("three",), ("",), ("four\n", "\udc80"), ("five",)]
 def write_journal(path: Path) -> BlockJournal:
     journal = BlockJournal(path, IDENTITY)
     for texts in BLOCKS:
-        journal.append(texts, [text.upper() for text in texts])
+        journal.append(FinishedBlock.write(texts, [text.upper() for text in texts]))
     journal.close()
     return journal
 
@@ -45,7 +46,7 @@ def test_what_was_finished_is_read_again_and_gone_on_with(tmp_path: Path) -> Non
     journal = BlockJournal(journal.path, IDENTITY)
     assert [block.digest for block in journal.replay()] == [hash_texts(texts) for texts in BLOCKS]
     assert (journal.blocks, journal.results) == (5, 7)
-    journal.append(["six"], ["SIX"])
+    journal.append(FinishedBlock.write(["six"], ["SIX"]))
     journal.close()
     assert read_results(journal.path)[-2:] == [["FIVE"], ["SIX"]]
     write_journal(journal.path)  # another job, which starts over
@@ -101,7 +102,7 @@ def make_translation() -> Translation:
 def test_a_translation_comes_back_as_it_was(tmp_path: Path) -> None:
     journal = BlockJournal(tmp_path / "x", IDENTITY)
     before = make_translation()
-    journal.append(["a b"], [encode_value(before)])
+    journal.append(FinishedBlock.write(["a b"], [encode_value(before)]))
     journal.close()
     (block,) = (again := BlockJournal(journal.path, IDENTITY)).replay()
     again.close()
@@ -124,7 +125,7 @@ def test_only_what_is_not_finished_is_translated_again(tmp_path: Path) -> None:
 
     def run(blocks: list[Block], *, resumes: bool) -> list[list[str]]:
         journal = BlockJournal(tmp_path / "x", IDENTITY)
-        executor = JournalledExecutor(InProcess(translate), journal, resumes)
+        executor = JournalledExecutor(InProcess(partial(answer_in_writing, translate)), journal, resumes)
         try:
             return [[each.text for each in translations] for translations in executor.map_blocks(blocks)]
         finally:
@@ -144,7 +145,7 @@ def test_only_what_is_not_finished_is_translated_again(tmp_path: Path) -> None:
 )
 def test_what_no_journal_wrote_is_no_translation(tmp_path: Path, row: object) -> None:
     journal = BlockJournal(tmp_path / "x", IDENTITY)
-    journal.append(["a"], [] if row is None else [row])
+    journal.append(FinishedBlock.write(["a"], [] if row is None else [row]))
     journal.close()
     executor = JournalledExecutor(InProcess(lambda block: []), BlockJournal(journal.path, IDENTITY), True)
     with pytest.raises(DataError, match="x is damaged"):
