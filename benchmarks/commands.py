@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 
 from bench import NMT, Cost, install_peers, make_parser, measure_command, print_speeds, read_rows, run_in_turn, run_nmt
-from joey import write_settings, write_texts
+from joey import learn_subwords, write_settings, write_texts
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 
@@ -31,6 +31,7 @@ SPEED = re.compile(r"Tokens per Sec: +([\d,]+)")
 
 def compare_training(options: Namespace, joey: Sequence[str]) -> None:
     write_texts(PreparedCorpus.load(options.data), options.work)
+    learn_subwords(PreparedCorpus.load(options.data), options.work)
     often = {"updates": options.updates, "validated": options.updates, "logged": LOGGED}
     settings = write_settings(options.work / "joeynmt.yaml", **often)
     runners = {

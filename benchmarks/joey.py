@@ -15,11 +15,15 @@ SPECIALS = ("unk", "pad", "bos", "eos")  # in the order that it expects
 
 
 def write_texts(corpus: PreparedCorpus, work: Path) -> None:
-    """Writes the splits as files of lines, and learns as many joint unigram subwords as ours."""
+    """Writes the splits as files of lines."""
     for split in SPLITS:
         pairs = corpus.read_pairs(split)
         for side in SIDES:
             write_lines(work / f"{split}.{side}", (getattr(pair, side) for pair in pairs))
+
+
+def learn_subwords(corpus: PreparedCorpus, work: Path) -> None:
+    """Learns as many joint unigram subwords as ours, of the written lines."""
     SentencePieceTrainer.train(
         input=[str(work / f"train.{side}") for side in SIDES],
         model_prefix=str(work / "subwords"),
