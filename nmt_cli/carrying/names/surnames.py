@@ -26,22 +26,23 @@ CLAUSE_BEGINNING = (
 TOO_FREQUENT = 100  # occurrences of a word with a capital that is a noun rather than a surname
 
 
-def find_persons(text: str, source: TextProfile, target: TextProfile, naming: str | None) -> Iterator[Span]:
-    """Yields the persons of a text.
-
-    Where every noun has a capital, `naming` is the pattern of words that a name follows, and only a clause begins with
-    both names: `Peter Koch kommt`, `dass Peter Brot mag`; it is None elsewhere.
-    """
-    has_words, length = any(map(str.islower, text.split())), len(text.strip())
-    cues = [] if naming is None else [CLAUSE_BEGINNING, *[rf"\b(?:{naming})\s$"] * bool(naming)]
-    before, comma = re.compile("|".join(cues)), text.find(",")
+def find_persons(text: str, source: TextProfile, target: TextProfile) -> Iterator[Span]:
+    """Yields the persons of a text, and in German also `Peter Brot` of `dass Peter Brot mag`."""
+    has_words, length, comma = any(map(str.islower, text.split())), len(text.strip()), text.find(",")
     for match in re.finditer(PERSON, text):
         start, end = match.start(), match.end("surname")
         is_alone = length == end - start or -1 < comma < start
-        if match["given"] not in read_given_names() or not (has_words or is_alone):
-            continue
-        if before.search(text, max(0, start - LOOK_BACK), start) and may_be_surname(match["surname"], source, target):
+        is_person = match["given"] in read_given_names() and (has_words or is_alone)
+        if is_person and may_be_surname(match["surname"], source, target):
             yield Span(start, end, text[start:end], SpanKind.RARE_NAME)
+
+
+def is_sure_person(text: str, start: int, naming: str) -> bool:
+    """Whether a person begins at `start`, where every noun has a capital: a clause begins there, `Peter Koch kommt`,
+    or a word that a name follows, of the pattern `naming`, stands before it.
+    """
+    cues = [CLAUSE_BEGINNING, *[rf"\b(?:{naming})\s$"] * bool(naming)]
+    return re.compile("|".join(cues)).search(text, max(0, start - LOOK_BACK), start) is not None
 
 
 def may_be_surname(word: str, source: TextProfile, target: TextProfile) -> bool:

@@ -18,7 +18,7 @@ from nmt_cli.carrying.code_phrases import BEHIND_WORD, make_code, may_be_phrase
 from nmt_cli.carrying.code_words import BEFORE_WORD, CodeFinder, strip_marks, widen_code
 from nmt_cli.carrying.kind import Context, Kind
 from nmt_cli.carrying.names.places import find_places, may_be_place
-from nmt_cli.carrying.names.surnames import find_persons
+from nmt_cli.carrying.names.surnames import find_persons, is_sure_person
 from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, Span, SpanKind, cover_spans
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import BRACKETS, LIVELY_MARKS, PAUSES
@@ -97,7 +97,8 @@ class NameFinder:
         if code := self.codes.find_lone_code(text):
             return [code]
         text = self.cover_forms(text)
-        persons = list(find_persons(text, self.source, self.target, None if self.capitals_are_names else self.naming))
+        candidates = find_persons(text, self.source, self.target)
+        persons = [x for x in candidates if self.capitals_are_names or is_sure_person(text, x.start, self.naming)]
         if not persons and all(map(self.is_ordinary, text.split())):
             return []
         persons += find_places(cover_spans(text, persons), self.languages, self.source)

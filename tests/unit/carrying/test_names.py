@@ -57,6 +57,13 @@ def make_finder(pairs: list[tuple[str, str]], copies: int = 2) -> NameFinder:
 ENGLISH_FINDER, GERMAN_FINDER = make_finder(ENGLISH), make_finder(GERMAN)
 
 
+@pytest.mark.parametrize("pairs", [ENGLISH, GERMAN])
+def test_a_text_without_a_capital_needs_no_word_of_the_whole_table(pairs: list[tuple[str, str]]) -> None:
+    finder = make_finder(pairs)
+    assert finder.find_names("hello") == []
+    assert "lines" not in vars(finder.source.words)  # to split them takes a tenth of the start of `nmt translate`
+
+
 def list_names(text: str, finder: NameFinder = ENGLISH_FINDER) -> list[str]:
     return [text[name.start : name.end] for name in finder.find_names(text)]
 
