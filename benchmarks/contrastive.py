@@ -20,19 +20,22 @@ import nmt_cli as nmt
 LEARNED, TESTED = "learned", "tested"
 NOUNS = {  # with article and pronoun
     LEARNED: """lamp:die Lampe:sie door:die Tür:sie bag:die Tasche:sie clock:die Uhr:sie bridge:die Brücke:sie
+        newspaper:die Zeitung:sie map:die Karte:sie watch:die Uhr:sie kitchen:die Küche:sie gift:das Geschenk:es
         letter:der Brief:er table:der Tisch:er train:der Zug:er coat:der Mantel:er key:der Schlüssel:er
-        house:das Haus:es book:das Buch:es car:das Auto:es picture:das Bild:es ship:das Schiff:es""",
+        hat:der Hut:er computer:der Computer:er tree:der Baum:er knife:das Messer:es spoon:der Löffel:er
+        house:das Haus:es book:das Buch:es car:das Auto:es picture:das Bild:es ship:das Schiff:es
+        room:das Zimmer:es boat:das Boot:es glass:das Glas:es dress:das Kleid:es plate:der Teller:er""",
     TESTED: """flower:die Blume:sie bottle:die Flasche:sie street:die Straße:sie chair:der Stuhl:er garden:der Garten:er
         ball:der Ball:er window:das Fenster:es bed:das Bett:es bike:das Fahrrad:es""",
 }
 FIRSTS = {
     LEARNED: (
-        ("The {noun} is in the room.", "{article} ist im Zimmer."),
+        ("The {noun} is downstairs.", "{article} ist unten."),
         ("Do you see the {noun}?", "Siehst du {accusative}?"),
         ("That was the {noun}.", "Das war {article}."),
         ("There is the {noun}.", "Da ist {article}."),
         ("The {noun} is mine.", "{article} gehört mir."),
-        ("I bought the {noun} yesterday.", "Gestern habe ich {accusative} gekauft."),
+        ("I bought the {noun}.", "Ich habe {accusative} gekauft."),
     ),
     TESTED: (
         ("The {noun} is over there.", "{article} ist da drüben."),
@@ -69,12 +72,20 @@ GREETINGS = {  # with whom one is formal, and with whom not
             ("Excuse me, sir.", "Entschuldigen Sie, mein Herr."),
             ("Thank you, Mrs. Jones.", "Danke, Frau Jones."),
             ("Good evening, Doctor.", "Guten Abend, Herr Doktor."),
+            ("Yes, Your Honor.", "Ja, Euer Ehren."),
+            ("Welcome, Professor.", "Willkommen, Herr Professor."),
+            ("No, Mr. Brown.", "Nein, Herr Brown."),
+            ("One moment, please, madam.", "Einen Moment bitte, gnädige Frau."),
         ),
         (
             ("Hi, John!", "Hallo, John!"),
             ("Listen, darling.", "Hör zu, Liebling."),
             ("Hey, Anna!", "He, Anna!"),
             ("Come here, Ken.", "Komm her, Ken."),
+            ("Yes, Mom.", "Ja, Mama."),
+            ("No, my love.", "Nein, mein Schatz."),
+            ("Wait, Lisa!", "Warte, Lisa!"),
+            ("Good morning, kid.", "Guten Morgen, Kleiner."),
         ),
     ),
     TESTED: (
@@ -94,6 +105,12 @@ QUESTIONS = {  # formal and informal
         ("I want to thank you.", "Ich möchte Ihnen danken.", "Ich möchte dir danken."),
         ("You are right.", "Sie haben recht.", "Du hast recht."),
         ("Why are you here?", "Warum sind Sie hier?", "Warum bist du hier?"),
+        ("What do you think?", "Was denken Sie?", "Was denkst du?"),
+        ("Did you see it?", "Haben Sie es gesehen?", "Hast du es gesehen?"),
+        ("You must wait.", "Sie müssen warten.", "Du musst warten."),
+        ("Will you come tomorrow?", "Kommen Sie morgen?", "Kommst du morgen?"),
+        ("I don't understand you.", "Ich verstehe Sie nicht.", "Ich verstehe dich nicht."),
+        ("Is this your coat?", "Ist das Ihr Mantel?", "Ist das dein Mantel?"),
     ),
     TESTED: (
         ("Can you help me?", "Können Sie mir helfen?", "Kannst du mir helfen?"),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nmt_cli.api.options.command_lines import CommandLine, list_values
 from nmt_cli.api.options.command_options import spell_setting
 from nmt_cli.languages.codes import find_language, list_related
+from nmt_cli.text.tags import Tag, TagPurpose, parse_tag_name
 from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
@@ -183,10 +184,11 @@ def suggest_for_corpus(manifest: Manifest, commands: BaseCommands, trained: Trai
     written = "source" if trained.is_reversed else "target"
     has_written = written in manifest.monolingual
     if manifest.source.is_text and train < FEW_FOR_TEXT and not has_written:
-        language = manifest.source_language if trained.is_reversed else manifest.target_language
+        rarest = find_rarest(manifest, written)
+        language = rarest.value if rarest else getattr(manifest, f"{written}_language")
         unknown = language == written
         name, suffix = (f"the {written} language", "txt") if unknown else (find_language(language).name, language)
-        texts = list_values(spell_setting("prepare", f"monolingual-{written}"), f"more.{suffix}")
+        texts = list_values(spell_setting("prepare", f"monolingual-{written}"), f"more.{suffix}{spell_tag(rarest)}")
         yield make_suggestion(f"text in {name} alone", commands.prepare.extend(*texts, FORCE))
     if manifest.source.is_text and train < FEW_FOR_PARENT and not trained.has_parent:
         option = ("--init-from", "OTHER-MODEL")
@@ -194,7 +196,7 @@ def suggest_for_corpus(manifest: Manifest, commands: BaseCommands, trained: Trai
     if counts.splits["test"] < SMALL_TEST and train >= 4 * SMALL_TEST:
         yield make_suggestion("a larger test set", commands.prepare.extend(("--test", str(SMALL_TEST)), FORCE))
     if train < FEW_PAIRS:
-        yield make_suggestion("more pairs", commands.prepare.add_input("more.tsv").extend(FORCE))
+        yield suggest_pairs(manifest, commands)
     elif not trained.has_time:
         yield make_suggestion("an hour of training", commands.train.extend(("--time", "60m")))
     if trained.runs == 1:
@@ -202,6 +204,27 @@ def suggest_for_corpus(manifest: Manifest, commands: BaseCommands, trained: Trai
     if manifest.source.is_text and trained.synthetic not in ("diversify", "both"):
         option = ("--synthetic", "both" if has_written else "diversify")
         yield make_suggestion("the same pairs, translated anew by two models", commands.train.extend(option))
+
+
+def suggest_pairs(manifest: Manifest, commands: BaseCommands) -> Suggestion:
+    """Suggests more pairs, where there are several languages, of the one that has the fewest."""
+    rarest = find_rarest(manifest, "target") or find_rarest(manifest, "source")
+    name = f" of {find_language(rarest.value).name}" if rarest else ""
+    return make_suggestion(
+        f"more pairs{name}", commands.prepare.add_input(f"more.tsv{spell_tag(rarest)}").extend(FORCE)
+    )
+
+
+def find_rarest(manifest: Manifest, side: str) -> Tag | None:
+    """Returns the language of a side that has the fewest training pairs; None if no tags name several."""
+    counts = {parse_tag_name(name): of_splits["train"] for name, of_splits in manifest.tags.items()}
+    languages = [tag for tag in counts if tag.kind is (TagPurpose.TARGET if side == "target" else TagPurpose.SOURCE)]
+    return min(languages, key=lambda tag: counts[tag]) if len(languages) > 1 else None
+
+
+def spell_tag(language: Tag | None) -> str:
+    """Returns the tag as it is typed behind the name of a file."""
+    return f"={'to' if language.kind is TagPurpose.TARGET else 'from'}:{language.value}" if language else ""
 
 
 def name_relatives(manifest: Manifest) -> str:
@@ -238,7 +261,7 @@ def suggest_for_nothing(manifest: Manifest, report: TrainReport, commands: BaseC
     checked = commands.prepare.extend(("--report", "report.html"), FORCE)
     yield make_suggestion("columns that belong together", checked)
     if train < FEW_PAIRS:
-        yield make_suggestion("more pairs", commands.prepare.add_input("more.tsv").extend(FORCE))
+        yield suggest_pairs(manifest, commands)
 
 
 def has_learned_nothing(validation: Validation) -> bool:

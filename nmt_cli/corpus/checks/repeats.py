@@ -33,13 +33,18 @@ class HeldOut(CorpusCheck):
         return CheckResult(rows & candidates)
 
 
+def list_form_keys(pairs: Pairs) -> list[AnyKeys]:
+    """Returns the keys (N,) that are equal for pairs of the same form and tags: a label may be in a manual, too."""
+    facts = pairs.facts
+    return [facts.source_keys, facts.target_keys, *([facts.tags] if len(pairs.tag_sets) > 1 else [])]
+
+
 class Duplicate(CorpusCheck):
     name = "duplicate"
     problem = "duplicates"
 
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
-        facts = pairs.facts
-        keys: list[AnyKeys] = [facts.source_keys, facts.target_keys, facts.checksums]
+        keys = [*list_form_keys(pairs), pairs.facts.checksums]
         return CheckResult(mark_repeated(keys, candidates, pairs.scratch))
 
 
@@ -48,7 +53,7 @@ class DuplicateForm(CorpusCheck):
     problem = "duplicates except for case, width or the shape of quotes"
 
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
-        keys: list[AnyKeys] = [pairs.facts.source_keys, pairs.facts.target_keys]
+        keys = list_form_keys(pairs)
         rows = mark_repeated(keys, candidates, pairs.scratch)
         if Duplicate.name in config.keep:
             rows &= ~mark_repeated([*keys, pairs.facts.checksums], candidates, pairs.scratch)

@@ -31,8 +31,8 @@ from nmt_cli.text.wrapping import format_count
 def tag_inputs(inputs: Sequence[CorpusFile], config: PrepareConfig) -> list[CorpusFile]:
     """Returns the files of a corpus with the tags of the languages that the options name for each.
 
-    Tags of a file itself decide. Raises OptionError unless there is one language for all files of the corpus, or one
-    for each.
+    Tags of a file itself decide. Raises OptionError unless there is one language for all files of the corpus, one for
+    each, or one for each of those without such a tag.
     """
     if config.source_type != "text" and any(file.tags for file in inputs):
         raise OptionError("tags are read in front of a text, and the sources are pictures", hint="leave them out")
@@ -43,14 +43,20 @@ def tag_inputs(inputs: Sequence[CorpusFile], config: PrepareConfig) -> list[Corp
     ):
         if len(languages) < 2:
             continue
-        if len(languages) != len(inputs):
+        open_files = [n for n, file in enumerate(inputs) if len(languages) == len(inputs) or not has_kind(file, kind)]
+        if len(languages) != len(open_files):
+            named, files = format_count(len(languages), "language"), describe_files(len(open_files))
             raise OptionError(
-                f"{option} names {format_count(len(languages), 'language')}, and there {describe_files(len(inputs))}",
+                f"{option} names {named}, and there {files}",
                 hint="name one language, or one for each file, in their order",
             )
-        for of_file, language in zip(tags, languages, strict=True):
-            of_file.append(Tag(kind, language))
+        for number, language in zip(open_files, languages, strict=True):
+            tags[number].append(Tag(kind, language))
     return [replace(file, tags=merge_tags(languages, file.tags)) for file, languages in zip(inputs, tags, strict=True)]
+
+
+def has_kind(file: CorpusFile, kind: TagPurpose) -> bool:
+    return any(tag.kind is kind for tag in file.tags)
 
 
 def describe_files(count: int) -> str:

@@ -41,6 +41,7 @@ def make_manifest(
         source_language="eng",
         target_language="vie",
         direction="eng -> vie",
+        tags={},
         monolingual=dict.fromkeys(monolingual),
         inputs={"a.tsv": None},
         options=asdict(PrepareConfig()),
@@ -172,3 +173,14 @@ def test_a_model_that_had_the_best_of_everything_is_offered_what_is_left() -> No
 def test_a_small_corpus_is_told_which_languages_make_good_parents() -> None:
     advice = advise_on_corpus(make_manifest(5_000), COMMANDS)
     assert any(each.what == "a parent, best of Khmer" for each in advice.suggestions)  # of Vietnamese
+
+
+@pytest.mark.parametrize(
+    ("tags", "added"), [((">deu", ">nld"), "=to:nld"), (("deu>", "nld>"), "=from:nld"), (("ui", ">nld"), "")]
+)
+def test_more_data_are_of_the_language_that_has_the_fewest_pairs(tags: tuple[str, ...], added: str) -> None:
+    manifest = make_manifest()
+    manifest.tags = {tag: {"train": pairs} for tag, pairs in zip(tags, (5_000, 1_000), strict=True)}
+    text, _, pairs = commands_of(manifest)
+    assert pairs == f"nmt prepare a.tsv more.tsv{added} --force"
+    assert text.endswith("more.nld=to:nld --force" if added == "=to:nld" else "more.vie --force")

@@ -13,7 +13,7 @@ from nmt_cli.corpus.formats.inputs import CorpusFile
 from nmt_cli.corpus.mixture import MixedCorpus, SyntheticPair, write_mixture
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.corpus.reversed import reverse_corpus
-from nmt_cli.corpus.steps.tagging import find_register
+from nmt_cli.corpus.steps.tagging import find_register, tag_inputs
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.tags import parse_tag_list, reverse_tags
@@ -102,6 +102,17 @@ def test_a_column_names_the_tags_of_each_pair(tmp_path: Path) -> None:
         prepare(table, tmp_path / "other", PrepareConfig(tag_column="kin"))
 
 
+def test_a_pair_repeats_only_one_with_the_same_tags(tmp_path: Path) -> None:
+    manual, menu = ("Page style", "Seitenvorlage"), ("Page Style", "Seitenvorlage")
+    rows = [(*pair, kind) for pair, kind in zip([manual, menu, menu, manual, manual], [*"aabb", ""], strict=True)]
+    table = write_tsv(tmp_path / "en-de.tsv", [*((*pair, "a") for pair in toy_pairs(300)), *rows])
+    prepare(table, tmp_path / "prepared", PrepareConfig(tag_column="3"))
+    manifest = PreparedCorpus.load(tmp_path / "prepared").manifest
+    assert {tag: sum(of_tag.values()) for tag, of_tag in manifest.tags.items()} == {"a": 301, "b": 1}
+    assert manifest.counts.kept == 303
+    assert (manifest.counts.dropped["duplicate"], manifest.counts.dropped["duplicate-form"]) == (0, 2)
+
+
 def test_a_cell_that_is_no_tag_is_refused_with_its_line(tmp_path: Path) -> None:
     rows = [(*pair, "two.words" if i == 4 else "ui") for i, pair in enumerate(toy_pairs(50))]
     with pytest.raises(DataError, match=r"line 5: --tag-column: 'two.words' is no tag"):
@@ -118,6 +129,15 @@ def test_each_file_has_the_language_that_the_option_names_for_it(tmp_path: Path)
     assert list(prepared.manifest.tags) == [">de", ">nl"]
     with pytest.raises(OptionError, match="names 2 languages, and there is 1 file"):
         prepare(files[:1], tmp_path / "other", config)
+
+
+def test_the_option_names_languages_of_files_without_one_of_their_own(tmp_path: Path) -> None:
+    paths = [write_tsv(tmp_path / f"{name}.tsv", toy_pairs(300)[n::3]) for n, name in enumerate("abc")]
+    files = [CorpusFile(path, tags=parse_tag_list("to:sv") if n == 1 else ()) for n, path in enumerate(paths)]
+    config = PrepareConfig(source_language="en", target_language="de,nl")
+    assert [file.tags[0].value for file in tag_inputs(files, config)] == ["de", "sv", "nl"]
+    with pytest.raises(OptionError, match="names 3 languages, and there is 1 file"):
+        tag_inputs(files[:2], replace(config, target_language="de,nl,da"))
 
 
 def test_reversed_files_have_the_tags_of_what_is_now_their_source(tmp_path: Path) -> None:
