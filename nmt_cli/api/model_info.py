@@ -59,6 +59,7 @@ class ModelInfo:
     scores: Mapping[str, Mapping[str, ScoreInfo]]  # by set ("dev" is the development set) and metric
     has_confidence: bool
     context: int  # sentences before that it reads in documents
+    tags: Mapping[str, int]  # that it knows, and the training pairs of each
     versions: Mapping[str, str]  # of the programs that trained it
     package: PackageInfo
 
@@ -115,6 +116,7 @@ def read_info(directory: Path) -> ModelInfo:
         scores=collect_scores(card),
         has_confidence="features" in card.confidence,
         context=card.context,
+        tags=card.tags,
         versions=card.versions,
         package=read_package(directory),
     )

@@ -10,6 +10,7 @@ import typer
 
 from nmt_cli.api.model_info import ModelInfo, ScoreInfo, read_info
 from nmt_cli.cli.render import print_lines
+from nmt_cli.text.wrapping import format_count
 
 METRICS = {"bleu": "BLEU", "bleu4": "BLEU-4", "chrf": "chrF"}
 
@@ -41,6 +42,7 @@ def format_info(model: ModelInfo) -> list[str]:
         **{name: format_scores(scores) for name, scores in model.scores.items()},
         "confidence": "rates its translations" if model.has_confidence else "",
         "context": "reads the sentence before, and its translation, in documents" if model.context else "",
+        "tags": ", ".join(f"{tag} ({format_count(count, 'pair')})" for tag, count in model.tags.items()),
         "licence": package.licence,
         "directory": f"{model.directory}/",
     }

@@ -45,9 +45,9 @@ def tag_inputs(inputs: Sequence[CorpusFile], config: PrepareConfig) -> list[Corp
             continue
         open_files = [n for n, file in enumerate(inputs) if len(languages) == len(inputs) or not has_kind(file, kind)]
         if len(languages) != len(open_files):
-            named, files = format_count(len(languages), "language"), describe_files(len(open_files))
+            count = format_count(len(languages), "language")
             raise OptionError(
-                f"{option} names {named}, and there {files}",
+                f"{option} names {count}, and there {describe_files(len(open_files))}",
                 hint="name one language, or one for each file, in their order",
             )
         for number, language in zip(open_files, languages, strict=True):

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 import nmt_cli as nmt
 from nmt_cli.api.model_info import read_info, read_package
 from nmt_cli.cli.app import app
+from nmt_cli.cli.model_page import format_info
 from nmt_cli.runtime.installed_models import list_bundled_models
 from nmt_cli.runtime.model_directory import read_card
 
@@ -38,6 +39,14 @@ def test_a_trained_model_has_all_but_a_package(untrained_model: Path) -> None:
     assert described.bytes["float"] > 0
     assert described.subwords["source"] == card.vocabularies["source"]
     assert (described.package.licence, described.data) == ("", card.dataset_fingerprint)
+
+
+def test_the_tags_that_a_model_knows_are_told_with_their_pairs(untrained_model: Path, tmp_path: Path) -> None:
+    model = Path(shutil.copytree(untrained_model, tmp_path / "model"))
+    card = json.loads((model / "model.json").read_text(encoding="utf-8"))
+    (model / "model.json").write_text(json.dumps(card | {"tags": {">nld": 5_000, "ui": 1}}), encoding="utf-8")
+    assert "  tags        >nld (5,000 pairs), ui (1 pair)" in format_info(read_info(model))
+    assert not any("  tags" in line for line in format_info(read_info(untrained_model)))
 
 
 def test_without_a_checkout_the_metadata_of_the_package_is_read(tmp_path: Path) -> None:
