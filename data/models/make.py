@@ -130,7 +130,8 @@ def shrink_model(model: Path, target: Path, corpus: PreparedCorpus) -> None:
         from nmt_cli.training.int8_check import CALIBRATION_SENTENCES, quantise, translate_dev
         from nmt_cli.training.validation import choose_scoring
     from nmt_cli.evaluation.metrics.bleu import compute_bleu
-    from nmt_cli.runtime.onnx_engine import OnnxEngine, optimise
+    from nmt_cli.runtime.onnx_engine import OnnxEngine
+    from nmt_cli.runtime.sessions import optimise
 
     card, references = read_card(target), corpus.read_references("dev")
     sources, tags = [sentence.source for sentence in references], [sentence.tags for sentence in references]

@@ -17,17 +17,14 @@ are therefore padded to whole blocks. `tests/unit/training/export/test_quantise.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import onnxruntime
 
 from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
-from nmt_cli.errors import NmtError
-from nmt_cli.runtime.model_directory import FLOAT, name_graphs, name_weights, report_damage
+from nmt_cli.runtime.model_directory import FLOAT, name_graphs, report_damage
+from nmt_cli.runtime.sessions import open_session, run_graph
 from nmt_cli.search.step_model import Step
 
 Arrays = dict[str, FloatArray]
@@ -35,7 +32,6 @@ TYPES = {"tensor(int32)": np.int32, "tensor(float)": np.float32}  # of the encod
 TOKENS, CANDIDATES, SCORED = "tokens", "candidates", "scored"  # inputs of the decoder beside the state
 STEP_OUTPUTS = BEST_TOKENS, LOG_PROBABILITIES, ATTENTION = "best_tokens", "log_probabilities", "attention"
 NEXT = "next."  # prefix of the outputs that replace entries of the state
-INLINE_BYTES = 4096  # size of the largest constant that stays in the graph
 SHARED = "rows_share_sentences"  # metadata of a decoder that reads the entries of A sentences for N = A * K rows
 MEMORY = "memory"  # entry of the state (B, S, D): what attention attends to
 BIAS = "bias"  # entry of the state (B, S): 0 at true positions
@@ -207,6 +203,10 @@ class OnnxEngine:
         return np.asarray((state[MEMORY] * true).sum(axis=1) / true.sum(axis=1), dtype=np.float32)
 
     def step(self, tokens: IntArray, state: OnnxState, candidates: int, *, scored: bool = True) -> Step[OnnxState]:
+        return self.make_step(self.run_decoder(tokens, state, candidates, scored=scored), state)
+
+    def run_decoder(self, tokens: IntArray, state: OnnxState, candidates: int, *, scored: bool) -> dict[str, Any]:
+        """Returns the outputs `step_names` of the decoder."""
         feed = {
             TOKENS: tokens.astype(np.int32),
             CANDIDATES: np.array(candidates, dtype=np.int32),
@@ -214,83 +214,13 @@ class OnnxEngine:
             **state.feeds,
             **state.rows,
         }
-        values = run_graph(self.decoder, self.step_names, feed, self.paths[1])
+        return run_graph(self.decoder, self.step_names, feed, self.paths[1])
+
+    def make_step(self, values: dict[str, Any], state: OnnxState) -> Step[OnnxState]:
+        """Returns the step of a `state` that these outputs of the decoder are."""
         return Step(
             tokens=values[BEST_TOKENS],
             log_probabilities=values[LOG_PROBABILITIES],
             attention=values[ATTENTION][:, : state.positions],
             state=state._replace(rows={name: values[NEXT + name] for name in self.row_names}),
         )
-
-
-def run_graph(
-    session: onnxruntime.InferenceSession, names: list[str], feed: Mapping[str, Any], path: Path
-) -> dict[str, Any]:
-    """Returns the outputs `names` of a graph.
-
-    Raises DamagedError if ONNX Runtime cannot run it, NmtError if memory runs out.
-
-    A graph that loads can be run, unless it belongs to another model.
-    """
-    try:
-        return dict(zip(names, session.run(names, feed), strict=True))
-    except Exception as error:  # ONNX Runtime has no base class for its errors
-        if "alloc" in str(error):
-            raise NmtError(
-                "out of memory", hint="translate shorter lines, or use a machine with more memory"
-            ) from error
-        raise report_damage(path, "cannot be run: it does not belong to this model") from error
-
-
-def optimise(path: Path) -> None:
-    """Replaces a graph by ONNX Runtime's optimised version, so that loading need not optimise again.
-
-    The result is the same on every processor: only optimisations beyond the extended ones depend on it. Weights go to a
-    file of their own, which is memory-mapped instead of read: that halves the loading time.
-    """
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
-    options.optimized_model_filepath = str(path.with_suffix(".optimised"))
-    weights = "session.optimized_model_external_initializers"
-    options.add_session_config_entry(f"{weights}_file_name", name_weights(path.name))
-    options.add_session_config_entry(f"{weights}_min_size_in_bytes", str(INLINE_BYTES))
-    options.log_severity_level = 3
-    onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    path.with_suffix(".optimised").replace(path)
-
-
-def open_session(path: Path) -> onnxruntime.InferenceSession:
-    """Loads a graph. Raises DamagedError if ONNX Runtime cannot."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # more cores run more batches: a step is too short to be split
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # done by `optimise`
-    options.enable_mem_pattern = False  # it keeps a plan of memory for every shape, and few batches share a shape
-    options.log_severity_level = 4  # what goes wrong is said once, and in other words
-    try:
-        with copy_if_linked(path) as graph:
-            return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
-    except OSError:
-        raise
-    except Exception as error:  # ONNX Runtime has no base class for the errors of reading a file
-        raise report_damage(path, "is not a graph that the installed ONNX Runtime can run") from error
-
-
-@contextmanager
-def copy_if_linked(path: Path) -> Iterator[Path]:
-    """Yields the path of a graph, or of a temporary copy if ONNX Runtime would refuse to map its weights into memory.
-
-    It refuses a file with a second name: a symbolic link, or one that shares its content with another (hard links), as
-    every file does in a tree copied with `cp -al` or `rsync --link-dest`. Handed over in memory, they would not reach
-    the loops inside a graph.
-    """
-    weights = path.with_name(name_weights(path.name))
-    if not weights.exists() or not any(file.is_symlink() or file.stat().st_nlink > 1 for file in (path, weights)):
-        yield path
-        return
-    from shutil import copyfile  # which few models need
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory(prefix="nmt-", ignore_cleanup_errors=True) as folder:
-        for file in (path, weights):
-            copyfile(file, Path(folder) / file.name)
-        yield Path(folder) / path.name

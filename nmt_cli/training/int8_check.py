@@ -19,7 +19,8 @@ from nmt_cli.cores import count_cores
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.metrics.bleu import compute_bleu
 from nmt_cli.runtime.model_directory import FLOAT, INT8, name_graphs
-from nmt_cli.runtime.onnx_engine import OnnxEngine, optimise
+from nmt_cli.runtime.onnx_engine import OnnxEngine
+from nmt_cli.runtime.sessions import optimise
 from nmt_cli.text.tags import TagSet
 from nmt_cli.training.export.embedding_tables import look_up_embeddings
 from nmt_cli.training.export.graph import Graph

@@ -87,7 +87,7 @@ def export_untrained(corpus: PreparedCorpus, directory: Path, *, precision: str 
 
     from nmt_cli.model.seq2seq import Seq2Seq
     from nmt_cli.runtime.model_directory import FORMAT, ModelCard, name_graphs, publish_directory, write_card
-    from nmt_cli.runtime.onnx_engine import optimise
+    from nmt_cli.runtime.sessions import optimise
     from nmt_cli.text.profile import PROFILE_NAME
     from nmt_cli.training.export.export import export
     from nmt_cli.training.int8_check import quantise

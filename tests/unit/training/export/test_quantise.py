@@ -140,7 +140,7 @@ def product_graph(weights: np.ndarray, bias: np.ndarray) -> Graph:
 
 
 def run(graph: Graph, tmp_path: Path, **values: np.ndarray) -> np.ndarray:
-    from nmt_cli.runtime.onnx_engine import open_session
+    from nmt_cli.runtime.sessions import open_session
 
     imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     onnx.save(helper.make_model(graph.proto, opset_imports=imports, ir_version=8), tmp_path / "graph.onnx")
