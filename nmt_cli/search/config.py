@@ -52,6 +52,13 @@ class SearchConfig(Settings, panel="Decoding"):
         low=0,
         high=10,
     )
+    neighbours: int = setting(
+        8,
+        "With --tm: the network is guided by this many translations of similar texts (kNN-MT, Khandelwal et al. 2021);"
+        " 0 for none.",
+        low=0,
+        high=100,
+    )
     no_repeat_ngram: int = setting(
         0, "Forbid target n-grams of this size from occurring twice in a translation; 0 allows all.", low=0
     )

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from nmt_cli.search.trace import BeamNode
 
 CountReporter = Callable[[int], None]  # receives the number of finished texts
+ModelChoice = Callable[[Sequence[int]], StepModel[Any]]
 Result = TypeVar("Result")
 
 MAXIMUM_ROWS = 512  # maximum number of rows of a step: the values of more do not fit into the cache of a core
@@ -56,11 +57,12 @@ class BatchSearch(NamedTuple):
         config: SearchConfig,
         text_ids: Sequence[TextId],
         progress: CountReporter | None = None,
+        choose_model: ModelChoice | None = None,
     ) -> list[list[SearchResult]]:
         """Returns the results of each row, best first; empty for a blank row.
 
-        The random numbers of samples follow from `text_ids`. Raises OptionError for a prefix that the model cannot
-        write.
+        The random numbers of samples follow from `text_ids`. `choose_model` returns the model of a batch, by the
+        indices of its rows. Raises OptionError for a prefix that the model cannot write.
         """
         config = replace(config, length_factor=self.source.length_factor)
         prefix = self.encode_prefix(config)
@@ -69,7 +71,8 @@ class BatchSearch(NamedTuple):
             chosen = [rows[index] for index in batch]
             sources = self.source.make_batch(chosen)
             guide = self.make_guide(sources, chosen, config, prefix, [text_ids[index] for index in batch])
-            return search(self.engine, sources, config, guide=guide)
+            model = self.engine if choose_model is None else choose_model(batch)
+            return search(model, sources, config, guide=guide)
 
         lengths = [0 if row.is_blank else len(row) for row in rows]
         finished = sum(row.is_blank for row in rows)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.sampling import TextId
 from nmt_cli.text.context import SentenceContext
-from nmt_cli.translation.batch_search import BatchSearch, CountReporter
+from nmt_cli.translation.batch_search import BatchSearch, CountReporter, ModelChoice
 from nmt_cli.translation.config import RepairConfig
 from nmt_cli.translation.decoding import decode_results
 from nmt_cli.translation.repair.ladder import Repairer
@@ -32,12 +32,21 @@ class HypothesisJudge(Protocol):
     def rank(self, translations: PieceTranslations, config: SearchConfig) -> PieceTranslations: ...
 
 
+class Neighbours(Protocol):
+    """Translations of texts like those that are searched, which guide the network."""
+
+    def choose_model(self, texts: Sequence[str], tags: TagSet) -> ModelChoice | None:
+        """Returns the model for batches of these texts, which have the same tags; None if nothing is like any text."""
+        ...
+
+
 class SentenceSearch(NamedTuple):
     """A batch search that reads and writes text."""
 
     batch_search: BatchSearch
     same_language: bool = False  # whether both sides are in one language, so that a copy is no fault
     judge: HypothesisJudge | None = None  # ranks the hypotheses of each search
+    neighbours: Neighbours | None = None
 
     def search(
         self,
@@ -92,7 +101,8 @@ class SentenceSearch(NamedTuple):
         source, target = self.batch_search.source, self.batch_search.target
         text_ids = text_ids or [TextId(number, 0) for number in range(len(texts))]
         rows = source.make_rows(texts, config.max_source_length, [config.tags] * len(texts), contexts)
-        searched = self.batch_search.search(rows, config, text_ids, progress)
+        choose_model = None if self.neighbours is None else self.neighbours.choose_model(texts, config.tags)
+        searched = self.batch_search.search(rows, config, text_ids, progress, choose_model)
         return decode_results(texts, rows, searched, source, target)
 
     def score(

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from nmt_cli.text.profile import CorpusProfile
     from nmt_cli.translation.checks.confidence import ConfidenceModel
     from nmt_cli.translation.checks.context import CheckContext
+    from nmt_cli.translation.memory.stored_entries import StoredEntries
     from nmt_cli.translation.segmentation.line_reader import PieceMemory
 
 
@@ -85,7 +86,8 @@ class Translator:
         self.reader: LineReader = self._make_reader(notation=notation, languages=languages)
         self.sentences = self.sentences._replace(same_language=languages[0] == languages[1] != "")
         self.in_other_languages: dict[tuple[str, str], Translator] = {}
-        self.__dict__.pop("check_context", None)  # which names the languages
+        for name in ("check_context", "stored_entries"):  # which follow from the reader
+            self.__dict__.pop(name, None)
 
     @classmethod
     def load(cls, request: ModelRequest) -> Translator:
@@ -218,7 +220,8 @@ class Translator:
         tags = self.complete_tags(config.tags)
         config = replace(config, scored=config.scored or checks is not None, tags=tags)
         batch = TranslationBatch(lines, config, n_best, repair, checks, first_line, memory, progress, chains)
-        run_stages(self.follow_tags(tags), batch)
+        tools = self.follow_tags(tags)
+        run_stages(tools if memory is None else memory.with_neighbours(tools, config.neighbours), batch)
         return batch.result
 
     def read_left_out(self, translations: Sequence[Translation], tags: TagSet = ()) -> list[Translation]:
@@ -244,6 +247,14 @@ class Translator:
         from nmt_cli.translation.checks.confidence import find_confidence  # training needs none
 
         return find_confidence(self._card)
+
+    @cached_property
+    def stored_entries(self) -> StoredEntries | None:
+        """What is remembered of entries of a memory that guide the network; None for an ensemble."""
+        from nmt_cli.runtime.onnx_engine import OnnxEngine
+        from nmt_cli.translation.memory.stored_entries import StoredEntries  # which few runs need
+
+        return StoredEntries(self.engine) if isinstance(self.engine, OnnxEngine) else None
 
     @cached_property
     def check_context(self) -> CheckContext:

@@ -22,6 +22,7 @@ class DecodingKeywords(TypedDict, total=False):
     length_normalisation: Literal["wu", "average"]
     coverage_penalty: float
     rerank_weight: float
+    neighbours: int
     no_repeat_ngram: int
     max_length: int
     max_source_length: int | None

@@ -88,6 +88,12 @@ TRAIN = (
     ),
 )
 NEEDS_RERANK = require({"rerank_weight"}, "rerank", "add --rerank MODEL")
+NEEDS_MEMORY = Refusal(
+    {"neighbours"},
+    lambda v: not v.tm and v.serve is None,
+    "needs --tm",
+    "name a memory whose translations guide those of nmt translate: --tm FILE",
+)
 SEARCHED = {
     "n_best",
     "prefix",
@@ -129,6 +135,7 @@ TRANSLATE = (
         "serve one, or leave it out",
     ),
     NEEDS_RERANK,
+    NEEDS_MEMORY,
     Refusal({"workers"}, lambda v: v.ray is not None and v.workers > 1, "cannot be combined with --ray"),
 )
 OF_MODEL = "model"  # the rows of `translate` that need the model's card, as `card`, and the kind of its `subwords`
@@ -172,6 +179,7 @@ EVALUATE = (
         "ranks the translations of one --model, beside at most one --against",
     ),
     NEEDS_RERANK,
+    NEEDS_MEMORY,
     Refusal({"source"}, lambda v: not v.reference, "needs --reference", "nmt evaluate --source FILE --reference FILE"),
     Refusal(
         {"hypothesis"},
@@ -209,6 +217,7 @@ NOT_DRAWN = {  # what is meaningless where something other than attention is dra
 }
 VISUALIZE = (
     NEEDS_RERANK,
+    NEEDS_MEMORY,
     *(exclude(settings, subject) for subject, settings in NOT_DRAWN.items()),
     *(
         exclude(OF_SEARCH - {"max_source_length"}, option, "leave it out: the translation is given, not searched for")

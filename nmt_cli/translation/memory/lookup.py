@@ -112,6 +112,10 @@ class TranslationMemory:
         sources = [source for source in self.near_texts.find(key) if source != key]
         return [fit_breaks(self.targets[source], text) for source in sources[:most]]
 
+    def find_alike(self, text: str, most: int) -> list[str]:
+        """Returns at most `most` sources of the memory that share words with a text, the rarest words first."""
+        return self.near_texts.find_alike(make_memory_key(text), most)
+
     @cached_property
     def templates(self) -> NumberTemplates:
         return self.build_index(NumberTemplates())

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from difflib import SequenceMatcher
+from heapq import nlargest
+from itertools import islice
+from math import log
 
 from nmt_cli.text.words import split_words
 
@@ -20,9 +23,11 @@ class NearTexts:
 
     def __init__(self) -> None:
         self.texts_by_word: dict[str, list[str]] = defaultdict(list)
+        self.count = 0
 
     def add(self, text: str) -> None:
         words = split_words(text)
+        self.count += 1
         for word in set(words) if len(words) <= LONGEST else ():
             self.texts_by_word[word].append(text)
 
@@ -34,6 +39,16 @@ class NearTexts:
         shares = {other: compare_words(words, split_words(other)) for other in self.list_candidates(words)}
         near = [other for other, share in shares.items() if share >= LEAST_SHARE]
         return sorted(near, key=lambda other: -shares[other])
+
+    def find_alike(self, text: str, most: int) -> list[str]:
+        """Returns at most `most` texts that share words, the rarer the better: by the sum of their idf."""
+        left, weights = MOST_COMPARED, defaultdict[str, float](float)
+        for word in sorted(set(split_words(text)), key=lambda word: len(self.texts_by_word.get(word, ()))):
+            texts = self.texts_by_word.get(word, [])
+            for other in islice(reversed(texts), left):
+                weights[other] += log(self.count / len(texts))
+            left = max(0, left - len(texts))
+        return nlargest(most, weights, key=weights.__getitem__)
 
     def list_candidates(self, words: list[str]) -> list[str]:
         """Returns the texts that share a word with what must be left of a near text: two thirds of its words."""

@@ -46,6 +46,15 @@ class RecallingMemory(NamedTuple):
                 result[index] = piece if recalled is None else make_recalled_piece(piece, recalled)
         return result
 
+    def with_neighbours(self, translator: Translator, most: int) -> Translator:
+        """Returns a translator that is guided by at most `most` entries like each text; an ensemble by none."""
+        from nmt_cli.translation.memory.neighbours import MemoryNeighbours  # which few runs need
+
+        if not (most and translator.reads_text and translator.stored_entries):
+            return translator
+        neighbours = MemoryNeighbours(translator, self.memory, translator.stored_entries, most)
+        return translator.with_sentences(translator.sentences._replace(neighbours=neighbours))
+
     def link_pieces(self, translator: Translator, pieces: Mapping[TextId, Piece]) -> dict[TextId, Translation]:
         """Returns the recalled translations with the network's attention to their sources, if words are linked.
 

@@ -265,6 +265,10 @@ class PieceMemory(Protocol):
         """Returns the pieces of a line, with translations where known."""
         ...
 
+    def with_neighbours(self, translator: Any, most: int) -> Any:
+        """Returns a translator that is guided by at most `most` entries like each text."""
+        ...
+
     def link_pieces(self, tools: Any, pieces: Mapping[TextId, Piece]) -> dict[TextId, Translation]:
         """Returns the known translations whose words could be linked to their sources."""
         ...

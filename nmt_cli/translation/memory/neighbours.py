@@ -1,0 +1,73 @@
+"""Guides the network by the entries of a translation memory that are like a text: that share its rarer words.
+
+The network reads each entry once, when a text first needs it; the vectors are remembered for the next text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from nmt_cli.search.neighbours import Datastore, GuidedModel, StoredTokens, store_targets
+from nmt_cli.translation.forced import encode_pairs, match_line, match_whole
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from nmt_cli.search.step_model import StepModel
+    from nmt_cli.text.tags import TagSet
+    from nmt_cli.translation.batch_search import ModelChoice
+    from nmt_cli.translation.memory.lookup import TranslationMemory
+    from nmt_cli.translation.memory.stored_entries import MemoryEntry, StoredEntries
+    from nmt_cli.translation.translator import Translator
+
+LONGEST_TARGET = 200  # tokens of a sentence of an entry; its others do not guide
+
+
+class MemoryNeighbours(NamedTuple):
+    """Implements `sentence_search.Neighbours`."""
+
+    translator: Translator
+    memory: TranslationMemory
+    stored: StoredEntries
+    most: int  # entries that guide the translation of a text
+
+    def choose_model(self, texts: Sequence[str], tags: TagSet) -> ModelChoice | None:
+        sources = [self.memory.find_alike(text, self.most) for text in texts]
+        entries = [[(source, self.memory.targets[source], tags) for source in some] for some in sources]
+        parts = self.read_entries(list(dict.fromkeys(entry for some in entries for entry in some)))
+        if not parts:
+            return None
+        engine, vocabulary = self.translator.engine, self.translator.target.vocabulary_size
+
+        def choose(batch: Sequence[int]) -> StepModel[Any]:
+            of_texts = [[part for entry in entries[index] for part in parts[entry]] for index in batch]
+            stores = [Datastore.join(some) if some else None for some in of_texts]
+            return GuidedModel(self.stored.engine, stores, vocabulary) if any(stores) else engine
+
+        return choose
+
+    def read_entries(self, entries: Sequence[MemoryEntry]) -> dict[MemoryEntry, list[StoredTokens]]:
+        """Returns the stored tokens of each entry, one by one of its sentences."""
+        parts = {entry: some for entry in entries if (some := self.stored.find(entry)) is not None}
+        new = [entry for entry in entries if entry not in parts]
+        # 1. Read sources and targets as translation does.
+        translator = self.translator
+        matches = [
+            match_line(translator, source, target) or [match_whole(translator, source, target)]
+            for source, target, _ in new
+        ]
+        pairs = [(entry, pair) for entry, match in zip(new, matches, strict=True) for pair in match if pair.target]
+        rows, ids = encode_pairs(translator, [pair for _, pair in pairs], None, [entry[2] for entry, _ in pairs])
+        targets = [some[:LONGEST_TARGET] for some in ids]
+        # 2. Let the network write the targets.
+        engine = self.stored.engine
+        stored = translator.batch_search.map_pairs(
+            rows, targets, lambda source, batch: store_targets(engine, source, [targets[index] for index in batch])
+        )
+        parts |= {entry: [] for entry in new}
+        for (entry, _), part in zip(pairs, stored, strict=True):
+            parts[entry].append(part)
+        for entry in new:
+            self.stored.add(entry, parts[entry])
+        return parts

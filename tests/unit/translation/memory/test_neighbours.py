@@ -1,0 +1,142 @@
+"""Entries of a memory that are like a text guide its translation; all else stays as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.runtime.installed_models import find_model
+from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.search.neighbours import StoredTokens
+from nmt_cli.translation.config import ModelRequest, RepairConfig
+from nmt_cli.translation.memory.lookup import TranslationMemory
+from nmt_cli.translation.memory.near import MOST_COMPARED, NearTexts
+from nmt_cli.translation.memory.recall import RecallingMemory
+from nmt_cli.translation.memory.stored_entries import MOST_STORED, StoredEntries
+from nmt_cli.translation.result import Translation
+from nmt_cli.translation.translator import Translator
+from support.properties import examples
+
+MODEL = find_model(Path("eng-deu"))
+ENTRY = ("The lodger pays on Monday.", "Der Untermieter zahlt am Montag.")
+
+
+@pytest.fixture(scope="module")
+def bundled_translator() -> Translator:
+    return Translator.load(ModelRequest(MODEL, threads=1))
+
+
+def translate(
+    translator: Translator, lines: list[str], *entries: tuple[str, str], register: str | None = None, **search: object
+) -> list[Translation]:
+    memory = TranslationMemory("deu")
+    for entry in entries:
+        memory.add(*entry, register=register)
+    config = SearchConfig(**search)
+    return translator.translate(lines, config, repair=RepairConfig(), memory=RecallingMemory(memory))
+
+
+def describe(translations: list[Translation]) -> list[object]:
+    """All numbers of the hypotheses too."""
+    return [
+        [(each.text, each.score, each.tokens, each.token_log_probabilities) for each in translation.hypotheses]
+        for translation in translations
+    ]
+
+
+ENTRIES = (
+    ENTRY,
+    ("The window is open.", "Das Programmfenster ist offen."),
+    ("The <b>%s</b> ledger is locked.", "Das Kassenbuch <b>%s</b> ist gesperrt."),
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("The lodger is strict.", "Untermieter"),
+        ("THE WINDOW IS SMALL.", "PROGRAMMFENSTER"),
+        ("The <i>{name}</i> ledger is old.", "Kassenbuch <i>{name}</i>"),
+    ],
+)
+@pytest.mark.parametrize("search", [{"beam_size": 1}, {"beam_size": 5}, {"n_best": 3}], ids=str)
+def test_a_word_of_an_entry_is_translated_as_there(
+    bundled_translator: Translator, line: str, word: str, search: dict[str, object]
+) -> None:
+    (guided,), (alone,) = (translate(bundled_translator, [line], *some, **search) for some in (ENTRIES, []))
+    assert word in guided.text and word not in alone.text
+    assert guided.origin == "network"
+
+
+@examples(10)
+@given(
+    lines=st.lists(
+        st.sampled_from(["Where is my hat?", "Tom swam.", "We ate 3 fish; you ate none.", "Go!"]), min_size=1
+    ),
+    beam=st.sampled_from([1, 3]),
+)
+def test_a_line_without_a_word_in_common_stays_the_same_to_the_last_bit(
+    bundled_translator: Translator, lines: list[str], beam: int
+) -> None:
+    guided = translate(bundled_translator, ["The lodger is strict.", *lines], ENTRY, beam_size=beam, n_best=beam)
+    alone = translate(bundled_translator, ["The lodger is strict.", *lines], beam_size=beam, n_best=beam)
+    assert describe(guided[1:]) == describe(alone[1:])
+    assert describe(guided[:1]) != describe(alone[:1])
+
+
+@pytest.mark.parametrize("search", [{"neighbours": 0}, {"register": "informal"}], ids=str)
+def test_no_entry_guides_if_none_may_or_of_another_register(
+    bundled_translator: Translator, search: dict[str, object]
+) -> None:
+    guided, alone = (
+        translate(bundled_translator, ["The lodger is strict."], *some, **search) for some in ([ENTRY], [])
+    )
+    assert describe(guided) == describe(alone)
+
+
+def test_an_ensemble_is_not_guided() -> None:
+    ensemble = Translator.load(ModelRequest(MODEL, (MODEL,), threads=1))
+    guided, alone = (translate(ensemble, ["The lodger is strict."], *some, beam_size=1) for some in ([ENTRY], []))
+    assert describe(guided) == describe(alone)
+
+
+def test_a_guided_line_is_the_same_whatever_else_is_translated(bundled_translator: Translator) -> None:
+    lines = ["The lodger is strict.", "Our lodger was here on Monday, and on Sunday too.", "Does the lodger sing?"]
+    together = translate(bundled_translator, lines, ENTRY)
+    for line, translation in zip(lines, together, strict=True):
+        assert describe(translate(bundled_translator, [line], ENTRY)) == describe([translation])
+
+
+def test_samples_follow_the_mixture(bundled_translator: Translator) -> None:
+    sampling = SamplingConfig(sample=True, temperature=0.1)
+    guided, alone = (
+        translate(bundled_translator, ["The lodger is strict."], *some, n_best=8, sampling=sampling)
+        for some in ([ENTRY], [])
+    )
+    counts = [sum("Untermieter" in each.text for each in some[0].hypotheses) for some in (guided, alone)]
+    assert counts[0] > 4 and counts[1] == 0
+
+
+@given(st.lists(st.integers(1, MOST_STORED // 2), max_size=20))
+def test_the_entries_of_last_are_remembered_within_bounds(lengths: list[int]) -> None:
+    stored = StoredEntries.__new__(StoredEntries)  # without an engine
+    stored.parts, stored.size = {}, 0
+    for number, length in enumerate(lengths):
+        stored.add((str(number), "", ()), [StoredTokens(np.zeros((0, 2)), np.zeros(length, dtype=np.int64))])
+        assert stored.size == sum(len(part.tokens) for parts in stored.parts.values() for part in parts) <= MOST_STORED
+        assert stored.find((str(number), "", ())) is not None
+        stored.find(("0", "", ()))  # which is used again and again, and so stays
+        assert ("0", "", ()) in stored.parts
+
+
+def test_entries_with_the_rarest_words_come_first_and_few_are_read() -> None:
+    near = NearTexts()
+    for number in range(3 * MOST_COMPARED):
+        near.add(f"the {number} frob" if number < 2 else f"the {number}")
+    assert near.find_alike("the frob", 3) == ["the 1 frob", "the 0 frob", f"the {3 * MOST_COMPARED - 1}"]
+    assert len(near.find_alike("the", 10 * MOST_COMPARED)) == MOST_COMPARED
+    assert near.find_alike("nobody", 3) == near.find_alike("", 3) == []
