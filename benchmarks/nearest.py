@@ -36,7 +36,7 @@ def main() -> None:
     sets = {"rest": rest, "old": read_pairs(options.data / "test.tsv")[: options.sentences]}
     memory, usual = TranslationMemory(translator.card.target_language), SearchConfig().neighbours
     for count in options.counts:
-        for source, target in corrected[len(memory) : count]:
+        for source, target in corrected[:count]:
             memory.add(source, target)
         for part, pairs in sets.items():
             sources, references = zip(*pairs, strict=True)
