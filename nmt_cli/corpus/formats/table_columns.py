@@ -94,12 +94,13 @@ def find_layout(records: Records, options: ReadOptions, where: str, languages: S
     else:
         columns, note = choose_columns(body, width, options, where, first if is_header else None)
     if not is_header and max(columns) < len(first) and len(records) > 1:
-        is_header = are_headings([first[column] for column in columns], languages)
-    headings = tuple(first) if is_header else ()
-    names = [find_named_language(headings[column]) for column in columns] if max(columns) < len(headings) else []
-    groups = find_known_columns(options.group_columns, headings, width)
-    tags = find_known_columns([options.tag_column] if options.tag_column else [], headings, width).values()
-    return Layout(*columns, is_header, make_code_pair(names), note, headings, groups, next(iter(tags), None))
+        headings = [first[column] for column in columns]
+        is_header = are_headings(headings, languages) or are_above_sentences(headings, body, columns)
+    header = tuple(first) if is_header else ()
+    names = [find_named_language(header[column]) for column in columns] if max(columns) < len(header) else []
+    groups = find_known_columns(options.group_columns, header, width)
+    tags = find_known_columns([options.tag_column] if options.tag_column else [], header, width).values()
+    return Layout(*columns, is_header, make_code_pair(names), note, header, groups, next(iter(tags), None))
 
 
 def find_language_columns(filled: Records, width: int, languages: Sequence[str]) -> tuple[int, int] | None:
@@ -173,6 +174,13 @@ def are_headings(cells: Sequence[str], languages: Sequence[str]) -> bool:
     if len(set(codes)) < len(codes):
         return False
     return all(is_heading(cell, languages) for cell in cells)
+
+
+def are_above_sentences(cells: Sequence[str], body: Records, columns: Sequence[int]) -> bool:
+    """Whether one of two cells names a language in full, and the other as few words, above columns of sentences."""
+    is_short = all(0 < len(cell.split()) <= 3 for cell in cells)
+    is_named = any(find_named_language(cell) and not is_language_code(cell.strip()) for cell in cells)
+    return is_short and is_named and all(has_sentences(body, column) for column in columns)
 
 
 def choose_columns(

@@ -42,8 +42,8 @@ def choose_languages(inputs: CorpusInputs, config: PrepareConfig, pairs: Pairs, 
         sides = [side if code in UNKNOWN else code for side, code in zip(UNKNOWN, reversed(sides), strict=True)]
     if "source" in config.text_sides and UNKNOWN == tuple(sides):
         recognised = [recognise_language(pairs, text) for text in (pairs.source, pairs.target)]
-        if all(recognised) and recognised[0] != recognised[1]:
-            sides = [str(code) for code in recognised]
+        if recognised[0] != recognised[1]:
+            sides = [code or side for side, code in zip(UNKNOWN, recognised, strict=True)]
             notes.append(f"the languages are {sides[0]} -> {sides[1]} by the text; to name others: {NAMED_BY}")
         else:
             notes.append(f"the languages are unknown; to name them: {NAMED_BY}")

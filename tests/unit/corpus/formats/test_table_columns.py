@@ -124,6 +124,22 @@ def test_a_header_of_many_columns_is_recognised_by_most_of_its_names(tmp_path: P
     assert texts(tmp_path / "a.csv", text) == PAIRS
 
 
+@pytest.mark.parametrize(
+    ("header", "columns"),
+    [
+        ("English\tWet\u00e1n\n", ("source", "target")),
+        ("Wet\u00e1n (Letwurung)\tEnglish\tSpeaker\n", ("target", "source", "AB")),
+    ],
+)
+def test_one_language_that_is_known_makes_a_header_above_sentences(
+    path: Path, header: str, columns: tuple[str, ...]
+) -> None:
+    order = slice(None) if columns[0] == "source" else slice(None, None, -1)
+    assert texts(path, header + table(*columns)) == [pair[order] for pair in PAIRS]
+    words = "".join(f"{word}\t{word}x\n" for word in ANIMALS)
+    assert texts(path, f"English\tAnglica\n{words}")[0] == ("English", "Anglica")
+
+
 def test_a_first_pair_that_is_no_header_stays(path: Path) -> None:
     first = ("Hello.", "Salve.")
     assert texts(path, f"{first[0]}\t{first[1]}\n" + table("source", "target"))[0] == first
