@@ -11,10 +11,19 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.documents.document import Document, Location, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import DOCUMENT_MEBIBYTES
-from nmt_cli.documents.marks.items import InlineItem
+from nmt_cli.documents.marks.items import InlineItem, TranslatedPart
 from nmt_cli.documents.marks.paragraph import Paragraph
 from nmt_cli.documents.marks.spelling import TextSyntax, read_spelled_text
-from nmt_cli.text.usfm import BOOK, CHARACTER_MARK, MARKER, MILESTONE, PARAGRAPH_MARK, USFM_NOTES, VERSE_NUMBER
+from nmt_cli.text.usfm import (
+    BOOK,
+    CELL_MARK,
+    CHARACTER_MARK,
+    MARKER,
+    MILESTONE,
+    PARAGRAPH_MARK,
+    USFM_NOTES,
+    VERSE_NUMBER,
+)
 from nmt_cli.text.wrapping import shorten_text
 
 if TYPE_CHECKING:
@@ -44,7 +53,7 @@ class UsfmDocument(Document):
             else:
                 yield self.make_unit(part)._replace(location=parser.location)
 
-    def make_unit(self, verse: Paragraph) -> TranslationUnit:
+    def make_unit(self, verse: TranslatedPart) -> TranslationUnit:
         def write_verse(translations: Sequence[Translation]) -> str:
             return begin_lines(verse.write(iter(translations), self.notes), verse.raw)
 
@@ -75,7 +84,7 @@ class UsfmParser:
         chapter = f"{self.book} {self.chapter}".strip()
         return Location(chapter, f"{chapter}:{self.verse}" if self.verse and not self.is_heading else "")
 
-    def read_parts(self) -> Iterator[str | Paragraph]:
+    def read_parts(self) -> Iterator[str | TranslatedPart]:
         yield self.kept
         while self.index < len(self.pieces):
             mark, text = self.pieces[self.index]
@@ -87,7 +96,12 @@ class UsfmParser:
                 self.add_milestone(mark, text)
             elif CHARACTER_MARK.fullmatch(name):
                 self.add_character(mark, name, text)
-            elif PARAGRAPH_MARK.fullmatch(name) and self.has_text and not self.is_heading:
+            elif (
+                PARAGRAPH_MARK.fullmatch(name)
+                and not CELL_MARK.fullmatch(name)
+                and self.has_text
+                and not self.is_heading
+            ):
                 self.add_line(mark, text)
             else:
                 yield from self.finish_paragraph()
@@ -165,11 +179,11 @@ class UsfmParser:
         self.items.append(InlineItem("point", template))
         self.add_text(behind)
 
-    def finish_paragraph(self) -> Iterator[str | Paragraph]:
+    def finish_paragraph(self) -> Iterator[str | TranslatedPart]:
         """Yields the paragraph read so far, and what stands behind its text."""
-        after: list[str] = []
+        after: list[str | TranslatedPart] = []
         while self.items and self.items[-1].kind in ("point", "text") and not self.items[-1].text.strip():
-            after.append(self.items.pop().raw)
+            after.extend(reversed(self.items.pop().template))
         if self.items and self.items[-1].kind == "text":
             raw = self.items.pop().raw
             body = raw.rstrip(USFM_BLANKS)
@@ -178,10 +192,10 @@ class UsfmParser:
         if self.items:
             yield Paragraph(pair_marks(self.items), USFM_SYNTAX.escape)
         self.items = []
-        yield "".join(reversed(after))
+        yield from reversed(after)
 
 
-def read_note(pieces: Sequence[tuple[str, str]]) -> Iterator[str | Paragraph]:
+def read_note(pieces: Sequence[tuple[str, str]]) -> Iterator[str | TranslatedPart]:
     """Yields the parts of a footnote: marks, its caller and references as they are, and texts as paragraphs."""
     for mark, text in pieces:
         if mark.strip("\\+*") not in NOTE_TEXTS or mark.endswith("*"):

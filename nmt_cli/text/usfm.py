@@ -8,8 +8,9 @@ MARKER = re.compile(r"(\\\+?[A-Za-z][\w-]*\*?|\\\*)")
 USFM_NOTES = frozenset("f fe ef x ex fig rq va vp ca rb".split())  # which hold what is not the text of a verse
 # Marks of paragraphs in which verses go on; those of headings and introductions are all others that are no characters'.
 PARAGRAPH_MARK = re.compile(
-    r"(?:p|m|po|pr|cls|pmo|pm|pmc|pmr|pi\d?|mi|nb|pc|ph\d?|q\d?|qr|qc|qm\d?|lh|li\d?|lf|lim\d?|tr|t[chr]+\d?|b|pb)"
+    r"(?:p|m|po|pr|cls|pmo|pm|pmc|pmr|pi\d?|mi|nb|pc|ph\d?|q\d?|qr|qc|qm\d?|lh|li\d?|lf|lim\d?|tr|t[chr]+[\d-]*|b|pb)"
 )
+CELL_MARK = re.compile(r"tr|t[chr]+[\d-]*")  # of a row of a table, and of its cells, each a text by itself
 CHARACTER_MARK = re.compile(
     r"(?:add|addpn|bk|dc|k|nd|ord|pn|png|qt|sig|sls|tl|w|w[ghaj]|em|bd|it|bdit|no|sc|sup|jmp|pro|rb|qs|qac|lik|liv\d?|"
     r"litl|ior|iqt|ndx|efm|fm)"

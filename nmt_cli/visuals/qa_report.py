@@ -98,11 +98,11 @@ class QaReport:
     recalled: int = 0  # texts from a translation memory, as a whole
     files: Sequence[Mapping[str, Any]] = ()  # the counts of each file and its chapters, where there are several
 
-    def add(self, translation: Translation, where: str = "") -> None:
-        """Counts one translation, and keeps it if it failed a check or was changed."""
+    def add(self, translation: Translation, where: str = "", number: int | None = None) -> None:
+        """Counts one translation, of this number in its file; keeps it if it failed a check or was changed."""
         self.texts += 1
         self.recalled += translation.is_recalled
-        entry = QaEntry.from_translation(self.texts, translation, where)
+        entry = QaEntry.from_translation(number or self.texts, translation, where)
         if translation.checks:
             self.entries.append(entry)
         elif entry.changes:
@@ -111,7 +111,7 @@ class QaReport:
             self.rated += 1
             self.confidence_sum += entry.confidence
             if not translation.checks:
-                heappush(self.unsure, (-entry.confidence, -entry.number, entry))
+                heappush(self.unsure, (-entry.confidence, -self.texts, entry))
                 if len(self.unsure) > UNSURE_SHOWN:
                     heappop(self.unsure)
 
@@ -213,15 +213,17 @@ def render_files(report: QaReport) -> str:
     """Returns the table of files and their chapters; empty if there is one file without chapters."""
     if not report.files:
         return ""
-    parts = (part for file in report.files for part in (file, *file.get("chapters", ())))
     head = "".join(f'<th scope="col" class="n">{title}</th>' for title in (f"{report.thing}s", *FILE_COLUMNS.values()))
-    rows = "".join(map(render_part, parts))
+    rows = "".join(
+        render_part(file) + "".join(render_part(chapter, "chapter") for chapter in file.get("chapters", ()))
+        for file in report.files
+    )
     return f'<table><thead><tr><th scope="col">file</th>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
-def render_part(part: Mapping[str, Any]) -> str:
+def render_part(part: Mapping[str, Any], kind: str = "file") -> str:
     """Returns the row of a file or chapter."""
-    name = f'<th scope="row">{escape(part["name"])}</th>'
+    name = f'<th scope="row" class="{kind}">{escape(part["name"])}</th>'
     if "error" in part:
         return f'<tr>{name}<td colspan="4">{escape(part["error"]["message"])}</td></tr>'
     confidence = "" if part["confidence"] is None else f"{part['confidence']:.2f}{' (low)' if part['is_low'] else ''}"

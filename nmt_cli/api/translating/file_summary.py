@@ -87,10 +87,12 @@ class FileSummaries:
     parts: list[PartSummary] = field(default_factory=list)  # each file is followed by its chapters
     chapters: dict[str, PartSummary] = field(default_factory=dict)  # of the last file, by name
     location: Location = NOWHERE  # of the next translation
+    number: int = 0  # of the last translation, blank lines included: in its file, if each has an output of its own
 
     def begin_file(self, name: str) -> PartSummary:
         """Returns the summary of the file that begins."""
         self.location, self.chapters = NOWHERE, {}
+        self.number = 0 if self.are_apart else self.number
         self.parts.append(PartSummary(name))
         self.files.append(self.parts[-1])
         return self.parts[-1]
@@ -98,7 +100,7 @@ class FileSummaries:
     def begin_location(self, location: Location) -> None:
         """Records the place of the next translations, which may begin a chapter."""
         self.location = location
-        if location.chapter not in self.chapters:
+        if location.chapter and location.chapter not in self.chapters:
             self.chapters[location.chapter] = PartSummary(location.chapter, is_chapter=True)
             self.parts.append(self.chapters[location.chapter])
 
@@ -108,13 +110,18 @@ class FileSummaries:
         return self.are_apart or len(self.parts) > 1
 
     @property
+    def file(self) -> str:
+        """The file of the next translation among several; empty if there is one."""
+        return self.files[-1].name if self.are_apart else ""
+
+    @property
     def where(self) -> str:
         """The place of the next translation in a report: the file among several, and the verse or chapter."""
-        file = self.files[-1].name if self.are_apart else ""
-        return " ".join(filter(None, [file, self.location.name or self.location.chapter]))
+        return " ".join(filter(None, [self.file, self.location.name or self.location.chapter]))
 
     def add(self, translation: Translation) -> None:
         """Counts one translation for its file and its chapter."""
+        self.number += 1
         if self.files:
             self.files[-1].add(translation)
         if self.location.chapter:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -58,7 +59,7 @@ class TranslationReport:
     failed: int = 0  # texts that failed a check
     failures: Counter[CheckKind] = field(default_factory=Counter)  # by the kind of the check
     qa: QaReport | None = None  # where a report of all texts that failed is asked for
-    first_failures: dict[CheckKind, list[int]] = field(default_factory=dict)  # numbers of texts
+    first_failures: dict[CheckKind, list[tuple[str, int]]] = field(default_factory=dict)  # files and numbers of texts
     first_error: str | None = None  # of nmt itself
     path: str | None = None  # of the report of all texts that failed
     max_length: int = 0  # of a translation, in tokens
@@ -74,12 +75,12 @@ class TranslationReport:
         self.origins[translation.origin] += 1
         self.failed += bool(translation.checks)
         if self.qa is not None:
-            self.qa.add(translation, self.files.where)
+            self.qa.add(translation, self.files.where, self.files.number)
         self.first_error = self.first_error or translation.failure
         for check in translation.checks:
             self.failures[check.kind] += 1
-            numbers = self.first_failures.setdefault(check.kind, [])
-            numbers += [self.texts][: LINES_SHOWN - len(numbers)]
+            places = self.first_failures.setdefault(check.kind, [])
+            places += [(self.files.file, self.files.number)][: LINES_SHOWN - len(places)]
         self.unseen_characters |= translation.unseen
         self.misread.add(f"{word} as {known}" for word, known in translation.read_as)
         self.carried.add(translation.carried)
@@ -196,10 +197,14 @@ class TranslationReport:
 
     def name_texts(self, kind: CheckKind) -> str:
         """Returns the numbers of the first texts that failed a check, in brackets; empty if there are none."""
-        numbers = self.first_failures.get(kind, [])
-        more = " ..." if self.failures[kind] > len(numbers) else ""
-        things = self.source_cuts.thing + ("s" if len(numbers) > 1 else "")
-        return f" ({things} {', '.join(f'{number:,}' for number in numbers)}{more})" if numbers else ""
+        places = self.first_failures.get(kind, [])
+        more = " ..." if self.failures[kind] > len(places) else ""
+        things = self.source_cuts.thing + ("s" if len(places) > 1 else "")
+        groups = [
+            ", ".join(f"{number:,}" for _, number in group) + (file and f" of {file}")
+            for file, group in groupby(places, lambda place: place[0])
+        ]
+        return f" ({things} {'; '.join(groups)}{more})" if places else ""
 
     def write_qa(self) -> None:
         """Writes the report of all texts that failed a check, if requested."""

@@ -94,7 +94,7 @@ class ResumableJob:
         """Removes the journal when the block ends, or when the input is at fault; else says how to go on."""
         if self.greeting:
             console.say(self.greeting)
-        if self.resumes:
+        if self.request.resume:
             self.remove_partial_files()
         try:
             yield

@@ -177,7 +177,7 @@ def open_report(
 ) -> TranslationReport:
     """Returns an empty report, which counts lines if all documents are plain text, else texts."""
     thing = "line" if all(document.format is TEXT for document in documents) else "text"
-    what = ", ".join(map(str, request.files)) or "standard input"
+    what = ", ".join(f"{path}/" if Path(path).is_dir() else str(path) for path in request.files) or "standard input"
     qa = open_qa_report(request.checks, what, card, thing, request.explicit.settings_from)
     length = request.search.max_length
     cuts, path = SourceCuts(thing), request.checks.report

@@ -33,6 +33,9 @@ GENESIS = r"""\id GEN English, public domain
 \p
 \v 1 \qt-s |sid="a"\*The work was finished.\qt-e\*
 \rem a remark for translators
+\tr \th1 Day \thr2-3 Tribe
+\tr \tc1 \v 2 First \tc2 Judah\f + \ft A tribe.\f*
+\v 3 \f + \ft Some copies add a verse.\f*
 """
 
 
@@ -50,6 +53,7 @@ def test_what_is_read_is_translated_and_no_mark_number_or_reference() -> None:
         "A rest",
         "And it was evening.",
         "The work was finished.",
+        *("Day", "Tribe", "First", "Judah", "A tribe.", "Some copies add a verse."),
     ]
 
 
@@ -102,7 +106,7 @@ def test_a_verse_is_named_with_its_book_and_chapter() -> None:
         *(Location("GEN 1", f"GEN 1:{verse}") for verse in ("1", "2-3", "4")),
         Location("GEN 1"),
         Location("GEN 1", "GEN 1:4"),
-        Location("GEN 2", "GEN 2:1"),
+        *(Location("GEN 2", f"GEN 2:{verse}") for verse in "1112223"),
     ]
 
 

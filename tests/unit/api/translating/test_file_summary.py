@@ -59,6 +59,7 @@ def test_a_report_names_the_file_and_the_verse() -> None:
     assert summaries.where == "notes.txt GEN 3:16"
     alone = FileSummaries()
     alone.begin_file("a.txt")
+    alone.begin_location(Location(""))
     assert alone.where == "" and list(alone.describe()) == []
 
 

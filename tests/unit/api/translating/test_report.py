@@ -6,6 +6,7 @@ from typing import get_args
 
 import pytest
 
+from nmt_cli.api.translating.file_summary import FileSummaries
 from nmt_cli.api.translating.report import LINES_MOST, TranslationReport
 from nmt_cli.errors import CheckError, FailedLineError
 from nmt_cli.rewriting.slips import ReadAs
@@ -122,3 +123,14 @@ def test_the_page_counts_its_texts(number: int, found: str) -> None:
     assert qa is not None
     text = re.sub(r"<[^>]*>", " ", render_page(qa))
     assert found.split(", ")[0] in text and found.split(", ")[1] in text
+
+
+def test_texts_of_several_files_have_the_numbers_that_they_have_in_their_files() -> None:
+    report = TranslationReport(source_cuts=SourceCuts("line"), files=FileSummaries(are_apart=True))
+    report.qa = QaReport(TITLES, "x", ("en", "de"), "line")
+    for name, events in (("a.txt", ("none", "check numbers", "check numbers")), ("b.txt", ("none", "check numbers"))):
+        report.files.begin_file(name)
+        for event in events:
+            report.add(make_translation(EVENTS.get(event, {})))
+    assert "(lines 2, 3 of a.txt; 2 of b.txt)" in read_summary(report)
+    assert [(entry.where, entry.number) for entry in report.qa.entries] == [("a.txt", 2), ("a.txt", 3), ("b.txt", 2)]
