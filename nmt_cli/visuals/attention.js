@@ -2,6 +2,7 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
+  const isCompared = data.sentences.some(sentence => sentence.model); // side by side, so headings are narrow
   const state = { pieces: !data.merge, transpose: data.transpose, layer: "mean", head: "mean" };
 
   function element(name, attributes = {}, text = null) {
@@ -73,7 +74,7 @@
     const table = element("table", { tabindex: "0", "aria-label": "attention weights; arrow keys move" });
     table.style.setProperty("--columns", columns.length);
     const longest = columns.reduce((most, label) => Math.max(most, [...label].length), 0);
-    table.classList.toggle("upright", columns.length <= 14 && longest <= 12);
+    table.classList.toggle("upright", columns.length <= (isCompared ? 6 : 14) && longest <= 12);
     const columnHeads = columns.map(label => heading(label, "col"));
     const rowHeads = rows.map(label => heading(label, "row"));
     const cells = rows.map((_, r) => columns.map((_, c) => {
@@ -214,6 +215,6 @@
     box.checked = state[name];
     box.addEventListener("change", () => { state[name] = box.checked; redraw(); });
   }
-  document.getElementById("sentences").classList.toggle("compared", data.sentences.some(sentence => sentence.model));
+  document.getElementById("sentences").classList.toggle("compared", isCompared);
   redraw();
 })();

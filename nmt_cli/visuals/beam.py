@@ -10,7 +10,7 @@ from nmt_cli.search.trace import BeamNode
 from nmt_cli.text.wrapping import count_columns
 from nmt_cli.translation.beam_tree import TracedBeam
 from nmt_cli.visuals.canvas import BLUE, FAINT, FONT_SIZE, INK, create_figure, write_figure
-from nmt_cli.visuals.labels import label_pieces, replace_controls, shorten
+from nmt_cli.visuals.labels import label_rivals, replace_controls, shorten
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,7 +63,7 @@ def list_children(beam: TracedBeam, nodes: Sequence[int]) -> dict[int, list[int]
 def label_nodes(beam: TracedBeam) -> list[str]:
     """Returns the label of each node; the first node is the start."""
     # Each piece is labelled as if it followed a letter, so that the continuation of a word has its dot.
-    labels = [label_pieces(["a", piece])[1] for piece in beam.pieces]
+    labels = label_rivals(beam.pieces)
     return ["start", *(replace_controls(label) for label in labels[1:])]
 
 

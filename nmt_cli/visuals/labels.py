@@ -6,9 +6,9 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 
+from nmt_cli.text.symbols import BLANK, JOINER
 from nmt_cli.text.wrapping import count_columns, is_wide, is_zero_width
 
-WORD_START = "▁"  # SentencePiece's mark for a space
 SPACE = "␣"
 CONTINUES = "·"
 
@@ -16,15 +16,29 @@ CONTINUES = "·"
 def label_pieces(pieces: Sequence[str]) -> list[str]:
     """Returns a label for each piece: the start of a word unchanged, its continuation with a leading middle dot.
 
-    `▁Bahn hof ?` becomes `Bahn ·hof ?`: no dot precedes punctuation, nor any piece in scripts without spaces.
+    `▁Bahn hof ?` becomes `Bahn ·hof ?`: no dot precedes punctuation, nor any piece in scripts without spaces. If pieces
+    are words, `Bahnhof ￭?` becomes `Bahnhof ?`.
     """
     readable = [replace_controls(piece) for piece in pieces]
+    if are_words(readable):
+        return [piece.removeprefix(JOINER) or piece for piece in readable]
     return [
-        piece.removeprefix(WORD_START).replace(WORD_START, " ") or SPACE
-        if piece.startswith(WORD_START) or not continues_word(before, piece)
+        piece.removeprefix(BLANK).replace(BLANK, " ") or SPACE
+        if piece.startswith(BLANK) or not continues_word(before, piece)
         else CONTINUES + piece
         for before, piece in pairwise(["", *readable])
     ]
+
+
+def label_rivals(pieces: Sequence[str]) -> list[str]:
+    """Returns a label for each of several pieces that stand behind a word, each instead of the others."""
+    behind = [] if are_words(pieces) else [f"{BLANK}a"]
+    return [label_pieces([*behind, piece])[-1] for piece in pieces]
+
+
+def are_words(pieces: Sequence[str]) -> bool:
+    """Whether pieces are whole words: none has the mark with which the first subword begins."""
+    return not any(piece.startswith(BLANK) for piece in pieces)
 
 
 def continues_word(before: str, piece: str) -> bool:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from nmt_cli.text.symbols import JOINER
+from nmt_cli.text.symbols import BLANK, JOINER
 from nmt_cli.text.wrapping import is_wide
 from nmt_cli.translation.placement.word_alignment import Groups, group_by_blanks, merge_attention
-from nmt_cli.visuals.labels import SPACE, WORD_START, label_pieces, replace_controls
+from nmt_cli.visuals.labels import SPACE, label_pieces, replace_controls
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
@@ -95,7 +95,7 @@ def split_word(pieces: Sequence[str], group: list[int]) -> Groups:
 
 def strip_marks(piece: str) -> str:
     """Removes the marks of spaces and joiners from a piece."""
-    return piece.replace(WORD_START, "").removeprefix(JOINER)
+    return piece.replace(BLANK, "").removeprefix(JOINER)
 
 
 def group_bytes(pieces: Sequence[str], group: list[int]) -> Groups:

@@ -14,6 +14,7 @@ from nmt_cli.visuals.labels import isolate_text, label_pieces, replace_controls,
         ("▁ 车站 在 哪里", "␣ 车站 在 哪里"),  # no spaces between words: no dots
         ("▁ün ü ber", "ün ·ü ·ber"),
         ("▁3 5 <unk>", "3 5 <unk>"),
+        ("le chat voit ￭, ￭ </s>", "le chat voit , ￭ </s>"),  # of a vocabulary of words
     ],
 )
 def test_word_starts_stand_as_they_are_and_continuations_have_a_dot(pieces: str, labels: str) -> None:
