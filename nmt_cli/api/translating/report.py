@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -202,7 +203,7 @@ class TranslationReport:
         things = self.source_cuts.thing + ("s" if len(places) > 1 else "")
         groups = [
             ", ".join(f"{number:,}" for _, number in group) + (file and f" of {file}")
-            for file, group in groupby(places, lambda place: place[0])
+            for file, group in groupby(places, itemgetter(0))
         ]
         return f" ({things} {'; '.join(groups)}{more})" if places else ""
 

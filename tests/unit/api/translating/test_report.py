@@ -125,7 +125,7 @@ def test_the_page_counts_its_texts(number: int, found: str) -> None:
     assert found.split(", ")[0] in text and found.split(", ")[1] in text
 
 
-def test_texts_of_several_files_have_the_numbers_that_they_have_in_their_files() -> None:
+def test_of_several_files_a_text_has_its_number_in_its_file() -> None:
     report = TranslationReport(source_cuts=SourceCuts("line"), files=FileSummaries(are_apart=True))
     report.qa = QaReport(TITLES, "x", ("en", "de"), "line")
     for name, events in (("a.txt", ("none", "check numbers", "check numbers")), ("b.txt", ("none", "check numbers"))):
