@@ -20,6 +20,7 @@ from nmt_cli.evaluation.comparison import SystemComparison
 from nmt_cli.evaluation.sides import split_column
 from nmt_cli.files import require_output, write_text
 from nmt_cli.text.escapes import escape_message
+from nmt_cli.text.wrapping import format_count
 from nmt_cli.visuals.report_path import SUFFIXES_OF_SCORES, SUFFIXES_OF_TABLES, check_report_path
 
 BOLD = "\033[1m", "\033[22m"
@@ -93,7 +94,7 @@ class EvaluationOutput:
 
     def show_context(self, scored: report.Report, *, what: str, unseen: bool) -> None:
         """Prints, below the scores, how many sentences were scored and how."""
-        parts = [f"{scored.sentences:,} {what}"]
+        parts = [format_count(scored.sentences, what.replace("sentences", "sentence", 1), what)]
         if scored.references_per_sentence > 1:
             parts.append(f"{scored.references_per_sentence} references each")
         if scored.search is not None:

@@ -30,7 +30,7 @@ RAW_OUTPUTS = (
     (
         re.compile(r"&(?:apos|quot|lt|gt|amp|#9[13]|#124);"),
         "entities (&apos;)",
-        "detokenise it first (detokenizer.perl)",
+        "detokenise them first (detokenizer.perl)",
     ),
 )
 LINES_SHOWN = 10
@@ -52,10 +52,8 @@ def list_warnings(
     first = [alternatives[0] for alternatives in references]
     warnings += [*report_empty(hypotheses, "hypothesis", "hypotheses"), *report_empty(first, "reference", "references")]
     warnings += [*report_copies(hypotheses, first, sources), *check_references(first, config)]
-    if not config.lowercase and is_lowercase(hypotheses) and not is_lowercase(first):
-        warnings.append(
-            "the translations are all in lower case, but the references are not: use --lowercase to ignore case"
-        )
+    if not config.lowercase:
+        warnings += compare_case(hypotheses, first)
     raw = find_raw_output(hypotheses, first)
     warnings += raw
     if config.tokenizer == "13a" and any(name.startswith("bleu") for name in names):
@@ -104,7 +102,7 @@ def name_lines(rows: Sequence[int]) -> str:
 
 
 def check_references(references: Sequence[str], config: ScoreConfig = DEFAULT) -> list[str]:
-    """Returns a message if the references were tokenised or lower-cased, and so are not what people wrote."""
+    """Returns a message if the references were tokenised, and so are not what people wrote."""
     warnings = []
     tokenised = sum(map(bool, map(TOKENISED.search, references)))
     if config.tokenizer == "13a" and tokenised > len(references) * SUSPICIOUS_SHARE:
@@ -113,11 +111,19 @@ def check_references(references: Sequence[str], config: ScoreConfig = DEFAULT) -
             f"of {number}, {format_count(tokenised, 'looks', 'look')} tokenised (blanks before punctuation, or subword "
             "marks): score against the original text"
         )
-    if not config.lowercase and is_lowercase(references):
-        warnings.append(
-            "the references are all in lower case: scores compare case, so a translation with capitals scores lower"
-        )
     return warnings
+
+
+def compare_case(hypotheses: Sequence[str], references: Sequence[str]) -> list[str]:
+    """Returns a message if either hypotheses or references are all in lower case."""
+    match is_lowercase(hypotheses), is_lowercase(references):
+        case True, False:
+            return [
+                "the translations are all in lower case, but the references are not: use --lowercase to ignore case"
+            ]
+        case False, True:
+            return ["the references are all in lower case, but the translations are not: capitals lower the scores"]
+    return []
 
 
 def is_lowercase(texts: Sequence[str]) -> bool:

@@ -11,7 +11,6 @@ from nmt_cli.evaluation.config import ScoreConfig
     [
         ("Das ist , glaube ich , so .", "look tokenised"),
         ("Das ist unglaub@@ lich.", "look tokenised"),
-        ("das ist ein haus.", "lower case"),
         ("Das ist, glaube ich, so.", ""),
         ("Um 3:30 Uhr ... vielleicht", ""),
         ("Comment ça va ? Très bien !", ""),
@@ -31,10 +30,13 @@ def test_good_sentences_raise_no_doubt() -> None:
     assert list_warnings(["bleu", "chrf"], ["Das ist so."] * 100, [["Das war so."]] * 100) == []
 
 
-def test_a_model_that_writes_lower_case_is_told() -> None:
+def test_lower_case_on_one_side_is_told() -> None:
     lower, references = ["das ist so."] * 100, [["Das war so."]] * 100
     (told,) = list_warnings(["bleu"], lower, references)
     assert "--lowercase" in told
+    (told,) = list_warnings(["bleu"], ["Das war so."] * 100, [["das ist so."]] * 100)
+    assert "the references are all in lower case" in told
+    assert list_warnings(["bleu"], lower, [["das war so."]] * 100) == []
     assert list_warnings(["bleu"], lower, references, ScoreConfig(lowercase=True)) == []
 
 
