@@ -14,6 +14,7 @@ from math import log
 from nmt_cli.text.words import split_words
 
 LEAST_SHARE = 0.8
+LEAST_ALIKE = 1 / 3  # weight of the words of a text that an entry like it has too
 LONGEST = 100  # words of a text: to compare longer ones takes the square of their length, if their words recur
 MOST_COMPARED = 500  # texts; in a large memory, thousands may share a common word
 
@@ -41,14 +42,20 @@ class NearTexts:
         return sorted(near, key=lambda other: -shares[other])
 
     def find_alike(self, text: str, most: int) -> list[str]:
-        """Returns at most `most` texts that share words, the rarer the better: by the sum of their idf."""
-        left, weights = MOST_COMPARED, defaultdict[str, float](float)
+        """Returns at most `most` others that have at least a third of the words of a text, the most alike first.
+
+        Rarer words count for more: each has the weight log((texts + 1) / texts that have it).
+        """
+        left, total, weights = MOST_COMPARED, 0.0, defaultdict[str, float](float)
         for word in sorted(set(split_words(text)), key=lambda word: len(self.texts_by_word.get(word, ()))):
             texts = self.texts_by_word.get(word, [])
+            weight = log((self.count + 1) / max(1, len(texts)))
+            total += weight
             for other in islice(reversed(texts), left):
-                weights[other] += log(self.count / len(texts))
+                weights[other] += weight
             left = max(0, left - len(texts))
-        return nlargest(most, weights, key=weights.__getitem__)
+        alike = [other for other, weight in weights.items() if weight >= LEAST_ALIKE * total]
+        return nlargest(most, alike, key=weights.__getitem__)
 
     def list_candidates(self, words: list[str]) -> list[str]:
         """Returns the texts that share a word with what must be left of a near text: two thirds of its words."""

@@ -137,6 +137,17 @@ def test_entries_with_the_rarest_words_come_first_and_few_are_read() -> None:
     near = NearTexts()
     for number in range(3 * MOST_COMPARED):
         near.add(f"the {number} frob" if number < 2 else f"the {number}")
-    assert near.find_alike("the frob", 3) == ["the 1 frob", "the 0 frob", f"the {3 * MOST_COMPARED - 1}"]
+    assert near.find_alike("frob the", 3) == ["the 1 frob", "the 0 frob"]  # `the` alone is too little
     assert len(near.find_alike("the", 10 * MOST_COMPARED)) == MOST_COMPARED
     assert near.find_alike("nobody", 3) == near.find_alike("", 3) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_alike"), [("a b x y z", False), ("a b x y", True), ("a x y z", False), ("a", True), ("b", True)]
+)
+def test_an_entry_is_alike_that_shares_a_third_of_the_words(text: str, is_alike: bool) -> None:
+    """Of two entries `a` has weight log 3/2, `b` and unknown words log 3: 1.50 of 4.80, 1.50 of 3.70, 0.41 of 3.70."""
+    near = NearTexts()
+    near.add("a b")
+    near.add("a")
+    assert ("a b" in near.find_alike(text, 2)) is is_alike
