@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nmt_cli.errors import DataError
 from nmt_cli.languages.codes import UNNAMED, are_same_languages
 from nmt_cli.languages.file_names import find_languages_in_name
-from nmt_cli.text.tags import merge_tags, reverse_tags
+from nmt_cli.text.tags import TagPurpose, find_tag_value, merge_tags, replace_languages, reverse_tags
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.formats.inputs import CorpusFile
@@ -30,7 +30,8 @@ def load_memory(
 ) -> TranslationMemory:
     """Returns the pairs of all files; the last of several translations of one text wins.
 
-    `languages` are the model's. A file in the opposite direction is reversed. Raises NotFoundError, DataError, and
+    `languages` are those translated between. A file in the opposite direction is reversed, pairs whose tags name other
+    languages are left out, and those of a register answer who asks for that. Raises NotFoundError, DataError, and
     MemoryLanguageError for a file in other languages.
     """
     from nmt_cli.corpus.formats.inputs import parse_input, require_input
@@ -42,7 +43,8 @@ def load_memory(
     memory = TranslationMemory("" if languages[1] in UNNAMED else languages[1], links_words=links_words)
     for file in inputs:
         for pair in read_file(file, languages):
-            memory.add(pair.source, pair.target)
+            if are_same_languages(replace_languages(languages, pair.tags), languages):
+                memory.add(pair.source, pair.target, find_tag_value(pair.tags, TagPurpose.REGISTER))
     return memory
 
 

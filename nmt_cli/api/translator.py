@@ -131,7 +131,7 @@ class LoadedTranslator:
         memory = self._memory if self.card.follow_tags(tags).languages == self._languages else None
         return made._replace(
             search=search,
-            memory=memory,
+            memory=memory and memory.follow_tags(tags),
             known_domains=self.card.domains,
             scope=choose_scope(merged, self.card, self.model),
         )
@@ -222,7 +222,8 @@ class LoadedTranslator:
         made = self._make_options(others)
         languages = self.card.follow_tags(made.search.tags).languages
         if tm is not None:
-            made = made._replace(memory=open_memory(tm, languages))
+            memory = open_memory(tm, languages)
+            made = made._replace(memory=memory and memory.follow_tags(made.search.tags))
 
         done = translate_file(
             partial(made.translate_block, self._translator),

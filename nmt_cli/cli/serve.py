@@ -17,7 +17,9 @@ from nmt_cli.settings import Settings, option_fields
 
 if TYPE_CHECKING:
     from nmt_cli.api.translator import LoadedTranslator
+    from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.server.keys import Key
+    from nmt_cli.server.models import ServedDirection
     from nmt_cli.server.service import Service
     from nmt_cli.translation.memory.lookup import TranslationMemory
 
@@ -35,13 +37,13 @@ def serve_models(request: TranslationRequest, config: ServeConfig, screen: Scree
     from nmt_cli.api.translator import LoadedTranslator
     from nmt_cli.server.run import ServeRequest, serve
 
-    memory_by_model = open_memories(request.models, request.memories.tm, config.suggestions)
+    memories = open_memories(request.models, request.memories.tm, config.suggestions)
     options = list_changed(request.search, request.sampling, request.repair, request.checks)
     companions = {"ensemble": request.ensemble, "rerank": request.rerank}
 
     def open_model(path: Path) -> LoadedTranslator:
-        template, memory = request.model_request, memory_by_model.get(path)
-        translator = open_translator(template._replace(model=path))
+        translator = open_translator(request.model_request._replace(model=path))
+        memory = memories.get((path, translator.card.languages))
         return LoadedTranslator(translator, path, options, companions=companions, memory=memory)
 
     def announce_service(url: str, service: Service) -> None:
@@ -58,7 +60,7 @@ def serve_models(request: TranslationRequest, config: ServeConfig, screen: Scree
         rate=config.rate_limit,
         hosts=config.allow_host,
         suggestions=Path(config.suggestions) if config.suggestions is not None else None,
-        memories=memory_by_model,
+        memories=memories,
     )
     serve(serving, announce_service, screen.say_detail, screen.warn)
 
@@ -96,8 +98,10 @@ def list_changed(*settings: Settings) -> dict[str, Any]:
 
 def open_memories(
     models: Sequence[Path], files: Sequence[str], suggestions: str | None
-) -> dict[Path, TranslationMemory]:
-    """Returns the translation memory of each model, from the files in its languages; empty ones for suggestions.
+) -> dict[ServedDirection, TranslationMemory]:
+    """Returns the translation memory of each direction, from the files in its languages; empty ones for suggestions.
+
+    A file that names no languages is for the first direction of each model.
 
     Raises MemoryLanguageError for a file whose languages no model has.
     """
@@ -108,21 +112,37 @@ def open_memories(
     from nmt_cli.runtime.model_directory import read_card
 
     cards = {model: read_card(model) for model in models}
-    memories: dict[Path, TranslationMemory] = {}
+    memories: dict[ServedDirection, TranslationMemory] = {}
     if suggestions is not None:
-        memories = {model: load_memory([], card.languages) for model, card in cards.items()}
+        memories = {(model, card.languages): load_memory([], card.languages) for model, card in cards.items()}
     for file in files:
         refused: list[MemoryLanguageError] = []
         for model, card in cards.items():
             try:
-                memory = load_memory([file], card.languages)
+                languages, memory = load_direction(file, card)
             except MemoryLanguageError as error:
                 refused.append(error)
                 continue
-            memories.setdefault(model, memory).update(memory)
+            memories.setdefault((model, languages), memory).update(memory)
         if len(refused) == len(cards):
             raise refused[0]
     return memories
+
+
+def load_direction(file: str, card: ModelCard) -> tuple[tuple[str, str], TranslationMemory]:
+    """Returns the first direction of a model that a file has pairs of, and these. Raises MemoryLanguageError."""
+    from nmt_cli.api.memory import MemoryLanguageError, load_memory
+
+    refused: list[MemoryLanguageError] = []
+    for languages in (direction.languages for direction in card.directions):
+        try:
+            if memory := load_memory([file], languages):
+                return languages, memory
+        except MemoryLanguageError as error:
+            refused.append(error)
+    if len(refused) == len(card.directions):
+        raise refused[0]
+    return card.languages, load_memory([], card.languages)
 
 
 def describe_service(url: str, service: Any) -> str:

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from nmt_cli.errors import DamagedError, NmtError, OptionError
 from nmt_cli.files import hash_file, write_json
+from nmt_cli.languages.codes import is_same_language
 from nmt_cli.records import Count, FileName, Share, build, parse_json
 from nmt_cli.runtime.installed_models import CARD as CARD
 from nmt_cli.runtime.installed_models import explain_missing_model, list_models
@@ -88,6 +89,13 @@ class ModelCard(NamedTuple):
         """Returns the card as it is for the languages that tags name."""
         source, target = replace_languages(self.languages, tags)
         return self._replace(source_language=source, target_language=target)
+
+    @property
+    def directions(self) -> list[ModelCard]:
+        """The card as it is for each target language, the usual one first."""
+        targets = (tag for tag in map(parse_tag_name, self.tags) if tag.kind is TagPurpose.TARGET)
+        others = (tag for tag in targets if not is_same_language(tag.value, self.target_language))
+        return [self, *(self.follow_tags((tag,)) for tag in others)]
 
     def complete_tags(self, tags: TagSet) -> TagSet:
         """Returns tags with that of the first target language, if the model has one and they name none."""

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING
 from nmt_cli.api.translator import LoadedTranslator
 from nmt_cli.errors import NmtError, OptionError
 from nmt_cli.files import FileState, read_state
-from nmt_cli.languages.codes import KnownLanguage, find_language, is_same_language
+from nmt_cli.languages.codes import KnownLanguage, find_language
 from nmt_cli.runtime.installed_models import name_successor
 from nmt_cli.runtime.model_directory import CARD, ModelCard, ModelDirectory, read_card
 from nmt_cli.server.errors import RequestError
-from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value, parse_tag_name
+from nmt_cli.text.tags import Tag, TagPurpose, TagSet, parse_tag_name
 
 if TYPE_CHECKING:
     from nmt_cli.translation.memory.lookup import TranslationMemory
 
+ServedDirection = tuple[Path, tuple[str, str]]  # the directory of a model, and the codes of its languages
 ModelOpener = Callable[[Path], LoadedTranslator]
 
 LONGEST_CODE = 100  # characters of a language code that are looked at; what is looked up is remembered
@@ -41,13 +42,11 @@ class ServedModel:
     last_used: float = 0.0  # by a monotonic clock
     memory: TranslationMemory | None = None  # of this direction
     tags: TagSet = ()  # of its languages, where the model in its directory has several directions
-    is_first: bool = True  # of the directions of the model
     successor: Path | None = None  # where a package's model will be once it has learned corrections
 
     def find_memory(self, tags: Iterable[str] = ()) -> TranslationMemory | None:
         """Returns the memory for requests with these tags, if there is one."""
-        register = find_tag_value(map(parse_tag_name, tags), TagPurpose.REGISTER)
-        return None if self.memory is None else self.memory.of_register(register)
+        return None if self.memory is None else self.memory.follow_tags(tuple(map(parse_tag_name, tags)))
 
     def find_near(self, text: str, most: int, tags: Iterable[str] = ()) -> list[str]:
         """Returns the translations of texts in that memory that are nearly the same, nearest first."""
@@ -70,16 +69,12 @@ class ServedModel:
 
     def list_directions(self) -> list[ServedModel]:
         """Returns a model for each target language of the card, the usual one first; they share a translator."""
-        targets = [tag for tag in map(parse_tag_name, self.card.tags) if tag.kind is TagPurpose.TARGET]
-        others = [tag for tag in targets if not is_same_language(tag.value, self.card.target_language)]
-        cards = [(tag, self.card.follow_tags((tag,))) for tag in others]
-        return [
-            self,
-            *(
-                replace(self, card=card, target=find_language(tag.value), tags=(tag,), is_first=False)
-                for tag, card in cards
-            ),
+        languages = [(card, card.target_language) for card in self.card.directions[1:]]
+        others = [
+            replace(self, card=card, target=find_language(language), tags=(Tag(TagPurpose.TARGET, language),))
+            for card, language in languages
         ]
+        return [self, *others]
 
 
 class ModelPool:

@@ -29,7 +29,7 @@ from nmt_cli.server.app import make_application
 from nmt_cli.server.connections import PatientProtocol
 from nmt_cli.server.keys import Key, KeyFile
 from nmt_cli.server.limits import DEFAULT_LIMITS, Limits
-from nmt_cli.server.models import ModelPool, ServedModel
+from nmt_cli.server.models import ModelPool, ServedDirection, ServedModel
 from nmt_cli.server.security import Rules
 from nmt_cli.server.service import Log, Service, ignore_line
 from nmt_cli.server.stopping import end_process_after
@@ -61,7 +61,7 @@ class ServeRequest:
     rate: int | None = None  # requests per minute, of a key or an address
     hosts: tuple[str, ...] = ()  # names of this server beside localhost and its own
     suggestions: Path | None = None
-    memories: Mapping[Path, TranslationMemory] = field(default_factory=dict)  # of the models, by directory
+    memories: Mapping[ServedDirection, TranslationMemory] = field(default_factory=dict)
     limits: Limits = DEFAULT_LIMITS
 
 
@@ -81,7 +81,7 @@ def serve(
     models = [model for path in request.models for model in ServedModel.read(path).list_directions()]
     pool = ModelPool(models, request.opener, request.memory_limit, report)
     for model in pool.models:
-        model.memory = request.memories.get(model.directory) if model.is_first else None
+        model.memory = request.memories.get((model.directory, model.card.languages))
         if model.memory is None and request.suggestions is not None:
             model.memory = load_memory([], model.card.languages)
     if len(request.models) == 1:

@@ -36,6 +36,7 @@ from nmt_cli.visuals.report_path import SUFFIXES_OF_CHECKS, check_report_path
 
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
+    from nmt_cli.text.tags import TagSet
     from nmt_cli.translation.config import CheckConfig
     from nmt_cli.translation.memory.lookup import TranslationMemory
 
@@ -59,7 +60,7 @@ def run_translation(request: TranslationRequest, console: Console) -> Translatio
     # 2. Open the input: documents, or a prompt; and earlier translations.
     is_prompt = console.can_prompt and not (inputs or outputs.targets)
     writer = request.make_writer(is_prompt=is_prompt)
-    memory = open_memory(request, card, writer, console)
+    memory = open_memory(request, card, tags, writer, console)
     opener = open_documents(request, card, writer, memory, console)
     documents = opener.open_files(inputs, outputs.targets, is_apart=outputs.is_apart)
     outputs.require_formats(documents)
@@ -139,15 +140,15 @@ def require_room(request: TranslationRequest, documents: Sequence[Document]) -> 
 
 
 def open_memory(
-    request: TranslationRequest, card: ModelCard, writer: LineWriter, console: Console
+    request: TranslationRequest, card: ModelCard, tags: TagSet, writer: LineWriter, console: Console
 ) -> TranslationMemory | None:
-    """Returns the named translation memory, or None. Reports its size."""
+    """Returns the named translation memory as it answers for these tags, or None. Reports its size."""
     names = request.memories.tm
     if not names:
         return None
     from nmt_cli.api.memory import load_memory  # readers of many formats, which few runs need
 
-    memory = load_memory(names, card.languages, links_words=writer.layout != LayoutConfig())
+    memory = load_memory(names, card.languages, links_words=writer.layout != LayoutConfig()).follow_tags(tags)
     console.say_detail(f"{', '.join(names)}: {format_count(len(memory), 'text')} with a translation")
     return memory
 

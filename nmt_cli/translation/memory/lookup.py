@@ -15,6 +15,7 @@ from nmt_cli.carrying.accelerators import IN_WORD, move_to_word
 from nmt_cli.carrying.numbers.number_text import NUMBER
 from nmt_cli.text.characters import DIRECTION_MARKS
 from nmt_cli.text.normalise import normalise
+from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.memory.near import NearTexts
 from nmt_cli.translation.memory.numbers import replace_numbers
@@ -54,9 +55,9 @@ class TranslationMemory:
     def __len__(self) -> int:
         return len(self.targets)
 
-    def of_register(self, register: str | None) -> TranslationMemory:
-        """Returns what answers those who ask for a register: this memory, unless some pairs are of that register."""
-        return self.by_register.get(register or "", self)
+    def follow_tags(self, tags: TagSet) -> TranslationMemory:
+        """Returns what answers those who ask for these tags: this memory, unless some pairs are of their register."""
+        return self.by_register.get(find_tag_value(tags, TagPurpose.REGISTER) or "", self)
 
     def add(self, source: str, target: str, register: str | None = None) -> None:
         """Adds a pair, overruling an earlier one of the same source; ignores a pair with an empty side.
@@ -64,11 +65,7 @@ class TranslationMemory:
         A pair of a register answers only those who ask for that.
         """
         if register is not None:
-            if register not in self.by_register:
-                memory = TranslationMemory(self.target_language, links_words=self.links_words)
-                memory.update(self)
-                self.by_register[register] = memory
-            self.by_register[register].add(source, target)
+            self.open_register(register).add(source, target)
             return
         for memory in self.by_register.values():
             memory.add(source, target)
@@ -84,7 +81,17 @@ class TranslationMemory:
 
     def update(self, other: TranslationMemory) -> None:
         """Adds all pairs of another memory, which overrule earlier ones."""
+        for register in {*self.by_register, *other.by_register}:
+            self.open_register(register).targets.update(other.by_register.get(register, other).targets)
         self.targets.update(other.targets)
+
+    def open_register(self, register: str) -> TranslationMemory:
+        """Returns the memory of a register, which begins with all pairs of this one."""
+        if register not in self.by_register:
+            memory = TranslationMemory(self.target_language, links_words=self.links_words)
+            memory.targets.update(self.targets)
+            self.by_register[register] = memory
+        return self.by_register[register]
 
     def find(self, text: str, convert: Callable[[str], str] = str) -> RecalledTranslation | None:
         """Returns the translation of a text, or None.

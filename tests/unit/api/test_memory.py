@@ -6,7 +6,8 @@ import pytest
 
 from nmt_cli.api.memory import MemoryLanguageError, load_memory
 from nmt_cli.errors import NotFoundError, OptionError
-from nmt_cli.translation.memory.lookup import RecalledTranslation
+from nmt_cli.text.tags import parse_tag_list
+from nmt_cli.translation.memory.lookup import RecalledTranslation, TranslationMemory
 from support.fakes import fake_loaded
 
 TMX = (
@@ -89,3 +90,24 @@ def test_a_file_is_translated_with_a_memory_of_its_own(tmp_path: Path) -> None:
         translator.translate_file(tmp_path / "in.po", tmp_path / "out.po", tm="nowhere.tmx")
     with pytest.raises(OptionError):
         translator.translate("One.", tm="m.tsv")
+
+
+def test_a_pair_answers_only_who_asks_for_its_language_and_register(tmp_path: Path) -> None:
+    rows = ["source\ttarget\ttags", "Go!\tGeht!\t", "Go!\tGehen Sie!\tformal", "Go!\tGa!\tto:nld", "Yes.\tJa.\tto:deu"]
+    (tmp_path / "m.tsv").write_text("\n".join(rows), encoding="utf-8")
+    memory = load_memory([tmp_path / "m.tsv"], ("eng", "deu"))
+    assert memory.targets == {"Go!": "Geht!", "Yes.": "Ja."}
+    assert memory.follow_tags(parse_tag_list("to:deu formal")).targets == {"Go!": "Gehen Sie!", "Yes.": "Ja."}
+    assert load_memory([tmp_path / "m.tsv"], ("eng", "nld")).targets == {"Go!": "Ga!"}
+
+
+def test_memories_of_registers_are_joined_register_by_register() -> None:
+    memory, other = TranslationMemory("deu"), TranslationMemory("deu")
+    memory.add("a", "1")
+    memory.add("b", "2", "formal")
+    other.add("b", "3")
+    other.add("c", "4", "informal")
+    memory.update(other)
+    assert memory.targets == {"a": "1", "b": "3"}
+    assert memory.by_register["formal"].targets == {"a": "1", "b": "3"}
+    assert memory.by_register["informal"].targets == {"a": "1", "b": "3", "c": "4"}

@@ -19,6 +19,21 @@ TMX = (
 )
 
 
+def test_each_direction_of_a_model_has_the_memories_of_its_languages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card = make_card("eng", "deu", tags={">deu": 9, ">nld": 9, "ui": 9})
+    monkeypatch.setattr(model_directory, "read_card", lambda path: card)
+    files = {"eng-nld.tsv": "Yes.\tJa!", "any.tsv": "No.\tNein.", "more.tsv=to:nld": "No.\tNee."}
+    for name, line in files.items():
+        (tmp_path / name.partition("=")[0]).write_text(f"{line}\n", encoding="utf-8")
+    memories = open_memories([Path("m")], [f"{tmp_path}/{name}" for name in files], None)
+    assert {languages[1]: memory.targets for (_, languages), memory in memories.items()} == {
+        "deu": {"No.": "Nein."},
+        "nld": {"Yes.": "Ja!", "No.": "Nee."},
+    }
+
+
 def test_each_served_model_has_the_memories_of_its_languages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     models = {
         Path("there"): make_card("eng", "deu"),
@@ -32,7 +47,7 @@ def test_each_served_model_has_the_memories_of_its_languages(tmp_path: Path, mon
     expected = {"there": {"Yes.": "Ja."}, "back": {"Ja.": "Yes."}}
     for suggestions, others in ((None, {}), ("later.tsv", {"fr": {}})):  # which every model will learn from
         memories = open_memories(list(models), [german, *filter(None, [suggestions])], suggestions)
-        assert {str(model): memory.targets for model, memory in memories.items()} == expected | others
+        assert {str(model): memory.targets for (model, _), memory in memories.items()} == expected | others
     assert open_memories(list(models), [], None) == {}
     with pytest.raises(MemoryLanguageError):
         open_memories(list(models), [german, czech], None)
