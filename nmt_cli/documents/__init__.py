@@ -74,7 +74,7 @@ HOLDERS = {  # of options: the formats that have them
     **dict.fromkeys(("column", "new_column", "qa_column"), (*TABLES, *SHEETS)),
     "retranslate": (*CATALOGUES, "tmx", *TABLES, *SHEETS),
     "fuzzy": CATALOGUES,
-    "sort_by_confidence": TABLES,
+    "sort_by_confidence": (*TABLES, *SHEETS),
 }
 
 
@@ -109,7 +109,7 @@ def open_document(
         utf8_document = document(source, format_line) if with_lines else document(source)  # type: ignore[call-arg]
         utf8_document.domain = UI if name in OF_PROGRAMS or name in TABLES else ""
         utf8_document.is_prose = name not in NO_PROSE
-        return sort_rows(utf8_document) if source.config.sort_by_confidence else utf8_document
+        return sort_rows(utf8_document) if source.config.sort_by_confidence and name in TABLES else utf8_document
 
     config = source.config
     if config.encoding is None and name != CATALOGUE:
@@ -162,12 +162,9 @@ def check_options(name: str, source: DocumentSource) -> None:
         raise OptionError(
             f"--qa-column: {where}, which has no columns", hint="--report qa.html shows what is wrong with any text"
         )
-    if config.sort_by_confidence and name not in TABLES:
-        raise OptionError(
-            f"--sort-by-confidence: {where}, whose parts have an order of their own",
-            hint="leave it out; a spreadsheet sorts by the column of --confidence"
-            if name in SHEETS
-            else "leave it out",
-        )
+    if config.sort_by_confidence and name not in HOLDERS["sort_by_confidence"]:
+        raise OptionError(f"--sort-by-confidence: {where}, whose parts have an order of their own", hint="leave it out")
+    if config.sort_by_confidence and config.column is None:
+        raise OptionError("--sort-by-confidence needs --column", hint="say with --column which column is translated")
     if config.encoding is not None and name in DECLARING:
         raise OptionError(f"--encoding: {where}, which names its encoding itself", hint="leave it out")

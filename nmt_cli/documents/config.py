@@ -30,7 +30,9 @@ class DocumentConfig(Settings, panel="Format"):
         None, "tsv, csv, jsonl, xlsx, ods: name of a further column, for what is wrong with a translation."
     )
     sort_by_confidence: bool = setting(
-        False, "tsv, csv, jsonl: write the rows in the order of the confidence in their translations, least sure first."
+        False,
+        "tsv, csv, jsonl, xlsx, ods: write the rows in the order of the confidence in their translations, least sure "
+        "first.",
     )
     retranslate: bool = setting(
         False, "po, xliff, tmx: replace existing translations; tables and spreadsheets: also those in --new-column."

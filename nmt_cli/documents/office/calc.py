@@ -5,6 +5,7 @@ Numbers, dates, formulas and formats are kept.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -57,6 +58,7 @@ class CalcSheet(Sheet):
     """One sheet of a content, with all of it around."""
 
     rows = "table-row"
+    fixed = re.compile(r'\stable:(?:formula=|number-rows-spanned="(?!1"))')
     number = 0  # of the sheet, from 0
 
     def number_parts(self) -> Iterator[tuple[int, MarkupToken | XmlNode]]:

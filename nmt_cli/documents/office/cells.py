@@ -19,6 +19,7 @@ from nmt_cli.documents.columns import (
 )
 from nmt_cli.documents.document import DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import DecodedText
+from nmt_cli.documents.sorted_rows import SortedRows
 from nmt_cli.documents.xml.scanner import MarkupToken
 from nmt_cli.documents.xml.tree import XmlNode, decode_xml, read_node, refuse_part, scan_xml, strip_prefix
 from nmt_cli.errors import DataError
@@ -55,9 +56,11 @@ class Sheet(ABC):
     """The XML of a sheet whose rows get further cells; a format says how rows and cells are written."""
 
     rows: str  # the local name of a row
+    fixed: re.Pattern[str]  # what names cells by their places, so that no row may move
 
     def __init__(self, source: DocumentSource) -> None:
         self.source = source
+        self.sorted = SortedRows(self.move_row) if source.config.sort_by_confidence else None
 
     @cached_property
     def decoded(self) -> DecodedText:
@@ -136,7 +139,17 @@ class Sheet(ABC):
         return tag
 
     def read_units(self) -> Iterator[TranslationUnit]:
-        """Yields the units of the sheet, one per row."""
+        """Yields the units of the sheet, one per row.
+
+        Raises DataError if rows are to be sorted, and something names their cells.
+        """
+        held = self.sorted
+        if held is not None and self.fixed.search(self.decoded.text):
+            refuse_part(
+                self.source.name,
+                "rows that formulas, merged cells, links or comments name cannot be sorted",
+                "leave out --sort-by-confidence, and sort by the column of --confidence",
+            )
         self.added = list_added_columns(self.source, self.header if has_header(self.source) else [])
         yield make_verbatim_unit(self.decoded.mark)
         for part in self.parts:
@@ -150,6 +163,8 @@ class Sheet(ABC):
                 yield self.keep(part.raw)
             else:
                 yield self.make_unit(part.raw, part.cell)
+        if held is not None:
+            yield TranslationUnit((), lambda _: self.decoded.encode("".join(held.list_rows())))
 
     def is_filled(self, row: SheetRow) -> bool:
         """Whether a row has a translation that is kept, or a number or a formula in its place."""
@@ -158,8 +173,15 @@ class Sheet(ABC):
             return cell is not None
         return bool(cell.text.strip()) and not self.source.config.retranslate
 
+    def move_row(self, row: str, replaced: str) -> str:
+        """Returns a row as it is written in the place of another."""
+        return row
+
     def keep(self, text: str) -> TranslationUnit:
-        return make_verbatim_unit(self.decoded.encode(text))
+        held = self.sorted
+        if held is None:
+            return make_verbatim_unit(self.decoded.encode(text))
+        return TranslationUnit((), lambda _: held.keep_part(text))
 
     def make_unit(self, row: str, cell: SheetCell) -> TranslationUnit:
         def write_row(translations: Sequence[Translation]) -> str | bytes:
@@ -168,6 +190,8 @@ class Sheet(ABC):
                 if column is not None and group:
                     texts = [(added, added.format(translations[0])) for added in group]
                     written = self.write_row(read_row(written), texts, cell.style, column)
+            if self.sorted is not None:
+                return self.sorted.keep_part(written, translations[0])
             return self.decoded.encode(written)
 
         return TranslationUnit((format_cell(cell.text),), write_row)

@@ -15,7 +15,7 @@ from nmt_cli.documents.columns import AddedColumn
 from nmt_cli.documents.document import DocumentSource, TranslationUnit
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import Paragraph
-from nmt_cli.documents.office.cells import Sheet, SheetCell, choose_sheet, read_cell_number
+from nmt_cli.documents.office.cells import Sheet, SheetCell, choose_sheet, read_cell_number, read_row
 from nmt_cli.documents.office.openxml import OpenXmlDocument
 from nmt_cli.documents.office.runs import RunReader
 from nmt_cli.documents.strings.syntax import read_plain_items
@@ -131,6 +131,7 @@ class WorkbookSheet(Sheet):
     """A worksheet; added cells hold their texts themselves, with the format of the cell that is translated."""
 
     rows = "row"
+    fixed = re.compile(r"<(?:\w+:)?(?:f|mergeCell|hyperlink|legacyDrawing)[\s/>]")
 
     def __init__(self, source: DocumentSource, strings: Sequence[str]) -> None:
         super().__init__(source)
@@ -175,6 +176,14 @@ class WorkbookSheet(Sheet):
             for index, (added, text) in enumerate(texts, column)
         )
         return f"{tag}{before}{''.join(cells)}{after}{row.end}"
+
+    def move_row(self, row: str, replaced: str) -> str:
+        tree, number = read_row(row), read_row(replaced).read("r")
+        cells = "".join(
+            f"{set_attribute(cell.tag, 'r', f'{spell_column(column)}{number}')}{cell.content}{cell.end}"
+            for column, cell in self.number_cells(tree)
+        )
+        return f"{set_attribute(tree.tag, 'r', number)}{cells}{tree.end}" if number else row
 
     def write_tag(self, tag: str) -> str:
         if not self.added:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from nmt_cli.errors import DataError, OptionError
@@ -106,9 +108,56 @@ def test_what_cannot_be_is_said(name: str, data: bytes) -> None:
     with pytest.raises(DataError, match="there is no column 'Englisch'") as caught:
         convert_bytes(name, data, louder, column="Englisch")
     assert "did you mean 'English'" in caught.value.hint
-    with pytest.raises(OptionError, match="--sort-by-confidence") as refused:
+    with pytest.raises(DataError, match="formulas") as refused:
         convert_bytes(name, data, louder, column="English", sort_by_confidence=True)
-    assert "a spreadsheet sorts" in refused.value.hint
+    assert "sort by the column of --confidence" in refused.value.hint
+    with pytest.raises(OptionError, match="needs --column"):
+        convert_bytes(name, data, louder, sort_by_confidence=True)
+
+
+WORDS = ["sure", "doubtful", "", "middling"]
+SHEETS = {
+    "xlsx": make_xlsx(
+        "".join(
+            f'<row r="{number}" ht="{number}"><c r="A{number}"><v>{number}</v></c>'
+            f'<c r="B{number}" t="inlineStr"><is><t>{text}</t></is></c></row>'
+            for number, text in enumerate(["English", *WORDS], start=1)
+        ),
+        "",
+        "",
+    ),
+    "ods": make_ods(
+        "".join(
+            f'<table:table-row><table:table-cell office:value-type="float" office:value="{number}"/>'
+            f"{CELL.format(f'<text:p>{text}</text:p>') if text else '<table:table-cell/>'}</table:table-row>"
+            for number, text in enumerate(["English", *WORDS], start=1)
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_rows_of_a_sheet_are_sorted_by_confidence_for_review(name: str) -> None:
+    rates = {"sure": 0.9, "doubtful": 0.1, "middling": 0.5}
+    written = convert_bytes(
+        name,
+        SHEETS[name],
+        lambda text: louder(text)._replace(confidence=rates.get(text)),
+        column="English",
+        sort_by_confidence=True,
+    )
+    part = read_part(written, "xl/worksheets/sheet1.xml" if name == "xlsx" else "content.xml")
+    rows = re.split(r"(?=<(?:table:table-)?row\b)", part)[1:]
+    assert [next((word for word in ("English", *rates) if word in row), "") for row in rows] == [
+        *("English", "doubtful", "middling", "", "sure")
+    ]
+    assert [word.upper() in row for word, row in zip(rates, (rows[4], rows[1], rows[2]), strict=True)] == [True] * 3
+    if name == "xlsx":  # a row brings its format and its values, and gets the number of its place
+        assert re.findall(r'<row r="(\d)"', part) == ["1", "2", "3", "4", "5"]
+        assert re.findall(r'ht="(\d)"', part) == ["1", "3", "5", "4", "2"]
+        assert re.findall(r'<c r="(A\d)"><v>(\d)', part) == [
+            *(("A1", "1"), ("A2", "3"), ("A3", "5"), ("A4", "4"), ("A5", "2"))
+        ]
 
 
 @pytest.mark.parametrize(("name", "column"), [("tsv", "text"), ("csv", "1"), ("jsonl", "text")])
