@@ -246,12 +246,14 @@ def assist_chief(training: TrainingRequest, watcher: Watcher, loading: Loading, 
     from nmt_cli.training.checkpoints.checkpoint import locate_state
 
     with TemporaryDirectory(prefix="nmt.") as scratch:
-        if training.resume and locate_state(training.directory).is_file():
+        resumes = training.resume and locate_state(training.directory).is_file()  # if not, the chief says so
+        if resumes:
             locate_state(Path(scratch)).parent.mkdir(parents=True)
             copyfile(locate_state(training.directory), locate_state(Path(scratch)))
         with loading(), silent_tensorflow():
             assist = load_assistance(training, with_synthetic=with_synthetic)
-        assist(replace(training, directory=Path(scratch), watcher=AssistantWatcher(watcher)))
+        watcher = AssistantWatcher(watcher)
+        assist(replace(training, directory=Path(scratch), resume=resumes, watcher=watcher))
 
 
 def conclude_training(

@@ -84,7 +84,13 @@ def explain_errors(role: ProcessRole) -> Iterator[None]:
         raise TrainingError("out of memory: a batch does not fit", hint=hint) from error
     except tf.errors.OpError as error:
         if role.processes > 1:
-            reason = (error.message or type(error).__name__).splitlines()[0]
-            hint = "start all processes again, with --resume"
-            raise TrainingError(f"another process ended or cannot be reached: {reason}", hint=hint) from error
+            hint = "see what the other says, then start all processes again, with --resume"
+            problem = f"another process ended or cannot be reached: {find_reason(error)}"
+            raise TrainingError(problem, hint=hint) from error
         raise
+
+
+def find_reason(error: tf.errors.OpError) -> str:
+    """Returns the line of TensorFlow's message that names the cause, behind headings and places in the code."""
+    lines: list[str] = (error.message or "").splitlines()
+    return next((line for line in lines if line[:1].isalpha() and not line.endswith(":")), type(error).__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import suppress
 
 import tensorflow as tf
@@ -25,6 +26,7 @@ def make_strategy(config: TrainConfig, role: ProcessRole) -> tf.distribute.Strat
     """
     configure_threads(count_parts(config, role.processes))
     if role.processes > 1:
+        logging.getLogger("absl").setLevel(logging.ERROR)  # it warns of tensors of earlier stages, which none uses
         strategy = tf.distribute.MultiWorkerMirroredStrategy()
         check_batch_size(config, strategy.num_replicas_in_sync)
         return strategy

@@ -19,7 +19,7 @@ from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.checkpoints import checkpoint
 from nmt_cli.training.checkpoints.resume import Identity
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.distributed.process import SINGLE_PROCESS
+from nmt_cli.training.distributed.process import SINGLE_PROCESS, ProcessRole
 from nmt_cli.training.divergence import Diverged
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.run import explain_errors
@@ -239,3 +239,13 @@ def test_too_little_memory_is_told_with_advice(corpus: PreparedCorpus, tmp_path:
     with pytest.raises(TrainingError, match="memory") as caught, explain_errors(SINGLE_PROCESS):
         run.fit()
     assert "--batch" in caught.value.hint
+
+
+def test_a_lost_process_is_told_with_the_cause_alone() -> None:
+    cause = "Collective ops is aborted by: recvmsg:Connection reset by peer"
+    place = "Detected at node CollectiveReduceV2 defined at (most recent call last):"
+    message = f"Graph execution error:\n\n{place}\n<stack traces unavailable>\n{cause}\nRestart your program."
+    for said, told in ((message, cause), ("Deadline Exceeded", "Deadline Exceeded"), (None, "UnavailableError")):
+        with pytest.raises(TrainingError) as caught, explain_errors(ProcessRole(index=1, workers=2)):
+            raise tf.errors.UnavailableError(None, None, said)
+        assert caught.value.message == f"another process ended or cannot be reached: {told}"
