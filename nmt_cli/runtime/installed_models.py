@@ -16,6 +16,7 @@ CARD = "model.json"  # the file that makes a directory a model
 GROUP = "nmt_cli.models"
 MODEL = "model"  # the folder of the model in its package
 PREFIX = "nmt_model_"  # of the names of packages
+MODELS_SHOWN = 5  # in a hint
 CHECKOUT = Path(__file__).parents[2] / "data" / "models"
 
 
@@ -119,13 +120,15 @@ def list_bundled_models() -> dict[str, Path]:
 
 
 def explain_missing_model(directory: Path) -> NotFoundError:
-    """Returns the error for a directory without a model; its hint names what the directory holds."""
-    names = list(list_models())
-    nearest = find_nearest(str(directory), names)
+    """Returns the error for a directory without a model; its hint names the models beside it, and those with a name."""
+    beside = sorted(card.parent for card in directory.parent.glob(f"*/{CARD}"))
+    names = {**{path.name: str(path) for path in beside}, **{name: name for name in list_models()}}
+    nearest = find_nearest(directory.name, names)
     if nearest is not None:
-        hint = f"did you mean --model {nearest}?"
+        hint = f"did you mean --model {names[nearest]}?"
     elif names:
-        hint = f"take a model that is here, {' or '.join(f'--model {name}' for name in names)}; or make one: nmt train"
+        shown = " or ".join(f"--model {name}" for name in list(names.values())[:MODELS_SHOWN])
+        hint = f"take a model that is here, {shown}; or make one: nmt train"
     else:
         hint = "make one with `nmt train`, or name the directory that holds it"
     return NotFoundError(f"there is no model in {directory}/", hint=hint)

@@ -102,12 +102,13 @@ class OutputFiles(AbstractContextManager["OutputFiles"]):
             source, format, implied = Path(document.source.name), document.format, find_by_name(target)
             is_free = implied in (None, format) or (implied is TEXT and not format.is_binary)
             if format is not TEXT and target.suffix.lower() != source.suffix.lower() and not is_free:
-                hint = f"end it as that: {target.with_suffix(source.suffix)}"
+                same = target.with_suffix(source.suffix)
+                hint = f"end it as that: {name_translation(source) if same == source else same}"
                 raise OptionError(f"-o {target}: the translation of {source} is {format.title}, too", hint=hint)
         for document in [] if self.targets else documents:
             if document.format.is_binary and self.stream.isatty():
                 name = Path(document.source.name)
-                hint = f"name a file: -o {name.with_stem(f'{name.stem}-translated').name}"
+                hint = f"name a file: -o {name_translation(name).name}"
                 raise OptionError(f"{name} is {document.format.title}, which a terminal cannot show", hint=hint)
 
     def start_file(self, path: Path) -> None:
@@ -189,6 +190,11 @@ class FileUnits:
             self.error = self.error or error
         except OSError as error:
             self.error = self.error or convert_os_error(error)
+
+
+def name_translation(path: Path) -> Path:
+    """Returns a name for the translation of a file beside it."""
+    return path.with_stem(f"{path.stem}-translated")
 
 
 def track_locations(units: Iterable[TranslationUnit], summaries: FileSummaries) -> Iterator[TranslationUnit]:

@@ -7,7 +7,7 @@ import pytest
 
 from nmt_cli.errors import NotFoundError
 from nmt_cli.runtime import installed_models
-from nmt_cli.runtime.installed_models import explain_missing_model, find_model, list_models, name_model
+from nmt_cli.runtime.installed_models import CARD, explain_missing_model, find_model, list_models, name_model
 
 
 def install_model(site: Path, name: str) -> Path:
@@ -96,6 +96,15 @@ def test_the_error_names_the_models_that_are_there(site: Path) -> None:
     install_model(site, "yyy-xxx")
     assert "--model xxx-yyy or --model yyy-xxx" in explain_missing_model(Path("model")).hint
     assert explain_missing_model(Path("xxx-yyx")).hint == "did you mean --model xxx-yyy?"
+
+
+def test_a_missing_model_is_answered_with_those_beside_it(tmp_path: Path) -> None:
+    for name in ("additive", "dot"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / CARD).write_text("{}")
+    assert explain_missing_model(tmp_path / "adidtive").hint == f"did you mean --model {tmp_path / 'additive'}?"
+    beside = f"take a model that is here, --model {tmp_path / 'additive'} or --model {tmp_path / 'dot'}"
+    assert explain_missing_model(tmp_path / "other").hint.startswith(beside)
 
 
 @pytest.mark.parametrize(("name", "told"), [("model.zip", "unzip"), ("model.tar.gz", "tar -xf"), ("notes.txt", "nmt")])

@@ -47,6 +47,9 @@ def test_a_translation_has_the_ending_of_its_source(tmp_path: Path, source: str,
     with pytest.raises(OptionError, match=f"of {source} is ") as raised:
         OutputFiles([tmp_path / target], io.BytesIO()).require_formats([open_as(source, format)])
     assert raised.value.hint == f"end it as that: {tmp_path / Path(target).stem}{Path(source).suffix}"
+    with pytest.raises(OptionError) as raised:  # whose proposal is not the source itself
+        OutputFiles([Path(target)], io.BytesIO()).require_formats([open_as(source, format)])
+    assert raised.value.hint == f"end it as that: {Path(source).stem}-translated{Path(source).suffix}"
 
 
 @pytest.mark.parametrize(
