@@ -77,6 +77,17 @@ class TableModel:
         return total
 
 
+class FedTable(TableModel):
+    """A table that takes leads before the search."""
+
+    def feed(self, tokens: IntArray, lengths: IntArray, state: TableState) -> TableState:
+        prefix = [
+            sum(int(token) * 100 ** (length - 1 - place) for place, token in enumerate(row[:length]))
+            for row, length in zip(tokens, lengths.tolist(), strict=True)
+        ]
+        return TableState(state.table, np.array(prefix), state.width)
+
+
 def every_ended_sequence(model: TableModel, longest: int) -> list[tuple[int, ...]]:
     """All sequences that end with END and have at most `longest` tokens."""
     others = [int(token) for token in model.tokens if token != END]

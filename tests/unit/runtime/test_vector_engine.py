@@ -9,12 +9,16 @@ import keras
 import numpy as np
 import pytest
 
+from nmt_cli.arrays.special_ids import END
 from nmt_cli.errors import DamagedError
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.model.vocabularies import Vocabularies
 from nmt_cli.runtime.model_directory import read_card
 from nmt_cli.runtime.onnx_engine import OnnxEngine
 from nmt_cli.runtime.vector_engine import VectorEngine, find_vectors
+from nmt_cli.search.beam import search
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.neighbours import Datastore, GuidedModel, store_targets
 from support.models import KINDS, USUAL_KINDS, tiny_config
 from support.slow import sample
 
@@ -51,6 +55,18 @@ def test_weights_in_8_bits_have_nearly_the_same_vectors(
     engines = [VectorEngine(OnnxEngine(export_kind(**options), precision=name)) for name in ("float", "int8")]
     vectors = [engine.step_with_vectors(TOKENS, engine.encode(SOURCE), 1)[1] for engine in engines]
     assert ((vectors[0] * vectors[1]).sum(axis=1) > 0.95).all()  # widths of 8 even little out
+
+
+@pytest.mark.parametrize("precision", ["float", "int8"])
+@pytest.mark.parametrize("options", sample(KINDS, *USUAL_KINDS), ids=str)
+def test_every_network_writes_what_was_stored_for_the_same_source(
+    export_kind: Callable[..., Path], options: dict[str, object], precision: str
+) -> None:
+    engine, targets = VectorEngine(OnnxEngine(export_kind(**options), precision=precision)), [[40, 50, END], [60, END]]
+    stores = [Datastore.join([part]) for part in store_targets(engine, SOURCE, targets)]
+    guided = GuidedModel(engine, stores, 330)  # tokens of `prepare_toy`
+    results = search(guided, SOURCE, SearchConfig(beam_size=1))  # without training, states are all but equal
+    assert [list(best.tokens) for best, *_ in results] == targets
 
 
 def test_a_graph_without_a_product_has_no_vectors(untrained_model: Path, tmp_path: Path) -> None:

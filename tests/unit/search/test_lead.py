@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.arrays.types import IntArray
 from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.guide import Guide
@@ -15,7 +14,7 @@ from nmt_cli.search.lead import Lead
 from nmt_cli.search.length_limits import limit_lengths
 from nmt_cli.search.ranking import LengthPenalty
 from support.properties import examples
-from support.tables import TableModel, TableState, every_ended_sequence, sources
+from support.tables import FedTable, TableModel, every_ended_sequence, sources
 
 LEADS = st.lists(st.lists(st.integers(4, 6), max_size=3), min_size=1, max_size=4)
 
@@ -26,17 +25,6 @@ def search_behind(model: TableModel, leads: list[list[int]], config: SearchConfi
     guide = Guide.from_config(config)._replace(lead=lead)
     found = search(model, sources(*range(len(leads))), config, guide=guide)
     return [[hypothesis.tokens for hypothesis in group] for group in found]
-
-
-class FedTable(TableModel):
-    """A table that takes leads before the search."""
-
-    def feed(self, tokens: IntArray, lengths: IntArray, state: TableState) -> TableState:
-        prefix = [
-            sum(int(token) * 100 ** (length - 1 - place) for place, token in enumerate(row[:length]))
-            for row, length in zip(tokens, lengths.tolist(), strict=True)
-        ]
-        return TableState(state.table, np.array(prefix), state.width)
 
 
 @examples(50)

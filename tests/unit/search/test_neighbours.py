@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from nmt_cli.arrays.types import FloatArray, IntArray
 from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.guide import Guide
+from nmt_cli.search.lead import Lead
 from nmt_cli.search.neighbours import (
     CONTINUED,
     REACH,
@@ -24,13 +26,13 @@ from nmt_cli.search.neighbours import (
 )
 from nmt_cli.search.step_model import Step
 from support.properties import examples
-from support.tables import END, TableModel, TableState
+from support.tables import END, FedTable, TableState
 
 WIDTH = 64  # of vectors: those of two contexts are all but orthogonal
 TOKENS = 6
 
 
-class TableOfVectors(TableModel):
+class TableOfVectors(FedTable):
     """A table of probabilities, with a vector drawn for each context."""
 
     def step_with_vectors(
@@ -40,9 +42,6 @@ class TableOfVectors(TableModel):
         contexts = zip(step.state.table.tolist(), step.state.prefix.tolist(), strict=True)
         vectors = np.stack([np.random.default_rng(context).normal(size=WIDTH) for context in contexts])
         return step, vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-    def feed(self, tokens: IntArray, lengths: IntArray, state: TableState) -> TableState | None:
-        return None
 
 
 MODEL = TableOfVectors(TOKENS - 1)
@@ -79,6 +78,18 @@ def test_a_sentence_without_neighbours_gets_the_same_to_the_last_bit(
         assert [result.token_log_probabilities for result in results] == [
             result.token_log_probabilities for result in expected
         ]
+
+
+@examples(20)
+@given(lead=targets, target=targets, beam=st.integers(1, 3))
+def test_behind_a_lead_the_rest_of_the_same_translation_is_written(
+    lead: list[int], target: list[int], beam: int
+) -> None:
+    lead = lead[:-1]
+    guide = Guide.from_config(SearchConfig(beam_size=beam), lead=Lead.from_tokens([lead], [1]))
+    guided = GuidedModel(MODEL, [store(5, [*lead, *target])], TOKENS)
+    ((best, *_),) = search(guided, read_source(5), SearchConfig(beam_size=beam), guide=guide)
+    assert list(best.tokens) == target
 
 
 def test_a_store_that_is_nowhere_near_changes_nothing() -> None:

@@ -17,6 +17,7 @@ from nmt_cli.translation.memory.lookup import TranslationMemory
 from nmt_cli.translation.memory.near import MOST_COMPARED, NearTexts
 from nmt_cli.translation.memory.recall import RecallingMemory
 from nmt_cli.translation.memory.stored_entries import MOST_STORED, StoredEntries
+from nmt_cli.translation.reranking import Judge
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
 from support.properties import examples
@@ -63,7 +64,7 @@ ENTRIES = (
         ("The <i>{name}</i> ledger is old.", "Kassenbuch <i>{name}</i>"),
     ],
 )
-@pytest.mark.parametrize("search", [{"beam_size": 1}, {"beam_size": 5}, {"n_best": 3}], ids=str)
+@pytest.mark.parametrize("search", [{"beam_size": 1}, {"n_best": 3}, {"no_repeat_ngram": 2}], ids=str)
 def test_a_word_of_an_entry_is_translated_as_there(
     bundled_translator: Translator, line: str, word: str, search: dict[str, object]
 ) -> None:
@@ -96,6 +97,13 @@ def test_no_entry_guides_if_none_may_or_of_another_register(
         translate(bundled_translator, ["The lodger is strict."], *some, **search) for some in ([ENTRY], [])
     )
     assert describe(guided) == describe(alone)
+
+
+def test_a_judge_ranks_guided_hypotheses(bundled_translator: Translator) -> None:
+    reverse = Translator.load(ModelRequest(find_model(Path("deu-eng")), threads=1))
+    judged = bundled_translator.with_judge(Judge(reverse))
+    (guided,), (alone,) = (translate(judged, ["The lodger is strict."], *some) for some in ([ENTRY], []))
+    assert guided.text == "Der Untermieter ist streng." != alone.text
 
 
 def test_an_ensemble_is_not_guided() -> None:
