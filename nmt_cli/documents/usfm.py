@@ -29,8 +29,8 @@ from nmt_cli.text.wrapping import shorten_text
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
-# Marks whose line says what a file, a chapter or a table of contents is, and remarks.
-KEPT_LINES = frozenset("id ide usfm sts rem c cp toc3 toca1 toca2 toca3".split())
+# Marks whose line says what a file, a chapter or a table of contents is, references below headings, and remarks.
+KEPT_LINES = frozenset("id ide usfm sts rem c cp toc3 toca1 toca2 toca3 r sr mr".split())
 NOTE_TEXTS = frozenset("ft fq fqa fk fl fp".split())  # of a footnote, which are translated
 USFM_SYNTAX = TextSyntax(
     re.compile(r"[ \t\r\n]*//[ \t\r\n]*|[ \t\r\n]+|~"), lambda _: " ", lambda text: text.replace("\\", "")

@@ -29,6 +29,10 @@ OTHER_COMMANDS = {
     "learn": "nmt train --corrections FILE",
     "export": "nmt translate --export ctranslate2 -o FOLDER",
 }
+OTHER_OPTIONS = {
+    "--page": "--export page -o FOLDER, with what docs/page.md lists",
+    "--input": "the name of the file by itself: nmt translate FILE",
+}
 KINDS = {int: "a whole number", float: "a number"}
 
 
@@ -60,6 +64,8 @@ def explain_usage(problem: TyperException) -> tuple[str, str]:
     if name is not None and "requires an argument" in message:
         return f"{name} needs a value", see
     if name is not None and "No such option" in message:
+        if name in OTHER_OPTIONS:
+            return f"there is no option {name}", f"type {OTHER_OPTIONS[name]}"
         nearest = " or ".join(sorted(getattr(problem, "possibilities", None) or ()))
         return f"there is no option {name}", f"did you mean {nearest}? {see}" if nearest else see
     return message.replace("Value error, ", ""), see  # pydantic adds it

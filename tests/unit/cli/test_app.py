@@ -88,6 +88,11 @@ def test_a_mistyped_command_or_option_names_the_nearest() -> None:
         ("train --set ema=much", "--set ema cannot be 'much'", "it takes a number"),
         ("train --epochs", "--epochs needs a value", "see `nmt --help`"),
         ("train --epoch 3", "there is no option --epoch", "did you mean --epochs? see `nmt train --help`"),
+        (
+            "translate --page out",
+            "there is no option --page",
+            "type --export page -o FOLDER, with what docs/page.md lists",
+        ),
         ("train --zzz", "there is no option --zzz", "see `nmt train --help`"),
     ],
 )

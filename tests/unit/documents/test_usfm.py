@@ -19,6 +19,7 @@ GENESIS = r"""\id GEN English, public domain
 \mt1 The First Book
 \c 1
 \s1 The beginning
+\r (Jn 1.1-5)
 \p
 \v 1 At first God created \f + \fr 1:1 \ft The word is \fq made\ft , as often.\f* the sky.\x - \xo 1:1 \xt Jn 1.1\x*
 \v 2-3 And \nd God\nd* said, \wj “Let there be \w light|lemma="light" strong="H216"\w*”\wj*, //and there was light.
