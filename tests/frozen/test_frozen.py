@@ -45,9 +45,9 @@ class RecordingSearch:
         return getattr(self.inner, name)
 
     def search(
-        self, rows: Sequence[SourceRow], config: SearchConfig, text_ids: Sequence[TextId], progress: Any = None
+        self, rows: Sequence[SourceRow], config: SearchConfig, text_ids: Sequence[TextId], *others: Any
     ) -> list[list[SearchResult]]:
-        found = self.inner.search(rows, config, text_ids, progress)
+        found = self.inner.search(rows, config, text_ids, *others)
         for row, text_id, results in zip(rows, text_ids, found, strict=True):
             read = self.translator.tokenizers.source.decode(row.values.tolist())
             written = self.inner.target.decode(results[0].tokens) if results else ""
