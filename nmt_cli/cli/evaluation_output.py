@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import typer
 
@@ -24,6 +24,8 @@ from nmt_cli.text.wrapping import format_count
 from nmt_cli.visuals.report_path import SUFFIXES_OF_SCORES, SUFFIXES_OF_TABLES, check_report_path
 
 BOLD = "\033[1m", "\033[22m"
+
+Doubted = TypeVar("Doubted", report.Report, SystemComparison)
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class EvaluationOutput:
     def show(self, result: EvaluationOutcome | SystemComparison) -> None:
         """Prints and writes the scores of one system, possibly beside another's, or of several side by side."""
         if isinstance(result, EvaluationOutcome):
+            result = replace(result, report=self.respell_doubts(result.report))
             self.tell_doubts(result.report.warnings)
             self.print_scores(result.report)
             self.show_context(result.report, what=result.what, unseen=result.unseen)
@@ -60,12 +63,17 @@ class EvaluationOutput:
             )
             self.write_report(result)
         else:
+            result = replace(self.respell_doubts(result), reports=tuple(map(self.respell_doubts, result.reports)))
             self.tell_doubts(result.warnings)
             self.print_comparison(result)
             self.show_context(result.reports[0], what=self.request.sentence_noun, unseen=False)
             reports = dict(zip(result.names, result.reports, strict=True))
             self.write_sentences(report.tabulate_sentences(reports, result.metrics), "the scores of every system")
             self.write_comparison(result)
+
+    def respell_doubts(self, doubted: Doubted) -> Doubted:
+        """Returns it with the settings in its doubts as they are typed, for reports and tables too."""
+        return replace(doubted, warnings=tuple(map(self.screen.spell, doubted.warnings)))
 
     def print_scores(self, scored: report.Report) -> None:
         """Prints the scores of one system to standard output, and its profile if requested."""

@@ -13,6 +13,7 @@ from nmt_cli.cli.app import app
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.sides import SentencePair
 from nmt_cli.errors import ExitCode
+from nmt_cli.evaluation import report
 from support.shouting import Shouting
 
 runner = CliRunner()
@@ -52,6 +53,19 @@ def test_doubts_stand_above_the_scores_of_one_system_and_of_several(tmp_path: Pa
         command = ["evaluate", "-m", "bleu4", "--reference", reference, "--hypothesis", scored, *others]
         output = runner.invoke(app, command).output  # both streams, in order
         assert 0 <= output.index("2 hypotheses have subword marks") < output.index("BLEU-4")
+
+
+@pytest.mark.parametrize("systems", [1, 2])
+def test_reports_write_settings_as_they_are_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, systems: int
+) -> None:
+    monkeypatch.setattr(report, "list_warnings", lambda *_: ["some were cut at --max-length 200"])
+    page = tmp_path / ("scores.tex" if systems == 2 else "scores.md")
+    scored = [write(tmp_path / f"{number}.de", "Hallo.\n") for number in range(systems + 1)]
+    hypotheses = [option for path in scored[1:] for option in ("--hypothesis", path)]
+    done = runner.invoke(app, ["evaluate", "-m", "bleu", "--reference", scored[0], *hypotheses, "--report", str(page)])
+    assert "--set max-length=200" in page.read_text(encoding="utf-8")
+    assert "--set max-length=200" in done.stderr
 
 
 def test_all_metrics_are_the_default(shouting: Shouting) -> None:
