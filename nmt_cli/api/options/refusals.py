@@ -90,7 +90,7 @@ TRAIN = (
 NEEDS_RERANK = require({"rerank_weight"}, "rerank", "add --rerank MODEL")
 NEEDS_MEMORY = Refusal(
     {"neighbours"},
-    lambda v: not v.tm and v.serve is None,
+    lambda v: True,
     "needs --tm",
     "name a memory whose translations guide those of nmt translate: --tm FILE",
 )
@@ -135,7 +135,7 @@ TRANSLATE = (
         "serve one, or leave it out",
     ),
     NEEDS_RERANK,
-    NEEDS_MEMORY,
+    NEEDS_MEMORY._replace(when=lambda v: v.tm == () and v.serve is None),  # a function may be given one later
     Refusal({"workers"}, lambda v: v.ray is not None and v.workers > 1, "cannot be combined with --ray"),
 )
 OF_MODEL = "model"  # the rows of `translate` that need the model's card, as `card`, and the kind of its `subwords`

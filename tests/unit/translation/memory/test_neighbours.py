@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+import nmt_cli as nmt
+from nmt_cli.cli.app import app
 from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.search.neighbours import StoredTokens
@@ -159,3 +162,17 @@ def test_an_entry_is_alike_that_shares_a_third_of_the_words(text: str, is_alike:
     near.add("a b")
     near.add("a")
     assert ("a b" in near.find_alike(text, 2)) is is_alike
+
+
+@pytest.mark.parametrize("count", [0, 8])
+def test_the_number_of_neighbours_is_an_option_of_functions(count: int, tmp_path: Path) -> None:
+    memory = tmp_path / "memory.tsv"
+    memory.write_text("\t".join(ENTRY) + "\n", encoding="utf-8")
+    translator = nmt.load(MODEL, tm=memory, beam_size=1, threads=1)
+    assert ("Untermieter" in translator.translate("The lodger is strict.", neighbours=count)) is bool(count)
+    assert "Untermieter" in translator.translate("The lodger is strict.")
+
+
+def test_neighbours_without_a_memory_are_refused() -> None:
+    refused = CliRunner().invoke(app, ["translate", "--model", str(MODEL), "--set", "neighbours=4"], input="a")
+    assert refused.exit_code == 2 and "--set neighbours needs --tm" in refused.output
