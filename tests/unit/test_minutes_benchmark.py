@@ -20,7 +20,7 @@ for line in range(lines):
 
 SPEND = """
 import time
-while time.process_time() < 0.3:
+while time.process_time() < 0.35:
     pass
 """
 
