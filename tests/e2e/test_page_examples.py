@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -13,9 +14,12 @@ import pytest
 PROJECT = Path(__file__).parents[2]
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```\n(.*?)^```", re.MULTILINE | re.DOTALL)
-# A pipe into a bundled model, and what it writes; objects of --json are shown in several lines, and shortened.
+# A pipe into a bundled model, perhaps behind a command that writes a file for it, and what it writes; objects of --json
+# are shown in several lines, and shortened.
 EXAMPLE = re.compile(
-    r"^\$ ((?:echo|printf) .*\| nmt translate --model (?:eng-deu|deu-eng)(?! --json).*)\n((?:[^$].*\n)+)", re.MULTILINE
+    r"^\$ ((?:printf .*> .*\n\$ )?(?:echo|printf) .*\| nmt translate --model (?:eng-deu|deu-eng)(?! --json).*)\n"
+    r"((?:[^$].*\n)+)",
+    re.MULTILINE,
 )
 
 
@@ -34,7 +38,8 @@ def test_pages_have_examples() -> None:
 
 
 @pytest.mark.parametrize(("command", "output"), EXAMPLES)
-def test_an_example_is_true(command: str, output: str) -> None:
-    run = command.replace("| nmt ", f"| {sys.executable} -m nmt_cli ")
-    done = subprocess.run(["bash", "-c", run], capture_output=True, check=True, cwd=PROJECT)
+def test_an_example_is_true(command: str, output: str, tmp_path: Path) -> None:
+    run = command.replace("\n$ ", "\n").replace("| nmt ", f"| {sys.executable} -m nmt_cli ")
+    environment = os.environ | {"PYTHONPATH": str(PROJECT)}
+    done = subprocess.run(["bash", "-c", run], capture_output=True, check=True, cwd=tmp_path, env=environment)
     assert done.stdout.decode() == output

@@ -179,7 +179,8 @@ def are_headings(cells: Sequence[str], languages: Sequence[str]) -> bool:
 def are_above_sentences(cells: Sequence[str], body: Records, columns: Sequence[int]) -> bool:
     """Whether one of two cells names a language in full, and the other as few words, above columns of sentences."""
     is_short = all(0 < len(cell.split()) <= 3 for cell in cells)
-    is_named = any(find_named_language(cell) and not is_language_code(cell.strip()) for cell in cells)
+    names = [cell for cell in cells if find_named_language(cell) and not is_language_code(cell.strip())]
+    is_named = any(is_heading(cell, ()) for cell in names)  # There is hope: is, but neither there nor hope
     return is_short and is_named and all(has_sentences(body, column) for column in columns)
 
 

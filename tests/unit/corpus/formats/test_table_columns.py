@@ -140,8 +140,8 @@ def test_one_language_that_is_known_makes_a_header_above_sentences(
     assert texts(path, f"English\tAnglica\n{words}")[0] == ("English", "Anglica")
 
 
-def test_a_first_pair_that_is_no_header_stays(path: Path) -> None:
-    first = ("Hello.", "Salve.")
+@pytest.mark.parametrize("first", [("Hello.", "Salve."), ("There is hope.", "Spes est.")])
+def test_a_first_pair_that_is_no_header_stays(path: Path, first: tuple[str, str]) -> None:
     assert texts(path, f"{first[0]}\t{first[1]}\n" + table("source", "target"))[0] == first
 
 
