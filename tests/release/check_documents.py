@@ -176,7 +176,8 @@ def open_page(_source: Path, target: Path, scratch: Path) -> str:
     """Opens a page in a browser, which writes what it made of it."""
     profile = f"--user-data-dir={scratch}/chromium"
     shown = run("chromium", "--headless", "--no-sandbox", "--disable-gpu", profile, "--dump-dom", f"file://{target}")
-    if not re.search(r"<p title=.*<b>.*</b>.*<a href=.*</p>", shown, re.DOTALL):
+    marks = r"<p title=(?=.*<b>.*</b>.*</p>)(?=.*<a href=.*</a>.*</p>)"  # in the order of the translation
+    if not re.search(marks, shown, re.DOTALL):
         raise RuntimeError("the browser shows another page")
     return "chromium"
 
