@@ -14,9 +14,10 @@ from nmt_cli.carrying.names.people import LOOK_BACK
 from nmt_cli.carrying.spans import Span, SpanKind
 from nmt_cli.languages.codes import read_given_names
 from nmt_cli.languages.rules import find_rules
+from nmt_cli.text.characters import INVISIBLE
 from nmt_cli.text.profile import TextProfile
 
-PLACE_WORD = r"[^\W\d_]+(?:(?:[.-]|['’](?![sS]\b))[^\W\d_]+)*"
+PLACE_WORD = rf"[^\W\d_]+(?:(?:[{INVISIBLE}.-]|['’](?![sS]\b))[^\W\d_]+)*"
 RARE_PLACE_COUNT = 50  # occurrences below which no network writes a place reliably
 MOST_PLACE_WORDS = 5
 
@@ -24,18 +25,24 @@ MOST_PLACE_WORDS = 5
 def find_places(text: str, languages: tuple[str, str], source: TextProfile) -> Iterator[Span]:
     """Yields the rare places of a text as the target's language names them, the longest at each word."""
     words = list(re.finditer(PLACE_WORD, text))
-    rare = [may_be_place(word[0], languages, source) for word in words]
+    plain = [read_plainly(word[0]) for word in words]
+    rare = [may_be_place(word, languages, source) for word in plain]
     past, is_title = 0, text.istitle()
     for index, first in enumerate(words if any(rare) else ()):
         for behind in range(min(index + MOST_PLACE_WORDS, len(words)), index, -1):
             start, end = first.start(), words[behind - 1].end()
-            written = name_places(*languages).get(text[start:end])
+            written = name_places(*languages).get(read_plainly(text[start:end]))
             if written is None or start < past or not any(rare[index:behind]) or is_surname(text, start):
                 continue
             is_sure = behind - index > 1 or not (is_title or start == 0)
-            if is_sure or source.find_usual_case(first[0]) != first[0].lower():  # Turkey is good meat
+            if is_sure or source.find_usual_case(plain[index]) != plain[index].lower():  # Turkey is good meat
                 yield Span(start, end, written, SpanKind.PLACE)
                 past = end
+
+
+def read_plainly(name: str) -> str:
+    """Returns a name without invisible marks, and with usual blanks."""
+    return " ".join(re.sub(f"[{INVISIBLE}]", "", name).split())
 
 
 def may_be_place(word: str, languages: tuple[str, str], source: TextProfile) -> bool:
@@ -71,5 +78,5 @@ def name_places(source: str, target: str) -> dict[str, str]:
         for language, link in zip((source, target), links, strict=True)
     ]
     pairs = sorted(zip(*sides, strict=True), key=lambda pair: pair[0] != pair[1])  # what differs has the last word
-    names = {old: new for old, new in pairs if source != target and old not in read_given_names()}
+    names = {read_plainly(old): new for old, new in pairs if source != target and old not in read_given_names()}
     return {old.upper(): new.upper() for old, new in names.items()} | names

@@ -19,6 +19,10 @@ def list_places(text: str, languages: tuple[str, str] = ("eng", "deu")) -> dict[
     [
         ("She is from Denmark.", {"Denmark": "Dänemark"}),
         ("DENMARK'S QUEEN", {"DENMARK": "DÄNEMARK"}),
+        (
+            "to Den\u200bmark and New\u00a0Zea\u00adland",
+            {"Den\u200bmark": "Dänemark", "New\u00a0Zea\u00adland": "Neuseeland"},
+        ),
         ("Austria is small.", {}),  # training has it often
         ("from Copenhagen to New Zealand", {"Copenhagen": "Kopenhagen", "New Zealand": "Neuseeland"}),
         ("Bosnia and Herzegovina", {"Bosnia and Herzegovina": "Bosnien und Herzegowina"}),
