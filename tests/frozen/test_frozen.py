@@ -47,12 +47,12 @@ class RecordingSearch:
     def search(
         self, rows: Sequence[SourceRow], config: SearchConfig, text_ids: Sequence[TextId], *others: Any
     ) -> list[list[SearchResult]]:
-        found = self.inner.search(rows, config, text_ids, *others)
-        for row, text_id, results in zip(rows, text_ids, found, strict=True):
+        searched = self.inner.search(rows, config, text_ids, *others)
+        for row, text_id, results in zip(rows, text_ids, searched, strict=True):
             read = self.translator.tokenizers.source.decode(row.values.tolist())
             written = self.inner.target.decode(results[0].tokens) if results else ""
             self.exchanges.setdefault(text_id, [read, written])
-        return found
+        return searched
 
 
 def translate_lines(language: str, step: int = 1) -> Iterator[dict[str, Any]]:

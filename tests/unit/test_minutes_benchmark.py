@@ -80,10 +80,10 @@ def make_points(**values: tuple[float, float]) -> list[dict[str, float]]:
 
 def test_the_picture_has_a_column_per_corpus_and_cores() -> None:
     both = make_points(minutes=(1.0, 2.0), bleu=(10.0, 20.0), chrf=(30.0, 40.0))
-    one = make_points(minutes=(4.0, 8.0), processor_minutes=(3.0, 6.0), bleu=(5.0, 6.0), chrf=(7.0, 8.0))
+    of_one_core = make_points(minutes=(4.0, 8.0), processor_minutes=(3.0, 6.0), bleu=(5.0, 6.0), chrf=(7.0, 8.0))
     columns = [("a", "nmt", 2), ("a", "Joey NMT", 2), ("b", "nmt", 2), ("a", "nmt", 1)]
     rows = [
-        {"corpus": corpus, "system": system, "cores": cores, "curve": one if cores == 1 else both}
+        {"corpus": corpus, "system": system, "cores": cores, "curve": of_one_core if cores == 1 else both}
         for corpus, system, cores in columns
     ]
     figure = minutes.build_figure(rows)

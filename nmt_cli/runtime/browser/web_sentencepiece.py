@@ -1,7 +1,7 @@
 """Reads SentencePiece models in plain Python: the module `sentencepiece` of a page, where the compiled one is missing.
 
-Has what `text.tokenizer` asks of it, and gives the same ids and texts, for models whose normaliser is "identity". Knows
-nothing of nmt. Sources: Kudo and Richardson (2018), "SentencePiece"; `unigram_model.cc`, `bpe_model.cc` and
+Has what `text.tokenizer` asks of it, and gives the same ids and texts, for models whose normaliser is "identity".
+Sources: Kudo and Richardson (2018), "SentencePiece"; `unigram_model.cc`, `bpe_model.cc` and
 `sentencepiece_processor.cc` of SentencePiece 0.2, whose scores are sums of 32-bit numbers. Letters: P pieces.
 """
 
@@ -14,42 +14,14 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from nmt_cli.runtime.protobuf import parse_message
+
 UNKNOWN, CONTROL, USER_DEFINED, BYTE = 2, 3, 4, 6  # types of pieces
 UNIGRAM, BPE, WORD, CHARACTER = 1, 2, 3, 4  # types of models
 BLANK = "▁"
 UNKNOWN_PENALTY = 10.0  # an unknown character is worth that much less than the worst piece
 SPECIAL_NAMES = {45: "unk", 46: "bos", 47: "eos", 48: "pad"}  # fields of `TrainerSpec`, with the pieces' names
 SINGLE = struct.Struct("<f")
-
-Fields = dict[int, list[Any]]  # the values of each field of a message of Protocol Buffers
-
-
-def parse_message(data: bytes) -> Fields:
-    """Returns the fields of a message: numbers, 4 or 8 bytes, or the bytes of what has a length."""
-    fields: Fields = {}
-    position = 0
-
-    def read_number() -> int:
-        nonlocal position
-        value = shift = 0
-        while True:
-            byte = data[position]
-            position += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while position < len(data):
-        number, wire = divmod(read_number(), 8)
-        if wire == 0:
-            value: Any = read_number()
-        else:
-            size = {1: 8, 5: 4}.get(wire) or read_number()
-            value = data[position : position + size]
-            position += size
-        fields.setdefault(number, []).append(value)
-    return fields
 
 
 def round_to_single(value: float) -> float:

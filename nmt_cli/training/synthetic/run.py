@@ -227,8 +227,8 @@ class SyntheticRun:
             started, first = monotonic(), journal.results
             blocks = (cut_block(task, texts, start, BLOCK) for start in range(first, len(texts), BLOCK))
             for results in executor.map_blocks(blocks):
-                translated = [text.text for text in texts[journal.results :][: len(results)]]
-                journal.append(FinishedBlock.write(translated, list(results)))
+                done = slice(journal.results, journal.results + len(results))
+                journal.append(FinishedBlock.write([text.text for text in texts[done]], list(results)))
                 rate, left = (monotonic() - started) / (journal.results - first), len(texts) - journal.results
                 watcher.report_translations(journal.results, len(texts), rate * left)
                 if watcher.should_stop() and left:

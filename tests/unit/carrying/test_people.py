@@ -142,5 +142,5 @@ def test_a_surname_behind_a_given_name_is_not_translated(text: str, persons: lis
     ],
 )
 def test_a_noun_behind_a_given_name_is_none_in_a_clause(text: str, persons: list[str]) -> None:
-    found, naming = find_persons(text, *read_profiles(GERMAN)), find_rules("deu").naming
-    assert [span.text for span in found if is_sure_person(text, span.start, naming)] == persons
+    spans, naming = find_persons(text, *read_profiles(GERMAN)), find_rules("deu").naming
+    assert [span.text for span in spans if is_sure_person(text, span.start, naming)] == persons
