@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -34,9 +35,11 @@ def leave_terminals(file_descriptors: list[int]) -> None:
 
 @contextmanager
 def block_interrupts() -> Iterator[None]:
-    """Blocks Ctrl-C in the block; a process started there inherits this, and is not stopped while it starts.
+    """Delays Ctrl-C to the end of the block; a process started there inherits this, and is not stopped while it starts.
 
-    multiprocessing unblocks it when it starts its resource tracker, which must therefore run before.
+    A mask alone would not do: the system gives the signal to any thread without one, such as those of NumPy, and Python
+    then raises KeyboardInterrupt here. multiprocessing unblocks it when it starts its resource tracker, which must
+    therefore run before.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -44,8 +47,25 @@ def block_interrupts() -> Iterator[None]:
     from multiprocessing import resource_tracker  # which `nmt --help` need not import
 
     resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    with delay_interrupts():
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def delay_interrupts() -> Iterator[None]:
+    """Has Ctrl-C heard at the end of the block, if this is the main thread; others never hear it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pressed: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, handler or signal.SIG_DFL)  # None: a handler in C
+        for number in pressed[:1]:
+            signal.raise_signal(number)

@@ -37,12 +37,12 @@ class WorkerPool(Workers[WorkItem, WorkAnswer]):
     def __enter__(self) -> WorkerPool[WorkItem, WorkAnswer]:
         try:
             with block_interrupts():
-                self.workers.extend(Worker(self.work) for _ in range(self.count))
+                for _ in range(self.count):
+                    self.workers.append(Worker(self.work))
+                    self.idle.put(self.workers[-1])
         except BaseException:
             self.stop_workers()
             raise
-        for worker in self.workers:
-            self.idle.put(worker)
         self.threads = ThreadPoolExecutor(self.count, thread_name_prefix="worker")
         return self
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
+
+from nmt_cli.signals import block_interrupts
 
 STARTS_TWO = """
 import multiprocessing, time
@@ -31,3 +36,21 @@ def test_interrupts_are_blocked_from_the_first_moment_of_every_process(tmp_path:
     done = subprocess.run([sys.executable, str(tmp_path / "program.py")], capture_output=True, text=True, check=True)
     masks = [int(line, 16) for line in done.stdout.split()]
     assert [mask >> (signal.SIGINT - 1) & 1 for mask in masks] == [1, 1]
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="blocks signals")
+def test_interrupts_wait_for_the_end_of_the_block_beside_other_threads() -> None:
+    waits = threading.Event()
+    thread = threading.Thread(target=waits.wait)  # which blocks no signal
+    thread.start()
+    reached = []
+    try:
+        with pytest.raises(KeyboardInterrupt), block_interrupts():
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.05)
+            reached.append("end of the block")
+    finally:
+        waits.set()
+        thread.join()
+    assert reached == ["end of the block"]
+    assert signal.getsignal(signal.SIGINT) == signal.default_int_handler
