@@ -21,7 +21,7 @@ from nmt_cli.model.config import ModelConfig
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.settings import Settings, option_fields
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.translation.config import CheckConfig, LineConfig, RepairConfig, TagConfig
+from nmt_cli.translation.config import CheckConfig, ContextConfig, LineConfig, RepairConfig, TagConfig
 
 HEAD = '''"""The options that functions of `nmt` take by name, for type checkers and editors; unused at run time.
 
@@ -38,7 +38,7 @@ from nmt_cli.api.progress import StageReporter
 
 Text = str | os.PathLike[str]
 '''
-TEXTS = (SamplingConfig, RepairConfig, CheckConfig, TagConfig)
+TEXTS = (SamplingConfig, RepairConfig, CheckConfig, TagConfig, ContextConfig)
 
 
 class Group(NamedTuple):
@@ -60,8 +60,8 @@ ARGUMENTS = (  # of `evaluate`, whose signatures differ in `against` alone
 )
 GROUPS = (
     Group("DecodingKeywords", "all functions that search", (SearchConfig,)),
-    Group("VisualizeKeywords", "`visualize`", (DrawingConfig,), "DecodingKeywords"),
-    Group("EvaluateKeywords", "`evaluate`", (ScoreConfig,), "DecodingKeywords"),
+    Group("VisualizeKeywords", "`visualize`", (DrawingConfig, TagConfig), "DecodingKeywords"),
+    Group("EvaluateKeywords", "`evaluate`", (ScoreConfig, TagConfig, ContextConfig), "DecodingKeywords"),
     Group("EvaluateArguments", "`evaluate`, with its other arguments", (), "EvaluateKeywords", ARGUMENTS),
     Group("SearchKeywords", "`translate`, `stream` and `translations`", TEXTS, "DecodingKeywords", ("prefix: str",)),
     Group("LoadKeywords", "`load`", (LineConfig,), "SearchKeywords"),

@@ -66,8 +66,10 @@ def score_runs(
         if not runs:
             raise OptionError(f"{system.path} has no runs to score", hint="make some: nmt train --runs 3")
         translators = (evaluation.load_translator(run, corpus, system.rerank) for run in runs)
-        shown = (f"translating with {run}" for run in runs)
-        yield tuple(evaluation.translate(text, *pair) for pair in zip(translators, shown, strict=True))
+        yield tuple(
+            evaluation.translate(text, translator, run, f"translating with {run}")
+            for run, translator in zip(runs, translators, strict=True)
+        )
 
 
 def list_runs(model: Path) -> list[Path]:
@@ -100,7 +102,7 @@ def score_system(
         made = report.score_material(evaluation.names, material, evaluation.config)
     else:
         translator = evaluation.load_translator(system.path, corpus, system.rerank)
-        made = evaluation.translate(text, translator, f"translating with {system.path}")
+        made = evaluation.translate(text, translator, system.path, f"translating with {system.path}")
         card = translator.card
         other_languages = texts.list_language_warnings(text.languages, card.languages)
         made = made.add_warnings(*list_doubts(evaluation.request, system.path, card, corpus), *other_languages)

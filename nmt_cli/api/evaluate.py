@@ -25,6 +25,7 @@ from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.registry import ALL, resolve_available_names, resolve_names
 from nmt_cli.runtime.installed_models import find_model, find_model_or_file
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.config import ContextConfig, TagConfig
 
 if TYPE_CHECKING:
     from nmt_cli.api.options.keywords import EvaluateArguments, EvaluateKeywords
@@ -63,11 +64,14 @@ def evaluate(
     the `reports` of all. `options` are those of `nmt evaluate`. Raises NotFoundError, DataError or OptionError.
     """
     others = {"source": source, "reference": reference, "hypothesis": hypothesis, "rerank": rerank, "split": split}
-    scores, search = build_settings("evaluate", options, ScoreConfig, SearchConfig, others=others)
+    kinds = ScoreConfig, SearchConfig, TagConfig, ContextConfig
+    scores, search, tags, before = build_settings("evaluate", options, *kinds, others=others)
     request = EvaluationRequest(
         metrics=tuple(list_texts(metric)),
         scores=scores,
         search=search,
+        tags=tags,
+        before=before,
         data=Path("prepared" if data is None else data),
         is_data_named=data is not None,
         models=(find_model(Path(model)),),

@@ -6,7 +6,7 @@ Reads; translates and scores nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +17,11 @@ from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.registry import Available
 from nmt_cli.runtime.installed_models import CARD, name_model
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.config import ContextConfig, TagConfig
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
+    from nmt_cli.runtime.model_directory import ModelCard
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +31,8 @@ class EvaluationRequest:
     metrics: tuple[str, ...] = ()  # none: all
     scores: ScoreConfig
     search: SearchConfig
+    tags: TagConfig = field(default_factory=TagConfig)  # of files; each pair of a split has its own
+    before: ContextConfig = field(default_factory=ContextConfig)
     data: Path
     is_data_named: bool = False  # explicitly, so that it must exist
     models: tuple[Path, ...]
@@ -104,7 +108,8 @@ class EvaluationRequest:
         if self.hypothesis:
             return {"hypothesis": str(self.hypothesis), **source, "reference": references, **precision}
         if self.source:
-            return {**source, "reference": references, "model": str(self.model), **rerank, **precision}
+            asked = {"tags": " ".join(self.tags.names)} if self.tags.names else {}
+            return {**source, "reference": references, "model": str(self.model), **asked, **rerank, **precision}
         return {"split": self.split, "data": str(self.data), "model": str(self.model), **rerank, **precision}
 
     @property
@@ -137,6 +142,24 @@ class EvaluationRequest:
         if corpus is None:
             raise OptionError("there is nothing to score")
         return texts.read_split(corpus, self.split)
+
+    def ask_of(self, model: Path, card: ModelCard, text: texts.ParallelText) -> texts.ParallelText:
+        """Returns a text with the tags that are asked for before each of its lines, and in context or not, if asked.
+
+        The lines of files are one text. Raises OptionError for what the model does not know.
+        """
+        from nmt_cli.translation.known_tags import find_scope, find_tags  # SentencePiece, which `nmt --help` lacks
+
+        tags = find_tags(self.tags.names, card, model)
+        text = replace(text, tags=(tags,) * len(text.lines) if tags else text.tags)
+        if self.before.context is None:
+            return text
+        if find_scope(self.before.context, card, model) == "nothing":
+            return replace(text, text_sizes=())
+        if not (text.text_sizes or self.references):
+            hint = "prepare the corpus with --context 1, or leave it out"
+            raise OptionError(f"the {self.split} sentences of {self.data}/ are in no order", hint=hint)
+        return replace(text, text_sizes=text.text_sizes or (len(text.lines),))
 
     def read_material(self, text: texts.ParallelText) -> Material:
         if self.source is None:

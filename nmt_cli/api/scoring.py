@@ -18,7 +18,9 @@ from nmt_cli.evaluation.analysis.warnings import find_learned, find_seen, warn_o
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.score import References
+from nmt_cli.text.tags import replace_languages
 from nmt_cli.translation.config import ModelRequest
+from nmt_cli.translation.known_tags import find_tags
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
@@ -53,13 +55,13 @@ class Evaluation:
             translator = self.load_translator(self.request.model, corpus, self.request.rerank)
         note = self.choose_tokenizer(corpus, translator, text.references)
         if translator is not None:
-            evaluation = self.translate(text, translator)
+            evaluation = self.translate(text, translator, self.request.model)
         else:
             self.progress("scoring", 0, 0)
             evaluation = report.score_material(self.names, self.request.read_material(text), self.config)
         if note and any(name.startswith("bleu") for name in self.names):
             evaluation = evaluation.add_warnings(note)
-        languages = None if translator is None else translator.card.languages
+        languages = None if translator is None else self.find_languages(translator)
         evaluation = evaluation.add_warnings(*texts.list_language_warnings(text.languages, languages))
         return self.add_warnings(evaluation, corpus, translator)
 
@@ -69,18 +71,26 @@ class Evaluation:
         """Sets the target language's tokenizer for BLEU, and returns a note if it is not the usual one."""
         from nmt_cli.evaluation.metrics import bleu_tokenizers
 
-        language = "" if translator is None else translator.card.target_language
+        language = "" if translator is None else self.find_languages(translator)[1]
         if not language and corpus is not None and not self.request.references:
             language = corpus.target_language
         self.config, note = bleu_tokenizers.choose_for_text(self.config, language, references)
         return note
+
+    def find_languages(self, translator: Translator) -> tuple[str, str]:
+        """Returns the languages of a model, or those that the tags asked for name."""
+        tags = find_tags(self.request.tags.names, translator.card, self.request.model)
+        return replace_languages(translator.card.languages, tags)
 
     def load_translator(self, model: Path, corpus: PreparedCorpus | None, rerank: Path | None = None) -> Translator:
         """Loads a model, with the pictures of the corpus if it has any, and the model that ranks its hypotheses."""
         translator = open_translator(ModelRequest(model, precision=self.request.precision, rerank=rerank))
         return translator if corpus is None else translator.with_stored_pictures(corpus.load_pictures())
 
-    def translate(self, text: texts.ParallelText, translator: Translator, stage: str = "translating") -> report.Report:
+    def translate(
+        self, text: texts.ParallelText, translator: Translator, model: Path, stage: str = "translating"
+    ) -> report.Report:
+        text = self.request.ask_of(model, translator.card, text)
         progress = count_stage(self.progress, stage, len(text.lines))
         return report.score_translations(self.names, text, translator, self.request.search, progress, self.config)
 

@@ -17,6 +17,7 @@ from nmt_cli.api.options.arguments import (
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.config import TagConfig
 
 if TYPE_CHECKING:
     from nmt_cli.api.options.keywords import VisualizeKeywords
@@ -41,12 +42,14 @@ def visualize(
     """
     texts, outputs = tuple(list_texts(sentences)), tuple(list_paths(output))
     others = {"sentences": texts or None, "output": outputs or None}
-    config, search = build_settings("visualize", options, DrawingConfig, SearchConfig, others=others)
+    kinds = DrawingConfig, SearchConfig, TagConfig
+    config, search, tags = build_settings("visualize", options, *kinds, others=others)
     request = DrawingRequest(
         models=tuple(map(find_model, list_paths(model))),
         corpora=tuple(list_paths(data)),
         config=config,
         search=search,
+        tags=tags,
         sentences=texts,
         outputs=outputs,
     )

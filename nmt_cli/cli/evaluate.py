@@ -26,6 +26,7 @@ from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.registry import ALL, NAMES
 from nmt_cli.runtime.installed_models import find_model_or_file
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.config import ContextConfig, TagConfig
 from nmt_cli.visuals.report_path import SUFFIXES_OF_TABLES
 
 METRIC_HELP = (
@@ -64,6 +65,8 @@ def evaluate(
     rerank: Rerank = None,
     scores: ScoreConfig,
     search: SearchConfig,
+    tags: TagConfig,
+    before: ContextConfig,
     profile: Annotated[
         bool,
         declare_option(
@@ -100,6 +103,8 @@ def evaluate(
         metrics=tuple(metric or ()),
         scores=scores,
         search=search,
+        tags=tags,
+        before=before,
         data=data,
         is_data_named="data" in explicit.typed,
         models=tuple(model or [resolve_model(DEFAULT_MODEL)]),

@@ -30,7 +30,7 @@ from nmt_cli.cli.terminal import ScreenConsole, are_terminals
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SamplingConfig, SearchConfig
-from nmt_cli.translation.config import CheckConfig, LineConfig, MemoryConfig, RepairConfig, TagConfig
+from nmt_cli.translation.config import CheckConfig, ContextConfig, LineConfig, MemoryConfig, RepairConfig, TagConfig
 from nmt_cli.workers.choice import ExecutorConfig
 
 EXPORT_HELP = "Write the model itself into the directory --output, in the format of another program, or as a page."
@@ -54,6 +54,7 @@ def translate(
     checks: CheckConfig,
     text: LineConfig,
     tags: TagConfig,
+    before: ContextConfig,
     memories: MemoryConfig,
     layout: LayoutConfig,
     document: DocumentConfig,
@@ -112,6 +113,7 @@ def translate(
         checks=checks,
         lines=text,
         tags=tags,
+        before=before,
         memories=memories,
         layout=layout,
         document=document,

@@ -20,6 +20,7 @@ from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cli.render import Screen, print_lines, show_stage_progress
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.stream import decode_lines
+from nmt_cli.translation.config import TagConfig
 
 SPOKEN = ("attention", "beam", "nearest")  # subjects that need sentences
 
@@ -49,6 +50,7 @@ def visualize(
     model: ModelsOption = None,
     config: DrawingConfig,
     search: SearchConfig,
+    tags: TagConfig,
 ) -> None:
     """Draw the attention of translations: source words down, target words across.
 
@@ -64,6 +66,7 @@ def visualize(
         corpora=tuple(data or [Path("prepared")]),
         config=config,
         search=search,
+        tags=tags,
         sentences=tuple(sentences or ()),
         outputs=choose_outputs(output or [], config.subject, open_files=open_files),
     )

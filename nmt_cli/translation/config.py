@@ -79,6 +79,17 @@ class TagConfig(Settings, panel="Text"):
     formality: Literal["formal", "informal"] | None = setting(
         None, "How to address people: formal (Sie, vous, usted) or informal (du, tu), if the model knows both."
     )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The tags as they are typed."""
+        to = () if self.to is None else (f"to:{self.to}",)
+        return (*to, *self.tag, *filter(None, (self.formality,)))
+
+
+class ContextConfig(Settings, panel="Text"):
+    """What a model reads before a sentence, if it has learned that."""
+
     context: int | None = setting(
         None,
         "Sentences before, with their translations, that a model which knows context reads: 0 or 1 [1 for documents, 0 "
@@ -86,12 +97,6 @@ class TagConfig(Settings, panel="Text"):
         low=0,
         high=1,
     )
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The tags as they are typed."""
-        to = () if self.to is None else (f"to:{self.to}",)
-        return (*to, *self.tag, *filter(None, (self.formality,)))
 
 
 class MemoryConfig(Settings, panel="Text"):

@@ -17,6 +17,7 @@ from nmt_cli.visuals.reliability import render_reliability, tabulate_reliability
 
 if TYPE_CHECKING:
     from nmt_cli.evaluation.analysis.profile import Profile, Section
+    from nmt_cli.evaluation.analysis.tag_scores import TagScores
     from nmt_cli.evaluation.report import Report
 
 CHART_WIDTH = 24  # characters of the longest bar in Markdown
@@ -63,6 +64,7 @@ def render_html(report: Report, test_set: str, inputs: Mapping[str, Any], curves
         "<h1>Translation scores</h1>",
         *render_facts(facts, report.warnings),
         render_scores(report),
+        *([f"<h2>By tag</h2>{render_tags(report.by_tag)}"] if report.by_tag else []),
         *([render_reliability(report.reliability)] if report.reliability else []),
         *([f"<h2>Where it fails</h2>{KEY}", *map(render_section, profile.sections)] if profile else []),
         *([f"<p>{escape(str(profile.memory))}.</p>"] if profile and profile.memory else []),
@@ -108,6 +110,15 @@ def render_scores(report: Report) -> str:
         )
     head = "<tr><th>metric</th><th>score</th><th>95 %</th><th></th><th>signature</th></tr>"
     return f"<table class=scores><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def render_tags(scores: TagScores) -> str:
+    """Returns the table of scores by tag."""
+    names, *rows = scores.make_table()
+    head = "".join(f"<th>{name}</th>" for name in names)
+    cells = (f"<th>{escape(row[0])}</th>" + "".join(f"<td class=n>{cell}</td>" for cell in row[1:]) for row in rows)
+    body = "".join(f"<tr>{of_row}</tr>" for of_row in cells)
+    return f"<table class=systems><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def render_section(section: Section) -> str:
@@ -160,6 +171,9 @@ def render_markdown(
         spread = f"± {interval.half_width:.2f}" if interval else ""
         lower = " (lower is better)" if score.lower_is_better else ""
         lines.append(f"| {score.name}{lower} | {score.value:.2f} | {spread} | {format_code(score.signature)} |")
+    if report.by_tag is not None:
+        head, *rows = report.by_tag.make_table()
+        lines += ["", "## By tag", "", *map(format_row, (head, ["---", *["---:"] * (len(head) - 1)], *rows))]
     if report.reliability is not None:
         lines += ["", "## Confidence", "", *tabulate_reliability(report.reliability)]
     if report.profile is not None:
@@ -170,6 +184,10 @@ def render_markdown(
     if history:
         lines += ["## Learning curves", "", *format_history(history), ""]
     return "\n".join(lines + (format_worst(report.profile) if report.profile else [])) + "\n"
+
+
+def format_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def format_section(section: Section) -> list[str]:

@@ -15,6 +15,7 @@ from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation.texts import read_sentences
 from nmt_cli.text.normalise import normalise
+from nmt_cli.text.tags import TagSet
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.config import LineConfig, ModelRequest
 from nmt_cli.translation.placement.word_alignment import find_links
@@ -23,6 +24,7 @@ from nmt_cli.visuals.words import label_attention
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
+    from nmt_cli.search.config import SearchConfig
     from nmt_cli.translation.result import Translation
     from nmt_cli.translation.translator import Translator
 
@@ -53,9 +55,12 @@ def measure_translations(
     request: DrawingRequest, translator: Translator, model: Path, drawing: Drawing, name: str
 ) -> list[AttentiveTranslation]:
     """Returns the translations of all sentences by one model, with what is drawn beside their attention."""
-    translations = translate_sentences(request, translator)
+    search = request.search_behind_tags(translator.card, model)
+    translations = translate_sentences(request, translator, search)
     warn_of_translations(translations, request.search.max_length, drawing)
-    heads = measure_all_heads(translator, translations, model) if request.config.heads else [None] * len(translations)
+    heads: Sequence[FloatArray | None] = [None] * len(translations)
+    if request.config.heads:
+        heads = measure_all_heads(translator, translations, model, search.tags)
     are_pictures = not translator.reads_text
     return [
         AttentiveTranslation(translation, describe_attention(translation, are_pictures), weights, name)
@@ -129,9 +134,9 @@ def read_pairs(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def measure_all_heads(
-    translator: Translator, translations: Sequence[Translation], model: Path
+    translator: Translator, translations: Sequence[Translation], model: Path, tags: TagSet = ()
 ) -> list[FloatArray | None]:
-    """Returns the weights of every layer and head for each translation, by running the network in Keras.
+    """Returns the weights of every layer and head for each translation behind `tags`, by running the network in Keras.
 
     Raises OptionError for any network but a Transformer, MissingExtraError without TensorFlow.
     """
@@ -143,22 +148,23 @@ def measure_all_heads(
     network = load_network(model, translator.card)
     weights: list[FloatArray | None] = []
     for translation in translations:
-        rows = translator.source.make_rows([normalise(translation.source)])
-        weights.append(measure_heads(network, translator.source.make_batch(rows), translation.hypotheses[0].tokens))
+        rows = translator.source.make_rows([normalise(translation.source)], None, [translator.complete_tags(tags)])
+        measured = measure_heads(network, translator.source.make_batch(rows), translation.hypotheses[0].tokens)
+        weights.append(measured[..., rows[0].tags :])
         if weights[-1].shape[2:] != translation.hypotheses[0].attention.shape:  # type: ignore[union-attr]
             raise OptionError(f"--heads: {translation.source!r} is longer than the model reads at once")
     return weights
 
 
-def translate_sentences(request: DrawingRequest, translator: Translator) -> list[Translation]:
+def translate_sentences(request: DrawingRequest, translator: Translator, search: SearchConfig) -> list[Translation]:
     """Returns the best translations, or the given ones under the model."""
     if request.config.target:
         from nmt_cli.translation.forced import force_translations
 
-        limit = request.search.max_source_length
-        translations = force_translations(translator, request.sentences, request.config.target, limit=limit)
+        limit, targets = search.max_source_length, request.config.target
+        translations = force_translations(translator, request.sentences, targets, limit=limit, tags=search.tags)
     else:
-        translations = translator.translate(list(request.sentences), replace(request.search, n_best=1))
+        translations = translator.translate(list(request.sentences), replace(search, n_best=1))
     for translation in translations:
         if not translation.hypotheses:
             raise OptionError(

@@ -83,7 +83,8 @@ def draw_search(request: DrawingRequest, drawing: Drawing) -> None:
 
     check_outputs(request.outputs)
     sentence = require_one_sentence(request.sentences)
-    beam = trace_beam(open_translator(ModelRequest(request.model)), sentence, request.search)
+    translator = open_translator(ModelRequest(request.model))
+    beam = trace_beam(translator, sentence, request.search_behind_tags(translator.card, request.model))
     if beam.left:
         drawing.warn(f"the line is translated in {beam.left + 1} parts; the first is drawn")
     title = replace_controls(sentence)

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nmt_cli.api.drawings.config import TERMINAL, DrawingConfig
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.config import TagConfig
 from nmt_cli.visuals.canvas import PAGES, SUFFIXES, check_suffix
+
+if TYPE_CHECKING:
+    from nmt_cli.runtime.model_directory import ModelCard
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +28,7 @@ class DrawingRequest:
     corpora: tuple[Path, ...]  # one; several for their charts
     config: DrawingConfig
     search: SearchConfig
+    tags: TagConfig = field(default_factory=TagConfig)
     sentences: tuple[str, ...] = ()
     outputs: tuple[Path, ...] = ()  # none, or TERMINAL: as text
 
@@ -41,6 +47,12 @@ class DrawingRequest:
         head = count_common(paths, most)
         tail = count_common([path[::-1] for path in paths], most - head)
         return [str(Path(*path[head : len(path) - tail])) for path in paths]
+
+    def search_behind_tags(self, card: ModelCard, model: Path) -> SearchConfig:
+        """Returns the search behind the tags that are asked for. Raises OptionError for one that a model lacks."""
+        from nmt_cli.translation.known_tags import find_tags  # SentencePiece, which `nmt --help` lacks
+
+        return replace(self.search, tags=find_tags(self.tags.names, card, model))
 
     @property
     def data(self) -> Path:

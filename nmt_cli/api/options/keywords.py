@@ -42,6 +42,9 @@ class VisualizeKeywords(DecodingKeywords, total=False):
     corpus: bool
     network: bool
     nearest: int
+    to: Text | None
+    tag: Sequence[Text]
+    formality: Literal["formal", "informal"] | None
 
 
 class EvaluateKeywords(DecodingKeywords, total=False):
@@ -55,6 +58,10 @@ class EvaluateKeywords(DecodingKeywords, total=False):
     resamples: int
     comet_model: Text | None
     bertscore_model: Text | None
+    to: Text | None
+    tag: Sequence[Text]
+    formality: Literal["formal", "informal"] | None
+    context: int | None
 
 
 class EvaluateArguments(EvaluateKeywords, total=False):

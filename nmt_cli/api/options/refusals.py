@@ -18,7 +18,7 @@ from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.errors import OptionError
 from nmt_cli.evaluation.config import SUBWORD_TOKENIZERS
 from nmt_cli.search.config import SamplingConfig, SearchConfig
-from nmt_cli.translation.config import LineConfig, MemoryConfig, RepairConfig, TagConfig
+from nmt_cli.translation.config import ContextConfig, LineConfig, MemoryConfig, RepairConfig, TagConfig
 from nmt_cli.workers.choice import ExecutorConfig
 
 
@@ -102,7 +102,7 @@ SEARCHED = {
 }
 NOT_SERVED = {
     *("files", "output", "force", "resume", "n_best", "prefix", "score", "strict", "report", "check_with"),
-    *list_names(LayoutConfig, DocumentConfig, ExecutorConfig, TagConfig),
+    *list_names(LayoutConfig, DocumentConfig, ExecutorConfig, TagConfig, ContextConfig),
 }
 TRANSLATE = (
     STARTS_OVER,
@@ -168,7 +168,7 @@ MODEL = (
 EVALUATE = (
     exclude({"as_json"}, "explain", "leave it out"),
     Refusal(
-        {"model", "precision", "rerank", *OF_SEARCH},
+        {"model", "precision", "rerank", *OF_SEARCH, *list_names(TagConfig, ContextConfig)},
         lambda v: v.hypothesis and not any(path.is_dir() for path in v.against or ()),
         "cannot be combined with --hypothesis, which is translated already",
         "leave it out",
@@ -193,6 +193,12 @@ EVALUATE = (
         "needs --source or --hypothesis",
         "--source FILE is translated first, --hypothesis FILE is scored as it is",
     ),
+    Refusal(
+        list_names(TagConfig),
+        lambda v: not v.reference,
+        "is for sentences of files, and a split asks for the tags of each pair",
+        "leave it out: each tag has a row; or name files with --source and --reference",
+    ),
     Refusal({"split"}, lambda v: v.reference, "selects a part of --data, but files are scored here"),
     Refusal(
         {"bleu_tokenizer"},
@@ -208,12 +214,13 @@ EVALUATE = (
     ),
 )
 OF_ATTENTION = list_names(DrawingConfig) - {*SUBJECTS}
+OF_TRANSLATIONS = OF_SEARCH | list_names(TagConfig)
 NOT_DRAWN = {  # what is meaningless where something other than attention is drawn
     "beam": OF_ATTENTION | {"curves", "corpus", "network", "nearest"},
-    "curves": OF_ATTENTION | OF_SEARCH | {"sentences", "corpus", "network", "nearest"},
-    "corpus": OF_ATTENTION | OF_SEARCH | {"sentences", "network", "nearest"},
-    "network": OF_ATTENTION | OF_SEARCH | {"sentences", "nearest"},
-    "nearest": OF_ATTENTION | OF_SEARCH | {"output", "open_files"},
+    "curves": OF_ATTENTION | OF_TRANSLATIONS | {"sentences", "corpus", "network", "nearest"},
+    "corpus": OF_ATTENTION | OF_TRANSLATIONS | {"sentences", "network", "nearest"},
+    "network": OF_ATTENTION | OF_TRANSLATIONS | {"sentences", "nearest"},
+    "nearest": OF_ATTENTION | OF_TRANSLATIONS | {"output", "open_files"},
 }
 VISUALIZE = (
     NEEDS_RERANK,
@@ -230,7 +237,7 @@ VISUALIZE = (
         "name a file: -o heads.png, or -o heads.html",
     ),
     Refusal(
-        OF_SEARCH,
+        OF_TRANSLATIONS,
         lambda v: not any(v[name] for name in ("sentences", "target", "pairs", *SUBJECTS)),
         "needs a sentence to translate",
         'nmt visualize "where is the station?"',

@@ -12,14 +12,14 @@ from nmt_cli.api.options.arguments import build_settings, check_count, list_text
 from nmt_cli.jobs.job import SearchOptions
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.text.normalise import normalise
-from nmt_cli.translation.config import CheckConfig, RepairConfig, TagConfig
+from nmt_cli.translation.config import CheckConfig, ContextConfig, RepairConfig, TagConfig
 from nmt_cli.translation.passages import ContextScope
 
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.text.tags import TagSet
 
-OF_SEARCH = (SearchConfig, SamplingConfig, RepairConfig, CheckConfig, TagConfig)
+OF_SEARCH = (SearchConfig, SamplingConfig, RepairConfig, CheckConfig, TagConfig, ContextConfig)
 TAG = "tag"  # an option that may be given as one text or several
 PREFIX = "prefix"  # an option of the command that is no field with a help text
 
@@ -42,7 +42,7 @@ def make_search_options(
     )
     others = {"n_best": n_best, **companions}
     settings = build_settings("translate", options, *OF_SEARCH, others=others, earlier=earlier)
-    search, sampling, repair, checks, _ = settings
+    search, sampling, repair, checks, *_ = settings
     return SearchOptions(dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling), repair, checks)
 
 

@@ -16,7 +16,15 @@ from nmt_cli.jobs.job import Job
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tags import TagSet
-from nmt_cli.translation.config import CheckConfig, LineConfig, MemoryConfig, ModelRequest, RepairConfig, TagConfig
+from nmt_cli.translation.config import (
+    CheckConfig,
+    ContextConfig,
+    LineConfig,
+    MemoryConfig,
+    ModelRequest,
+    RepairConfig,
+    TagConfig,
+)
 from nmt_cli.workers.choice import ExecutorConfig
 
 if TYPE_CHECKING:
@@ -36,6 +44,7 @@ class TranslationRequest(NamedTuple):
     lines: LineConfig
     memories: MemoryConfig
     tags: TagConfig
+    before: ContextConfig
     layout: LayoutConfig
     document: DocumentConfig
     processes: ExecutorConfig
@@ -64,7 +73,7 @@ class TranslationRequest(NamedTuple):
     @property
     def context(self) -> int | None:
         """The sentences before that are read; none with options for which each line stands alone."""
-        return 0 if self.score or self.prefix or self.sampling.sample else self.tags.context
+        return 0 if self.score or self.prefix or self.sampling.sample else self.before.context
 
     @property
     def model_request(self) -> ModelRequest:

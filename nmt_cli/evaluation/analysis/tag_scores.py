@@ -35,6 +35,14 @@ class TagScores:
         """Returns the rows by name, in the form of `--json`."""
         return {row.name: asdict(row) for row in self.rows}
 
+    def make_table(self) -> list[list[str]]:
+        """Returns the heads of a table, and its rows: name, scores and number of sentences."""
+        rows = []
+        for row in self.rows:
+            values = [f"{value:.2f}" for value in row.scores.values()]
+            rows.append([row.name, *values, "" if row.sentences is None else f"{row.sentences:,}"])
+        return [["", *self.rows[0].scores, "sentences"], *rows]
+
     def format_lines(self) -> list[str]:
         """Returns a line per row: its name, its scores and its number of sentences."""
         width = max(len(row.name) for row in self.rows)

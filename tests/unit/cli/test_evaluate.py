@@ -116,6 +116,12 @@ def test_ready_hypotheses_need_no_model_and_may_have_several_references(tmp_path
         (["--reference", "r"], "--reference needs --source or --hypothesis"),
         (["--hypothesis", "h", "--reference", "r", "--split", "dev"], "--split selects a part of --data"),
         (["--metric", "blue4"], "'blue4'"),
+        (["--set", "to=nld"], "--set to is for sentences of files"),
+        (
+            ["--hypothesis", "h", "--reference", "r", "--set", "formality=formal"],
+            "cannot be combined with --hypothesis",
+        ),
+        (["--hypothesis", "h", "--reference", "r", "--set", "context=1"], "cannot be combined with --hypothesis"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused_with_a_hint(options: list[str], named: str) -> None:

@@ -111,6 +111,7 @@ def test_another_suffix_is_refused_before_anything_is_translated(tmp_path: Path)
         (["a", "--beam", "--target", "b"], "--target cannot be combined with --beam"),
         (["--beam", "--pairs", "p"], "--pairs cannot be combined with --beam"),
         (["--curves", "--set", "gold=g"], "--set gold cannot be combined with --curves"),
+        (["--network", "--set", "to=nld"], "--set to cannot be combined with --network"),
         (["a", "--curves"], "SENTENCE cannot be combined with --curves"),
         (["--corpus", "--set", "transpose=true"], "--set transpose cannot be combined with --corpus"),
         (["--data", "d", "--target", "b"], "the sentence is empty"),

@@ -20,6 +20,7 @@ def test_each_tag_has_its_scores_and_a_kind_of_several_their_mean() -> None:
     german = compute_bleu(HYPOTHESES[:2], REFERENCES[:2]).value
     assert rows[">de"].scores == {"BLEU": german}
     assert rows["mean target language"].scores["BLEU"] == (german + rows[">nl"].scores["BLEU"]) / 2
+    assert scores.make_table()[:3] == [["", "BLEU", "sentences"], [">de", f"{german:.2f}", "2"], [">nl", "100.00", "2"]]
     assert scores.format_lines()[1].split() == [">nl", "BLEU", "100.00", "(2", "sentences)"]
 
 

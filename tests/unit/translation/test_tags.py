@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import nmt_cli as nmt
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import OptionError
 from nmt_cli.runtime.model_directory import read_card
@@ -68,6 +69,23 @@ def test_a_language_brings_its_rules_along(tagging_translator: Translator) -> No
     assert tagging_translator.follow_tags(parse_tag_list("ui")) is tagging_translator
     assert tagging_translator.follow_tags(parse_tag_list("to:nl")) is dutch
     assert tagging_translator.check_context[:2] == ("xx", "yy")
+
+
+@pytest.mark.parametrize("subject", ["attention", "beam"])
+def test_what_is_drawn_is_in_the_language_asked_for(
+    tagged_model: Path, tagging_translator: Translator, subject: str
+) -> None:
+    texts = {}
+    for language in ("de", "nl"):
+        drawn = nmt.visualize(
+            "The dog sees.", model=tagged_model, to=language, beam=subject == "beam", beam_size=1, max_length=6
+        )
+        (translation,) = tagging_translator.translate(
+            ["The dog sees."], replace(GREEDY, tags=parse_tag_list(f"to:{language}"))
+        )
+        assert translation.text in drawn.text
+        texts[language] = drawn.text
+    assert texts["de"] != texts["nl"]
 
 
 def test_lines_of_several_tags_come_back_in_order(tagging_translator: Translator) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from nmt_cli.errors import OptionError
 from nmt_cli.evaluation.analysis.profile import build_profile
+from nmt_cli.evaluation.analysis.tag_scores import TagRow, TagScores
 from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.report import Report, score_material
 from nmt_cli.search.config import SearchConfig
@@ -30,6 +31,15 @@ def test_the_page_has_scores_intervals_signatures_profile_and_examples(report: R
     assert "±" in page and "beam 3" in page
     assert "source length" in page and "worst sentences" in page and "<svg>curve</svg>" in page
     assert "only 2 sentences" in page
+
+
+def test_reports_have_a_row_for_each_tag(report: Report) -> None:
+    assert "By tag" not in render_html(report, "", {}, "") + render_markdown(report, "", {}, [])
+    rows = TagRow(">nl", {"BLEU": 12.345}, 1234), TagRow("mean <kind>", {"BLEU": 1.0})
+    tagged = replace(report, by_tag=TagScores(rows))
+    page, lines = render_html(tagged, "", {}, ""), render_markdown(tagged, "", {}, []).splitlines()
+    assert "<tr><th>&gt;nl</th><td class=n>12.35</td><td class=n>1,234</td></tr>" in page and "<kind>" not in page
+    assert "| >nl | 12.35 | 1,234 |" in lines
 
 
 def test_the_page_is_alone_and_every_text_is_escaped(report: Report) -> None:
