@@ -20,7 +20,6 @@ from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.score import References
 from nmt_cli.text.tags import replace_languages
 from nmt_cli.translation.config import ModelRequest
-from nmt_cli.translation.known_tags import find_tags
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
@@ -79,6 +78,8 @@ class Evaluation:
 
     def find_languages(self, translator: Translator) -> tuple[str, str]:
         """Returns the languages of a model, or those that the tags asked for name."""
+        from nmt_cli.translation.known_tags import find_tags  # SentencePiece, which `nmt --help` lacks
+
         tags = find_tags(self.request.tags.names, translator.card, self.request.model)
         return replace_languages(translator.card.languages, tags)
 

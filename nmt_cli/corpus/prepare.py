@@ -31,7 +31,7 @@ from nmt_cli.corpus.steps.sources import FINDERS
 from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.corpus.steps.split_sizes import check_sizes
 from nmt_cli.corpus.steps.subwords import choose_separation
-from nmt_cli.corpus.steps.tagging import label_registers, refuse_unpaired_tags, tag_inputs
+from nmt_cli.corpus.steps.tagging import label_registers, refuse_second_spellings, refuse_unpaired_tags, tag_inputs
 from nmt_cli.corpus.steps.workspace import (
     Workspace,
     describe_preparation,
@@ -115,6 +115,7 @@ def check_corpus(
     read = partial(read_pairs, config=config, report_progress=report_progress, processes=circumstances.processes)
     # 1. Read all inputs, and examine each pair by itself: normalise it, mend it, measure it.
     pairs = read(inputs, journal=workspace.open_part("pairs"))
+    refuse_second_spellings(pairs.tag_sets)
     number_texts(pairs, config)
     sources = FINDERS[config.source_type](pairs, inputs, circumstances.reader, report_progress)
     # 2. Check the pairs, which decides what is dropped.

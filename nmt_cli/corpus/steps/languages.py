@@ -6,17 +6,20 @@ The text decides only if it leaves no doubt; nothing is downloaded for it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from tempfile import gettempdir
 
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.pairs import Pairs, Texts
 from nmt_cli.corpus.steps.reading import CorpusInputs
+from nmt_cli.corpus.steps.tagging import has_kind
 from nmt_cli.languages.codes import is_same_language
-from nmt_cli.languages.file_names import guess_languages
+from nmt_cli.languages.file_names import find_languages_in_name, guess_languages
+from nmt_cli.text.tags import TagPurpose, find_tag_value
 
 UNKNOWN = ("source", "target")
+KINDS = TagPurpose.SOURCE, TagPurpose.TARGET
 SAMPLE = 300  # lines that are looked at
 FEWEST = 200  # lines from which the text may decide
 SHORTEST = 20  # characters of a line that says something
@@ -40,6 +43,8 @@ def choose_languages(inputs: CorpusInputs, config: PrepareConfig, pairs: Pairs, 
     ]
     if config.reverse:  # the options name the columns of the file
         sides = [side if code in UNKNOWN else code for side, code in zip(UNKNOWN, reversed(sides), strict=True)]
+    tagged = (find_tagged_language(pairs, kind) for kind in KINDS)
+    sides = [language or side if side in UNKNOWN else side for side, language in zip(sides, tagged, strict=True)]
     if "source" in config.text_sides and UNKNOWN == tuple(sides):
         recognised = [recognise_language(pairs, text) for text in (pairs.source, pairs.target)]
         if recognised[0] != recognised[1]:
@@ -47,7 +52,29 @@ def choose_languages(inputs: CorpusInputs, config: PrepareConfig, pairs: Pairs, 
             notes.append(f"the languages are {sides[0]} -> {sides[1]} by the text; to name others: {NAMED_BY}")
         else:
             notes.append(f"the languages are unknown; to name them: {NAMED_BY}")
+    notes += list_untagged(inputs, (sides[0], sides[1]), config)
     return sides[0], sides[1]
+
+
+def find_tagged_language(pairs: Pairs, kind: TagPurpose) -> str | None:
+    """Returns the language that the first pair with a tag of this kind names."""
+    return next(filter(None, (find_tag_value(tags, kind) for tags in pairs.tag_sets)), None)
+
+
+def list_untagged(inputs: CorpusInputs, languages: tuple[str, str], config: PrepareConfig) -> Iterator[str]:
+    """Yields a note for each file without a tag of a language, if its name or content says another, or others have one.
+
+    `languages` are those that pairs without tags are taken for.
+    """
+    languages = languages[::-1] if config.reverse else languages  # as the columns of the files are
+    tagged = {tag.kind for file in inputs.inputs for tag in file.tags}
+    for file, reader in zip(inputs.inputs, inputs.readers, strict=True):
+        declared = reader.languages or find_languages_in_name(*(path.name for path in file.files))
+        for kind, prefix, code, usual in zip(KINDS, ("from", "to"), declared, languages, strict=True):
+            language = usual if code in UNKNOWN else code
+            is_other = not (usual in UNKNOWN or is_same_language(language, usual))
+            if (is_other or kind in tagged) and not (reader.has_tag_column or has_kind(file, kind)):
+                yield f"{file.name} has no tag of its {kind}, taken for {usual}: type {file.name}={prefix}:{language}"
 
 
 NAMED_BY = "--source-language, --target-language"

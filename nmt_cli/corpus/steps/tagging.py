@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from nmt_cli.arrays.scratch import count_numbers, iterate_blocks
@@ -13,6 +13,7 @@ from nmt_cli.corpus.formats.inputs import CorpusFile
 from nmt_cli.corpus.pairs import SELECTED, Pairs
 from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.errors import OptionError
+from nmt_cli.languages.codes import find_language_tag
 from nmt_cli.languages.rules import LanguageRules, find_rules
 from nmt_cli.text.tags import (
     FORMAL,
@@ -26,6 +27,8 @@ from nmt_cli.text.tags import (
     reverse_tags,
 )
 from nmt_cli.text.wrapping import format_count
+
+LANGUAGES = TagPurpose.TARGET, TagPurpose.SOURCE
 
 
 def tag_inputs(inputs: Sequence[CorpusFile], config: PrepareConfig) -> list[CorpusFile]:
@@ -52,7 +55,19 @@ def tag_inputs(inputs: Sequence[CorpusFile], config: PrepareConfig) -> list[Corp
             )
         for number, language in zip(open_files, languages, strict=True):
             tags[number].append(Tag(kind, language))
-    return [replace(file, tags=merge_tags(languages, file.tags)) for file, languages in zip(inputs, tags, strict=True)]
+    tagged = [replace(file, tags=merge_tags(of_file, file.tags)) for file, of_file in zip(inputs, tags, strict=True)]
+    refuse_second_spellings(file.tags for file in tagged)
+    return tagged
+
+
+def refuse_second_spellings(tag_sets: Iterable[TagSet]) -> None:
+    """Raises OptionError for a language that tags spell in two ways: `>nl` and `>nld` would be two to a network."""
+    spelled: dict[tuple[TagPurpose, str], Tag] = {}
+    for tag in sorted({tag for tags in tag_sets for tag in tags if tag.kind in LANGUAGES}):
+        other = spelled.setdefault((tag.kind, find_language_tag(tag.value).lower() or tag.value.lower()), tag)
+        if other != tag:
+            hint = f"write {other.value} for the {tag.kind} of all pairs"
+            raise OptionError(f"{other.value} and {tag.value} are the same language", hint=hint)
 
 
 def has_kind(file: CorpusFile, kind: TagPurpose) -> bool:

@@ -20,6 +20,7 @@ from nmt_cli.text.tags import parse_tag_list, reverse_tags
 from support.corpora import prepare_pairs, prepare_tagged, toy_pairs, write_tsv
 
 GERMAN, DUTCH = parse_tag_list("to:de"), parse_tag_list("to:nl ui")
+FLEMISH = [("a", "nl"), ("b", "nld")]  # files and the codes of their tags
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +139,49 @@ def test_the_option_names_languages_of_files_without_one_of_their_own(tmp_path: 
     assert [file.tags[0].value for file in tag_inputs(files, config)] == ["de", "sv", "nl"]
     with pytest.raises(OptionError, match="names 3 languages, and there is 1 file"):
         tag_inputs(files[:2], replace(config, target_language="de,nl,da"))
+
+
+def test_a_language_is_spelled_in_one_way(tmp_path: Path) -> None:
+    rows = [(source, target, ("to:nl", "to:NLD")[n % 2]) for n, (source, target) in enumerate(toy_pairs(300))]
+    write_tsv(tmp_path / "a.tsv", [("source", "target", "tags"), *rows])
+    (tmp_path / "b.tsv").write_bytes((tmp_path / "a.tsv").read_bytes())
+    with pytest.raises(OptionError, match="NLD and nl are the same language"):
+        prepare(tmp_path / "a.tsv", tmp_path / "prepared", PrepareConfig(source_language="en", tag_column="tags"))
+    both = [CorpusFile(tmp_path / f"{name}.tsv", tags=parse_tag_list(f"to:{code}")) for name, code in FLEMISH]
+    with pytest.raises(OptionError, match="nl and nld are the same language"):
+        tag_inputs(both, PrepareConfig())
+    regions = [replace(file, tags=parse_tag_list(f"to:pt-{file.path.stem}r")) for file in both]
+    assert tag_inputs(regions, PrepareConfig()) == regions
+
+
+@pytest.mark.parametrize(
+    ("files", "notes"),
+    [
+        ({"eng-deu.tsv": "", "eng-nld.tsv": ""}, ["eng-nld.tsv=to:nld"]),
+        ({"eng-deu.tsv": "", "eng-nld.tsv": "nld"}, ["eng-deu.tsv=to:deu"]),
+        ({"eng-deu.tsv": "", "deu-eng.tsv": ""}, ["deu-eng.tsv=from:deu", "deu-eng.tsv=to:eng"]),
+        ({"eng-deu.tsv": "deu", "eng-nld.tsv": "nld"}, []),
+        ({"eng-deu.tsv": "", "more.tsv": ""}, []),
+        ({"eng-deu.tsv": "ui", "to-do.tsv": ""}, []),
+    ],
+)
+def test_files_of_other_languages_are_named(tmp_path: Path, files: dict[str, str], notes: list[str]) -> None:
+    named = enumerate(files.items())
+    inputs = [
+        CorpusFile(write_tsv(tmp_path / name, toy_pairs(200)[n::2]), tags=parse_tag_list(tags))
+        for n, (name, tags) in named
+    ]
+    report = prepare(inputs, tmp_path / "prepared", PrepareConfig())
+    assert [note.rpartition("/")[2] for note in report.notes if "has no tag" in note] == notes
+
+
+def test_tags_of_a_column_name_the_language_that_nothing_else_does(tmp_path: Path) -> None:
+    rows = [(source, target, ("", "to:nl", "to:de")[n % 3]) for n, (source, target) in enumerate(toy_pairs(300))]
+    write_tsv(tmp_path / "a.tsv", [("source", "target", "tags"), *rows])
+    config = PrepareConfig(source_language="en", tag_column="tags")
+    assert prepare(tmp_path / "a.tsv", tmp_path / "one", config).manifest.target_language == "nl"
+    named = replace(config, target_language="da")
+    assert prepare(tmp_path / "a.tsv", tmp_path / "two", named).manifest.target_language == "da"
 
 
 def test_reversed_files_have_the_tags_of_what_is_now_their_source(tmp_path: Path) -> None:
