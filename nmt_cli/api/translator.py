@@ -19,7 +19,9 @@ from nmt_cli.api.options.arguments import (
     list_paths,
     select_options,
 )
+from nmt_cli.api.options.combinations import list_names
 from nmt_cli.api.options.searching import OF_SEARCH, PREFIX, choose_scope, choose_tags, list_tags, make_search_options
+from nmt_cli.api.options.spelling import spell_as_arguments
 from nmt_cli.api.progress import StageReporter, count_stage, ignore_progress
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.errors import OptionError
@@ -217,7 +219,8 @@ class LoadedTranslator:
         """
         from nmt_cli.api.documents import translate_file
 
-        config = DocumentConfig.from_options(**select_options(options, DocumentConfig))
+        with spell_as_arguments(list_names(DocumentConfig)):
+            config = DocumentConfig.from_options(**select_options(options, DocumentConfig))
         others = {name: value for name, value in options.items() if not hasattr(config, name)}
         made = self._make_options(others)
         languages = self.card.follow_tags(made.search.tags).languages

@@ -16,6 +16,7 @@ from typing import Any, ParamSpec, TypeVar, get_origin
 from nmt_cli.api.options.combinations import collect_values, list_names
 from nmt_cli.api.options.explicit import ExplicitOptions, Fallback, leave_open
 from nmt_cli.api.options.refusals import refuse_combinations
+from nmt_cli.api.options.spelling import spell_as_arguments
 from nmt_cli.errors import OptionError, convert_import_error, convert_os_error
 from nmt_cli.settings import Settings, reject_unknown
 
@@ -41,10 +42,12 @@ def explain_os_errors(function: Callable[Arguments, Returned]) -> Callable[Argum
 
 
 def list_texts(values: str | Iterable[str] | None) -> list[str]:
-    """Returns the texts: a string as a list of one, None as an empty list."""
-    if values is None:
-        return []
-    return [values] if isinstance(values, str) else list(values)
+    """Returns the texts: a string as a list of one, None as an empty list. Raises OptionError for what is neither."""
+    if values is None or isinstance(values, str):
+        return [] if values is None else [values]
+    if not isinstance(values, Iterable):
+        raise OptionError(f"{values!r} is no text", hint=TEXTS)
+    return list(values)
 
 
 def check_texts(values: str | Iterable[str]) -> Iterator[str]:
@@ -98,12 +101,14 @@ def build_settings(
     arguments that cannot be combined in a `command`. `fallback` may set whatever is not explicit. `where` names the
     function in errors, if it has another name.
     """
-    reject_unknown(options, sorted(list_names(*kinds)), where=where or command)
+    names = list_names(*kinds)
+    reject_unknown(options, sorted(names), where=where or command)
     values = {**earlier, **options}
     explicit = ExplicitOptions.from_arguments({**others, **values}, *kinds, earlier={*earlier} - {*options})
-    saved = fallback({**others, **values}, explicit)
-    settings = [kind.from_options(**{**select_options(values, kind), **saved.get(kind, {})}) for kind in kinds]
-    refuse_combinations(command, explicit, collect_values(settings, others))
+    with spell_as_arguments(names | others.keys()):
+        saved = fallback({**others, **values}, explicit)
+        settings = [kind.from_options(**{**select_options(values, kind), **saved.get(kind, {})}) for kind in kinds]
+        refuse_combinations(command, explicit, collect_values(settings, others))
     return settings
 
 

@@ -61,7 +61,7 @@ def test_what_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_alternatives_exclude_each_other() -> None:
-    with pytest.raises(OptionError, match="--curves cannot be combined with --beam"):
+    with pytest.raises(OptionError, match="curves cannot be combined with beam"):
         visualize("hello", beam=True, curves=True)
 
 

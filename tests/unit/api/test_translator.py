@@ -105,10 +105,11 @@ def test_what_the_system_refuses_is_an_error_with_its_path(tmp_path: Path) -> No
         ({"beam_sice": 1}, "beam_size"),
         ({"beam_size": 0}, "at least 1"),
         ({"beam_size": "many"}, "it takes int"),
-        ({"n_best": 9}, "--beam-size"),
-        ({"temperature": 2.0}, "--sample"),
-        ({"confidence": True, "sample": True}, "--sample"),
-        ({"min_confidence": 0.5, "check": False}, "--no-check"),
+        ({"n_best": 9}, "n_best=9 needs a beam_size of at least 9add beam_size=9"),
+        ({"temperature": 2.0}, "temperature needs sample"),
+        ({"confidence": True, "sample": True}, "confidence cannot be combined with sample"),
+        ({"min_confidence": 0.5, "check": False}, "min_confidence cannot be combined with check=False"),
+        ({"tag": 3}, "3 is no text"),
     ],
 )
 def test_a_wrong_option_is_an_error_that_names_the_right_one(options: dict[str, object], told: str) -> None:
