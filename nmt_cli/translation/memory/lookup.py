@@ -21,6 +21,7 @@ from nmt_cli.translation.memory.near import NearTexts
 from nmt_cli.translation.memory.numbers import replace_numbers
 
 if TYPE_CHECKING:
+    from nmt_cli.text.profile import TextProfile
     from nmt_cli.translation.result import Origin
 
 NUMBER_SIGN = "\0"  # stands for a number; no text has it
@@ -119,9 +120,9 @@ class TranslationMemory:
         sources = [source for source in self.near_texts.find(key) if source != key]
         return [fit_breaks(self.targets[source], text) for source in sources[:most]]
 
-    def find_alike(self, text: str, most: int) -> list[str]:
-        """Returns at most `most` sources of the memory that share words with a text, the rarest words first."""
-        return self.near_texts.find_alike(make_memory_key(text), most)
+    def find_alike(self, text: str, most: int, seen: TextProfile | None) -> list[str]:
+        """Returns at most `most` sources that share words with a text, the rarest first by what a model has `seen`."""
+        return self.near_texts.find_alike(make_memory_key(text), most, seen)
 
     @cached_property
     def templates(self) -> NumberTemplates:

@@ -10,8 +10,12 @@ from difflib import SequenceMatcher
 from heapq import nlargest
 from itertools import islice
 from math import log
+from typing import TYPE_CHECKING
 
 from nmt_cli.text.words import split_words
+
+if TYPE_CHECKING:
+    from nmt_cli.text.profile import TextProfile
 
 LEAST_SHARE = 0.8
 LEAST_ALIKE = 1 / 3  # weight of the words of a text that an entry like it has too
@@ -41,15 +45,17 @@ class NearTexts:
         near = [other for other, share in shares.items() if share >= LEAST_SHARE]
         return sorted(near, key=lambda other: -shares[other])
 
-    def find_alike(self, text: str, most: int) -> list[str]:
+    def find_alike(self, text: str, most: int, seen: TextProfile | None) -> list[str]:
         """Returns at most `most` others that have at least a third of the words of a text, the most alike first.
 
-        Rarer words count for more: each has the weight log((texts + 1) / texts that have it).
+        Rarer words count for more: each has the weight log((texts + 1) / texts that have it), where the texts of the
+        memory and those that the model has `seen` in training count together.
         """
+        count = self.count + 1 + (seen.texts if seen else 0)
         left, total, weights = MOST_COMPARED, 0.0, defaultdict[str, float](float)
         for word in sorted(set(split_words(text)), key=lambda word: len(self.texts_by_word.get(word, ()))):
             texts = self.texts_by_word.get(word, [])
-            weight = log((self.count + 1) / max(1, len(texts)))
+            weight = log(count / min(count, max(1, len(texts) + (seen.count_word(word) if seen else 0))))
             total += weight
             for other in islice(reversed(texts), left):
                 weights[other] += weight

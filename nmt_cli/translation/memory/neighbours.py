@@ -33,7 +33,9 @@ class MemoryNeighbours(NamedTuple):
     most: int  # entries that guide the translation of a text
 
     def choose_model(self, texts: Sequence[str], tags: TagSet) -> ModelChoice | None:
-        sources = [self.memory.find_alike(text, self.most) for text in texts]
+        profile = self.translator.profile
+        seen = profile.source if profile is not None else None
+        sources = [self.memory.find_alike(text, self.most, seen) for text in texts]
         entries = [[(source, self.memory.targets[source], tags) for source in some] for some in sources]
         parts = self.read_entries(list(dict.fromkeys(entry for some in entries for entry in some)))
         if not parts:

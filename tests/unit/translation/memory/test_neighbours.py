@@ -148,9 +148,9 @@ def test_entries_with_the_rarest_words_come_first_and_few_are_read() -> None:
     near = NearTexts()
     for number in range(3 * MOST_COMPARED):
         near.add(f"the {number} frob" if number < 2 else f"the {number}")
-    assert near.find_alike("frob the", 3) == ["the 1 frob", "the 0 frob"]  # `the` alone is too little
-    assert len(near.find_alike("the", 10 * MOST_COMPARED)) == MOST_COMPARED
-    assert near.find_alike("nobody", 3) == near.find_alike("", 3) == []
+    assert near.find_alike("frob the", 3, None) == ["the 1 frob", "the 0 frob"]  # `the` alone is too little
+    assert len(near.find_alike("the", 10 * MOST_COMPARED, None)) == MOST_COMPARED
+    assert near.find_alike("nobody", 3, None) == near.find_alike("", 3, None) == []
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_an_entry_is_alike_that_shares_a_third_of_the_words(text: str, is_alike:
     near = NearTexts()
     near.add("a b")
     near.add("a")
-    assert ("a b" in near.find_alike(text, 2)) is is_alike
+    assert ("a b" in near.find_alike(text, 2, None)) is is_alike
 
 
 @pytest.mark.parametrize("count", [0, 8])
