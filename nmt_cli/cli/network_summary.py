@@ -14,13 +14,13 @@ def describe_parent(parent: ParentInfo) -> str:
     """Returns which model a training starts from, and how many of its pieces are used."""
     languages = f"{parent.source_language} -> {parent.target_language}"
     if parent.is_same_vocabulary:
-        return f"starts from {parent.name}/ ({languages}), which has the same pieces"
+        return f"starts from {parent.name} ({languages}), which has the same pieces"
     sides = [
         f"{'pieces' if side == 'joint' else side} {counts.kept:,} kept, {counts.spelled:,} spelled, "
         f"{counts.drawn:,} drawn"
         for side, counts in parent.rows.items()
     ]
-    return f"starts from {parent.name}/ ({languages}): {'; '.join(sides)}"
+    return f"starts from {parent.name} ({languages}): {'; '.join(sides)}"
 
 
 def describe_int8(check: Int8Check) -> str:

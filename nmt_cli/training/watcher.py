@@ -27,7 +27,7 @@ class RowCounts:
 class ParentInfo:
     """The model that a training starts from, and the origin of its embeddings."""
 
-    name: str  # of its directory
+    name: str  # of its directory, or of the package that has it
     source_language: str
     target_language: str
     weights: str  # SHA-256 of its file of weights
