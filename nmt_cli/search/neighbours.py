@@ -1,11 +1,14 @@
 """Guides a network by translations of similar sources: each step mixes in tokens of theirs (kNN-MT).
 
 A token of such a translation is stored under the vector from which the network predicts it. The nearer the nearest
-stored vector is to that of a step, the larger is the share of the stored tokens in its distribution. Sources:
+stored vector is to that of a step, the larger is the share of the stored tokens in its distribution. A token counts
+only for a source that has what it translates, by attention: *nicht* of an entry about what is wrong says nothing about
+what is right. Sources:
 Khandelwal et al. (2021), "Nearest Neighbor Machine Translation"; Dai et al. (2023), "Simple and Scalable Nearest
 Neighbor Machine Translation", for a datastore per sentence and for the share. Knows no text and no network.
 
-Letters: B sentences, N rows, K rows of a sentence, C candidates, D width of a vector, M stored tokens, U distinct ones.
+Letters: B sentences, N rows, K rows of a sentence, C candidates, D width of a vector, M stored tokens, U distinct ones,
+S source positions.
 """
 
 from __future__ import annotations
@@ -17,11 +20,11 @@ import numpy as np
 
 from nmt_cli.arrays.padding import pad_rows
 from nmt_cli.arrays.special_ids import START
-from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
+from nmt_cli.arrays.types import BoolArray, FloatArray, IntArray, SourceArray
 from nmt_cli.search.step_model import StateT, Step, StepModel
 
 REACH = 0.5  # squared distance, of vectors of length 1, from which on a stored token has no share
-CONTINUED = 0.5  # factor of the distance of a token whose predecessor has just been written, as in words of several
+CONTINUED = 0.5  # factor of the distance of a token that continues the word of the token that has just been written
 TEMPERATURE = 0.05  # of squared distances: nearer tokens weigh more
 MORE_CANDIDATES = 8  # of the network, whose probabilities are added to those of stored tokens
 
@@ -37,15 +40,22 @@ class VectorModel(StepModel[StateT], Protocol):
 
 
 class StoredTokens(NamedTuple):
-    """The tokens of translations, under the vectors that predict them."""
+    """The tokens of a translation, under the vectors that predict them."""
 
     vectors: FloatArray  # (M, D)
     tokens: IntArray  # (M,)
+    begins: BoolArray  # (M,) whether it begins a word
+    attended: IntArray  # (M,) the position of the source that it attends to most
+    source: IntArray  # (S,) ids
 
     @property
-    def previous(self) -> IntArray:
-        """The token (M,) before each."""
-        return np.concatenate([[START], self.tokens[:-1]])
+    def continued(self) -> IntArray:
+        """The token (M,) before each within its word; -1 for one that begins a word."""
+        return np.where(self.begins, -1, np.concatenate([[-1], self.tokens[:-1]]))
+
+    def is_supported(self, source: IntArray) -> BoolArray:
+        """Returns (M,) whether each token translates what another source (S,) has, too."""
+        return np.isin(self.source[self.attended], source)
 
 
 class Datastore(NamedTuple):
@@ -54,23 +64,25 @@ class Datastore(NamedTuple):
     vectors: FloatArray  # (M, D)
     tokens: IntArray  # (U,) ascending
     starts: IntArray  # (U,) where in `vectors` those of each token begin
-    previous: IntArray  # (M,) the token before; START before the first, which continues nothing
+    continued: IntArray  # (M,) the token before each within its word; -1 if it begins a word
 
     @classmethod
-    def join(cls, parts: Sequence[StoredTokens]) -> Datastore:
-        """Returns the tokens of at least one translation."""
-        vectors, tokens = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        previous = np.concatenate([part.previous for part in parts])
+    def join(cls, parts: Sequence[StoredTokens], source: IntArray) -> Datastore | None:
+        """Returns the tokens that guide the translation of a source (S,), or None if none does."""
+        rows = [(part, np.flatnonzero(part.is_supported(source))) for part in parts]
+        if not any(len(some) for _, some in rows):
+            return None
+        vectors = np.concatenate([part.vectors[some] for part, some in rows])
+        tokens = np.concatenate([part.tokens[some] for part, some in rows])
+        continued = np.concatenate([part.continued[some] for part, some in rows])
         order = np.argsort(tokens, kind="stable")
         different, starts = np.unique(tokens[order], return_index=True)
-        return cls(
-            vectors[order].astype(np.float32), different, starts, np.where(previous == START, -1, previous)[order]
-        )
+        return cls(vectors[order].astype(np.float32), different, starts, continued[order])
 
     def compute_distribution(self, vectors: FloatArray, written: IntArray) -> tuple[FloatArray, FloatArray]:
         """Returns the share (K,) of the stored tokens for each of the `vectors` (K, D), and their distribution."""
         distances = np.maximum(2 - 2 * vectors @ self.vectors.T, 0)  # (K, M), of vectors of length 1
-        distances *= np.where(written[:, None] == self.previous, CONTINUED, 1)
+        distances *= np.where(written[:, None] == self.continued, CONTINUED, 1)
         least = distances.min(axis=1, keepdims=True)
         weights = np.add.reduceat(np.exp((least - distances) / TEMPERATURE), self.starts, axis=1)
         return np.maximum(1 - least[:, 0] / REACH, 0), weights / weights.sum(axis=1, keepdims=True)
@@ -89,13 +101,15 @@ class GuidedState(NamedTuple, Generic[StateT]):
 class GuidedModel(Generic[StateT]):
     """Implements `StepModel`; a sentence without a datastore gets what the network predicts, bit by bit."""
 
-    def __init__(self, model: VectorModel[StateT], stores: Sequence[Datastore | None], vocabulary: int) -> None:
-        """`stores` has one of each sentence of a batch; `vocabulary` is the number of target ids."""
+    def __init__(self, model: VectorModel[StateT], parts: Sequence[Sequence[StoredTokens]], vocabulary: int) -> None:
+        """`parts` has those that may guide each sentence of a batch; `vocabulary` is the number of target ids."""
         self.model = model
-        self.stores = stores
+        self.parts = parts
+        self.stores: list[Datastore | None] = []  # of each sentence
         self.vocabulary = vocabulary
 
     def encode(self, source: SourceArray) -> GuidedState[StateT]:
+        self.stores = [Datastore.join(some, row) for some, row in zip(self.parts, source, strict=True)]
         return GuidedState(self.model.encode(source), np.arange(len(source)))
 
     def feed(self, tokens: IntArray, lengths: IntArray, state: GuidedState[StateT]) -> GuidedState[StateT] | None:
@@ -140,20 +154,28 @@ def mix(
     return np.take_along_axis(all_tokens, order, axis=1), np.take_along_axis(values, order, axis=1)
 
 
-def store_targets(model: VectorModel[Any], source: SourceArray, targets: Sequence[Sequence[int]]) -> list[StoredTokens]:
-    """Stores the tokens of `targets` (ids that end with END), one for each row of `source` (B, S, ...)."""
+def store_targets(
+    model: VectorModel[Any], source: SourceArray, targets: Sequence[Sequence[int]], begins: Sequence[Sequence[bool]]
+) -> list[StoredTokens]:
+    """Stores the tokens of `targets` (ids that end with END), one for each row of `source` (B, S).
+
+    `begins` says which tokens begin a word.
+    """
     rows, target_ids, lengths = np.arange(len(targets)), pad_rows(targets), np.array([len(ids) for ids in targets])
     state, previous = model.encode(source), np.full(len(targets), START)
     vectors: list[list[FloatArray]] = [[] for _ in targets]
-    for position in range(target_ids.shape[1]):
-        open_rows = np.flatnonzero(lengths[rows] > position)
+    attended: list[list[int]] = [[] for _ in targets]
+    for length in range(target_ids.shape[1]):
+        open_rows = np.flatnonzero(lengths[rows] > length)
         if len(open_rows) < len(rows):
             rows, state, previous = rows[open_rows], state.select(open_rows), previous[open_rows]
         step, of_rows = model.step_with_vectors(previous, state, 1, scored=False)
-        for row, vector in zip(rows.tolist(), of_rows, strict=True):
+        for row, vector, position in zip(rows.tolist(), of_rows, step.attention.argmax(axis=1).tolist(), strict=True):
             vectors[row].append(vector)
-        state, previous = step.state, target_ids[rows, position]
+            attended[row].append(position)
+        state, previous = step.state, target_ids[rows, length]
+    entries = zip(vectors, targets, begins, attended, source, strict=True)
     return [
-        StoredTokens(np.array(of_target, dtype=np.float16), np.array(target))
-        for of_target, target in zip(vectors, targets, strict=True)
+        StoredTokens(np.array(some, np.float16), np.array(ids), np.array(of_words), np.array(positions), row)
+        for some, ids, of_words, positions, row in entries
     ]

@@ -214,6 +214,10 @@ class Tokenizer:
         pieces = [self._piece_texts[i] for i in ids]
         return [piece.removeprefix(BLANK) for piece in pieces] if self.settings.kind == "word" else pieces
 
+    def list_beginnings(self, ids: Sequence[int]) -> list[bool]:
+        """Returns whether each id begins a word."""
+        return [self._piece_texts[i].startswith(BLANK) for i in ids]
+
     def find_unseen(self, text: str) -> set[str]:
         """Returns the characters of `text` that no piece contains; they become bytes, or unknown."""
         lower, unseen = self.settings.lowercase, set()

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from nmt_cli.search.neighbours import Datastore, GuidedModel, StoredTokens, store_targets
+from nmt_cli.search.neighbours import GuidedModel, StoredTokens, store_targets
 from nmt_cli.translation.forced import encode_pairs, match_line, match_whole
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from nmt_cli.arrays.types import SourceArray
     from nmt_cli.search.step_model import StepModel
     from nmt_cli.text.tags import TagSet
     from nmt_cli.translation.batch_search import ModelChoice
@@ -44,8 +45,7 @@ class MemoryNeighbours(NamedTuple):
 
         def choose(batch: Sequence[int]) -> StepModel[Any]:
             of_texts = [[part for entry in entries[index] for part in parts[entry]] for index in batch]
-            stores = [Datastore.join(some) if some else None for some in of_texts]
-            return GuidedModel(self.stored.engine, stores, vocabulary) if any(stores) else engine
+            return GuidedModel(self.stored.engine, of_texts, vocabulary) if any(of_texts) else engine
 
         return choose
 
@@ -62,11 +62,16 @@ class MemoryNeighbours(NamedTuple):
         pairs = [(entry, pair) for entry, match in zip(new, matches, strict=True) for pair in match if pair.target]
         rows, ids = encode_pairs(translator, [pair for _, pair in pairs], None, [entry[2] for entry, _ in pairs])
         targets = [some[:LONGEST_TARGET] for some in ids]
+        begins = [*map(translator.target.list_beginnings, targets)]
+
+        def store(source: SourceArray, batch: Sequence[int]) -> list[StoredTokens]:
+            return store_targets(
+                engine, source, [targets[index] for index in batch], [begins[index] for index in batch]
+            )
+
         # 2. Let the network write the targets.
         engine = self.stored.engine
-        stored = translator.batch_search.map_pairs(
-            rows, targets, lambda source, batch: store_targets(engine, source, [targets[index] for index in batch])
-        )
+        stored = translator.batch_search.map_pairs(rows, targets, store)
         parts |= {entry: [] for entry in new}
         for (entry, _), part in zip(pairs, stored, strict=True):
             parts[entry].append(part)

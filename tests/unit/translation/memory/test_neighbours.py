@@ -64,7 +64,7 @@ ENTRIES = (
     [
         ("The lodger is strict.", "Untermieter"),
         ("THE WINDOW IS SMALL.", "PROGRAMMFENSTER"),
-        ("The <i>{name}</i> ledger is old.", "Kassenbuch <i>{name}</i>"),
+        ("The <i>{name}</i> ledger is old.", "<i>{name}</i> Kassenbuch"),
     ],
 )
 @pytest.mark.parametrize("search", [{"beam_size": 1}, {"n_best": 3}, {"no_repeat_ngram": 2}], ids=str)
@@ -74,6 +74,27 @@ def test_a_word_of_an_entry_is_translated_as_there(
     (guided,), (alone,) = (translate(bundled_translator, [line], *some, **search) for some in (ENTRIES, []))
     assert word in guided.text and word not in alone.text
     assert guided.origin == "network"
+
+
+@pytest.mark.parametrize("line", ["The invoice is right.", "THE INVOICE IS LOST.", "The invoice is on the table."])
+def test_what_an_entry_says_of_a_word_that_a_line_lacks_is_not_written(
+    bundled_translator: Translator, line: str
+) -> None:
+    entries = [
+        ("The invoice is wrong.", "Die Rechnung stimmt nicht."),
+        ("Please print the invoice.", "Bitte drucken Sie die Rechnung aus."),
+    ]
+    (guided,) = translate(bundled_translator, [line], *entries)
+    words = guided.text.lower().split()
+    assert "rechnung" in words and not {"nicht", "nicht.", "bitte", "drucken", "aus", "aus."}.intersection(words)
+
+
+def test_a_token_guides_sources_that_have_what_it_attends_to() -> None:
+    """Ids 5 6 7 with translations 15 16 17, the last first; 15 and 16 are a word."""
+    begins, attended, source = np.array([True, True, False]), np.array([2, 0, 1]), np.array([5, 6, 7])
+    tokens = StoredTokens(np.zeros((3, 2)), np.array([17, 15, 16]), begins, attended, source)
+    assert tokens.is_supported(np.array([7, 5, 9])).tolist() == [True, True, False]
+    assert tokens.continued.tolist() == [-1, -1, 15]
 
 
 @examples(10)
@@ -132,12 +153,16 @@ def test_samples_follow_the_mixture(bundled_translator: Translator) -> None:
     assert counts[0] > 4 and counts[1] == 0
 
 
+def make_tokens(count: int) -> StoredTokens:
+    return StoredTokens(np.zeros((0, 2)), *np.zeros((4, count), dtype=np.int64))
+
+
 @given(st.lists(st.integers(1, MOST_STORED // 2), max_size=20))
 def test_the_entries_of_last_are_remembered_within_bounds(lengths: list[int]) -> None:
     stored = StoredEntries.__new__(StoredEntries)  # without an engine
     stored.parts, stored.size = {}, 0
     for number, length in enumerate(lengths):
-        stored.add((str(number), "", ()), [StoredTokens(np.zeros((0, 2)), np.zeros(length, dtype=np.int64))])
+        stored.add((str(number), "", ()), [make_tokens(length)])
         assert stored.size == sum(len(part.tokens) for parts in stored.parts.values() for part in parts) <= MOST_STORED
         assert stored.find((str(number), "", ())) is not None
         stored.find(("0", "", ()))  # which is used again and again, and so stays
@@ -162,6 +187,15 @@ def test_an_entry_is_alike_that_shares_a_third_of_the_words(text: str, is_alike:
     near.add("a b")
     near.add("a")
     assert ("a b" in near.find_alike(text, 2, None)) is is_alike
+
+
+def test_what_training_has_often_weighs_little_in_a_small_memory(bundled_translator: Translator) -> None:
+    """Alone, the memory finds `did`, `you` and `for` as rare as the word in common."""
+    assert bundled_translator.profile is not None
+    memory, line = TranslationMemory("deu"), "Did you ever pay him for the invoice?"
+    memory.add("The invoice is wrong.", "Die Rechnung stimmt nicht.")
+    found = [memory.find_alike(line, 8, seen) for seen in (None, bundled_translator.profile.source)]
+    assert found == [[], ["The invoice is wrong."]]
 
 
 @pytest.mark.parametrize("count", [0, 8])
