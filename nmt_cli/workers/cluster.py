@@ -13,6 +13,8 @@ import pickle
 import uuid
 from collections.abc import Callable
 from functools import partial
+from socket import create_connection, gaierror
+from time import monotonic, sleep
 from typing import Any
 
 from nmt_cli import ENVIRONMENT
@@ -21,6 +23,7 @@ from nmt_cli.text.line_parts import MissingPartError
 from nmt_cli.workers.work import ATTEMPTS, Work, WorkAnswer, Workers, WorkItem, report_lost, serve_blocks
 
 AUTO = "auto"
+PATIENCE = 120.0  # seconds within which the head of a cluster must listen; Ray itself tries for a quarter of an hour
 STARTED: dict[str, Callable[[Any], Any]] = {}  # in a process of the cluster: the work that it has started, by its key
 
 
@@ -106,6 +109,7 @@ def import_ray() -> Any:
 def connect_ray(ray: Any, address: str) -> None:
     """Connects to the cluster, or starts one without a dashboard; prints nothing. Raises NotFoundError."""
     try:
+        await_head(address)
         ray.init(
             None if address == AUTO else address,
             include_dashboard=False,
@@ -113,11 +117,25 @@ def connect_ray(ray: Any, address: str) -> None:
             logging_level=logging.ERROR,
             runtime_env={"env_vars": ENVIRONMENT},
         )
-    except (ConnectionError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         raise NotFoundError(
-            f"--ray {address}: {find_last_line(error)}",
+            f"--ray {address}: {' '.join(str(error).split())}",
             hint="start a cluster with `ray start --head`, or use --ray auto",
         ) from error
+
+
+def await_head(address: str) -> None:
+    """Waits until the head of a cluster listens, which may still be starting. Raises OSError after PATIENCE."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    deadline = monotonic() + PATIENCE
+    while port.isdecimal():  # not "auto", nor what Ray refuses
+        try:
+            create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
+            return
+        except OSError as error:
+            if isinstance(error, gaierror) or monotonic() > deadline:
+                raise
+        sleep(0.5)
 
 
 def find_last_line(error: Exception) -> str:
