@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nmt_cli.errors import DataError
 from nmt_cli.languages.codes import UNNAMED, are_same_languages
 from nmt_cli.languages.file_names import find_languages_in_name
-from nmt_cli.text.tags import TagPurpose, find_tag_value, merge_tags, replace_languages, reverse_tags
+from nmt_cli.text.tags import OTHER_SIDE, TagPurpose, find_tag_value, merge_tags, replace_languages, reverse_tags
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.formats.inputs import CorpusFile
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 TAGS = "tags"  # the third column of a file of corrections that have tags
 HEADINGS = ("source", "target", TAGS)
+REGISTERS = ("formality", "register")  # other columns of tags, in any table
+LONGEST_HEADER = 10_000  # characters
 
 
 class MemoryLanguageError(DataError):
@@ -26,13 +28,17 @@ class MemoryLanguageError(DataError):
 
 
 def load_memory(
-    files: Iterable[str | Path], languages: tuple[str, str], *, links_words: bool = True
+    files: Iterable[str | Path],
+    languages: tuple[str, str],
+    *,
+    links_words: bool = True,
+    with_untagged: bool = True,
 ) -> TranslationMemory:
     """Returns the pairs of all files; the last of several translations of one text wins.
 
     `languages` are those translated between. A file in the opposite direction is reversed, pairs whose tags name other
-    languages are left out, and those of a register answer who asks for that. Raises NotFoundError, DataError, and
-    MemoryLanguageError for a file in other languages.
+    languages are left out, and those of a register answer who asks for that; pairs whose tags name no language count
+    only `with_untagged`. Raises NotFoundError, DataError, and MemoryLanguageError for a file in other languages.
     """
     from nmt_cli.corpus.formats.inputs import parse_input, require_input
     from nmt_cli.translation.memory.lookup import TranslationMemory
@@ -43,7 +49,8 @@ def load_memory(
     memory = TranslationMemory("" if languages[1] in UNNAMED else languages[1], links_words=links_words)
     for file in inputs:
         for pair in read_file(file, languages):
-            if are_same_languages(replace_languages(languages, pair.tags), languages):
+            is_meant = with_untagged or any(tag.kind in OTHER_SIDE for tag in pair.tags)
+            if is_meant and are_same_languages(replace_languages(languages, pair.tags), languages):
                 memory.add(pair.source, pair.target, find_tag_value(pair.tags, TagPurpose.REGISTER))
     return memory
 
@@ -75,7 +82,7 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
     from nmt_cli.corpus.sides import TaggedPair
 
     source, target = (None if code in UNNAMED else code for code in languages)
-    tags = TAGS if file.target is None and has_tags(file.path) else None
+    tags = find_tag_column(file.path) if file.target is None else None
     reader = open_reader(file, ReadOptions(source_language=source, target_language=target, tag_column=tags))
     try:
         rows = [row for row in reader if not row.is_unfinished]
@@ -92,10 +99,22 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
 
 def has_tags(path: Path) -> bool:
     """Whether a file begins with the headings of corrections that have tags."""
+    return read_headings(path) == list(HEADINGS)
+
+
+def find_tag_column(path: Path) -> str | None:
+    """Returns the heading of the column of tags in a table: that of corrections, or one that names registers."""
+    registers = (heading for heading in read_headings(path) if heading.lower() in REGISTERS)
+    return TAGS if has_tags(path) else next(registers, None)
+
+
+def read_headings(path: Path) -> list[str]:
+    """Returns the cells of the first line of a table, whose separators are tabs, or else commas."""
     if not path.is_file():
-        return False
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        return lines.readline().rstrip("\r\n").split("\t") == list(HEADINGS)
+        return []
+    with path.open(encoding="utf-8-sig", errors="replace") as lines:
+        first = lines.readline(LONGEST_HEADER).rstrip("\r\n")
+    return [cell.strip('" ') for cell in first.split("\t" if "\t" in first else ",")]
 
 
 def describe_languages(languages: tuple[str, str]) -> str:

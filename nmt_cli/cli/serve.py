@@ -119,30 +119,35 @@ def open_memories(
         refused: list[MemoryLanguageError] = []
         for model, card in cards.items():
             try:
-                languages, memory = load_direction(file, card)
+                loaded = load_directions(file, card)
             except MemoryLanguageError as error:
                 refused.append(error)
                 continue
-            memories.setdefault((model, languages), memory).update(memory)
+            for languages, memory in loaded.items():
+                memories.setdefault((model, languages), memory).update(memory)
         if len(refused) == len(cards):
             raise refused[0]
     return memories
 
 
-def load_direction(file: str, card: ModelCard) -> tuple[tuple[str, str], TranslationMemory]:
-    """Returns the first direction of a model that a file has pairs of, and these. Raises MemoryLanguageError."""
+def load_directions(file: str, card: ModelCard) -> dict[tuple[str, str], TranslationMemory]:
+    """Returns the pairs of a file by the direction of a model; those that name none are of the first.
+
+    Raises MemoryLanguageError for a file in other languages.
+    """
     from nmt_cli.api.memory import MemoryLanguageError, load_memory
 
     refused: list[MemoryLanguageError] = []
+    memories: dict[tuple[str, str], TranslationMemory] = {}
     for languages in (direction.languages for direction in card.directions):
         try:
-            if memory := load_memory([file], languages):
-                return languages, memory
+            if memory := load_memory([file], languages, with_untagged=not memories):
+                memories[languages] = memory
         except MemoryLanguageError as error:
             refused.append(error)
     if len(refused) == len(card.directions):
         raise refused[0]
-    return card.languages, load_memory([], card.languages)
+    return memories or {card.languages: load_memory([], card.languages)}
 
 
 def describe_service(url: str, service: Any) -> str:

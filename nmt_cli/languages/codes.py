@@ -87,6 +87,11 @@ def find_language_tag(code: str) -> str:
     return "-".join([find_code(code), *re.split("[-_]", code)[1:]])
 
 
+def find_variety(code: str) -> str:
+    """Returns a key shared by all codes of one language in one region and script: "pt-br" for "por-BR"."""
+    return (find_language_tag(code.strip().replace("_", "-")) or code.strip()).lower()
+
+
 def is_right_to_left(tag: str) -> bool:
     """Whether the script of a language, given by its tag, runs from right to left."""
     return find_language(tag).is_right_to_left or "-arab" in tag.lower()

@@ -10,12 +10,13 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from nmt_cli.errors import DamagedError, NmtError, OptionError
 from nmt_cli.files import hash_file, write_json
-from nmt_cli.languages.codes import is_same_language
+from nmt_cli.languages.codes import find_variety, is_same_language
 from nmt_cli.records import Count, FileName, Share, build, parse_json
 from nmt_cli.runtime.installed_models import CARD as CARD
 from nmt_cli.runtime.installed_models import explain_missing_model, list_models
@@ -92,10 +93,17 @@ class ModelCard(NamedTuple):
 
     @property
     def directions(self) -> list[ModelCard]:
-        """The card as it is for each target language, the usual one first."""
-        targets = (tag for tag in map(parse_tag_name, self.tags) if tag.kind is TagPurpose.TARGET)
-        others = (tag for tag in targets if not is_same_language(tag.value, self.target_language))
-        return [self, *(self.follow_tags((tag,)) for tag in others)]
+        """The card as it is from each source language to each other target language, the usual ones first."""
+        sources, targets = self.list_languages(TagPurpose.SOURCE), self.list_languages(TagPurpose.TARGET)
+        _, *others = product(sources, targets)
+        pairs = (pair for pair in others if not is_same_language(*pair))
+        return [self, *(self._replace(source_language=source, target_language=target) for source, target in pairs)]
+
+    def list_languages(self, kind: TagPurpose) -> list[str]:
+        """Returns the languages of a side, the usual one first, then those of tags in another language or variety."""
+        usual = self.target_language if kind is TagPurpose.TARGET else self.source_language
+        tagged = [tag.value for tag in map(parse_tag_name, self.tags) if tag.kind is kind]
+        return [usual, *(code for code in tagged if find_variety(code) != find_variety(usual))]
 
     def complete_tags(self, tags: TagSet) -> TagSet:
         """Returns tags with that of the first target language, if the model has one and they name none."""

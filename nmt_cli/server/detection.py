@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from nmt_cli.languages.codes import KnownLanguage
+from nmt_cli.languages.codes import KnownLanguage, find_code
 from nmt_cli.server.models import ModelPool
 
 CERTAIN = 100.0
@@ -39,7 +39,7 @@ class Detector:
         except ImportError:
             return None
         identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-        codes = {model.source.code for model in self.pool.models} | {model.target.code for model in self.pool.models}
+        codes = {find_code(side.code) for model in self.pool.models for side in (model.source, model.target)}
         codes &= {label for label, _ in identifier.rank("a")}
         if len(codes) < 2:
             return None
@@ -59,8 +59,8 @@ class Detector:
         if not any(character.isalpha() for character in text) or self.identifier is None:
             return Detected(sources[0], CERTAIN)
         ranking = {code: float(share) for code, share in self.identifier.rank(text[:READ])}
-        best = max(sources, key=lambda language: ranking.get(language.code, 0.0))
-        return Detected(best, round(100 * ranking.get(best.code, 1.0), 1))
+        best = max(sources, key=lambda language: ranking.get(find_code(language.code), 0.0))
+        return Detected(best, round(100 * ranking.get(find_code(best.code), 1.0), 1))
 
     async def choose_source(self, texts: Sequence[str]) -> str:
         """Returns the source language code of texts in a single language, by the first with letters."""

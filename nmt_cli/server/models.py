@@ -7,16 +7,16 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from nmt_cli.api.translator import LoadedTranslator
 from nmt_cli.errors import NmtError, OptionError
 from nmt_cli.files import FileState, read_state
-from nmt_cli.languages.codes import KnownLanguage, find_language
+from nmt_cli.languages.codes import KnownLanguage, find_code, find_language, find_language_tag, find_variety
 from nmt_cli.runtime.installed_models import name_successor
 from nmt_cli.runtime.model_directory import CARD, ModelCard, ModelDirectory, read_card
 from nmt_cli.server.errors import RequestError
-from nmt_cli.text.tags import Tag, TagPurpose, TagSet, parse_tag_name
+from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags, parse_tag_name
 
 if TYPE_CHECKING:
     from nmt_cli.translation.memory.lookup import TranslationMemory
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 ServedDirection = tuple[Path, tuple[str, str]]  # the directory of a model, and the codes of its languages
 ModelOpener = Callable[[Path], LoadedTranslator]
 
+ANY = (None, "", "auto")  # what asks for no language
 LONGEST_CODE = 100  # characters of a language code that are looked at; what is looked up is remembered
 LOADED_EXTRA = 30_000_000  # bytes that a loaded model takes beside its files: tables of the tokenizer, buffers
 
@@ -68,13 +69,36 @@ class ServedModel:
         return cls(directory, card, source, target, size + LOADED_EXTRA, state, successor=successor)
 
     def list_directions(self) -> list[ServedModel]:
-        """Returns a model for each target language of the card, the usual one first; they share a translator."""
-        languages = [(card, card.target_language) for card in self.card.directions[1:]]
-        others = [
-            replace(self, card=card, target=find_language(language), tags=(Tag(TagPurpose.TARGET, language),))
-            for card, language in languages
-        ]
-        return [self, *others]
+        """Returns a model for each pair of languages of the card, the usual one first; they share a translator."""
+        usual, cards = self.card.languages, self.card.directions
+        sides = [list(dict.fromkeys(codes)) for codes in zip(*(card.languages for card in cards), strict=True)]
+        directions = []
+        for card in cards:
+            source, target = map(name_language, card.languages, sides)
+            kinds = zip((TagPurpose.SOURCE, TagPurpose.TARGET), card.languages, usual, strict=True)
+            tags = merge_tags(Tag(kind, code) for kind, code, other in kinds if code != other)
+            directions.append(replace(self, card=card, source=source, target=target, tags=tags))
+        return directions
+
+
+def name_language(code: str, others: Iterable[str]) -> KnownLanguage:
+    """Returns a language, with its region or script if there are others of that language."""
+    language, tag = find_language(code), find_language_tag(code)
+    _, _, variety = tag.partition("-")
+    if not variety or len({find_variety(other) for other in others if find_code(other) == language.code}) < 2:
+        return language
+    return language._replace(code=tag, name=f"{language.name} ({variety})")
+
+
+def select_named(
+    models: Sequence[ServedModel], side: Literal["source", "target"], code: str | None
+) -> list[ServedModel]:
+    """Returns the models of a language, those of its very variety first; None or an empty code means any language."""
+    if code in ANY:
+        return list(models)
+    code = str(code)[:LONGEST_CODE]
+    of_language = [model for model in models if find_code(getattr(model, side).code) == find_code(code)]
+    return sorted(of_language, key=lambda model: find_variety(getattr(model, side).code) != find_variety(code))
 
 
 class ModelPool:
@@ -107,14 +131,12 @@ class ModelPool:
 
     def find(self, source: str | None, target: str | None) -> ServedModel:
         """Returns the model of a direction; None or "auto" means any language. Raises RequestError if there is none."""
-        from_code = None if source in (None, "", "auto") else find_language(str(source)[:LONGEST_CODE]).code
-        to_code = None if target in (None, "") else find_language(str(target)[:LONGEST_CODE]).code
-        candidates = [model for model in self.models if from_code in (None, model.source.code)]
+        candidates = select_named(self.models, "source", source)
         if not candidates:
             raise RequestError(400, f"{source} is not supported")
-        fitting = [model for model in candidates if to_code in (None, model.target.code)]
+        fitting = select_named(candidates, "target", target)
         if not fitting:
-            name = candidates[0].source.name if from_code else "any language"
+            name = "any language" if source in ANY else candidates[0].source.name
             raise RequestError(400, f"{target} is not available as a target language from {name}")
         return fitting[0]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from nmt_cli.errors import OptionError
-from nmt_cli.languages.codes import is_same_language
+from nmt_cli.languages.codes import find_variety, is_same_language
 from nmt_cli.runtime.model_directory import ModelCard
 from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags, parse_tag_name
 from nmt_cli.translation.passages import ContextScope
@@ -44,7 +44,10 @@ def find_tag(tag: Tag, card: ModelCard) -> Tag | None:
         return tag
     kinds = tuple(ASKED_FOR) if tag.kind is TagPurpose.DOMAIN else (tag.kind,)
     languages = [other for other in known if other.kind in kinds and other.kind in ASKED_FOR]
-    return next((other for other in languages if is_same_language(other.value, tag.value)), None)
+    same = [other for other in languages if is_same_language(other.value, tag.value)]
+    return next(
+        (other for other in same if find_variety(other.value) == find_variety(tag.value)), next(iter(same), None)
+    )
 
 
 def is_only_language(tag: Tag, card: ModelCard) -> bool:

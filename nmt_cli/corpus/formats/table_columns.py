@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from nmt_cli.corpus.formats.inputs import ReadOptions
@@ -83,13 +83,14 @@ def find_layout(records: Records, options: ReadOptions, where: str, languages: S
     width = Counter(map(len, filled)).most_common(1)[0][0] if filled else 0
     pair = None if by_name else find_language_columns(filled, width, languages)
     is_named = by_name or any(is_name(column) and column in first for column in options.other_columns)
+    others = find_known_columns(options.other_columns, first if is_named else (), width).values()
     is_header = is_named or pair is not None or has_headings(first, width, languages)
     body = filled[1:] if is_header else filled
     if by_name or (options.source_column is not None and options.target_column is not None):
         columns, note = find_columns(options, first if is_header else None, where), ""
     elif pair is not None and options.source_column is None and options.target_column is None:
         columns, note = pair, ""
-    elif width > 2 and count_codes(languages) >= 2 and not any(name_content(body, column, width) for column in (0, 1)):
+    elif width > 2 and count_codes(languages) >= 2 and are_texts(body, width, others):
         columns, note = find_columns(options, None, where), ""
     else:
         columns, note = choose_columns(body, width, options, where, first if is_header else None)
@@ -101,6 +102,11 @@ def find_layout(records: Records, options: ReadOptions, where: str, languages: S
     groups = find_known_columns(options.group_columns, header, width)
     tags = find_known_columns([options.tag_column] if options.tag_column else [], header, width).values()
     return Layout(*columns, is_header, make_code_pair(names), note, header, groups, next(iter(tags), None))
+
+
+def are_texts(body: Records, width: int, others: Collection[int]) -> bool:
+    """Whether the first two columns hold text, and are none of the `others`."""
+    return not any(column in others or name_content(body, column, width) for column in (0, 1))
 
 
 def find_language_columns(filled: Records, width: int, languages: Sequence[str]) -> tuple[int, int] | None:
@@ -194,7 +200,7 @@ def choose_columns(
     kinds = [known.get(column) or name_content(body, column, width) for column in range(width)]
     texts = [column for column in range(width) if not kinds[column]]
     is_chosen = options.source_column is not None or options.target_column is not None or not options.finds_text
-    if is_chosen or len(body) < ENOUGH or width < 2:
+    if is_chosen or width < 2 or (len(body) < ENOUGH and known.keys().isdisjoint(default)):
         return default, ""
     if width == 2:
         if len(texts) == 1 and len(body) >= MANY and has_sentences(body, texts[0]):

@@ -13,7 +13,7 @@ from nmt_cli.corpus.formats.inputs import CorpusFile
 from nmt_cli.corpus.pairs import SELECTED, Pairs
 from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.errors import OptionError
-from nmt_cli.languages.codes import find_language_tag
+from nmt_cli.languages.codes import find_variety
 from nmt_cli.languages.rules import LanguageRules, find_rules
 from nmt_cli.text.tags import (
     FORMAL,
@@ -64,7 +64,7 @@ def refuse_second_spellings(tag_sets: Iterable[TagSet]) -> None:
     """Raises OptionError for a language that tags spell in two ways: `>nl` and `>nld` would be two to a network."""
     spelled: dict[tuple[TagPurpose, str], Tag] = {}
     for tag in sorted({tag for tags in tag_sets for tag in tags if tag.kind in LANGUAGES}):
-        other = spelled.setdefault((tag.kind, find_language_tag(tag.value).lower() or tag.value.lower()), tag)
+        other = spelled.setdefault((tag.kind, find_variety(tag.value)), tag)
         if other != tag:
             hint = f"write {other.value} for the {tag.kind} of all pairs"
             raise OptionError(f"{other.value} and {tag.value} are the same language", hint=hint)

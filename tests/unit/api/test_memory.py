@@ -111,3 +111,27 @@ def test_memories_of_registers_are_joined_register_by_register() -> None:
     assert memory.targets == {"a": "1", "b": "3"}
     assert memory.by_register["formal"].targets == {"a": "1", "b": "3"}
     assert memory.by_register["informal"].targets == {"a": "1", "b": "3", "c": "4"}
+
+
+@pytest.mark.parametrize("text", ["source\ttarget\tRegister\n", "formality,source,target\n", "source\ttarget\ttags\n"])
+def test_a_column_of_registers_answers_those_who_ask(tmp_path: Path, text: str) -> None:
+    order = (2, 0, 1) if text.startswith("formality") else (0, 1, 2)
+    rows = [
+        ("Do you see?", "Sehen Sie?", "formal"),
+        ("Do you see?", "Siehst du?", "informal"),
+        ("It is.", "Es ist.", ""),
+    ]
+    lines = ((("," if "," in text else "\t").join(row[n] for n in order) + "\n") for row in rows)
+    (tmp_path / "m.csv").write_text(text + "".join(lines), encoding="utf-8")
+    memory = load_memory([tmp_path / "m.csv"], ("eng", "deu"))
+    asked = {name: memory.follow_tags(parse_tag_list(name)).targets for name in ("formal", "informal", "")}
+    assert asked[""] == {"It is.": "Es ist."}
+    assert (asked["formal"]["Do you see?"], asked["informal"]["Do you see?"]) == ("Sehen Sie?", "Siehst du?")
+
+
+def test_pairs_of_a_register_alone_are_a_memory(tmp_path: Path) -> None:
+    (tmp_path / "m.tsv").write_text("Do you see?\tSehen Sie?\n", encoding="utf-8")
+    memory = load_memory([f"{tmp_path / 'm.tsv'}=formal"], ("eng", "deu"))
+    assert memory and not memory.has_text("Do you see?")
+    assert memory.follow_tags(parse_tag_list("formal")).has_text("Do you see?")
+    assert not load_memory([], ("eng", "deu"))

@@ -24,13 +24,14 @@ def test_each_direction_of_a_model_has_the_memories_of_its_languages(
 ) -> None:
     card = make_card("eng", "deu", tags={">deu": 9, ">nld": 9, "ui": 9})
     monkeypatch.setattr(model_directory, "read_card", lambda path: card)
-    files = {"eng-nld.tsv": "Yes.\tJa!", "any.tsv": "No.\tNein.", "more.tsv=to:nld": "No.\tNee."}
+    corrected = "source\ttarget\ttags\nHi.\tHallo!\t>deu\nHi.\tHoi!\t>nld\nBye.\tTschau.\t"
+    files = {"eng-nld.tsv": "Yes.\tJa!", "any.tsv": "No.\tNein.", "more.tsv=to:nld": "No.\tNee.", "c.tsv": corrected}
     for name, line in files.items():
         (tmp_path / name.partition("=")[0]).write_text(f"{line}\n", encoding="utf-8")
     memories = open_memories([Path("m")], [f"{tmp_path}/{name}" for name in files], None)
     assert {languages[1]: memory.targets for (_, languages), memory in memories.items()} == {
-        "deu": {"No.": "Nein."},
-        "nld": {"Yes.": "Ja!", "No.": "Nee."},
+        "deu": {"No.": "Nein.", "Hi.": "Hallo!", "Bye.": "Tschau."},
+        "nld": {"Yes.": "Ja!", "No.": "Nee.", "Hi.": "Hoi!"},
     }
 
 

@@ -48,6 +48,27 @@ def test_each_language_of_a_model_is_a_target_and_all_share_the_model() -> None:
     assert server.tags == [">nld", "", ">nld"]
 
 
+def test_varieties_of_a_language_are_targets_of_their_own() -> None:
+    server = TaggedServer({">pt-PT": 300, ">pt-BR": 500, ">deu": 100})
+    (english, *others) = server.client.get("/languages").json()
+    assert english["targets"] == ["de", "pt-PT", "pt-BR"]
+    assert [row["name"] for row in others] == ["German", "Portuguese (PT)", "Portuguese (BR)"]
+    rows = server.client.get("/v2/languages", params={"type": "target"}).json()
+    assert [row["language"] for row in rows] == ["DE", "PT-PT", "PT-BR"]
+    for code in ("PT-BR", "PT-PT", "PT", "DE-AT"):
+        server.client.ask("/v2/translate", text=["hello"], target_lang=code)
+    server.client.ask("/translate", q="hello", source="en", target="pt_br")
+    assert server.tags == [">pt-BR", ">pt-PT", ">pt-PT", "", ">pt-BR"]
+
+
+def test_each_source_language_of_a_model_is_a_source() -> None:
+    server = TaggedServer({"deu>": 300, "nld>": 500, "eng>": 400, ">deu": 400})
+    rows = server.client.get("/languages").json()
+    assert {row["code"]: row["targets"] for row in rows} == {"en": ["de"], "nl": ["de"], "de": []}
+    server.client.ask("/translate", q="hallo", source="nl", target="de")
+    assert server.tags == ["nld>"]
+
+
 @pytest.mark.parametrize(
     ("formality", "tag"),
     [("default", ""), ("more", "formal"), ("less", "informal"), ("prefer_more", "formal"), ("prefer_less", "informal")],

@@ -113,6 +113,15 @@ def test_what_is_asked_for_is_found_among_the_tags_of_the_model(tagged_model: Pa
     assert find_tags(TagConfig(to="nld", tag=("ui",)).names, card, tagged_model) == DUTCH
     assert find_tags(["nl"], card, tagged_model) == parse_tag_list("to:nl")
     assert find_tags(TagConfig(to="de-AT").names, card, tagged_model) == GERMAN
+    both = card._replace(tags={">pt-BR": 1, ">pt-PT": 1})
+    for asked, found in (
+        ("pt-PT", "pt-PT"),
+        ("POR_pt", "pt-PT"),
+        ("pt-br", "pt-BR"),
+        ("pt", "pt-BR"),
+        ("pt-AO", "pt-BR"),
+    ):
+        assert find_tags(TagConfig(to=asked).names, both, tagged_model) == parse_tag_list(f"to:{found}")
     assert find_tags([], card, tagged_model) == ()
     assert find_tags(["to:yy"], card._replace(tags={}), tagged_model) == ()
 
