@@ -50,7 +50,7 @@ class TranslationUnit(NamedTuple):
     encoding) returns bytes.
     """
 
-    texts: tuple[str, ...]
+    texts: Sequence[str]
     write: Callable[[Sequence[Translation]], str | bytes]
     domain: str = ""  # of the texts, as a tag that a model may know
     location: Location | None = None
@@ -69,11 +69,15 @@ class DocumentSource(NamedTuple):
     source_language: str = ""  # of the model; empty if it is not known
     memory: TranslationMemory | None = None  # what it knows as a whole is not split
     kept_tags: frozenset[str] = frozenset()  # of HTML: names of elements that stay as they are, and stand for a word
+    part_size: int = 0  # the lines of a text file that are one unit, which workers can read; 0: each line is one
+    first: int = 1  # the number of the first line
 
     def decode_lines(self, *, ends: bool = False) -> Iterator[str]:
         """Yields the lines as text, with their ends if `ends`. Raises DataError for invalid UTF-8."""
         way_on = ", name its encoding with --encoding, or go on with --errors replace"
-        return decode_lines(self.lines, self.name, errors=self.config.errors, keep_ends=ends, alternative=way_on)
+        return decode_lines(
+            self.lines, self.name, errors=self.config.errors, ends=ends, way_on=way_on, first=self.first
+        )
 
     def read_text(self, maximum: int) -> str:
         """Returns the whole text, with its line ends. Raises DataError above `maximum` MiB."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
+from nmt_cli.text.line_parts import FileLines, are_plain
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -28,8 +29,20 @@ class TextDocument(Document):
         self.format_line = line
 
     def read_units(self) -> Iterator[TranslationUnit]:
-        for text in self.source.decode_lines():
-            yield TranslationUnit((text,), self.write_line)
+        source, size = self.source, self.source.part_size
+        if not (isinstance(source.lines, FileLines) and size):
+            yield from self.read_lines(source)
+            return
+        for texts, lines in source.lines.read_parts(size):
+            if are_plain(lines):
+                yield TranslationUnit(texts, self.write_lines)
+            else:
+                yield from self.read_lines(source._replace(lines=lines, first=texts.part.first))
 
-    def write_line(self, translations: Sequence[Translation]) -> str:
-        return self.format_line(translations[0])
+    def read_lines(self, source: DocumentSource) -> Iterator[TranslationUnit]:
+        """Yields a unit for each line."""
+        for text in source.decode_lines():
+            yield TranslationUnit((text,), self.write_lines)
+
+    def write_lines(self, translations: Sequence[Translation]) -> str:
+        return "".join(map(self.format_line, translations))

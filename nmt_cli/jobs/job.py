@@ -26,12 +26,16 @@ class Block(NamedTuple):
     """Texts translated together; `first` is the 0-based number of the first of them in the whole input."""
 
     first: int
-    texts: tuple[str, ...]
+    texts: Sequence[str]  # `PartTexts`, if whoever translates reads them from a file
     domains: tuple[str, ...] = ()  # of each text; empty if none has any
     passages: tuple[TextPassage, ...] = ()  # that are read in context
 
     def __str__(self) -> str:
         return f"texts {self.first + 1:,} to {self.first + len(self.texts):,}"
+
+    def pack(self) -> Block:
+        """Returns the block with its texts, for a machine that does not see their file."""
+        return self._replace(texts=tuple(self.texts))
 
 
 TranslateBlock = Callable[[Block], "list[Translation]"]
@@ -93,7 +97,7 @@ class SearchOptions(NamedTuple):
     def translate_block(self, translator: Translator, block: Block) -> list[Translation]:
         """Translates the texts of a block."""
         first, domains, passages = block.first, block.domains, block.passages
-        return self.translate(translator, block.texts, first_line=first, domains=domains, passages=passages)
+        return self.translate(translator, tuple(block.texts), first_line=first, domains=domains, passages=passages)
 
     def add_domain(self, domain: str) -> TagSet:
         """Returns the tags of the search, with a domain that the model knows where they name none."""

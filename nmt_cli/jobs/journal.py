@@ -112,4 +112,4 @@ def parse_block(line: bytes) -> JournalBlock | None:
 
 def hash_texts(texts: Sequence[str]) -> bytes:
     """Returns the SHA-256 of texts in hexadecimal digits; their borders count."""
-    return hashlib.sha256(json.dumps(texts).encode()).hexdigest().encode()
+    return hashlib.sha256(json.dumps(tuple(texts)).encode()).hexdigest().encode()

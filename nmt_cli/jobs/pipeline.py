@@ -19,12 +19,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING
 
 from nmt_cli.documents.document import TranslationUnit
 from nmt_cli.errors import NmtError
 from nmt_cli.jobs.job import Block, TranslationExecutor
+from nmt_cli.text.line_parts import PartTexts
 from nmt_cli.translation.passages import ContextScope, PassageCutter, TextPassage
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ def translate_units(
     def make_blocks() -> Iterator[Block]:
         first = 0
         for batch in batches:
-            texts = tuple(text for unit in batch for text in unit.texts)
-            domains = tuple(unit.domain for unit in batch for _ in unit.texts)
+            texts = batch[0].texts if len(batch) == 1 else tuple(text for unit in batch for text in unit.texts)
+            domains = tuple(chain.from_iterable(repeat(unit.domain, len(unit.texts)) for unit in batch))
             waiting.append(batch)  # before the block is yielded: the executor may ask for blocks in another thread
             passages = cut_units(batch, cutter, scope)
             yield Block(first, texts, domains if any(domains) else (), passages)
@@ -69,10 +70,10 @@ def cut_units(units: list[TranslationUnit], cutter: PassageCutter, scope: Contex
     for unit in units:
         if unit.begins_text:
             cutter.begin_text()
-        for text in unit.texts:
-            if scope == "everything" or (scope == "documents" and unit.is_prose):
-                cutter.add(row, text, unit.domain)
-            row += 1
+        if scope == "everything" or (scope == "documents" and unit.is_prose):
+            for number, text in enumerate(unit.texts, row):
+                cutter.add(number, text, unit.domain)
+        row += len(unit.texts)
     return cutter.end_block()
 
 
@@ -85,6 +86,9 @@ def write_unit(unit: TranslationUnit, translations: list[Translation], observe: 
     except Exception as error:
         if not unit.texts:
             raise
+        if isinstance(unit.texts, PartTexts) and len(unit.texts) > 1:  # of which most lines can be written
+            lines = zip(unit.texts, translations, strict=True)
+            return b"".join(write_unit(unit._replace(texts=(text,)), [line], observe) for text, line in lines)
         from nmt_cli.translation.isolation import copy_line  # which few runs need
 
         translations = [copy_line(text, error) for text in unit.texts]

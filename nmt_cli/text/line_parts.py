@@ -5,14 +5,16 @@ from __future__ import annotations
 import io
 import os
 import stat
+import zlib
 from collections import deque
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from nmt_cli.errors import DataError
+from nmt_cli.text.stream import batch_blocks
 
 MAXIMUM_LINE = 1 << 20  # bytes; no sentence is longer, and memory is finite
 
@@ -63,6 +65,56 @@ class LinePart(NamedTuple):
         return self._replace(content=self.read())
 
 
+class PartTexts(Sequence[str]):
+    """The lines of a part of a file as texts, without their ends (LF or CR LF).
+
+    Pickled, they leave the content behind, and whoever asks for a text reads it from the file. Raises MissingPartError
+    if the file is not there, or is another.
+    """
+
+    def __init__(self, part: LinePart, length: int, checksum: int) -> None:
+        self.part = part
+        self.length = length
+        self.checksum = checksum  # of the content
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PartTexts, (self.part._replace(content=None), self.length, self.checksum)
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.texts[index]
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        content = self.part.read()
+        if zlib.crc32(content) != self.checksum:
+            raise MissingPartError(f"{self.part.path} changed while it was read", hint="start again")
+        return tuple(line.removesuffix("\r") for line in content.decode().removesuffix("\n").split("\n"))
+
+
+class FileLines:
+    """The lines of a file, one by one or part by part."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __iter__(self) -> Iterator[bytes]:
+        with self.path.open("rb") as file:
+            yield from file
+
+    def read_parts(self, size: int) -> Iterator[tuple[PartTexts, list[bytes]]]:
+        """Yields the texts of `size` lines at a time, and the lines; the last may be fewer."""
+        part = LinePart.begin(self.path) or LinePart(str(self.path), (0, 0))  # of a pipe, which no other process sees
+        with self.path.open("rb") as file:
+            for lines in batch_blocks(file, size):
+                content = b"".join(lines)
+                part = part._replace(start=part.end, end=part.end + len(content), content=content)
+                yield PartTexts(part, len(lines), zlib.crc32(content)), lines
+                part = part._replace(first=part.first + len(lines))
+
+
 class PartReader:
     """The lines of a file, one by one or as parts. `ahead` is the empty part at which its text begins, if it has any.
 
@@ -104,10 +156,7 @@ class PartReader:
 
 def cut_file(path: Path, count: int) -> Iterator[LinePart]:
     """Yields the parts of a file, of `count` lines each; the last may have fewer."""
-    with path.open("rb") as file:
-        reader = PartReader(file, LinePart.begin(path))
-        while lines := reader.look_ahead(count):
-            yield from reader.take_parts(lines)
+    return (texts.part._replace(content=None) for texts, _ in FileLines(path).read_parts(count))
 
 
 def are_plain(lines: Sequence[bytes]) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 from nmt_cli.errors import DataError
@@ -18,38 +18,42 @@ COMPRESSORS = {b"\x1f\x8b": "gzip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zst
 
 
 def decode_lines(
-    lines: Iterable[bytes], name: str, *, errors: str = "strict", keep_ends: bool = False, alternative: str = ""
+    lines: Iterable[bytes], name: str, *, errors: str = "strict", ends: bool = False, way_on: str = "", first: int = 1
 ) -> Iterator[str]:
-    """Yields the UTF-8 text of each line, without its end (LF or CR LF) unless `keep_ends`.
+    """Yields the UTF-8 text of each line, without its end (LF or CR LF) unless `ends`.
 
     Invalid UTF-8 becomes U+FFFD if `errors` is "replace"; otherwise it raises DataError with `name` and the 1-based
-    line number. The hint suggests converting or decompressing the text; `alternative` adds another way.
+    line number, from `first`. The hint suggests converting or decompressing the text; `way_on` adds another way.
     """
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(lines, start=first):
         try:
-            yield (line if keep_ends else line.removesuffix(b"\n").removesuffix(b"\r")).decode("utf-8", errors)
+            yield (line if ends else line.removesuffix(b"\n").removesuffix(b"\r")).decode("utf-8", errors)
         except UnicodeDecodeError as error:
             magic = next((magic for magic in COMPRESSORS if number == 1 and line.startswith(magic)), None)
             raise DataError(
                 f"{name}, line {number:,}: byte 0x{line[error.start]:02x} is not valid UTF-8",
                 hint=f"it is compressed; decompress it first, with {COMPRESSORS[magic]} -dc"
                 if magic
-                else f"convert it to UTF-8 first, for instance with iconv{alternative}",
+                else f"convert it to UTF-8 first, for instance with iconv{way_on}",
             ) from error
 
 
-def batch_blocks(items: Iterable[StreamItem], limit: int) -> Iterator[list[StreamItem]]:
-    """Yields the items in lists of `limit`; the last may be shorter.
+def batch_blocks(
+    items: Iterable[StreamItem], limit: int, measure: Callable[[StreamItem], int] = lambda _: 1
+) -> Iterator[list[StreamItem]]:
+    """Yields the items in lists of `limit`, as `measure` counts them; the last may be shorter.
 
     Raises an exception of `items` after yielding the items before it.
     """
     block: list[StreamItem] = []
+    size = 0
     try:
         for item in items:
             block.append(item)
-            if len(block) == limit:
+            size += measure(item)
+            if size >= limit:
                 yield block
-                block = []
+                block, size = [], 0
     except Exception:
         if block:
             yield block

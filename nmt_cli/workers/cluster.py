@@ -19,7 +19,6 @@ from typing import Any
 
 from nmt_cli import ENVIRONMENT
 from nmt_cli.errors import MissingExtraError, NotFoundError, WorkerError, explain_install
-from nmt_cli.text.line_parts import MissingPartError
 from nmt_cli.workers.work import ATTEMPTS, Work, WorkAnswer, Workers, WorkItem, report_lost, serve_blocks
 
 AUTO = "auto"
@@ -53,15 +52,7 @@ class RayCluster(Workers[WorkItem, WorkAnswer]):
         return max(1, int(import_ray().cluster_resources().get("CPU", 1)))
 
     def submit_block(self, block: WorkItem) -> Callable[[], WorkAnswer]:
-        return partial(self.wait, block, self.answer_remotely(block))
-
-    def wait(self, block: Any, reference: Any) -> WorkAnswer:
-        """Waits for an answer; a block of a file that a machine does not see is sent again, with its content."""
-        try:
-            answer: WorkAnswer = receive_answer(block, reference)
-        except MissingPartError:
-            answer = receive_answer(block, self.answer_remotely(block.pack()))
-        return answer
+        return partial(receive_answer, block, self.answer_remotely(block))
 
 
 def answer_block(key: str, packed: list[Any], block: Any) -> bytes:

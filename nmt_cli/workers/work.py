@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from queue import Queue
 from threading import Thread
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from nmt_cli.errors import WorkerError
+from nmt_cli.text.line_parts import MissingPartError
 from nmt_cli.text.stream import StreamEnd
 
 WorkItem = TypeVar("WorkItem")
@@ -91,10 +93,17 @@ class Workers(ABC, Generic[WorkItem, WorkAnswer]):
         try:
             for block in blocks:
                 pending.maxsize = AHEAD * self.count_workers()  # of a cluster that may grow
-                pending.put(self.submit_block(block))
+                pending.put(partial(self.wait, block, self.submit_block(block)))
             pending.put(StreamEnd())
         except BaseException as error:  # raised again where the answers are read
             pending.put(StreamEnd(error))
+
+    def wait(self, block: Any, receive: Callable[[], WorkAnswer]) -> WorkAnswer:
+        """Waits for an answer; a block of a file that a worker does not see is sent again, with its content."""
+        try:
+            return receive()
+        except MissingPartError:
+            return self.submit_block(block.pack())()
 
 
 def serve_blocks(work: Work[WorkItem, WorkAnswer]) -> Callable[[WorkItem], WorkAnswer | Exception]:

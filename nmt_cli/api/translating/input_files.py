@@ -16,6 +16,7 @@ from nmt_cli.errors import NotFoundError, OptionError
 from nmt_cli.files import require_file
 from nmt_cli.formats import TEXT, FileFormat, find_by_name
 from nmt_cli.text.characters import FINAL_MARKS
+from nmt_cli.text.line_parts import FileLines
 from nmt_cli.text.sniffing import HEAD
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class DocumentOpener:
         """Returns a file's format by its content and name; the first bytes of a pipe are inspected without loss."""
         if path.is_file():
             head = read_head(path)
-            source = self.template._replace(lines=read_file(path), name=str(path))
+            source = self.template._replace(lines=FileLines(path), name=str(path))
         else:
             stream = io.BufferedReader(io.FileIO(path), HEAD)
             head = stream.peek(HEAD)[:HEAD]
@@ -173,9 +174,3 @@ class ArrivingDocument(Document):
         document = self.opener.open_as(format, self.source)
         document.notes = self.notes
         yield from document.read_with_domain()
-
-
-def read_file(path: Path) -> Iterator[bytes]:
-    """Yields the lines of a file."""
-    with path.open("rb") as file:
-        yield from file

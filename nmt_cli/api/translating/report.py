@@ -77,19 +77,19 @@ class TranslationReport:
         self.failed += bool(translation.checks)
         if self.qa is not None:
             self.qa.add(translation, self.files.where, self.files.number)
-        self.first_error = self.first_error or translation.failure
         for check in translation.checks:
+            self.first_error = self.first_error or translation.failure
             self.failures[check.kind] += 1
             places = self.first_failures.setdefault(check.kind, [])
             places += [(self.files.file, self.files.number)][: LINES_SHOWN - len(places)]
         self.unseen_characters |= translation.unseen
-        self.misread.add(f"{word} as {known}" for word, known in translation.read_as)
+        self.misread.add([f"{word} as {known}" for word, known in translation.read_as])
         self.carried.add(translation.carried)
         self.truncated += translation.cut
-        self.spans += len(translation.placed)
-        doubtful = [span for span in translation.placed if span.doubtful]
-        self.doubtful_spans += len(doubtful)
-        self.first_doubtful += doubtful[: SPANS_SHOWN - len(self.first_doubtful)]
+        for span in translation.placed:
+            self.spans += 1
+            self.doubtful_spans += span.doubtful
+            self.first_doubtful += [span][: span.doubtful * (SPANS_SHOWN - len(self.first_doubtful))]
         for repair in translation.repairs:
             if repair.remedy is None:
                 self.faults[repair.fault] += 1

@@ -19,7 +19,7 @@ from nmt_cli.api.translating.file_summary import FileSummaries
 from nmt_cli.api.translating.input_files import DocumentOpener, check_files
 from nmt_cli.api.translating.input_folders import InputFile, list_files, require_folder_for_output
 from nmt_cli.api.translating.line_layout import LayoutConfig
-from nmt_cli.api.translating.output_files import OutputFiles, name_outputs, track_locations
+from nmt_cli.api.translating.output_files import BatchUnits, OutputFiles, name_outputs, track_locations
 from nmt_cli.api.translating.report import TranslationReport, open_qa_report
 from nmt_cli.api.translating.request import LineWriter, TranslationRequest
 from nmt_cli.api.translating.resume import ResumableJob
@@ -29,6 +29,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.formats import TEXT
 from nmt_cli.jobs.job import split_pair
 from nmt_cli.jobs.pipeline import translate_units
+from nmt_cli.text.line_parts import PartTexts
 from nmt_cli.text.stream import batch_arriving, batch_blocks
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.truncation import SourceCuts
@@ -61,7 +62,9 @@ def run_translation(request: TranslationRequest, console: Console) -> Translatio
     is_prompt = console.can_prompt and not (inputs or outputs.targets)
     writer = request.make_writer(is_prompt=is_prompt)
     memory = open_memory(request, card, tags, writer, console)
-    opener = open_documents(request, card, writer, memory, console)
+    are_files = bool(paths) and all(path.is_file() for path in paths)
+    part_size = READ_AHEAD if are_files and not request.score else 0
+    opener = open_documents(request, card, writer, memory, console, part_size)
     documents = opener.open_files(inputs, outputs.targets, is_apart=outputs.is_apart)
     outputs.require_formats(documents)
     if not request.has_folder:
@@ -70,7 +73,8 @@ def run_translation(request: TranslationRequest, console: Console) -> Translatio
     if is_prompt:
         batches = console.ask_for_lines(card, writer.write, request.document.errors)
     else:
-        batches = batch_documents(documents, paths, outputs, report.files, are_pairs=request.score)
+        batch = partial(batch_units, are_files=are_files, are_pairs=request.score)
+        batches = batch_documents(documents, batch, outputs, report.files)
     # 3. Translate batch by batch; write each as soon as it is there.
     is_plain = bool(inputs) and all(document.format.name in UNMARKED for document in documents)
     job, processes = request.make_job(memory, tags, card, is_plain=is_plain), silence_ray(request.processes)
@@ -159,6 +163,7 @@ def open_documents(
     writer: LineWriter,
     memory: TranslationMemory | None,
     console: Console,
+    part_size: int,
 ) -> DocumentOpener:
     """Returns an opener of files and standard input as documents, which differ only in their lines and names."""
     template = DocumentSource(
@@ -169,6 +174,7 @@ def open_documents(
         split_sentences=request.lines.split_sentences,
         source_language=card.source_language,
         memory=memory,
+        part_size=part_size,
     )
     return DocumentOpener(template, writer.write, is_bare=writer.is_bare, console=console)
 
@@ -210,28 +216,24 @@ def write_translations(
 
 
 def batch_documents(
-    documents: Sequence[Document],
-    paths: Sequence[Path],
-    outputs: OutputFiles,
-    summaries: FileSummaries,
-    *,
-    are_pairs: bool,
+    documents: Sequence[Document], batch: BatchUnits, outputs: OutputFiles, summaries: FileSummaries
 ) -> Iterator[list[TranslationUnit]]:
     """Yields the batches of all documents: separately if each has a file, otherwise together."""
     if outputs.is_apart:
-        return outputs.batch_files(documents, partial(batch_units, paths=paths, are_pairs=are_pairs), summaries)
+        return outputs.batch_files(documents, batch, summaries)
     summaries.begin_file(", ".join(document.source.name for document in documents))
     units = itertools.chain.from_iterable(document.read_with_domain() for document in documents)
-    return batch_units(track_locations(units, summaries), paths, are_pairs=are_pairs)
+    return batch(track_locations(units, summaries))
 
 
 def batch_units(
-    units: Iterator[TranslationUnit], paths: Sequence[Path], *, are_pairs: bool
+    units: Iterator[TranslationUnit], *, are_files: bool, are_pairs: bool
 ) -> Iterator[list[TranslationUnit]]:
     """Yields the units to translate together: full batches from files, whatever has arrived from a stream."""
     units = check_pairs(units) if are_pairs else units
-    are_files = bool(paths) and all(path.is_file() for path in paths)
-    return batch_blocks(units, READ_AHEAD) if are_files else batch_arriving(units, READ_AHEAD)
+    if not are_files:
+        return batch_arriving(units, READ_AHEAD)
+    return batch_blocks(units, READ_AHEAD, lambda unit: len(unit.texts) if isinstance(unit.texts, PartTexts) else 1)
 
 
 def check_pairs(lines: Iterator[TranslationUnit]) -> Iterator[TranslationUnit]:

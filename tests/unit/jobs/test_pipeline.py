@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+import pickle
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,6 +16,7 @@ from nmt_cli.documents.document import DocumentSource, TranslationUnit, make_ver
 from nmt_cli.errors import DataError
 from nmt_cli.jobs.job import Block
 from nmt_cli.jobs.pipeline import translate_units
+from nmt_cli.text.line_parts import FileLines
 from nmt_cli.text.stream import batch_arriving, batch_blocks
 from nmt_cli.translation.result import Translation
 from nmt_cli.workers.work import InProcess
@@ -53,6 +57,49 @@ def test_a_line_in_is_a_line_out_for_all_bytes_where_bad_ones_are_replaced(data:
     assert len(written.splitlines()) == data.count(b"\n") + bool(data and not data.endswith(b"\n"))
 
 
+def write_all(units: Iterator[TranslationUnit], rule: Rule, limit: int) -> tuple[bytes, list[Translation], str]:
+    """What is written, seen and raised of units, by a worker who gets pickled blocks."""
+    written, seen, error = b"", list[Translation](), ""
+    executor = InProcess(lambda block: [rule(text) for text in pickle.loads(pickle.dumps(block)).texts])
+    try:
+        for part in translate_units(batch_blocks(units, limit), executor, seen.append):
+            written += part
+    except DataError as problem:
+        error = f"{problem.message} {problem.hint}"
+    return written, seen, error
+
+
+@given(
+    data=st.lists(st.binary(max_size=9) | AWKWARD.map(str.encode), max_size=9).map(b"\n".join), size=st.integers(1, 4)
+)
+@pytest.mark.parametrize("errors", ["strict", "replace"])
+def test_parts_of_a_file_are_written_as_lines(tmp_path: Path, errors: Any, data: bytes, size: int) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(data)
+    source = DocumentSource(FileLines(path), "x", DocumentConfig(errors=errors), "de")
+    by_line = write_all(open_document("text", source).read_with_domain(), louder, 3 * size)
+    by_part = write_all(open_document("text", source._replace(part_size=size)).read_with_domain(), louder, 3)
+    assert repr(by_part) == repr(by_line)
+
+
+def test_of_a_part_only_the_line_that_cannot_be_written_is_copied(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    path.write_text(f"one\n{SECRET}\ntwo\n")
+
+    def write(translation: Translation) -> str:
+        return f"{translation.text}{translation.hypotheses[0].attentions[0].shape}\n"
+
+    source = DocumentSource(FileLines(path), "x", DocumentConfig(), "de")
+    results = [
+        write_all(open_document("text", source._replace(part_size=size), write).read_units(), untraceable, 9)
+        for size in (0, 9)
+    ]
+    assert repr(results[0]) == repr(results[1])
+    written, seen, _ = results[1]
+    assert written.startswith(b"ONE(2, 2)\nsecret(") and written.endswith(b"TWO(2, 2)\n")
+    assert [each.failure is not None for each in seen] == [False, True, False]
+
+
 def test_each_unit_gets_its_own_translations_and_blocks_are_numbered() -> None:
     blocks: list[Block] = []
 
@@ -73,8 +120,6 @@ def test_each_unit_gets_its_own_translations_and_blocks_are_numbered() -> None:
 
 
 def test_the_format_is_told_by_the_ending_unless_it_is_given() -> None:
-    from pathlib import Path
-
     assert find_format(Path("a.b/README.MD"), None).name == "md"
     assert find_format(Path("x.pot"), None).name == "po"
     assert find_format(Path("x.unknown"), None).name == find_format(None, None).name == "text"

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +9,7 @@ import pytest
 from nmt_cli.errors import DamagedError, DataError, WorkerError
 from nmt_cli.jobs.job import Block
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.text.line_parts import FileLines
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.workers.pool import WorkerPool
 from support.jobs import BrokenJob, LoudJob
@@ -41,6 +42,22 @@ def test_a_block_that_kills_every_worker_is_named(job: LoudJob) -> None:
         assert next(translations)[0].text == "GOOD"
         with pytest.raises(WorkerError, match="texts 2 to 2"):
             next(translations)
+
+
+@pytest.mark.parametrize("change", [Path.touch, Path.unlink, lambda path: path.write_text("x\n" * 9)])
+def test_lines_of_a_file_that_changed_are_sent(job: LoudJob, tmp_path: Path, change: Callable[[Path], object]) -> None:
+    path = tmp_path / "lines"
+    path.write_text("".join(f"line {number}\n" for number in range(9)))
+
+    def read_blocks() -> Iterator[Block]:
+        for number, (texts, _) in enumerate(FileLines(path).read_parts(2)):
+            yield Block(2 * number, texts)
+            if number == 1:
+                change(path)
+
+    with WorkerPool(job, 2) as workers:
+        translated = [each.text for answer in workers.map_blocks(read_blocks()) for each in answer]
+    assert translated == [f"LINE {number}" for number in range(9)]
 
 
 def test_an_answer_does_not_wait_for_the_next_block(job: LoudJob) -> None:
