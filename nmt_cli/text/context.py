@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from nmt_cli.text.normalise import is_solid
+
 LONGEST_CONTEXT = 50  # words of a sentence, on either side, that is read as context
 
 
@@ -15,3 +17,9 @@ class SentenceContext(NamedTuple):
 
     source: str
     target: tuple[int, ...]
+
+
+def join_sentences(first: str, second: str) -> str:
+    """Returns two sentences as one line."""
+    needs_blank = first and second and not (is_solid(first[-1]) and is_solid(second[0]))
+    return first + (" " if needs_blank else "") + second

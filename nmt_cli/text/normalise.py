@@ -55,6 +55,12 @@ def find_unspaced(text: str) -> list[str]:
     return [] if text.isascii() else re.findall(UNSPACED, text)
 
 
+def is_solid(character: str) -> bool:
+    """Whether no blank goes between it and another such: of a script without blanks, or a mark as wide as with one."""
+    is_mark = unicodedata.category(character)[0] == "P"
+    return bool(find_unspaced(character)) or (is_mark and unicodedata.east_asian_width(character) in ("W", "F", "H"))
+
+
 @cache
 def is_unspaced(character: str) -> bool:
     """Whether a character's script puts no spaces between words; Tibetan puts them between clauses only."""

@@ -6,6 +6,7 @@ Letters: N pairs, R rows of a split.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,11 +23,20 @@ from nmt_cli.corpus.tag_rows import number_languages
 from nmt_cli.text.context import LONGEST_CONTEXT
 
 DUPLICATE = 1 + [check.name for check in CHECKS].index(Duplicate.name)  # in `Pairs.reasons`
+JOINED_SHARE = 1 / 3  # of the pairs behind another: they are learned as one line with it, as of texts that are not cut
 SHORT_LINE = 5  # words of a line, on either side, that recurs in texts which have nothing to do with each other
 STRETCH = 20  # successive pairs of a file without a column of groups, which count as one text
 INPUT_BITS = 40  # of the key of a stretch, behind the number of its input
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # of SplitMix64: Steele, Lea and Flood (2014), "Fast Splittable Pseudorandom
 MIXERS = ((30, np.uint64(0xBF58476D1CE4E5B9)), (27, np.uint64(0x94D049BB133111EB)), (31, np.uint64(1)))  # Generators"
+
+
+class PairBefore(NamedTuple):
+    """The pair that another is learned behind: as its context, or joined with it to one line."""
+
+    source: str
+    target: str
+    is_joined: bool
 
 
 def number_texts(pairs: Pairs, config: PrepareConfig) -> None:
@@ -122,11 +132,12 @@ def has_drawn_context(pairs: Pairs, rows: IntArray, config: PrepareConfig) -> Bo
     return np.asarray(is_drawn & is_short & follows_previous(pairs, rows))
 
 
-def find_contexts(pairs: Pairs, split: str, rows: IntArray, config: PrepareConfig) -> list[tuple[str, str] | None]:
-    """Returns for each of these rows of a split the pair that is its context; None for those that have none."""
+def find_contexts(pairs: Pairs, split: str, rows: IntArray, config: PrepareConfig) -> list[PairBefore | None]:
+    """Returns for each of these rows of a split the pair that it is learned behind; None for those that have none."""
     has_context = has_drawn_context(pairs, rows, config) if split == "train" else np.zeros(len(rows), np.bool_)
     before = rows[has_context] - 1
-    contexts = zip(pairs.source.select(before), pairs.target.select(before), strict=True)
+    is_joined = draw_rows(before, JOINED_SHARE, config.seed).tolist()  # by another row than `has_drawn_context`
+    contexts = map(PairBefore, pairs.source.select(before), pairs.target.select(before), is_joined)
     return [next(contexts) if is_behind else None for is_behind in has_context.tolist()]
 
 

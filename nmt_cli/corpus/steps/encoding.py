@@ -19,12 +19,13 @@ from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.carrying.masking import mask_pair
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.pairs import Pairs, Side
-from nmt_cli.corpus.steps.context import find_contexts
+from nmt_cli.corpus.steps.context import PairBefore, find_contexts
 from nmt_cli.corpus.steps.reading import PrepareProgress
 from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.corpus.steps.subwords import CHUNK, SIDES, LearnedSubwords, mask_pairs
 from nmt_cli.corpus.steps.written import parse_written
 from nmt_cli.corpus.tag_rows import prepend_contexts, prepend_tag_sets
+from nmt_cli.text.context import join_sentences
 from nmt_cli.text.line_parts import LinePart, cut_file
 from nmt_cli.text.tags import TagSet
 from nmt_cli.workers.choice import ExecutorConfig, share_blocks
@@ -35,7 +36,7 @@ class SplitBlock(NamedTuple):
 
     split: str
     part: LinePart
-    contexts: list[tuple[str, str] | None]  # (N,) the pairs that they are learned behind
+    contexts: list[PairBefore | None]  # (N,) the pairs that they are learned behind
     tags: list[TagSet]  # (N,)
 
     def __str__(self) -> str:
@@ -68,9 +69,9 @@ class Encoding:
 
     def encode_block(self, block: SplitBlock) -> EncodedBlock:
         """Encodes the pairs of a block, with placeholders for protected spans shared by both sides."""
-        limit, pairs = self.config.max_source_length, parse_written(block.part)
+        limit, pairs = self.config.max_source_length, [*map(join_pair, block.contexts, parse_written(block.part))]
         masked, is_truncated = mask_pairs(pairs, self.config), np.zeros(len(pairs), np.bool_)
-        before = [None if context is None else mask_pair(*context) for context in block.contexts]
+        before = [None if pair is None or pair.is_joined else mask_pair(*pair[:2]) for pair in block.contexts]
         ids: dict[Side, Ragged] = {}
         for side in self.config.text_sides:
             number, tokenizer = SIDES.index(side), self.subwords.get_tokenizer(side)
@@ -82,6 +83,13 @@ class Encoding:
             encoded = prepend_contexts(encoded, [pair and pair[number] for pair in before], tokenizer)
             ids[side] = prepend_tag_sets(encoded, block.tags, tokenizer) if side == "source" else encoded
         return EncodedBlock(ids, is_truncated)
+
+
+def join_pair(before: PairBefore | None, pair: tuple[str, str]) -> tuple[str, str]:
+    """Returns a pair, as one line with the pair before if they are joined."""
+    if before is None or not before.is_joined:
+        return pair
+    return join_sentences(before.source, pair[0]), join_sentences(before.target, pair[1])
 
 
 def encode_splits(

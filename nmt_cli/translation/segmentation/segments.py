@@ -6,13 +6,12 @@ Knows text and spans, but no networks.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, Span, cover_spans, cut_spans, list_overlapping
 from nmt_cli.text import characters
-from nmt_cli.text.normalise import find_unspaced
+from nmt_cli.text.normalise import find_unspaced, is_solid
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.translation.segmentation.sentence_ends import ends_with_mark, find_sentence_ends, has_mark_inside
 
@@ -183,13 +182,8 @@ def join_segments(segments: Sequence[Segment], translations: Sequence[str]) -> I
 
 def wants_blank(left: str, right: str, blank: bool) -> bool:
     """Whether a blank goes between two segments; never between characters of scripts without blanks."""
-    solid = [bool(find_unspaced(text)) or is_wide_mark(text) for text in (left[-1], right[0])]
+    solid = [is_solid(left[-1]), is_solid(right[0])]
     return not all(solid) and (blank or left[-1] in characters.END_MARKS or solid[0] != solid[1])
-
-
-def is_wide_mark(character: str) -> bool:
-    """Whether a character is an East Asian mark, as wide as another mark and its blank."""
-    return unicodedata.category(character)[0] == "P" and unicodedata.east_asian_width(character) in ("W", "F", "H")
 
 
 def has_frame_after(segments: Sequence[Segment], number: int) -> bool:

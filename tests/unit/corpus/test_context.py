@@ -13,6 +13,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.corpus.steps.context import STRETCH
+from nmt_cli.text.context import join_sentences
 from nmt_cli.text.tags import parse_tag_list
 from support.corpora import paged_pairs, prepare_paged, prepare_pairs, toy_pairs, write_tsv
 
@@ -40,13 +41,29 @@ def list_parts(corpus: PreparedCorpus, split: str) -> list[tuple[list[str], list
 
 
 def test_a_share_of_the_pairs_is_behind_the_one_before(paged: PreparedCorpus) -> None:
+    """A third of them without a separator, as a line of two sentences."""
     pairs, parts = paged.read_pairs("train"), list_parts(paged, "train")
-    behind = [(pair, sides) for pair, sides in zip(pairs, parts, strict=True) if len(sides[0]) == 2]
-    assert len(behind) == paged.manifest.context.pairs
-    assert 0.35 < len(behind) / len(pairs) < 0.5  # of half, the first of a page has none
-    for pair, (source, target) in behind:
-        assert (source[0], target[0]) == BEFORE[pair]
-    assert all((sides[0][-1], sides[1][-1]) == pair for pair, sides in zip(pairs, parts, strict=True))
+    rows = [(pair, *zip(*sides, strict=True)) for pair, sides in zip(pairs, parts, strict=True)]
+    behind = [(pair, before) for pair, before, *rest in rows if rest == [pair]]
+    joined = [(pair, line) for pair, line, *rest in rows if not rest and line != pair]
+    assert len(behind) + len(joined) == paged.manifest.context.pairs
+    assert 0.35 < paged.manifest.context.pairs / len(pairs) < 0.5  # of half, the first of a page has none
+    assert 0.2 < len(joined) / paged.manifest.context.pairs < 0.45
+    assert all(before == BEFORE[pair] for pair, before in behind)
+    assert all(line == join(BEFORE[pair], pair) for pair, line in joined)
+    assert len([pair for pair, *some in rows if some == [pair]]) == len(pairs) - paged.manifest.context.pairs
+
+
+def join(before: tuple[str, str], pair: tuple[str, str]) -> tuple[str, str]:
+    return f"{before[0]} {pair[0]}", f"{before[1]} {pair[1]}"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "line"),
+    [("Go!", "Now.", "Go! Now."), ("行け。", "今。", "行け。今。"), ("行け", "Now", "行け Now"), ("", "Go!", "Go!")],
+)
+def test_sentences_of_scripts_without_blanks_are_joined_without_one(first: str, second: str, line: str) -> None:
+    assert join_sentences(first, second) == line
 
 
 def test_dev_and_test_are_whole_texts_in_order(paged: PreparedCorpus) -> None:
@@ -165,10 +182,10 @@ def test_the_second_line_of_a_text_is_learned_behind_a_first_that_recurs(tmp_pat
         (pair.source, sides)
         for pair, sides in zip(corpus.read_pairs("train"), list_parts(corpus, "train"), strict=True)
     ]
-    seconds = {source: sides[0][:-1] for source, sides in train if source in pages}
+    seconds = {source: " ".join(sides[0]).removesuffix(source).strip() for source, sides in train if source in pages}
     firsts = {source: first for first, (source, *_) in zip(rows[::9], rows[1::9], strict=True)}
     assert len(seconds) > 20
     for source, before in seconds.items():
         # A longer line is a duplicate, which may be held out.
-        assert before == [hello[0]] if firsts[source][:2] == hello else before in ([], [long[0]])
+        assert before == hello[0] if firsts[source][:2] == hello else before in ("", long[0])
     assert sum(before == [long[0]] for before in seconds.values()) <= 1
