@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt_cli.errors import NotFoundError, OptionError, OutputError, find_nearest
+from nmt_cli.locks import hold_lock
 
 FileState = tuple[int, ...]
 DAY = 24 * 60 * 60  # seconds
@@ -162,8 +163,10 @@ def stage_directory(path: Path, *, replace: bool) -> Iterator[Path]:
     clear_leftovers(target)
     refuse_to_overwrite(path, replace=replace)
     staged = target.with_name(f".{target.name}.{os.urandom(4).hex()}.partial")
+    held: int | None = None
     try:  # a signal may come as soon as the directory is there
         staged.mkdir(mode=0o700)
+        held = hold_lock(staged)
         yield staged
         if target.exists():
             keep_permissions(target, staged)
@@ -178,7 +181,21 @@ def stage_directory(path: Path, *, replace: bool) -> Iterator[Path]:
         error.filename = name_typed_file(error.filename, staged, path)
         raise
     finally:
+        if held is not None:
+            os.close(held)
         shutil.rmtree(staged, ignore_errors=True)
+
+
+def is_abandoned(staged: Path) -> bool:
+    """Returns whether no process fills a staged directory any more; where there are no locks, after a day."""
+    try:
+        held = hold_lock(staged)
+    except BlockingIOError:
+        return False
+    if held is None:
+        return time.time() - staged.stat().st_mtime > DAY
+    os.close(held)
+    return True
 
 
 def name_typed_file(name: str | None, staged: Path, path: Path) -> str:
@@ -190,14 +207,14 @@ def name_typed_file(name: str | None, staged: Path, path: Path) -> str:
 
 
 def clear_leftovers(target: Path) -> None:
-    """Restores a directory that a killed process had moved away, and removes staged ones older than a day."""
+    """Restores a directory that a killed process had moved away, and removes those that it had staged."""
     leftover = re.compile(rf"\.{re.escape(target.name)}\.[^.]+\.(?:partial|old)")
     for path in target.parent.iterdir():
         if not leftover.fullmatch(path.name):
             continue
         if path.suffix == ".old" and not target.exists():
             os.replace(path, target)
-        elif time.time() - path.stat().st_mtime > DAY:
+        elif is_abandoned(path):
             shutil.rmtree(path, ignore_errors=True)
 
 

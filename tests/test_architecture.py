@@ -17,7 +17,7 @@ from support.package_code import MODULES, PACKAGE, list_nodes, within_package
 LAYERS = (  # lower ones first; the rooms of one layer know nothing of each other, but for those of the foundation
     (
         *("arrays", "files", "formats", "languages", "pages", "plugins", "records", "settings"),
-        *("signals", "cores", "errors", "__init__"),
+        *("signals", "cores", "locks", "errors", "__init__"),
     ),
     ("text",),
     ("workers",),

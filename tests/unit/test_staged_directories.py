@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from nmt_cli import files
 from nmt_cli.errors import OutputError
 from nmt_cli.files import stage_directory
+from nmt_cli.locks import hold_lock
 
 
 def test_a_staged_directory_replaces_the_old_one_whole_and_only_if_told(tmp_path: Path) -> None:
@@ -115,17 +117,28 @@ def test_an_interrupted_directory_leaves_nothing(tmp_path: Path, interruption: t
 
 
 def test_what_killed_processes_left_is_put_back_or_cleared_away(tmp_path: Path) -> None:
-    """One was killed between its two renamings; others while they wrote, today and days ago."""
+    """One was killed between its two renamings, another while it wrote; a third still writes."""
     (tmp_path / ".out.12.old").mkdir()
     (tmp_path / ".out.12.old" / "a").write_text("old")
     for name in (".out.new.partial", ".out.stale.partial", ".other.stale.partial"):
         (tmp_path / name).mkdir()
-        if "stale" in name:
-            os.utime(tmp_path / name, (0, 0))
+    held = hold_lock(tmp_path / ".out.new.partial")
+    assert held is not None
     with pytest.raises(OutputError, match="already exists"), stage_directory(tmp_path / "out", replace=False):
         pass
     assert (tmp_path / "out" / "a").read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == [".other.stale.partial", ".out.new.partial", "out"]
+    os.close(held)
+
+
+def test_where_no_locks_are_what_is_staged_remains_for_a_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "hold_lock", lambda _: None)
+    for name in (".out.new.partial", ".out.stale.partial"):
+        (tmp_path / name).mkdir()
+    os.utime(tmp_path / ".out.stale.partial", (0, 0))
+    with stage_directory(tmp_path / "out", replace=False):
+        pass
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".out.new.partial", "out"]
 
 
 def test_what_is_left_of_a_directory_with_a_longer_name_is_not_taken(tmp_path: Path) -> None:

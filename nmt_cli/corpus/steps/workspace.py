@@ -21,9 +21,11 @@ from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile
 from nmt_cli.corpus.pairs import Pairs
 from nmt_cli.errors import DataError, NmtError, OptionError, OutputError, WorkerError
 from nmt_cli.files import write_json
+from nmt_cli.locks import hold_lock
 from nmt_cli.text.tags import parse_tag_list
 
 JOURNAL = "journal.json"
+LOCK = "lock"
 COMMITTED = 10  # chunks after which the journal is written
 COLUMNS = "columns"
 
@@ -136,23 +138,18 @@ def locate_workspace(directory: Path) -> Path:
 @contextmanager
 def lock_folder(folder: Path, directory: Path) -> Iterator[None]:
     """Holds a lock on the folder. Raises OutputError if another process does."""
-    if os.name == "nt":  # without such locks
-        yield
-        return
-    import fcntl  # Windows has none
-
-    number = os.open(folder, os.O_RDONLY)
     try:
-        try:
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise OutputError(
-                f"{directory}/ is being prepared by another process",
-                hint="wait for it, or name another directory with --data",
-            ) from error
+        held = hold_lock(folder / LOCK)
+    except BlockingIOError as error:
+        raise OutputError(
+            f"{directory}/ is being prepared by another process",
+            hint="wait for it, or name another directory with --data",
+        ) from error
+    try:
         yield
     finally:
-        os.close(number)
+        if held is not None:
+            os.close(held)
 
 
 def refuse_other_preparation(folder: Path, identity: JobIdentity, directory: Path) -> None:
