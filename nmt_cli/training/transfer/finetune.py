@@ -100,7 +100,7 @@ def load_replayed_corpus(corpus: PreparedCorpus, config: TrainConfig) -> Replaye
     old = PreparedCorpus.load(Path(config.replay))
     if isinstance(corpus, ReversedCorpus):
         old = reverse_corpus(old)
-    if old.tokenizer_settings != corpus.tokenizer_settings or hash_tokenizers(old) != hash_tokenizers(corpus):
+    if not extends_subwords(corpus, old):
         raise DataError(
             f"{old.directory}/ has other subwords than {corpus.directory}/",
             hint=f"prepare the new pairs with the old subwords: `nmt prepare ... --tokenizer-from {old.directory}`",
@@ -112,6 +112,18 @@ def load_replayed_corpus(corpus: PreparedCorpus, config: TrainConfig) -> Replaye
             hint="omit --replay, or name another corpus with it",
         )
     return replayed
+
+
+def extends_subwords(corpus: PreparedCorpus, old: PreparedCorpus) -> bool:
+    """Whether the subwords of a corpus begin with those of an older one: those of tags may follow."""
+    if old.tokenizer_settings != corpus.tokenizer_settings:
+        return False
+    ours, theirs = list(corpus.tokenizers.values()), list(old.tokenizers.values())
+    return len(ours) == len(theirs) and all(
+        tokenizer.vocabulary_size >= older.vocabulary_size
+        and tokenizer.spell_pieces(range(older.vocabulary_size)) == older.spell_pieces(range(older.vocabulary_size))
+        for tokenizer, older in zip(ours, theirs, strict=True)
+    )
 
 
 def hash_tokenizers(corpus: PreparedCorpus) -> list[str]:

@@ -13,6 +13,7 @@ import pytest
 
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.formats.inputs import CorpusFile
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.errors import DataError, OptionError
@@ -23,6 +24,7 @@ from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.model.vocabularies import Vocabularies
 from nmt_cli.runtime.model_directory import ModelDirectory, read_card
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.text.tags import parse_tag_list
 from nmt_cli.training import publish as publishing
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.request import TrainingRequest
@@ -34,7 +36,7 @@ from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import ParentInfo, RunInfo, Watcher
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.translator import Translator
-from support.models import SYLLABLES, prepare_toy, write_pairs
+from support.models import SYLLABLES, prepare_toy, toy_pairs, write_pairs
 from support.training import export_once, nudge, weigh
 
 SMALL = ModelConfig.from_options(attention="none", bidirectional=False, embedding=32, units=48)
@@ -187,6 +189,19 @@ def test_only_old_pairs_need_the_same_subwords(old: Old, tmp_path: Path) -> None
     with pytest.raises(DataError, match="has other subwords than") as error:
         load_replayed_corpus(other, TrainConfig(replay=str(old.corpus.directory)))
     assert "--tokenizer-from" in (error.value.hint or "")
+
+
+def test_old_pairs_are_replayed_beside_new_tags(old: Old, tmp_path: Path) -> None:
+    path = write_pairs(tmp_path / "new.tsv", toy_pairs(300))
+    config = PrepareConfig(tokenizer_from=str(old.corpus.directory), dev="20", test="20")
+    prepare(CorpusFile(path, tags=parse_tag_list("ui")), tmp_path / "new", config)
+    child = PreparedCorpus.load(tmp_path / "new")
+    replayed = load_replayed_corpus(child, TrainConfig(replay=str(old.corpus.directory)))
+    assert replayed is not None and len(replayed.rows)
+    ids = replayed.corpus.load_encoded("train").source[0]  # type: ignore[index]
+    assert child.source_tokenizer.decode(ids.tolist()) == replayed.corpus.read_pairs("train")[0].source
+    with pytest.raises(DataError, match="has other subwords than"):
+        load_replayed_corpus(old.corpus, TrainConfig(replay=str(tmp_path / "new")))
 
 
 @pytest.mark.usefixtures("no_updates")
