@@ -41,6 +41,19 @@ def export_model(
     return Path(output)
 
 
+def describe_exported_tags(model: Path, format: ExportFormat) -> str:
+    """Returns how another program asks an exported model for its tags; empty if it has none."""
+    from nmt_cli.runtime.model_directory import read_card
+    from nmt_cli.text.tags import parse_tag_name
+
+    pieces = [parse_tag_name(name).piece for name in read_card(model).tags]
+    if not pieces:
+        return ""
+    if format == "marian":
+        return f"Marian cannot ask for {' '.join(pieces)}: it translates as without a tag"
+    return f"to ask for a tag, put it in front of the pieces of a source: {' '.join(pieces)}"
+
+
 def choose_writer(format: ExportFormat, assets: Path | None) -> Callable[[ModelDirectory, Path], None]:
     """Returns the function that writes a format. Raises OptionError for assets of no page, or for a page without."""
     from nmt_cli.runtime.browser.page_export import find_assets, write_page

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nmt_cli.api.model_export import ExportFormat, export_model
+from nmt_cli.api.model_export import ExportFormat, describe_exported_tags, export_model
 from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.api.serve_config import ServeConfig
 from nmt_cli.api.translating.line_layout import LayoutConfig
@@ -153,6 +153,8 @@ def export_to(
         screen.say(f"{output}/: {models[0]} as a page; open {output}/index.html, from disk or from any web server")
     else:
         screen.say(f"{output}/: {models[0]} for {format}, with the SentencePiece models that make its pieces")
+        if remark := describe_exported_tags(models[0], format):
+            screen.say(remark)
 
 
 def show_remark(screen: Screen, remark: Remark) -> None:

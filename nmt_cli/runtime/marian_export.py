@@ -17,6 +17,7 @@ import numpy as np
 
 from nmt_cli.arrays.special_ids import START
 from nmt_cli.arrays.types import FloatArray
+from nmt_cli.errors import OptionError
 from nmt_cli.files import write_json
 from nmt_cli.runtime.exported_weights import (
     NEVER,
@@ -28,6 +29,7 @@ from nmt_cli.runtime.exported_weights import (
     write_tokenizers,
 )
 from nmt_cli.runtime.model_directory import WEIGHTS, ModelCard, ModelDirectory
+from nmt_cli.text.tags import TagPurpose
 
 MODEL, CONFIG = "model.npz", "decoder.yml"
 POSITIONS = 1000  # Marian's default --max-length, which must be the number of learned positions
@@ -65,9 +67,12 @@ FILTERS = {"at(0)->" + CAST.format("LinearReluDropout"): "inner", "at(1)->" + CA
 
 
 def write_marian(model: ModelDirectory, directory: Path) -> None:
-    """Writes a model into an empty directory. Raises OptionError for one whose layers Marian lacks."""
+    """Writes a model into an empty directory. Raises OptionError for one whose layers or languages Marian lacks."""
     card = model.card
     refuse_layers(card, "Marian")
+    if len(card.list_languages(TagPurpose.TARGET)) > 1:
+        hint = "--export ctranslate2 takes tags; or train a model of one language"
+        raise OptionError("Marian cannot ask this model for one of its languages: it spells tags as text", hint=hint)
     variables: dict[str, Any] = dict(make_variables(card, np.load(model.directory / WEIGHTS)))
     sizes = [len(variables[f"{side}_Wemb"]) for side in LAYERS]
     options = json.dumps(make_options(card.network, sizes))  # which is YAML, too

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -15,7 +16,7 @@ import nmt_cli as nmt
 from nmt_cli.cli.app import app
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.model.vocabularies import Vocabularies
-from nmt_cli.runtime.model_directory import WEIGHTS, read_card
+from nmt_cli.runtime.model_directory import CARD, WEIGHTS, read_card
 from nmt_cli.training.checkpoints.checkpoint import save_weights
 from nmt_cli.translation.forced import force_lines
 from support.models import tiny_config, toy_pairs
@@ -80,6 +81,29 @@ def test_what_another_program_lacks_is_refused_with_the_reason(
     assert result.exit_code == 2
     assert reason in result.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("tags", "format", "told"),
+    [
+        ({"ui": 5, "formal": 1}, "marian", "cannot ask for ⟦ui⟧ ⟦formal⟧"),
+        ({"ui": 5}, "ctranslate2", "in front of the pieces of a source: ⟦ui⟧"),
+        ({">nld": 5, ">deu": 9}, "ctranslate2", "in front of the pieces of a source: ⟦>nld⟧ ⟦>deu⟧"),
+        ({">nld": 5, ">deu": 9}, "marian", "hint: --export ctranslate2 takes tags"),
+    ],
+)
+def test_tags_are_told_or_refused(
+    export_kind: Callable[..., Path], tmp_path: Path, tags: dict[str, int], format: str, told: str
+) -> None:
+    options = {"architecture": "transformer", "layers": 2}
+    model = shutil.copytree(export_kind(**options), tmp_path / "model")
+    save_weights(Seq2Seq(tiny_config(**options), Vocabularies(**read_card(model).vocabularies)), model / WEIGHTS)
+    card = json.loads((model / CARD).read_text(encoding="utf-8"))
+    (model / CARD).write_text(json.dumps(card | {"tags": tags, "target_language": "deu"}), encoding="utf-8")
+    command = ["translate", "--export", format, "--model", str(model), "-o", str(tmp_path / "out")]
+    result = CliRunner().invoke(app, command)
+    assert told in " ".join(result.stderr.split())
+    assert (result.exit_code == 0) is (tmp_path / "out").is_dir() is ("hint" not in told)
 
 
 def test_an_export_needs_a_directory_that_is_not_there_yet(transformer: Path, tmp_path: Path) -> None:
