@@ -26,8 +26,10 @@ from nmt_cli.documents.html_elements import (
     NO_END_RULE,
     NOTE_TAGS,
     POINT_TAGS,
+    SHOWN_BY_PROGRAMS,
     VOID_TAGS,
     is_component,
+    is_form_control,
     is_inline,
     is_language_declaration,
     is_note_reference,
@@ -55,7 +57,6 @@ ENCODING = re.compile(rb"<meta[^>]{1,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-
 KEPT_BLOCK_NOTE = "blocks of preformatted text or text areas, left as they are"
 KEPT_LANGUAGE_NOTE = "blocks in another language than the page, left as they are"
 LINKS_NEED_TEXT = frozenset({"a"})
-SHOWN_BY_PROGRAMS = frozenset({"table", "menu", "nav", "select"})  # whose texts are like those of programs
 
 
 class HtmlDocument(Document):
@@ -177,7 +178,7 @@ class FlowReader:
         elif token.name in NOTE_TAGS and token.kind == "open" and self.read_note(token):
             return
         elif token.name in POINT_TAGS:
-            self.items.append(InlineItem("point", self.document.translate_tag(token)))
+            self.items.append(InlineItem("point", self.document.translate_tag(token), name=token.name))
         elif token.name == "br":
             self.items.append(InlineItem("break", (token.raw,)))
         elif is_inline(token.name) or (token.kind == "open" and is_component(token.name) and self.continues_line):
@@ -185,7 +186,7 @@ class FlowReader:
             kind = "open" if token.kind == "open" else "point"
             self.items.append(InlineItem(kind, self.document.translate_tag(token), name=token.name))  # type: ignore[arg-type]
         elif token.name in NESTED and token.kind == "open":
-            self.items.append(InlineItem("point", self.read_nested(token)))
+            self.items.append(InlineItem("point", self.read_nested(token), name=token.name))
         else:
             yield from self.flush()
             self.shown += token.kind == "open" and token.name in SHOWN_BY_PROGRAMS
@@ -279,7 +280,7 @@ class FlowReader:
         """Yields the pending items as a paragraph, or as one paragraph per link for a row of links."""
         items, self.items, self.components = self.items, [], 0
         for row in split_links(items) if items else ():
-            yield Paragraph(row, escape_markup, LINKS_NEED_TEXT, "ui" if self.shown else "")
+            yield Paragraph(row, escape_markup, LINKS_NEED_TEXT, "ui" if self.shown or is_form_control(row) else "")
 
 
 def find_primary_subtag(language: str) -> str:
@@ -291,8 +292,7 @@ def find_declared_encoding(data: bytes) -> str | None:
     match = ENCODING.search(data[:4096])
     if match is None:
         return None
-    name = match[1].decode("ascii").lower()
-    if name in ("iso-8859-1", "latin1", "ascii", "us-ascii"):
+    if (name := match[1].decode("ascii").lower()) in ("iso-8859-1", "latin1", "ascii", "us-ascii"):
         return "cp1252"  # which is how browsers read these (WHATWG)
     try:
         return codecs.lookup(name).name

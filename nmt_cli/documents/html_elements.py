@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from nmt_cli.carrying.tags import BLOCK_TAGS
+from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.xml.scanner import Attribute, MarkupToken, map_attributes
 from nmt_cli.text.characters import END_MARKS, PAUSES
 
@@ -28,6 +29,8 @@ BLOCKS = frozenset(
     " tfoot th thead tr ul".split()
 )
 COMPONENTS = frozenset("button label output meter progress slot datalist applet marquee noframes svg math".split())
+SHOWN_BY_PROGRAMS = frozenset("table menu nav select label".split())  # whose texts are like those of programs
+FORM_CONTROLS = frozenset({"button", "input"})  # whose texts are, too, unless they stand within a line
 TEXT_ATTRIBUTES = frozenset("alt title placeholder aria-label".split())
 VALUE_TYPES = frozenset("submit button reset".split())
 DESCRIPTION_META = frozenset(
@@ -84,6 +87,11 @@ def is_inline(name: str) -> bool:
 def is_component(name: str) -> bool:
     """Whether an element is a component of a page, whose name has a hyphen or colon."""
     return re.search("[-:]", name) is not None
+
+
+def is_form_control(items: Sequence[InlineItem]) -> bool:
+    """Whether a line has a button or a field, and no text beside them."""
+    return any(item.name in FORM_CONTROLS for item in items) and not any(item.text.strip() for item in items)
 
 
 def is_untranslated(token: MarkupToken) -> bool:

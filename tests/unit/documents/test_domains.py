@@ -25,12 +25,19 @@ def list_domains(name: str, text: str, **options: str) -> dict[str, str]:
     return {text: unit.domain for unit in units for text in unit.texts}
 
 
+BUTTONS = (
+    '<form><button>Save</button><label>Name</label><input type="submit" value="Go"></form>'
+    '<p>Press <button>OK</button> now.</p><p><img alt="Dog"></p>'
+)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "domains"),
     [
         ("text", "A line.\n", {"A line.": ""}),
         ("po", 'msgid "Open"\nmsgstr ""\n', {"Open": "ui"}),
         ("properties", "open=Open\n", {"Open": "ui"}),
+        ("html", BUTTONS, {"Save": "ui", "Name": "ui", "Go": "ui", "Press  now.": "", "OK": "", "Dog": ""}),
         ("html", PAGE, {"Home": "ui", "A text.": "", "Cell": "ui", "More.": "", "Choice": "ui"}),
     ],
 )
