@@ -123,7 +123,9 @@ class Document(ABC):
                 begins, chapter = True, unit.location.chapter
             domain = unit.domain or self.domain
             is_prose = unit.is_prose or (self.is_prose and not domain)
-            yield unit._replace(domain=domain, is_prose=is_prose, begins_text=begins or unit.begins_text)
+            if (domain, is_prose) != (unit.domain, unit.is_prose) or begins:  # most units are as they should be
+                unit = unit._replace(domain=domain, is_prose=is_prose, begins_text=begins or unit.begins_text)
+            yield unit
             begins = False
 
 
