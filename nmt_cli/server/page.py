@@ -17,7 +17,7 @@ from nmt_cli.server.errors import RequestError
 from nmt_cli.server.models import ServedModel
 from nmt_cli.server.paths import GET, ServedPath
 from nmt_cli.server.service import DEFAULT as USUAL_FORMALITY
-from nmt_cli.server.service import choose_register
+from nmt_cli.server.service import choose_domain, choose_register
 from nmt_cli.server.shapes import libretranslate
 from nmt_cli.server.texts import TextLine
 from nmt_cli.text.tags import FORMAL, INFORMAL
@@ -62,6 +62,7 @@ async def list_models(call: Call) -> Any:
             "target": model.target.code,
             "about": summarise_model(model),
             "hasRegisters": {FORMAL, INFORMAL} <= model.card.tags.keys(),
+            "domains": sorted(model.card.domains),
         }
         for model in call.service.pool.models
     ]
@@ -81,8 +82,9 @@ async def translate(call: Call) -> Any:
     text = call.values.read_text("q")
     model = call.service.pool.find(call.values.read_text("source"), call.values.read_text("target"))
     register = choose_register(model, call.values.read_text("formality", default=USUAL_FORMALITY))
+    tags = (*choose_domain(model, libretranslate.read_domain(call.values)), *register)
     split = call.service.split_texts([text])
-    translations = iter(await call.service.translate_lines(model, split.lines, HYPOTHESES, RequestOptions(register)))
+    translations = iter(await call.service.translate_lines(model, split.lines, HYPOTHESES, RequestOptions(tags)))
     lines = split.texts[0]
     near = await asyncio.to_thread(lambda: [model.find_near(line.core, NEAR, register) for line in lines])
     per_line = [next(translations) if line.is_translated else None for line in lines]

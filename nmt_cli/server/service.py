@@ -58,6 +58,14 @@ def choose_register(model: ServedModel, formality: str) -> tuple[str, ...]:
     raise RequestError(400, "'formality' is not supported for given 'target_lang'")
 
 
+def choose_domain(model: ServedModel, domain: str) -> tuple[str, ...]:
+    """Returns the tag of a domain, if one is asked for. Raises RequestError for one that a model lacks."""
+    if domain and domain not in model.card.domains:
+        known = ", ".join(sorted(model.card.domains)) or "none"
+        raise RequestError(400, f"Value for 'tag' not supported: {domain}; the model knows {known}")
+    return (domain,) if domain else ()
+
+
 class TranslatedTexts(NamedTuple):
     """The translations of the texts of a request."""
 
@@ -121,18 +129,19 @@ class Service:
         are_markup: bool = False,
         kept_tags: frozenset[str] = frozenset(),
         formality: str = DEFAULT,
+        domain: str = "",
         glossary: Glossary | None = None,
     ) -> TranslatedTexts:
         """Translates texts of one language; "auto" detects it from the first text with letters.
 
-        In markup, elements named in `kept_tags` are kept. `formality` is one of FORMALITIES. `glossary` replaces the
-        server's.
+        In markup, elements named in `kept_tags` are kept. `formality` is one of FORMALITIES, `domain` a tag of the
+        model. `glossary` replaces the server's.
         """
         if source in (None, "", "auto"):
             source = await self.detector.choose_source(texts)
         model = self.pool.find(source, target)
         register = choose_register(model, formality)
-        options = RequestOptions(register, glossary)
+        options = RequestOptions((*choose_domain(model, domain), *register), glossary)
         if are_markup:
             return TranslatedTexts(model, await self.translate_markup(model, texts, kept_tags, options), [])
         split = self.split_texts(texts)
@@ -183,6 +192,7 @@ class Service:
         progress: StageReporter = ignore_progress,
         glossary: Glossary | None = None,
         formality: str = DEFAULT,
+        domain: str = "",
     ) -> TranslatedDocument:
         """Translates an uploaded document; its language is detected from its first texts if it is "auto"."""
         from nmt_cli.api.documents import read_first_texts, translate_file
@@ -206,7 +216,7 @@ class Service:
                     scope=scope,
                     progress=progress,
                 ),
-                RequestOptions(register, glossary),
+                RequestOptions((*choose_domain(model, domain), *register), glossary),
             )
         except NmtError as error:
             raise RequestError(400, error.message.replace(str(upload), name)) from error

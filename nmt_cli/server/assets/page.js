@@ -45,7 +45,8 @@ function languages() {
 // How people are addressed, where the model of this direction knows both ways.
 // What each request says beside its text.
 function asked() {
-  return { formality: byId("formality").hidden ? "default" : byId("formality").value, ...languages() };
+  const formality = byId("formality").hidden ? "default" : byId("formality").value;
+  return { formality, tag: byId("domain").value, ...languages() };
 }
 
 // Translation while one types: after a pause, and never two requests at a time.
@@ -89,6 +90,9 @@ function chooseDirection() {
   const model = models.find((model) => model.source === from && model.target === to);
   byId("model").textContent = model?.about ?? "";
   byId("formality").hidden = !model?.hasRegisters;
+  const domains = model?.domains ?? [];
+  byId("domain").hidden = !domains.length;
+  byId("domain").replaceChildren(new Option("any kind of text", ""), ...domains.map((name) => new Option(name, name)));
 }
 
 function swap(text) {
@@ -341,6 +345,7 @@ source.addEventListener("input", translateSoon);
 source.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) translate(); });
 direction.addEventListener("change", () => { chooseDirection(); translate(); });
 byId("formality").addEventListener("change", translate);
+byId("domain").addEventListener("change", translate);
 byId("swap").addEventListener("click", () => swap(translation()));
 byId("again").addEventListener("click", translateAgain);
 key.addEventListener("change", translate);

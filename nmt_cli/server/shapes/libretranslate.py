@@ -46,6 +46,7 @@ async def translate(call: Call) -> Any:
         *(texts, source, target, number),
         are_markup=are_markup,
         formality=formality,
+        domain=read_domain(values),
         glossary=find_glossary_of(values),
     )
     results = translated.texts
@@ -59,6 +60,10 @@ async def translate(call: Call) -> Any:
     if call.request.method == "GET":
         answer["translation"] = answer["translatedText"]
     return answer
+
+
+def read_domain(values: Values) -> str:
+    return values.read_text("tag", default="").strip().lower()
 
 
 def find_glossary_of(values: Values) -> Glossary | None:
@@ -102,9 +107,10 @@ async def translate_upload(call: Call, progress: StageReporter = ignore_progress
     """Translates the document of a form. Raises RequestError for one that cannot be translated."""
     source, target = call.values.read_text("source"), call.values.read_text("target")
     glossary, formality = find_glossary_of(call.values), call.values.read_text("formality", default="default")
+    domain = read_domain(call.values)
     with tempfile.TemporaryDirectory(prefix="nmt.") as folder:
         upload = await store_upload(call, Path(folder))
-        return await call.service.translate_document(*upload, source, target, progress, glossary, formality)
+        return await call.service.translate_document(*upload, source, target, progress, glossary, formality, domain)
 
 
 class StoredUpload(NamedTuple):
@@ -190,7 +196,7 @@ async def list_settings(call: Call) -> Any:
 PATHS = (
     ServedPath(
         *("/translate", translate, "Translate one text or several.", ("q", "source", "target")),
-        *(("format", "alternatives", "formality", "glossary"), BOTH),
+        *(("format", "alternatives", "formality", "tag", "glossary"), BOTH),
     ),
     ServedPath("/detect", detect_language, "Detect the language of a text.", ("q",), (), BOTH),
     ServedPath("/languages", list_languages, "List the languages.", methods=GET, needs_key=False),
@@ -200,7 +206,7 @@ PATHS = (
             translate_file,
             "Translate a document.",
             ("file", "source", "target"),
-            ("formality", "glossary"),
+            ("formality", "tag", "glossary"),
         ),
         takes_files=True,
     ),

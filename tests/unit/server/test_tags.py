@@ -92,6 +92,16 @@ def test_a_register_unknown_to_a_model_is_refused_unless_preferred() -> None:
     assert [row["supports_formality"] for row in rows] == [False]
 
 
+def test_a_request_asks_for_a_domain_that_the_model_knows() -> None:
+    server = TaggedServer({**TAGS, "help": 3})
+    for form, text in (("text", "hello"), ("html", "<p>hello</p><table><tr><td>cell</td></tr></table>")):
+        server.client.ask("/translate", q=text, source="en", target="nl", format=form, tag="Help", formality="more")
+    assert set(server.tags) == {">nld help formal"}
+    values = {"q": "hello", "source": "en", "target": "nl", "tag": "legal"}
+    refused = server.client.post("/translate", json=values)
+    assert refused.status_code == 400 and "legal; the model knows help, ui" in refused.text
+
+
 def test_a_catalogue_is_in_the_words_of_programs(tmp_path: Path) -> None:
     server = TaggedServer(TAGS)
     catalogue = b'msgid "Open the file"\nmsgstr ""\n'
@@ -109,7 +119,12 @@ def test_the_page_knows_who_has_registers_and_asks_for_one() -> None:
     assert [model["hasRegisters"] for model in server.client.get("/page/models").json()] == [True, True]
     values = {"q": "hello", "source": "en", "target": "nl"}
     server.client.ask("/page/translate", **values, formality="less")
-    server.client.ask("/page/translate", **values)
+    server.client.ask("/page/translate", **values, tag="")
     assert server.tags == [">nld informal", ">nld"]
+    assert [model["domains"] for model in server.client.get("/page/models").json()] == [["ui"], ["ui"]]
+    server.client.ask("/page/translate", **values, tag="ui")
+    data = {"source": "en", "target": "de", "tag": "ui"}
+    assert server.client.post("/translate_file", files={"file": ("a.txt", b"Open it.\n")}, data=data).is_success
+    assert server.tags[2:] == [">nld ui", "ui"]
     (plain,) = TaggedServer({}).client.get("/page/models").json()
     assert plain["hasRegisters"] is False
