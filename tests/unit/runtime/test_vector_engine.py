@@ -18,7 +18,7 @@ from nmt_cli.runtime.onnx_engine import OnnxEngine
 from nmt_cli.runtime.vector_engine import VectorEngine, find_vectors
 from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.search.neighbours import Datastore, GuidedModel, store_targets
+from nmt_cli.search.neighbours import GuidedModel, store_targets
 from support.models import KINDS, USUAL_KINDS, tiny_config
 from support.slow import sample
 
@@ -63,8 +63,8 @@ def test_every_network_writes_what_was_stored_for_the_same_source(
     export_kind: Callable[..., Path], options: dict[str, object], precision: str
 ) -> None:
     engine, targets = VectorEngine(OnnxEngine(export_kind(**options), precision=precision)), [[40, 50, END], [60, END]]
-    stores = [Datastore.join([part]) for part in store_targets(engine, SOURCE, targets)]
-    guided = GuidedModel(engine, stores, 330)  # tokens of `prepare_toy`
+    parts = store_targets(engine, SOURCE, targets, [[False] * len(target) for target in targets])
+    guided = GuidedModel(engine, [[part] for part in parts], 330)  # tokens of `prepare_toy`
     results = search(guided, SOURCE, SearchConfig(beam_size=1))  # without training, states are all but equal
     assert [list(best.tokens) for best, *_ in results] == targets
 

@@ -52,8 +52,25 @@ def read_source(*seeds: int) -> IntArray:
     return np.array([[seed, 9, 9] for seed in seeds])
 
 
-def store(seed: int, target: Sequence[int]) -> Datastore:
-    return Datastore.join(store_targets(MODEL, read_source(seed), [target]))
+def store_words(source: IntArray, given_targets: Sequence[Sequence[int]]) -> list[StoredTokens]:
+    """Each target is one word, and each of its tokens attends to what all sources have."""
+    parts = store_targets(MODEL, source, given_targets, [[False] * len(target) for target in given_targets])
+    return [part._replace(attended=np.ones_like(part.tokens)) for part in parts]
+
+
+def store(seed: int, target: Sequence[int]) -> list[StoredTokens]:
+    return store_words(read_source(seed), [target])
+
+
+def make_datastore(*parts: StoredTokens) -> Datastore:
+    datastore = Datastore.join(parts, parts[0].source)
+    assert datastore is not None
+    return datastore
+
+
+def make_word(vectors: FloatArray, *tokens: int) -> StoredTokens:
+    zeros = np.zeros(len(tokens), dtype=np.int64)
+    return StoredTokens(vectors, np.array(tokens), zeros.astype(bool), zeros, np.array([9]))
 
 
 @examples(20)
@@ -71,8 +88,8 @@ def test_a_sentence_without_neighbours_gets_the_same_to_the_last_bit(
     target: list[int], beam: int, seeds: list[int]
 ) -> None:
     config = SearchConfig(beam_size=beam, max_length=6)
-    stores = [store(5, target), *(None for _ in seeds)]
-    _, *together = search(GuidedModel(MODEL, stores, TOKENS), read_source(5, *seeds), config)
+    parts = [store(5, target), *([] for _ in seeds)]
+    _, *together = search(GuidedModel(MODEL, parts, TOKENS), read_source(5, *seeds), config)
     for results, expected in zip(together, search(MODEL, read_source(*seeds), config), strict=True):
         assert [result.tokens for result in results] == [result.tokens for result in expected]
         assert [result.token_log_probabilities for result in results] == [
@@ -105,7 +122,7 @@ def test_two_neighbours_are_mixed_as_computed_by_hand() -> None:
     vectors = np.array(
         [[1 - far / 2, (1 - (1 - far / 2) ** 2) ** 0.5], [1 - near / 2, (1 - (1 - near / 2) ** 2) ** 0.5]]
     )
-    datastore = Datastore.join([StoredTokens(vectors[:1], np.array([7])), StoredTokens(vectors[1:], np.array([4]))])
+    datastore = make_datastore(make_word(vectors[:1], 7), make_word(vectors[1:], 4))
     shares, distribution = datastore.compute_distribution(np.array([[1.0, 0.0]]), np.array([5]))
     share = 1 - near / REACH
     of_far = np.exp(-(far - near) / TEMPERATURE)
@@ -124,17 +141,27 @@ def test_two_neighbours_are_mixed_as_computed_by_hand() -> None:
     assert np.exp(values[0]) == pytest.approx([expected[token] for token in best], abs=1e-4)
 
 
-def test_a_token_is_nearer_behind_the_token_that_it_follows() -> None:
-    vector = np.array([[1.0, 0.0], [0.8, 0.6]])  # a squared distance of 0.4
-    datastore = Datastore.join(
-        [StoredTokens(vector[:1], np.array([4])), StoredTokens(vector[[0, 1]], np.array([7, 8]))]
-    )
-    for written, distance in ((7, CONTINUED * 0.4), (4, 0.4), (2, 0.4)):
-        only = Datastore.join([StoredTokens(vector[[0, 1]], np.array([7, 8]))])
-        only = only._replace(vectors=only.vectors[[1, 1]], previous=only.previous[[1, 1]])
-        shares, _ = only.compute_distribution(vector[:1], np.array([written]))
+def test_a_token_is_nearer_behind_the_token_that_it_continues() -> None:
+    vectors = np.array([[1.0, 0.0], [0.8, 0.6]])  # a squared distance of 0.4
+    for begins, written, distance in (
+        (False, 7, CONTINUED * 0.4),
+        (True, 7, 0.4),
+        (False, 4, 0.4),
+        (False, 2, 0.4),
+    ):
+        word = make_word(vectors, 7, 8)._replace(begins=np.array([True, begins]))
+        both = make_datastore(word)
+        only = both._replace(vectors=both.vectors[[1, 1]], continued=both.continued[[1, 1]])
+        shares, _ = only.compute_distribution(vectors[:1], np.array([written]))
         assert shares == pytest.approx([1 - distance / REACH], abs=1e-5)
-    assert datastore.previous.tolist() == [-1, -1, 7]  # a first token follows none, START neither
+    datastore = make_datastore(make_word(vectors[:1], 4), make_word(vectors, 7, 8))
+    assert datastore.continued.tolist() == [-1, -1, 7]  # a first token continues none, START neither
+
+
+def test_only_tokens_for_what_a_source_has_guide_it() -> None:
+    word = make_word(np.eye(3), 4, 5, 6)._replace(attended=np.array([0, 1, 0]), source=np.array([9, 8]))
+    few, none = Datastore.join([word], np.array([7, 9])), Datastore.join([word], np.array([7]))
+    assert few is not None and few.tokens.tolist() == [4, 6] and none is None
 
 
 @examples(20)
@@ -146,7 +173,7 @@ def test_a_token_is_nearer_behind_the_token_that_it_follows() -> None:
 def test_the_mixture_of_all_tokens_is_a_distribution(
     given_targets: list[list[int]], network: list[int], share: float
 ) -> None:
-    datastore = Datastore.join(store_targets(MODEL, read_source(*range(5, 5 + len(given_targets))), given_targets))
+    datastore = make_datastore(*store_words(read_source(*range(5, 5 + len(given_targets))), given_targets))
     _, distribution = datastore.compute_distribution(np.eye(1, WIDTH), np.array([4]))
     weights = np.arange(TOKENS, 0, -1) / sum(range(TOKENS + 1))
     tokens, values = mix(
@@ -161,8 +188,8 @@ def test_the_mixture_of_all_tokens_is_a_distribution(
 @given(given_targets=st.lists(targets, min_size=1, max_size=4))
 def test_targets_are_stored_together_as_each_by_itself(given_targets: list[list[int]]) -> None:
     seeds = range(5, 5 + len(given_targets))
-    together = store_targets(MODEL, read_source(*seeds), given_targets)
+    together = store_words(read_source(*seeds), given_targets)
     for seed, target, part in zip(seeds, given_targets, together, strict=True):
-        (alone,) = store_targets(MODEL, read_source(seed), [target])
+        (alone,) = store(seed, target)
         assert part.tokens.tolist() == target
         assert np.array_equal(part.vectors, alone.vectors)
