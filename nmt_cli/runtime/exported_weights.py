@@ -22,18 +22,22 @@ Weights = Mapping[str, FloatArray]
 
 def refuse_layers(card: ModelCard, program: str) -> None:
     """Raises OptionError for a network, or a way to read text, that the other program does not have."""
-    reasons = {
-        "has layers that are recurrent": card.network["architecture"] != "transformer",
-        "reads pictures": card.has_pictures,
-        "scores directions alone (--set fixed-norm=true)": card.network["fixed_norm"],
+    tokenizer, train = card.tokenizer, "nmt train --architecture transformer"
+    refusals = {
+        "has layers that are recurrent": (card.network["architecture"] != "transformer", train),
+        "reads pictures": (card.has_pictures, "a model of text"),
+        "scores directions alone (--set fixed-norm=true)": (
+            card.network["fixed_norm"],
+            f"{train} --set fixed-norm=false",
+        ),
         "has words or lower case as subwords, which SentencePiece alone does not make": (
-            card.tokenizer["kind"] == "word" or card.tokenizer["lowercase"]
+            tokenizer["kind"] == "word" or tokenizer["lowercase"],
+            "nmt prepare --tokenizer unigram",
         ),
     }
-    reason = next((reason for reason, holds in reasons.items() if holds), None)
-    if reason is not None:
-        hint = "train one that it can: nmt train --architecture transformer"
-        raise OptionError(f"{program} cannot run this model, which {reason}", hint=hint)
+    for reason, (holds, way) in refusals.items():
+        if holds:
+            raise OptionError(f"{program} cannot run this model, which {reason}", hint=f"it can run another: {way}")
 
 
 def read_embeddings(card: ModelCard, weights: Weights) -> dict[str, FloatArray]:
