@@ -11,8 +11,10 @@ from collections.abc import Iterator
 
 from nmt_cli.corpus.formats.input_stream import InputStream
 from nmt_cli.corpus.formats.keyed import KeyedReader, KeyedText
+from nmt_cli.errors import DataError
 from nmt_cli.text.usfm import BOOK, CHARACTER_MARK, MARKER, MILESTONE, PARAGRAPH_MARK, USFM_NOTES, VERSE_NUMBER
 
+MAXIMUM_VERSE = 1 << 20  # characters, with its notes
 EMPTY = re.compile(r"[\s.\u2026_\-\u2014]*")  # what stands in a verse that is not translated
 
 
@@ -21,7 +23,7 @@ class UsfmReader(KeyedReader):
     noun = "verse"
 
     def read_texts(self, stream: InputStream, side: int) -> Iterator[KeyedText]:
-        parser = VerseParser()
+        parser = VerseParser(stream.name)
         for line, text in stream.read_lines():
             yield from parser.read_line(line, text)
         yield from parser.finish_verse()
@@ -37,15 +39,23 @@ class UsfmReader(KeyedReader):
 class VerseParser:
     """Extracts verses from the lines of a book."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self.name = name  # of the file
         self.book, self.chapter, self.verse = "", "", ""
-        self.line = 0
+        self.line = self.size = 0  # where the verse begins, and its characters with notes
         self.parts: list[str] = []
         self.note = ""  # the mark of the note that is open
         self.in_verse = self.in_characters = self.in_milestone = False
         self.expected = ""  # the mark whose number or name the text begins with
 
     def read_line(self, line: int, text: str) -> Iterator[KeyedText]:
+        """Raises DataError for a verse that does not end."""
+        self.size += len(text) if self.verse else 0
+        if self.size > MAXIMUM_VERSE:
+            raise DataError(
+                f"{self.name}, line {self.line}: a verse of more than {MAXIMUM_VERSE:,} characters",
+                hint="verses begin with \\v and a number",
+            )
         for token in MARKER.split(text):
             if token.startswith("\\"):
                 yield from self.read_marker(token)
@@ -93,6 +103,7 @@ class VerseParser:
         """Yields the verse read so far, unless it is empty."""
         text = " ".join("".join(self.parts).replace("//", " ").replace("~", " ").split())
         self.parts.clear()
+        self.size = 0
         if self.verse and self.chapter and not EMPTY.fullmatch(text):
             yield KeyedText(self.line, f"{self.book} {self.chapter}:{self.verse}", text)
         self.verse = ""

@@ -8,6 +8,7 @@ import pytest
 
 from nmt_cli.corpus.formats import open_reader
 from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions, require_input
+from nmt_cli.corpus.formats.usfm import MAXIMUM_VERSE
 from nmt_cli.errors import DataError
 
 BOOK = r"""\id RUT A made-up book
@@ -76,6 +77,15 @@ def test_a_note_that_never_ends_costs_its_verse_alone(tmp_path: Path) -> None:
     path = tmp_path / "a.usfm"
     path.write_text("\\id RUT\n\\c 1\n\\v 1 Good \\f + never ends\n\\p more\n\\v 2 better\n")
     assert read_pairs(path, path) == [("Good", "Good"), ("better", "better")]
+
+
+def test_a_verse_of_notes_that_does_not_end_is_refused(tmp_path: Path) -> None:
+    path, note = tmp_path / "a.usfm", "\\f + e\n"
+    path.write_text(f"\\id RUT\n\\c 1\n\\v 1 Good\n{note * (MAXIMUM_VERSE // 8)}\\v 2 better\n")
+    assert read_pairs(path, path) == [("Good", "Good"), ("better", "better")]
+    path.write_text(f"\\id RUT\n\\c 1\n\\v 1 Good\n{note * (MAXIMUM_VERSE // 4)}")
+    with pytest.raises(DataError, match="line 3: a verse of more than 1,048,576 characters"):
+        read_pairs(path, path)
 
 
 def test_one_bible_alone_is_refused(tmp_path: Path) -> None:
