@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt_cli.errors import NotFoundError, OptionError, OutputError, find_nearest
-from nmt_cli.locks import hold_lock
+from nmt_cli.locks import take_lock
 
 FileState = tuple[int, ...]
 DAY = 24 * 60 * 60  # seconds
@@ -166,7 +166,7 @@ def stage_directory(path: Path, *, replace: bool) -> Iterator[Path]:
     held: int | None = None
     try:  # a signal may come as soon as the directory is there
         staged.mkdir(mode=0o700)
-        held = hold_lock(staged)
+        held = take_lock(staged)
         yield staged
         if target.exists():
             keep_permissions(target, staged)
@@ -189,7 +189,7 @@ def stage_directory(path: Path, *, replace: bool) -> Iterator[Path]:
 def is_abandoned(staged: Path) -> bool:
     """Returns whether no process fills a staged directory any more; where there are no locks, after a day."""
     try:
-        held = hold_lock(staged)
+        held = take_lock(staged)
     except BlockingIOError:
         return False
     if held is None:

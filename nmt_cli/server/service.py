@@ -61,8 +61,8 @@ def choose_register(model: ServedModel, formality: str) -> tuple[str, ...]:
 def choose_domain(model: ServedModel, domain: str) -> tuple[str, ...]:
     """Returns the tag of a domain, if one is asked for. Raises RequestError for one that a model lacks."""
     if domain and domain not in model.card.domains:
-        known = ", ".join(sorted(model.card.domains)) or "none"
-        raise RequestError(400, f"Value for 'tag' not supported: {domain}; the model knows {known}")
+        domains = ", ".join(sorted(model.card.domains)) or "none"
+        raise RequestError(400, f"Value for 'tag' not supported: {domain}; the model knows {domains}")
     return (domain,) if domain else ()
 
 

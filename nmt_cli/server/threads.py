@@ -44,9 +44,9 @@ class BlockTranslator:
             return []
         if block.passages:
             return self.batcher.translate_block(self.model, block, self.options)
-        known = self.model.card.domains
-        is_asked = not known.isdisjoint(self.options.tags)  # for a domain, which then is that of all texts
-        domains = ["" if is_asked or domain not in known else domain for domain in block.domains]
+        of_model = self.model.card.domains
+        is_asked = not of_model.isdisjoint(self.options.tags)  # for a domain, which then is that of all texts
+        domains = ["" if is_asked or domain not in of_model else domain for domain in block.domains]
         domains = domains or [""] * len(block.texts)
         translations: dict[int, Translation] = {}
         for domain in dict.fromkeys(domains):

@@ -15,7 +15,7 @@ import pytest
 from nmt_cli import files
 from nmt_cli.errors import OutputError
 from nmt_cli.files import stage_directory
-from nmt_cli.locks import hold_lock
+from nmt_cli.locks import take_lock
 
 
 def test_a_staged_directory_replaces_the_old_one_whole_and_only_if_told(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_what_killed_processes_left_is_put_back_or_cleared_away(tmp_path: Path) 
     (tmp_path / ".out.12.old" / "a").write_text("old")
     for name in (".out.new.partial", ".out.stale.partial", ".other.stale.partial"):
         (tmp_path / name).mkdir()
-    held = hold_lock(tmp_path / ".out.new.partial")
+    held = take_lock(tmp_path / ".out.new.partial")
     assert held is not None
     with pytest.raises(OutputError, match="already exists"), stage_directory(tmp_path / "out", replace=False):
         pass
@@ -132,7 +132,7 @@ def test_what_killed_processes_left_is_put_back_or_cleared_away(tmp_path: Path) 
 
 
 def test_where_no_locks_are_what_is_staged_remains_for_a_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "hold_lock", lambda _: None)
+    monkeypatch.setattr(files, "take_lock", lambda _: None)
     for name in (".out.new.partial", ".out.stale.partial"):
         (tmp_path / name).mkdir()
     os.utime(tmp_path / ".out.stale.partial", (0, 0))

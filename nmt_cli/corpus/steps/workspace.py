@@ -21,7 +21,7 @@ from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile
 from nmt_cli.corpus.pairs import Pairs
 from nmt_cli.errors import DataError, NmtError, OptionError, OutputError, WorkerError
 from nmt_cli.files import write_json
-from nmt_cli.locks import hold_lock
+from nmt_cli.locks import take_lock
 from nmt_cli.text.tags import parse_tag_list
 
 JOURNAL = "journal.json"
@@ -139,7 +139,7 @@ def locate_workspace(directory: Path) -> Path:
 def lock_folder(folder: Path, directory: Path) -> Iterator[None]:
     """Holds a lock on the folder. Raises OutputError if another process does."""
     try:
-        held = hold_lock(folder / LOCK)
+        held = take_lock(folder / LOCK)
     except BlockingIOError as error:
         raise OutputError(
             f"{directory}/ is being prepared by another process",

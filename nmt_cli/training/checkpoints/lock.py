@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import shutil
@@ -16,6 +15,7 @@ from typing import IO
 
 from nmt_cli.errors import OutputError
 from nmt_cli.files import refuse_to_overwrite
+from nmt_cli.locks import acquire_system_lock
 from nmt_cli.records import parse_json
 from nmt_cli.runtime.model_directory import CARD, CHECKPOINTS, STAGED, STAGES
 from nmt_cli.training.checkpoints.checkpoint import locate_state, read_facts
@@ -110,7 +110,7 @@ def hold_lock(path: Path, directory: Path) -> Iterator[None]:
     """
     with path.open("a+", encoding="utf-8") as file:
         # 1. Ask the operating system for its lock, and the file for its holder.
-        granted = acquire_system_lock(file)
+        granted = acquire_system_lock(file.fileno())
         holder = read_holder(file)
         # 2. Refuse if either is taken; but if the lock is granted, a holder on this machine is dead.
         is_dead = granted and holder.get("host") == socket.gethostname()
@@ -127,19 +127,6 @@ def hold_lock(path: Path, directory: Path) -> Iterator[None]:
             released.set()
             heartbeat.join()
             write_holder(file, {})
-
-
-def acquire_system_lock(file: IO[str]) -> bool | None:
-    """Asks the operating system for its lock; returns whether it was granted, or None if the system has no locks."""
-    try:
-        import fcntl  # not on Windows
-    except ImportError:
-        return None
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        return False if error.errno in (errno.EWOULDBLOCK, errno.EACCES) else None
-    return True
 
 
 def read_holder(file: IO[str]) -> dict[str, object]:

@@ -224,11 +224,10 @@ class SyntheticRun:
         """Appends the translations of the remaining texts to the journal, block by block."""
         watcher, processes = self.request.watcher, ExecutorConfig(ray=self.request.ray)
         with open_translations(path) as journal, open_executor(self.make_work(task), processes) as executor:
-            started, first = monotonic(), journal.results
+            started, first, waiting = monotonic(), journal.results, iter(texts[journal.results :])
             blocks = (cut_block(task, texts, start, BLOCK) for start in range(first, len(texts), BLOCK))
             for results in executor.map_blocks(blocks):
-                done = slice(journal.results, journal.results + len(results))
-                journal.append(FinishedBlock.write([text.text for text in texts[done]], list(results)))
+                journal.append(FinishedBlock.write([next(waiting).text for _ in results], list(results)))
                 rate, left = (monotonic() - started) / (journal.results - first), len(texts) - journal.results
                 watcher.report_translations(journal.results, len(texts), rate * left)
                 if watcher.should_stop() and left:
