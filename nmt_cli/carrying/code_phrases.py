@@ -92,7 +92,7 @@ def make_code(text: str, start: int, end: int) -> Span:
 
 def may_be_phrase(part: str) -> bool:
     """Whether a part of a text between blanks may belong to a phrase."""
-    return "«" in part or part.startswith(("__", "*")) or re.match(ENUMERATOR, part) is not None
+    return "«" in part or part.startswith(("_", "*")) or re.match(ENUMERATOR, part) is not None
 
 
 def find_enumerators(text: str) -> list[tuple[int, int]]:

@@ -74,11 +74,13 @@ class CodeFinder:
             Span(start + sign.start(), start + sign.end(), sign[0], SpanKind.SIGN, is_extracted=True) for sign in signs
         ]
 
-    def find_stars(self, before: str, bare: str) -> str:
-        """Returns the asterisks before a word that belong to it: `*args`, `*.txt`, but not those of `*very*`."""
-        stars, word = re.search(r"\*{0,2}$", before), bare.rstrip(BEHIND_WORD)
-        is_code = "*" not in bare and (word[:1] == "." or (word.islower() and not self.source.has_word(word)))
-        return stars[0] if stars and is_code else ""
+    def find_signs(self, before: str, bare: str) -> str:
+        """Returns the signs before a word that belong to it: `*args`, `*.txt`, `_id`, but not those of `*very*`."""
+        signs, word = re.search(r"(?:\*{1,2}|_)$", before), bare.rstrip(BEHIND_WORD)
+        if signs is None or signs[0][0] in bare:
+            return ""
+        is_code = (word[:1] == "." and signs[0] != "_") or (word.islower() and not self.source.has_word(word))
+        return signs[0] if is_code else ""
 
     def is_lone_sign(self, part: str) -> bool:
         """Whether a part of a text between blanks consists of signs that training almost never had."""

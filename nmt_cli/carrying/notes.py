@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from nmt_cli.carrying.kind import Context, Kind
 from nmt_cli.carrying.spans import Span, SpanKind
-from nmt_cli.carrying.tokens import begins_variable
+from nmt_cli.carrying.tokens import is_variable
 from nmt_cli.text.characters import ANY_CLOSING, END_MARKS, PAUSES, RAISED_DIGITS
 
 SIGNS = "*†‡§"
@@ -18,7 +18,7 @@ class NoteKind(Kind):
     """The signs of notes, but not that of a variable: `*args`."""
 
     def find(self, text: str, context: Context) -> Iterator[Span]:
-        yield from (span for span in super().find(text, context) if not begins_variable(span, text, context))
+        yield from (span for span in super().find(text, context) if not is_variable(span, text, context))
 
 
 NOTES = NoteKind(

@@ -12,6 +12,7 @@ from nmt_cli.carrying.kind import Context, WordTest
 from nmt_cli.carrying.spans import NUMERIC, PROGRAM_TOKENS, Span, SpanKind
 from nmt_cli.text.characters import ANY_OPENING
 
+VARIABLE_SIGNS, SIGNS_WITHIN = frozenset(("*", "**", "&")), frozenset("_~")
 REACH = 40  # characters on either side of a span that may belong to it
 # Patterns as text: compiled at their first use, which most texts do not need.
 BETWEEN = r"[:/@=_.,;×+-]{0,3}"
@@ -46,9 +47,13 @@ def extend_token(span: Span, text: str, start: int, end: int, is_word: WordTest)
     return span if (start, end) == (span.start, span.end) else make_token(text, start, end)
 
 
-def begins_variable(sign: Span, text: str, context: Context) -> bool:
-    """Whether the sign that begins a text belongs to a word in small letters that training never had: `*args`, `&x`."""
-    if context.is_word is None or sign.start or sign.text.strip("*&"):
+def is_variable(sign: Span, text: str, context: Context) -> bool:
+    """Whether a sign belongs to the word behind it, in small letters, that training never had: `*args`, `&x`.
+
+    `_` and `~` begin an entry of a menu (`_zoom`), and variables only within a text.
+    """
+    signs = VARIABLE_SIGNS | SIGNS_WITHIN if sign.start else VARIABLE_SIGNS
+    if context.is_word is None or sign.text not in signs:
         return False
     name = re.compile(r"[a-z]\w*").match(text, sign.end)
     return name is not None and not context.is_word(name[0])

@@ -50,8 +50,11 @@ class Message:
         return cls((before, bare, after))
 
     @classmethod
-    def from_text(cls, text: str, *, by_sentence: bool) -> Message:
-        """Splits a text at its lines, and at its sentences if `by_sentence`."""
+    def from_text(cls, text: str, *, by_sentence: bool, accelerator: str = "") -> Message:
+        """Splits a text at its lines, and at its sentences if `by_sentence`.
+
+        The `accelerator` that a catalogue declares, if any, moves before the word in which it is.
+        """
         parts = [""]
         for line in re.split(r"(\s*\n\s*)", text):
             starts = find_sentence_starts(line, find_spans(line)) if by_sentence else [0]
@@ -61,12 +64,12 @@ class Message:
                 before, _, after = sentence.partition(bare) if bare else (sentence, "", "")
                 parts[-1] += before
                 if bare:
-                    parts += [bare, after]
+                    parts += [move_to_word(bare, accelerator, find_spans(bare)) if accelerator else bare, after]
         return cls(tuple(parts))
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        return tuple(map(move_to_word, self.parts[1::2]))
+        return self.parts[1::2]
 
     def fill_sentences(self, translations: Iterator[Translation]) -> str:
         """Returns the message with its sentences translated, consuming one translation each, joined as the script
@@ -89,6 +92,7 @@ class CatalogueDocument(Document):
         lines = split_lines(complete_header(text.replace("\r\n", "\n"), self.source.target_language))
         catalogue = self.parse_catalogue("".join(lines))
         self.forms = count_plural_forms(catalogue.metadata)
+        self.accelerator = catalogue.metadata.get("X-Accelerator-Marker", "").strip()
         entries = [entry for entry in catalogue if not entry.obsolete]
         blocks = split_entries(lines)
         if len(blocks) == len(entries) + 1:
@@ -157,7 +161,7 @@ class CatalogueDocument(Document):
         """Splits a message into the parts to translate; one found in a translation memory stays whole."""
         if self.source.memory is not None and text.strip() and self.source.memory.has_text(text):
             return Message.from_whole(text)
-        return Message.from_text(text, by_sentence=self.source.split_sentences)
+        return Message.from_text(text, by_sentence=self.source.split_sentences, accelerator=self.accelerator)
 
     def needs_review(self, entry: Any, sources: Sequence[str], forms: Sequence[str], messages: Sequence[str]) -> bool:
         """Whether a person must review the translations; notes the reason."""

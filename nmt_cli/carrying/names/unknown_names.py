@@ -128,7 +128,7 @@ class NameFinder:
             if self.is_ordinary(part) or part in self.nameless:
                 continue
             bare = part.lstrip(BEFORE_WORD)
-            bare = self.codes.find_stars(part[: -len(bare)], bare) + bare
+            bare = self.codes.find_signs(part[: -len(bare)], bare) + bare
             start = match.start() + len(part) - len(bare)
             written = re.sub(POSSESSIVE, "", bare.rstrip(BEHIND_WORD))
             word = self.spell(written)

@@ -81,8 +81,9 @@ class TranslationMemory:
         self.targets[key] = target
         for index in self.indexes if is_new else ():
             index.add(key)
-        if ("&" in key or "_" in key) and IN_WORD.search(key):
-            self.targets.setdefault(move_to_word(key), target)  # as catalogues have their menus translated
+        for sign in IN_WORD:
+            if sign in key:  # as catalogues that declare their sign have their menus translated
+                self.targets.setdefault(move_to_word(key, sign, ()), target)
 
     def update(self, other: TranslationMemory) -> None:
         """Adds all pairs of another memory, which overrule earlier ones."""

@@ -7,6 +7,7 @@ import pytest
 from nmt_cli.carrying.accelerators import ACCELERATORS, move_to_word
 from nmt_cli.carrying.choices import split_choice
 from nmt_cli.carrying.kind import NO_CONTEXT
+from nmt_cli.carrying.spans import Span, SpanKind
 
 
 @pytest.mark.parametrize(
@@ -34,7 +35,17 @@ def test_what_is_no_choice_is_not_split(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "sign"),
-    [("_File", 0), ("Save &as", 5), ("Q&A", None), ("a _b_ c", None), ("&one &two", None), ("5 & 6", None)],
+    [
+        ("_File", 0),
+        ("Save &as", 5),
+        ("~View", 0),
+        ("(~Zoom)", 1),
+        ("Q&A", None),
+        ("to ~/x", None),
+        ("a _b_ c", None),
+        ("&one &two", None),
+        ("5 & 6", None),
+    ],
 )
 def test_one_sign_before_a_word_is_an_accelerator(text: str, sign: int | None) -> None:
     assert [span.start for span in ACCELERATORS.find(text, NO_CONTEXT)] == ([] if sign is None else [sign])
@@ -42,7 +53,18 @@ def test_one_sign_before_a_word_is_an_accelerator(text: str, sign: int | None) -
 
 @pytest.mark.parametrize(
     ("text", "moved"),
-    [("E&xit", "&Exit"), ("Save a_ll", "Save _all"), ("AT&T", "AT&T"), ("a_b_c", "a_b_c"), ("x & y", "x & y")],
+    [
+        ("E&xit", "&Exit"),
+        ("Save a&ll...", "Save &all..."),
+        ("(Zoo~m)", "(~Zoom)"),
+        ("Pre_ferences", "_Preferences"),
+        ("`Sh_ow`", "`Sh_ow`"),  # which a span covers
+        *((text, text) for text in ("AT&T", "a_b_c", "x & y", "data_type", "Data_Type", "MAX_SIZE", "?q=x&p=y")),
+        *((text, text) for text in ("Da_ta.txt", "/Spe_cial", "E&xit and Q&uit", f"E&xit {'now ' * 20}")),
+    ],
 )
-def test_a_sign_inside_a_word_moves_before_it(text: str, moved: str) -> None:
-    assert move_to_word(text) == moved
+def test_a_declared_sign_inside_a_word_of_a_menu_moves_before_it(text: str, moved: str) -> None:
+    sign = next(sign for sign in "&~_" if sign in text)
+    code = Span(0, len(text), text, SpanKind.CODE)
+    assert move_to_word(text, sign, [code] if text.startswith("`") else []) == moved
+    assert move_to_word(text, "%", []) == move_to_word(text, "&" if sign == "_" else "_", []) == text

@@ -82,7 +82,12 @@ def test_a_sign_belongs_to_the_unknown_word_behind_it(code: str) -> None:
     assert is_carried(f"{code} is here", code)
 
 
-@pytest.mark.parametrize("text", ["*house", "*Note", "&house", "&Zoom", "_zoom", "†died", "the house*"])
+@pytest.mark.parametrize("code", ["_kwarg", "_ctx", "&qux", "~qux"])
+def test_a_sign_of_menus_within_a_text_belongs_to_an_unknown_word(code: str) -> None:
+    assert is_carried(f"I saw {code} here", code)
+
+
+@pytest.mark.parametrize("text", ["*house", "*Note", "&house", "&Zoom", "_zoom", "~Zoom", "†died", "the house*"])
 def test_a_sign_beside_another_word_is_taken_out(text: str) -> None:
     sign, *_ = find_spans(text, CONTEXT, KINDS)
     assert sign.is_extracted and not any(map(str.isalpha, sign.text))

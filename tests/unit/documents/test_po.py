@@ -5,8 +5,13 @@ import re
 
 import polib
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from unit.carrying.test_dialects import CONTEXT
 
+from nmt_cli.carrying.kinds import KINDS, find_spans
 from nmt_cli.carrying.placeholders import has_same_placeholders
+from nmt_cli.carrying.spans import SpanKind
 from nmt_cli.documents import open_document
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import DocumentSource
@@ -203,11 +208,62 @@ def test_a_message_without_words_stays(text: str) -> None:
     assert converted("po", f'{PLURALS}msgid "{text}"\nmsgstr ""\n')[0].endswith(f'msgstr "{text}"\n')
 
 
+MARKED = 'msgid ""\nmsgstr ""\n"X-Accelerator-Marker: {}\\n"\n\n'
+
+
 @pytest.mark.parametrize(
-    ("source", "sign"), [("E&xit", "&EXIT"), ("Save _as...", "SAVE _AS..."), ("R&D", "R&D"), ("Fi_le", "_FILE")]
+    ("marker", "source", "written"),
+    [
+        ("&", "E&xit", "&EXIT"),
+        ("_", "Save _as...", "SAVE _AS..."),
+        ("_", "Fi_le. Go", "_FILE. GO"),
+        ("~", "Zoo~m", "~ZOOM"),
+        ("&", "R&D", "R&D"),
+        ("&", "Fi_le", "FI_LE"),
+        ("_", "E&xit", "E&XIT"),
+        ("%", "E&xit", "E&XIT"),
+        ("", "Fi_le", "FI_LE"),
+    ],
 )
-def test_the_sign_of_an_accelerator_stands_before_its_word(source: str, sign: str) -> None:
-    assert converted("po", f'msgid "{source}"\nmsgstr ""\n')[0].endswith(f'msgstr "{sign}"\n')
+def test_the_header_says_which_sign_within_a_word_is_an_accelerator(marker: str, source: str, written: str) -> None:
+    text = f'{MARKED.format(marker) if marker else ""}msgid "{source}"\nmsgstr ""\n'
+    assert converted("po", text)[0].endswith(f'msgstr "{written}"\n')
+
+
+NAMED = st.from_regex(r"[a-z]{1,8}", fullmatch=True)
+WHOLE = (  # what has a sign inside, and is no entry of a menu
+    "{{{}_{}}}",
+    "%({}_{})s",
+    "https://example.com/{}_{}",
+    "https://example.com/?{}=1&{}=2",
+    "{}_{}@example.com",
+    "--{}_{}",
+    "<a href='{}_{}.html'>",
+    "`{}_{}`",
+    "{}_{}",
+    "?{}=x&{}=y",
+    "/usr/{}_{}",
+    "{}~{}",
+)
+
+
+@given(
+    *(st.sampled_from(WHOLE), NAMED, NAMED),
+    st.sampled_from(["{}", "{} is here.", "Open {} now", "Read ({}) first"]),
+    st.sampled_from(["", MARKED.format("_"), MARKED.format("~")]),
+)
+def test_what_has_a_sign_inside_is_handed_on_as_it_stands(
+    form: str, first: str, last: str, frame: str, header: str
+) -> None:
+    whole = form.format(first, last)
+    if "~" in whole and "~" in header:
+        header = ""
+    text = frame.format(whole)
+    source = DocumentSource(io.BytesIO(f'{header}msgid "{text}"\nmsgstr ""\n'.encode()), "x.po", DocumentConfig(), "de")
+    texts = [text for unit in open_document("po", source).read_units() for text in unit.texts]
+    assert not texts or whole in " ".join(texts)
+    spans = find_spans(text, CONTEXT, KINDS)
+    assert all(span.kind is not SpanKind.ACCELERATOR for span in spans)
 
 
 @pytest.mark.parametrize(
