@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 
 from nmt_cli.carrying.choices import CHOICE, split_choice
 from nmt_cli.carrying.kind import NOT_IN_SPANS, Kind
@@ -47,9 +48,15 @@ ANY_PLACEHOLDER = "|".join((CHOICE, *PLACEHOLDER_SYNTAXES))  # as text: compiled
 PROGRAM_PLACEHOLDERS = Kind(SpanKind.PLACEHOLDER, patterns=(OWN, *PLACEHOLDER_SYNTAXES), signs=r"%{$~⟦#@|^§!=<\[(\\_*")
 
 
+@cache
+def compile_placeholders() -> re.Pattern[str]:
+    """Returns the pattern of a placeholder or a choice, compiled at its first use."""
+    return re.compile(ANY_PLACEHOLDER)
+
+
 def find_placeholders(text: str) -> list[str]:
     """Returns the placeholders of a message, in order."""
-    return re.findall(ANY_PLACEHOLDER, text)
+    return [match[0] for match in compile_placeholders().finditer(text)]
 
 
 def has_same_placeholders(source: str, target: str) -> bool:

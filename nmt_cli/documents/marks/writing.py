@@ -6,6 +6,7 @@ written exactly once; runs may be repeated. Must not know any format.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from nmt_cli.carrying.placeholders import PROGRAM_PLACEHOLDERS, compile_placeholders
 from nmt_cli.documents.marks.items import CODE_NAME, ParagraphSegment, Wrapper
 from nmt_cli.translation.placement.marks import MarkNode, PlacedMark, place_marks
 from nmt_cli.translation.placement.traced_text import UNALIGNED, Position, TextRange, TracedText
@@ -96,7 +98,8 @@ def write_segment(
         for item, raw in zip(segment.items, rendered, strict=True):
             output.write_raw(raw, item.wrappers)
         return 0
-    traced, repeated = trace_code(segment, trace_segment(segment.text, translation))
+    traced = trace_placeholders(trace_segment(segment.text, translation))
+    traced, repeated = trace_code(segment, traced)
     writer = SegmentWriter(segment, traced, repeated, rendered, output, needs_text)
     writer.write_marks(place_marks(segment.marks, traced), 0, len(traced.text))
     return writer.guessed
@@ -115,6 +118,29 @@ def trace_segment(text: str, translation: Translation) -> TracedText:
         source_words=[TextRange(start + lead, end + lead) for start, end in traced.source_words],
         words=[TextRange(start + lead, end + lead) for start, end in traced.words],
     )
+
+
+def trace_placeholders(traced: TracedText) -> TracedText:
+    """Traces each placeholder to itself as a whole, whatever touches it, so that it is spelled as in the source.
+
+    Links lead from word to word: beside a quotation mark or a letter, a brace of `'{ $x }'` would come from nowhere,
+    and be escaped.
+    """
+    if PROGRAM_PLACEHOLDERS.guard.search(traced.source) is None:
+        return traced
+    places: dict[str, list[int]] = {}
+    for match in compile_placeholders().finditer(traced.source):
+        places.setdefault(match[0], []).append(match.start())
+    if not places:
+        return traced
+    inside = {index for text, starts in places.items() for start in starts for index in range(start, start + len(text))}
+    sources = [UNALIGNED if source in inside else source for source in traced.sources]
+    written = re.compile("|".join(map(re.escape, sorted(places, key=len, reverse=True))))
+    for match in written.finditer(traced.text):
+        if places[match[0]]:
+            start = places[match[0]].pop(0)
+            sources[slice(*match.span())] = range(start, start + len(match[0]))
+    return replace(traced, sources=sources)
 
 
 def trace_code(segment: ParagraphSegment, traced: TracedText) -> tuple[TracedText, frozenset[int]]:

@@ -16,7 +16,13 @@ from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_
 from nmt_cli.documents.encodings import decode_document
 from nmt_cli.documents.marks.paragraph import Paragraph, make_units
 from nmt_cli.documents.marks.spelling import TextSyntax
-from nmt_cli.documents.strings.syntax import ESCAPED_LETTERS, decode_backslash, is_text, read_string
+from nmt_cli.documents.strings.syntax import (
+    ESCAPED_LETTERS,
+    LONGEST_PLACEHOLDER,
+    decode_backslash,
+    is_text,
+    read_string,
+)
 from nmt_cli.documents.xml.scanner import ENTITY
 
 C_ESCAPES = r"(?:\\u[0-9a-fA-F]{4})+|\\U[0-9a-fA-F]{8}|\\x[0-9a-fA-F]{2}|\\\r?\n\s*|\\.|\r?\n[ \t]*"
@@ -179,16 +185,29 @@ class CalendarDocument(EntryDocument):
     }
 
 
+PLACEABLE = r"\{(?:[^{}\"\r\n]|\"(?:\\.|[^\"\\\r\n])*+\")*+\}"
+BRACE = r"\{[ \t]*\"(?P<brace>[{}])\"[ \t]*\}"  # as text
+KEPT_PLACEABLE = rf"(?=\{{[^{{}}]*\{{|\{{[^{{}}]{{{LONGEST_PLACEHOLDER}}}){PLACEABLE}"  # no placeholder of prose
+
+
+def decode_fluent(written: str) -> str:
+    """Decodes a brace, which Fluent spells as a string, or a line break; any other placeable spells itself."""
+    brace = re.fullmatch(BRACE, written)
+    return brace["brace"] if brace else " " if written.isspace() else written
+
+
 class FluentDocument(EntryDocument):
     """Project Fluent: messages, their attributes and variants; terms (`-brand`) are names."""
 
     entry = re.compile(
         r"^(?:#[^\r\n]*|-[A-Za-z][\w-]*[ \t]*=[^\r\n]*|(?:(?P<key>[A-Za-z][\w-]*|[ \t]+\.[A-Za-z][\w-]*)[ \t]*="
-        r"|[ \t]+\*?\[[^\]\r\n]*\]|[ \t]*\})\s*?(?P<value>(?:[^\r\n{}]|\{[^{}\r\n]*\}"
+        r"|[ \t]+\*?\[[^\]\r\n]*\]|[ \t]*\})\s*?(?P<value>(?:[^\r\n{}]"
+        rf"|{PLACEABLE}"
         r"|\r?\n(?:[ \t]*\r?\n)*[ \t]+(?![ \t.*\[{}]))*))",
         re.MULTILINE,
     )
-    syntaxes: ClassVar = {None: build_syntax(r"[ \t]*(?:\r?\n[ \t]*)+", {"{": '{"{"}', "}": '{"}"}'}, lambda _: " ")}
+    escapes = rf"{BRACE}|{KEPT_PLACEABLE}|[ \t]*(?:\r?\n[ \t]*)+"
+    syntaxes: ClassVar = {None: build_syntax(escapes, {"{": '{"{"}', "}": '{"}"}'}, decode_fluent)}
 
 
 APPLE_COMMENT = r"/\*(?:[^*]|\*(?!/))*+\*/"  # no way back: many comments take no longer

@@ -18,7 +18,9 @@ from nmt_cli.text.normalise import find_unspaced
 MESSAGE_WITH_FORMS = re.compile(r"\{\s*[\w.-]+\s*,\s*(?:plural|select|selectordinal)\s*,")
 FORM = re.compile(r"([\w=<>-]+\s*)\{")
 MAXIMUM_NESTING = 20
-OWN_ENTITY = re.compile(r"&[A-Za-z][\w.-]*;")  # which nothing decodes
+LONGEST_PLACEHOLDER = 60  # characters between braces; what has more is no placeholder of prose
+# Which nothing decodes: an entity, and what stands in braces but is no placeholder of prose.
+OWN_CODE = re.compile(rf"&[A-Za-z][\w.-]*;|\{{(?:[^{{}}]*[{{}}].*|.{{{LONGEST_PLACEHOLDER},}})\}}", re.DOTALL)
 ESCAPED_LETTERS = {"n": "\n", "t": " ", "r": "", "f": " "}  # what a letter after a backslash spells
 SPECIAL_KINDS: dict[str, ItemKind] = {"": "point", "\n": "break"}  # by what an escape spells
 # What is no text for people, although it has letters. A single word is one, unless its form says otherwise.
@@ -137,12 +139,12 @@ def decode_backslash(written: str, controls: Mapping[str, str] = ESCAPED_LETTERS
 def read_plain_items(raw: str, syntax: TextSyntax, wrappers: Sequence[Wrapper] = ()) -> Iterator[InlineItem]:
     """Yields the text of a string.
 
-    An entity of the document's own is code, a line break a break, and what spells nothing a point.
+    An entity of the document's own and such a placeable are code, a line break a break, what spells nothing a point.
     """
     position = 0
     for match in syntax.escapes.finditer(raw):
         spelled = syntax.decode(match[0])
-        kind = "code" if OWN_ENTITY.fullmatch(spelled) else SPECIAL_KINDS.get(spelled)
+        kind = "code" if OWN_CODE.fullmatch(spelled) else SPECIAL_KINDS.get(spelled)
         if kind is None:
             continue
         yield read_spelled_text(raw[position : match.start()], syntax, wrappers)
