@@ -191,6 +191,7 @@ FORMATS = (
     ),
 )
 TOOLS = {"gzip": "gunzip -k", "xz": "unxz -k", "zstd": "unzstd", "bzip2": "bunzip2 -k"}
+ALSO_NAMED = {"text": ("tsv",), "jsonl": ("json",)}  # what else a file of a format may be called
 BY_NAME = {format.name: format for format in FORMATS}
 BY_EXTENSION = {extension: format for format in FORMATS for extension in format.extensions}
 TEXT, BINARY = BY_NAME["text"], BY_NAME["binary"]
@@ -218,6 +219,19 @@ def find_by_name(name: str | PurePath) -> FileFormat | None:
     whole = next((format for format in FORMATS if base in format.file_names), None)
     extension = PurePath(base).suffix
     return whole or BY_EXTENSION.get(extension) or find_added(extension[1:])
+
+
+def may_be_named(format: FileFormat, name: str | PurePath) -> bool:
+    """Whether a file of a format may have this name: one that implies no format, that one, or plain text.
+
+    Any other ending says that the file is what it is not, such as compressed.
+    """
+    if PurePath(name).suffix.lower() in COMPRESSION_EXTENSIONS:
+        return False
+    implied = find_by_name(name)
+    if implied is None or implied is format or implied.name in ALSO_NAMED.get(format.name, ()):
+        return True
+    return implied is TEXT and not format.is_binary
 
 
 def find_added(name: str) -> FileFormat | None:

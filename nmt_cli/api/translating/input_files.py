@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING
 
 from nmt_cli.api.translating.console import Console
 from nmt_cli.api.translating.input_folders import InputFile, read_head
+from nmt_cli.api.translating.output_files import require_name
 from nmt_cli.documents import UNMARKED, check_options, find_format, fit_options, open_document
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import NotFoundError, OptionError
@@ -171,6 +172,8 @@ class ArrivingDocument(Document):
             format = find_format(self.output, None, head)  # `-o out.po < catalogue`
         if format is not TEXT:
             self.opener.console.say(f"standard input is read as {format.title} ({format.name})")
+        if self.output is not None:
+            require_name(self.output, self.source, format)
         document = self.opener.open_as(format, self.source)
         document.notes = self.notes
         yield from document.read_with_domain()

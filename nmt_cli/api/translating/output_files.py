@@ -11,10 +11,11 @@ from types import TracebackType
 from typing import IO, TYPE_CHECKING
 
 from nmt_cli.api.translating.file_summary import FileSummaries
-from nmt_cli.documents.document import Document, Location, TranslationUnit
+from nmt_cli.documents.document import Document, DocumentSource, Location, TranslationUnit
 from nmt_cli.errors import NmtError, OptionError, OutputError, convert_os_error
 from nmt_cli.files import stage_file
-from nmt_cli.formats import TEXT, find_by_name
+from nmt_cli.formats import TEXT, FileFormat, may_be_named
+from nmt_cli.languages.codes import find_language_tag
 from nmt_cli.text.escapes import protect_terminal
 
 if TYPE_CHECKING:
@@ -96,15 +97,13 @@ class OutputFiles(AbstractContextManager["OutputFiles"]):
     ) -> bool | None:
         return self.stack.__exit__(kind, error, trace)
 
-    def require_formats(self, documents: Sequence[Document]) -> None:
-        """Raises OptionError for a name with the ending of another format, and a terminal that cannot show a format."""
+    def require_formats(self, documents: Sequence[Document], lines: FileFormat = TEXT) -> None:
+        """Raises OptionError for a name with the ending of another format, and a terminal that cannot show a format.
+
+        `lines` is what becomes of plain text: JSON Lines with `--json`.
+        """
         for document, target in zip(documents, self.targets, strict=False):  # lines of several files go into one
-            source, format, implied = Path(document.source.name), document.format, find_by_name(target)
-            is_free = implied in (None, format) or (implied is TEXT and not format.is_binary)
-            if format is not TEXT and target.suffix.lower() != source.suffix.lower() and not is_free:
-                same = target.with_suffix(source.suffix)
-                hint = f"end it as that: {name_translation(source) if same == source else same}"
-                raise OptionError(f"-o {target}: the translation of {source} is {format.title}, too", hint=hint)
+            require_name(target, document.source, lines if document.format is TEXT else document.format)
         for document in [] if self.targets else documents:
             if document.format.is_binary and self.stream.isatty():
                 name = Path(document.source.name)
@@ -190,6 +189,21 @@ class FileUnits:
             self.error = self.error or error
         except OSError as error:
             self.error = self.error or convert_os_error(error)
+
+
+def require_name(target: Path, source: DocumentSource, format: FileFormat) -> None:
+    """Raises OptionError for a name of a translation that implies another format than its own.
+
+    A name may end as that of its source does, and in the code of its language.
+    """
+    path = Path(source.name)
+    endings = (path.suffix.lower(), f".{source.target_language}", f".{find_language_tag(source.target_language)}")
+    if target.suffix.lower() in endings or may_be_named(format, target):
+        return
+    suffix, bare = path.suffix or "".join(format.extensions[:1]), target.with_suffix("")
+    same = bare if suffix and bare.suffix == suffix else target.with_suffix(suffix)
+    hint = f"end it as that: {name_translation(path) if same == path else same}"
+    raise OptionError(f"-o {target}: the translation of {source.name} is {format.title}, too", hint=hint)
 
 
 def name_translation(path: Path) -> Path:

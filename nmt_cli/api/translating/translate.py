@@ -16,7 +16,7 @@ from nmt_cli.api.options.refusals import OF_MODEL, refuse_combinations
 from nmt_cli.api.startup import silence_ray
 from nmt_cli.api.translating.console import Console
 from nmt_cli.api.translating.file_summary import FileSummaries
-from nmt_cli.api.translating.input_files import DocumentOpener, check_files
+from nmt_cli.api.translating.input_files import ArrivingDocument, DocumentOpener, check_files
 from nmt_cli.api.translating.input_folders import InputFile, list_files, require_folder_for_output
 from nmt_cli.api.translating.line_layout import LayoutConfig
 from nmt_cli.api.translating.output_files import BatchUnits, OutputFiles, name_outputs, track_locations
@@ -26,7 +26,7 @@ from nmt_cli.api.translating.resume import ResumableJob
 from nmt_cli.documents import SHEETS, TABLES, UNMARKED
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import OptionError
-from nmt_cli.formats import TEXT
+from nmt_cli.formats import BY_NAME, TEXT
 from nmt_cli.jobs.job import split_pair
 from nmt_cli.jobs.pipeline import translate_units
 from nmt_cli.text.line_parts import PartTexts
@@ -66,7 +66,8 @@ def run_translation(request: TranslationRequest, console: Console) -> Translatio
     part_size = READ_AHEAD if are_files and not request.score else 0
     opener = open_documents(request, card, writer, memory, console, part_size)
     documents = opener.open_files(inputs, outputs.targets, is_apart=outputs.is_apart)
-    outputs.require_formats(documents)
+    known = [document for document in documents if not isinstance(document, ArrivingDocument)]
+    outputs.require_formats(known, BY_NAME["jsonl"] if writer.layout.json else TEXT)
     if not request.has_folder:
         require_room(request, documents)
     report = open_report(request, documents, card, are_apart=outputs.is_apart)

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.api.translating.file_summary import FileSummaries
-from nmt_cli.api.translating.output_files import OutputFiles, name_outputs
+from nmt_cli.api.translating.output_files import OutputFiles, name_outputs, require_name
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.errors import DataError, OptionError, OutputError
-from nmt_cli.formats import BY_NAME
+from nmt_cli.formats import BY_NAME, FORMATS, TEXT
 from nmt_cli.text.escapes import protect_terminal
 
 
@@ -39,24 +39,44 @@ def open_as(name: str, format: str) -> Lines:
     return document
 
 
+DOCUMENT_ENDINGS = [ending for format in FORMATS for ending in format.extensions if format.name not in ("text", "tsv")]
+
+
 @pytest.mark.parametrize(
     ("source", "format", "target"),
-    [("a.srt", "srt", "a.vtt"), ("a.docx", "docx", "a.txt"), ("a.docx", "docx", "a.pdf"), ("a.csv", "csv", "a.tsv")],
+    [
+        *(
+            ("a.srt", "srt", "a.vtt"),
+            ("a.docx", "docx", "a.txt"),
+            ("a.docx", "docx", "a.pdf"),
+            ("a.csv", "csv", "a.tsv"),
+        ),
+        *(("a.txt", "text", f"a{ending}") for ending in DOCUMENT_ENDINGS),
+        *(("a.txt", "text", "a.txt.gz"), ("a.log", "text", "A.DOCX"), ("notes", "text", "b.po")),
+    ],
 )
 def test_a_translation_has_the_ending_of_its_source(tmp_path: Path, source: str, format: str, target: str) -> None:
     with pytest.raises(OptionError, match=f"of {source} is ") as raised:
         OutputFiles([tmp_path / target], io.BytesIO()).require_formats([open_as(source, format)])
-    assert raised.value.hint == f"end it as that: {tmp_path / Path(target).stem}{Path(source).suffix}"
+    suffix = Path(source).suffix or ".txt"
+    assert raised.value.hint == f"end it as that: {tmp_path / Path(target.removesuffix('.gz')).stem}{suffix}"
     with pytest.raises(OptionError) as raised:  # whose proposal is not the source itself
-        OutputFiles([Path(target)], io.BytesIO()).require_formats([open_as(source, format)])
-    assert raised.value.hint == f"end it as that: {Path(source).stem}-translated{Path(source).suffix}"
+        OutputFiles([Path(source).with_suffix(Path(target).suffix)], io.BytesIO()).require_formats(
+            [open_as(source, format)]
+        )
+    same = Path(source).with_stem(f"{Path(source).stem}-translated") if Path(source).suffix else "notes.txt"
+    assert raised.value.hint == f"end it as that: {same}"
 
 
 @pytest.mark.parametrize(
     ("source", "format", "target"),
     [
         ("a.srt", "srt", "b.srt"),
-        ("a.txt", "text", "a.html"),  # lines may be anything
+        ("a.txt", "text", "a.tsv"),  # scores stand before lines, and tabs in them
+        ("a.html", "text", "b.html"),  # read as lines with --format text
+        ("a.txt", "text", "a.de"),
+        ("a.txt", "text", "a.TXT"),
+        ("a.jsonl", "jsonl", "a.json"),
         ("a.srt", "srt", "a.txt"),  # which a person can read
         ("a.docx", "docx", "a.new"),
         ("strings.xml", "android", "other.xml"),
@@ -65,6 +85,22 @@ def test_a_translation_has_the_ending_of_its_source(tmp_path: Path, source: str,
 )
 def test_other_names_are_free(tmp_path: Path, source: str, format: str, target: str) -> None:
     OutputFiles([tmp_path / target], io.BytesIO()).require_formats([open_as(source, format)])
+
+
+@pytest.mark.parametrize("target", ["a.so", "a.ts"])  # which are also endings of programs
+def test_a_name_may_end_in_the_code_of_the_language(target: str) -> None:
+    code = target.removeprefix("a.")
+    require_name(Path(target), DocumentSource([], "a.txt", DocumentConfig(), code), TEXT)
+    with pytest.raises(OptionError):
+        require_name(Path(target), DocumentSource([], "a.txt", DocumentConfig(), "de"), TEXT)
+
+
+def test_lines_of_json_may_be_called_so(tmp_path: Path) -> None:
+    for name in ("a.jsonl", "a.json"):
+        outputs = OutputFiles([tmp_path / name], io.BytesIO())
+        outputs.require_formats([open_as("a.txt", "text")], BY_NAME["jsonl"])
+        with pytest.raises(OptionError):
+            outputs.require_formats([open_as("a.txt", "text")])
 
 
 def test_a_terminal_gets_no_binary_document() -> None:
