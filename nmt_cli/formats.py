@@ -54,6 +54,11 @@ FORMATS = (
     FileFormat("csv", "comma-separated text", (".csv",), ("pairs", "translate", "score")),
     FileFormat("jsonl", "JSON Lines", (".jsonl", ".ndjson"), ("pairs", "translate", "score")),
     FileFormat(
+        *("suggestions", "suggestions that a server keeps", (), ("pairs",)),
+        shape=r'\s*\{\s*"format":\s*"nmt suggestions ',
+        advice=TRANSLATED_ALREADY,
+    ),
+    FileFormat(
         "xlsx", "an Excel spreadsheet", (".xlsx", ".xlsm"), ("pairs", "translate"), is_binary=True, advice=SAVE_AS_CSV
     ),
     FileFormat("ods", "a spreadsheet", (".ods",), ("pairs", "translate"), is_binary=True, advice=SAVE_AS_CSV),

@@ -30,7 +30,7 @@ class ServeConfig(Settings, panel="Server"):
     cors: bool = setting(False, "Let pages of any site read the answers.")
     memory_limit: str | None = setting(None, "With several --model, unload those not used for longest: 2G, 500M.")
     suggestions: str | None = setting(
-        None, "File of pairs to which corrections are appended, and from which every later request is answered."
+        None, "File to which corrections are appended, as JSON, and from which every later request is answered."
     )
 
     def __post_init__(self) -> None:

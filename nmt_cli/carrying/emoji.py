@@ -1,4 +1,4 @@
-"""Emoji, emoticons such as `:-)`, and signs after a word: `™`, `(!)`."""
+"""Emoji, halves of them (U+FFFD), emoticons such as `:-)`, and signs after a word: `™`, `(!)`."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ EMOJI = Kind(
             "|[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u25ff\u3030\u303d\u3297\u3299](?=\ufe0f))"
             "[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
         ),
+        "\ufffd+",  # what is left of an emoji that a program has cut in half; networks make nonsense of it
     ),
-    signs="<©®\u203c\u2049\u20e3\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff",
+    signs="<©®\u203c\u2049\u20e3\u2100-\u2bff\u3030\u303d\u3297\u3299\ufffd\U0001f000-\U0001faff",
     cues=r"[:;=]['-]?[DPpOo3|/\\*()\[\]]|[xX]D|\^_?\^",
 )
 WORD_SIGNS = Kind(

@@ -17,12 +17,12 @@ from nmt_cli.errors import DataError, OptionError
 from nmt_cli.languages.codes import are_same_languages
 from nmt_cli.languages.file_names import find_languages_in_name
 from nmt_cli.text.columns import find_column, is_name
+from nmt_cli.text.escapes import replace_surrogates
 from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
-SURROGATES = re.compile("[\ud800-\udfff]")
 SHORT_ROW = "every row needs that column, even if it is empty; blank lines are fine"
 
 
@@ -144,8 +144,5 @@ def split_line_end(line: str) -> tuple[str, str]:
 
 
 def format_cell(text: str) -> str:
-    """Returns the text of a cell, possibly of several lines.
-
-    Drops surrogates, which JSON can escape but UTF-8 cannot encode.
-    """
-    return SURROGATES.sub("", text)
+    """Returns the text of a cell, possibly of several lines, which can be encoded."""
+    return replace_surrogates(text)

@@ -50,11 +50,15 @@ class Admission:
         Raises RequestError for a missing or wrong key, and for a caller with too many requests.
         """
         key = self.find_key(secret)
-        caller = name_network(address) if key is None else f"key {key.name}"
+        caller = name_caller(key, address)
         self.counter.count(caller, self.rate if key is None or key.rate is None else key.rate)
         if key is None and self.needs_key:
             raise RequestError(403, "Invalid API key" if secret else "This server asks for an API key")
         return "" if key is None else key.name
+
+    def name_client(self, secret: str | None, address: str) -> str:
+        """Returns the name under which the requests of a client are counted."""
+        return name_caller(self.find_key(secret), address)
 
     def admit_by_head(self, secret: str | None, address: str) -> str | None:
         """Does what `admit_caller` does, if the head of a request decides; else, returns None."""
@@ -62,6 +66,10 @@ class Admission:
             return self.admit_caller(secret, address)
         self.counter.check(name_network(address), self.rate)
         return None
+
+
+def name_caller(key: Key | None, address: str) -> str:
+    return name_network(address) if key is None else f"key {key.name}"
 
 
 def name_network(address: str) -> str:

@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from nmt_cli.server import page
+from nmt_cli.server.errors import INTERNAL_ERROR
 from nmt_cli.server.paths import load_added_paths
 from nmt_cli.server.security import Application, Guard, Rules
 from nmt_cli.server.service import Service
@@ -54,5 +55,4 @@ async def report_missing(request: Request, error: Exception) -> Response:
 
 async def report_failure(request: Request, error: Exception) -> Response:
     """Answers after an unexpected failure, without a word about the text."""
-    message = f"internal error: {type(error).__name__}"
-    return JSONResponse({"error": message, "message": message}, 500)
+    return JSONResponse({"error": INTERNAL_ERROR, "message": INTERNAL_ERROR}, 500)

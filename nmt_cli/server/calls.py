@@ -19,8 +19,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from nmt_cli.errors import name_error
-from nmt_cli.server.errors import RequestError, explain_missing
+from nmt_cli.server.errors import INTERNAL_ERROR, RequestError, explain_missing
 from nmt_cli.server.service import Service
+from nmt_cli.text.escapes import replace_surrogates
 from nmt_cli.text.wrapping import format_count
 
 RETRY_SECONDS = 30  # after which a client may ask again
@@ -30,7 +31,7 @@ FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 class Values(NamedTuple):
-    """The values of a request, from its JSON object or form and from its query."""
+    """The values of a request, from its JSON object or form and from its query; their texts can be encoded."""
 
     values: Mapping[str, Any]
 
@@ -135,7 +136,7 @@ def make_endpoint(
         except (Exception, asyncio.CancelledError) as error:
             refusal = explain_failure(error)
             if refusal.status == 500 or isinstance(error, OSError):
-                service.report(f"{request.method} {name_path(request)}: {refusal.message}")
+                service.report(f"{request.method} {name_path(request)}: {refusal.detail}")
             response = error_writer(refusal)
         finally:
             await request.close()  # the files of a form
@@ -155,9 +156,11 @@ def explain_failure(error: BaseException) -> RequestError:
     if isinstance(error, asyncio.CancelledError):  # only a server that stops gives up its requests
         return RequestError(503, "the server is stopping", retry_after=RETRY_SECONDS)
     if isinstance(error, OSError):  # a full disk, or too many open files
-        reason = (error.strerror or name_error(error)).lower()
-        return RequestError(503, f"this server cannot read or write a file: {reason}", retry_after=RETRY_SECONDS)
-    return RequestError(500, f"internal error: {name_error(error)}")
+        problem = "this server cannot read or write a file"
+        if error.strerror is None:
+            return RequestError(503, problem, retry_after=RETRY_SECONDS, detail=f"{problem}: {name_error(error)}")
+        return RequestError(503, f"{problem}: {error.strerror.lower()}", retry_after=RETRY_SECONDS)
+    return RequestError(500, INTERNAL_ERROR, detail=f"{INTERNAL_ERROR}: {name_error(error)}")
 
 
 def name_path(request: Request) -> str:
@@ -188,7 +191,7 @@ async def read_values(request: Request, most_bytes: int) -> Values:
 
 def parse_json(body: bytes) -> dict[str, Any]:
     try:
-        parsed = json.loads(body)
+        parsed = make_sound(json.loads(body))
     except (ValueError, RecursionError) as error:
         raise RequestError(400, "Invalid request: the body is not valid JSON") from error
     if isinstance(parsed, list):  # OPUS-CAT's order of texts to come
@@ -196,6 +199,20 @@ def parse_json(body: bytes) -> dict[str, Any]:
     if not isinstance(parsed, dict):
         raise RequestError(400, "Invalid request: the body is not a JSON object")
     return parsed
+
+
+def make_sound(value: Any) -> Any:
+    """Returns a value of JSON with U+FFFD for each half of a character in its texts and keys.
+
+    Programs that cut texts by UTF-16, as JavaScript does, send such halves; forms and addresses cannot have them.
+    """
+    if isinstance(value, str):
+        return replace_surrogates(value)
+    if isinstance(value, list):
+        return list(map(make_sound, value))
+    if isinstance(value, dict):
+        return {replace_surrogates(key): make_sound(part) for key, part in value.items()}
+    return value
 
 
 def collect_values(items: list[tuple[str, Any]], *, are_from_form: bool = False) -> dict[str, Any]:

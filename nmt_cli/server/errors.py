@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+INTERNAL_ERROR = "internal error"  # all that a client is told; where it happened, the report of the server says
+
 
 class RequestError(Exception):
-    """A request that cannot be answered: the status, and a message for a person."""
+    """A request that cannot be answered: the status, and a message for a person.
 
-    def __init__(self, status: int, message: str, *, retry_after: int | None = None) -> None:
+    `detail` is what the server reports instead, such as places in the code or on its disk, which no client should see.
+    """
+
+    def __init__(self, status: int, message: str, *, retry_after: int | None = None, detail: str = "") -> None:
         super().__init__(message)
         self.status = status
         self.message = message
+        self.detail = detail or message
         self.retry_after = retry_after  # seconds
 
 

@@ -21,6 +21,9 @@ class Limits(NamedTuple):
     seconds: float = 120.0  # until a text is translated; 503
     file_seconds: float = 1_800.0  # until a document is; 503
     alternatives: int = 10  # of a text
+    suggestion: int = 10_000  # characters of each side of a suggestion; 413
+    suggestions: int = 10_000_000  # bytes of their file: in memory, short pairs take forty times as much; 507
+    client_suggestions: int = 10_000  # of a key, or of an address without one, in a day; 429
 
 
 DEFAULT_LIMITS = Limits()

@@ -13,7 +13,7 @@ from nmt_cli.api.model_info import collect_scores, read_package
 from nmt_cli.runtime.installed_models import name_model
 from nmt_cli.server.batching import RequestOptions
 from nmt_cli.server.calls import Call
-from nmt_cli.server.errors import RequestError
+from nmt_cli.server.errors import INTERNAL_ERROR, RequestError
 from nmt_cli.server.models import ServedModel
 from nmt_cli.server.paths import GET, ServedPath
 from nmt_cli.server.service import DEFAULT as USUAL_FORMALITY
@@ -118,7 +118,7 @@ async def translate_file(call: Call) -> Any:
                 "number": number,
                 "source": translation.source,
                 "text": translation.text,
-                "checks": [check.message for check in translation.checks],
+                "checks": describe_checks(translation),
             }
             for number, translation in flagged[:REVIEWED]
         ],
@@ -159,11 +159,17 @@ def describe_line(
         "terms": [span.text for span in translation.placed if span.is_term],
         "isRecalled": translation.is_recalled,
         "isTarget": any(check.kind == "language" for check in translation.checks),
-        "checks": [check.message for check in translation.checks if check.kind != "confidence"],
+        "checks": describe_checks(translation, but="confidence"),
         "confidence": None if translation.confidence is None else round(translation.confidence, 3),
         "isUnsure": any(check.kind == "confidence" for check in translation.checks),
         **(describe_words(translation) if shows_words else {}),
     }
+
+
+def describe_checks(translation: Translation, but: str = "") -> list[str]:
+    """Returns what a person should know of a translation, except for checks of a kind, and no place in the code."""
+    messages = {"failed": f"not translated: {INTERNAL_ERROR}"}
+    return [messages.get(check.kind, check.message) for check in translation.checks if check.kind != but]
 
 
 def describe_words(translation: Translation) -> dict[str, Any]:

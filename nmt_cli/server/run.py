@@ -74,8 +74,8 @@ def serve(
     """Serves the models until a signal asks for the end; `announce` receives the address once it listens.
 
     `log` receives a line for each request, `report` one for each failure of the server; neither contains any text.
-    Raises OptionError for an address that cannot be served, OutputError for a file of suggestions that cannot be
-    written, and NotFoundError or DamagedError for models.
+    Raises OptionError for an address that cannot be served, OutputError and DataError for a file of suggestions that
+    cannot be written or is none, and NotFoundError or DamagedError for models.
     """
     host, port = parse_address(request.address)
     models = [model for path in request.models for model in ServedModel.read(path).list_directions()]
@@ -88,9 +88,9 @@ def serve(
         pool.open(pool.models[0])  # what is damaged is said now, and the first request does not wait
     suggestions = None
     if request.suggestions is not None:
-        suggestions = SuggestionFile(request.suggestions, by_direction=len(pool.models) > 1)
+        suggestions = SuggestionFile(request.suggestions, by_direction=len(pool.models) > 1, limits=request.limits)
         suggestions.require_folder()
-        suggestions.recall(pool.models)
+        suggestions.recall(pool.models, report)
     key_file = KeyFile(request.key_file, report) if request.key_file is not None else None
     admission = Admission(request.keys, key_file, request.rate)
     service = Service(pool, request.limits, admission, suggestions, log, report)

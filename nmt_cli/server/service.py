@@ -14,7 +14,7 @@ from nmt_cli.errors import FailedLineError, NmtError
 from nmt_cli.server.admission import Admission
 from nmt_cli.server.batching import USUAL, Batcher, RequestOptions
 from nmt_cli.server.detection import Detected, Detector
-from nmt_cli.server.errors import RequestError
+from nmt_cli.server.errors import INTERNAL_ERROR, RequestError
 from nmt_cli.server.glossaries import GlossaryStore
 from nmt_cli.server.limits import DEFAULT_LIMITS, Limits
 from nmt_cli.server.models import ModelPool, ServedModel
@@ -164,7 +164,7 @@ class Service:
         try:
             return await self.threads.read_fragments(model, reads, options)
         except FailedLineError as error:
-            raise RequestError(500, error.message) from error
+            raise RequestError(500, f"a text is not translated: {INTERNAL_ERROR}", detail=error.message) from error
         except NmtError as error:
             raise RequestError(400, error.message) from error
 
@@ -177,10 +177,11 @@ class Service:
         try:
             translations = await self.batcher.translate(model, lines, n_best, options)
         except NmtError as error:  # a model that was damaged since the server started
-            raise RequestError(500, error.message) from error
+            raise RequestError(500, INTERNAL_ERROR, detail=error.message) from error
         for number, failure in enumerate((translation.failure for translation in translations), start=1):
             if failure is not None:  # a copy would pass for a translation
-                raise RequestError(500, f"line {number} is not translated: {failure}")
+                problem = f"line {number} is not translated"
+                raise RequestError(500, f"{problem}: {INTERNAL_ERROR}", detail=f"{problem}: {failure}")
         return translations
 
     async def translate_document(

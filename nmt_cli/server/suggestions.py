@@ -1,37 +1,64 @@
-"""User corrections: appended to a file of pairs, and to the memory from which their model translates from now on."""
+"""User corrections: appended to a file of suggestions, and to the memory from which their model translates then.
+
+What is accepted can be read at the next start, and answers the same: it is checked and made one line before it is kept
+(`make_suggestions`), it is written whole or not at all, and a line of the file that is damaged ends no start.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import threading
-from collections.abc import Sequence
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
+from stat import S_ISREG
+from typing import IO
 
-from nmt_cli.api.memory import HEADINGS, has_tags, read_file
-from nmt_cli.errors import OutputError
-from nmt_cli.files import write_text
+from nmt_cli.corpus.formats.input_stream import MAXIMUM_LINE
+from nmt_cli.corpus.formats.suggestions import (
+    SuggestedPair,
+    parse_heading,
+    parse_suggestion,
+    read_suggestions,
+    write_heading,
+)
+from nmt_cli.errors import DataError, OutputError
+from nmt_cli.languages.codes import are_same_languages
+from nmt_cli.locks import acquire_system_lock
 from nmt_cli.server.errors import RequestError
+from nmt_cli.server.limits import DEFAULT_LIMITS, Limits
 from nmt_cli.server.models import ServedModel
-from nmt_cli.text.escapes import CONTROLS
+from nmt_cli.text.escapes import CONTROLS, replace_surrogates
 from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value
+from nmt_cli.text.wrapping import format_count
+from nmt_cli.translation.memory.lookup import make_memory_key
 
-MOST_BYTES = 10_000_000  # of a file: in memory, short pairs take forty times as much
+DAY = 24 * 60 * 60  # seconds
+LOCK_TRIES, LOCK_SECONDS = 40, 0.05  # for which another server may append to the same file
+LONGEST_HEADING = 4096  # bytes
+SHOWN = 3  # damaged lines that are named at a start
 
 
 class SuggestionFile:
-    """Appends pairs to a file; with models of several directions, to one file each."""
+    """Appends suggestions to a file; with models of several directions, to one file each."""
 
-    def __init__(self, path: Path, *, by_direction: bool = False) -> None:
+    def __init__(self, path: Path, *, by_direction: bool = False, limits: Limits = DEFAULT_LIMITS) -> None:
         self.path = path
         self.by_direction = by_direction
-        self.lock = threading.Lock()
+        self.limits = limits
+        self.lock = threading.Lock()  # the order in memory is that of the file
+        self.day = 0
+        self.counts: Counter[str] = Counter()  # of this day, by client
 
     def require_folder(self) -> None:
         """Raises OutputError if a file cannot be written there."""
         folder = self.path.parent
-        if not folder.is_dir() or self.path.is_dir() or not os.access(folder, os.W_OK):
+        is_writable = os.access(self.path, os.R_OK | os.W_OK) if self.path.exists() else os.access(folder, os.W_OK)
+        if not folder.is_dir() or not is_writable or (self.path.exists() and not self.path.is_file()):
             raise OutputError(
                 f"--suggestions {self.path} cannot be written", hint="name a file in a directory that can be written"
             )
@@ -43,54 +70,171 @@ class SuggestionFile:
         direction = f"{model.source.code}-{model.target.code}"
         return self.path.with_name(f"{self.path.stem}.{direction}{self.path.suffix}")
 
-    def recall(self, models: Sequence[ServedModel]) -> None:
-        """Adds earlier corrections to the memories of the models, which they overrule. Raises DataError."""
-        from nmt_cli.corpus.formats.inputs import CorpusFile  # readers, which few servers need
+    def recall(self, models: Sequence[ServedModel], report: Callable[[str], None]) -> None:
+        """Adds earlier suggestions to the memories of the models, which they overrule.
 
+        Reports lines that are none, and leaves them out. Raises DataError for a file that is no file of suggestions,
+        and for one in other languages.
+        """
         for model in models:
             path = self.find_path(model)
-            if model.memory is not None and path.is_file() and path.stat().st_size:
-                for pair in read_file(CorpusFile(path), model.card.languages):
-                    model.memory.add(pair.source, pair.target, find_tag_value(pair.tags, TagPurpose.REGISTER))
+            if path.is_file() and path.stat().st_size:
+                for suggestion in read_file(path, model.card.languages, report):
+                    learn_pair(model, suggestion)
 
-    def append(self, model: ServedModel, source: str, target: str, tags: TagSet = ()) -> None:
-        """Appends a pair, or one pair per line if both texts have equally many; the memory learns them.
+    def append(self, model: ServedModel, source: str, target: str, tags: TagSet = (), client: str = "") -> None:
+        """Keeps a suggestion, or one per line if both texts have equally many lines; the memory learns them.
 
-        Tags stand in a third column; with the first correction that has some, a file gets headings. Raises RequestError
-        for an empty text.
+        `client` is who sent it. Raises RequestError for what cannot be kept, of which nothing is written.
         """
-        if not (source.strip() and target.strip()):
-            raise RequestError(400, "a suggestion needs a text and its translation")
-        sources, targets = source.strip().splitlines(), target.strip().splitlines()
-        if len(sources) != len(targets):
-            sources, targets = [source], [target]
-        pairs = [(as_one_line(left), as_one_line(right)) for left, right in zip(sources, targets, strict=True)]
-        pairs = [pair for pair in pairs if all(pair)]
-        column = f"\t{' '.join(map(str, tags))}" if tags else ""
-        data = "".join(f"{left}\t{right}{column}\n" for left, right in pairs).encode("utf-8", "replace")
-        try:
-            with self.lock, self.open_file(self.find_path(model), with_tags=bool(tags)) as file:
-                size = os.fstat(file.fileno()).st_size
-                if size + len(data) > MOST_BYTES:
-                    raise RequestError(507, "the file of suggestions is full")
-                if size:
-                    file.seek(-1, os.SEEK_END)
-                    data = data if file.read(1) == b"\n" else b"\n" + data  # editors leave a last line without its end
-                file.write(data)
-        except OSError as error:
-            raise RequestError(507, "the file of suggestions cannot be written") from error
-        if model.memory is not None:
-            for left, right in pairs:
-                model.memory.add(left, right, find_tag_value(tags, TagPurpose.REGISTER))
+        suggestions = make_suggestions(source, target, tags, self.limits.suggestion)
+        with self.lock:
+            self.check_count(client, len(suggestions))
+            try:
+                self.write(self.find_path(model), model.card.languages, suggestions)
+            except OSError as error:
+                raise RequestError(507, "the file of suggestions cannot be written") from error
+            self.counts[client] += len(suggestions)
+            for suggestion in suggestions:
+                learn_pair(model, suggestion)
 
-    def open_file(self, path: Path, *, with_tags: bool) -> BinaryIO:
-        """Opens a file to append to, which begins with headings if some of its corrections have tags."""
-        if with_tags and not has_tags(path):
-            earlier = path.read_text(encoding="utf-8") if path.is_file() else ""
-            write_text(path, "\t".join(HEADINGS) + f"\n{earlier}")
-        return open(path, "ab+")
+    def check_count(self, client: str, number: int) -> None:
+        """Raises RequestError if a client sends more suggestions than it may on a day."""
+        day, most = int(time.time()) // DAY, self.limits.client_suggestions
+        if day != self.day:
+            self.day, self.counts = day, Counter()
+        if self.counts[client] + number > most:
+            wait = DAY - int(time.time()) % DAY
+            raise RequestError(429, f"this server keeps {most:,} suggestions of a client in a day", retry_after=wait)
+
+    def write(self, path: Path, languages: tuple[str, str], suggestions: Sequence[SuggestedPair]) -> None:
+        """Appends suggestions to a file. Raises RequestError if it is full or no file of them, and OSError."""
+        data = b"".join(suggestion.write() for suggestion in suggestions)
+        with open(path, "ab+", buffering=0) as file:
+            wait_for_lock(file)
+            end = find_end(file, languages)
+            if end == 0:
+                data = write_heading(languages) + data
+            elif read_at(file, end - 1, 1) != b"\n":  # editors leave a last line without its end
+                data = b"\n" + data
+            if end + len(data) > self.limits.suggestions:
+                raise RequestError(507, "the file of suggestions is full")
+            write_whole(file, end, data)
+
+
+def make_suggestions(source: str, target: str, tags: TagSet, longest: int) -> list[SuggestedPair]:
+    """Returns the suggestions that a text and its translation are: one, or one per line if both have equally many.
+
+    Blank lines of both are left out. Raises RequestError for a text on one side alone, and for one of more than
+    `longest` characters.
+    """
+    sources, targets = source.strip().splitlines(), target.strip().splitlines()
+    if len(sources) != len(targets):
+        sources, targets = [source], [target]
+    pairs = [(as_one_line(left), as_one_line(right)) for left, right in zip(sources, targets, strict=True)]
+    pairs = [pair for pair in pairs if any(map(make_memory_key, pair))]
+    if not pairs or not all(make_memory_key(text) for pair in pairs for text in pair):
+        raise RequestError(400, "a suggestion needs a text and its translation")
+    length = max(len(text) for pair in pairs for text in pair)
+    if length > longest:
+        raise RequestError(413, f"a text of {format_count(length, 'character')}; suggestions have at most {longest:,}")
+    return [SuggestedPair(*pair, tags) for pair in pairs]
 
 
 def as_one_line(text: str) -> str:
     """Returns a text in which single blanks replace control characters, which the terminals of readers would obey."""
-    return " ".join(re.sub(CONTROLS, " ", text).split())
+    return " ".join(re.sub(CONTROLS, " ", replace_surrogates(text)).split())
+
+
+def learn_pair(model: ServedModel, suggestion: SuggestedPair) -> None:
+    """Adds a suggestion to the memory of a model, where it has one."""
+    if model.memory is not None:
+        source, target, tags = suggestion
+        model.memory.add(source, target, find_tag_value(tags, TagPurpose.REGISTER))
+
+
+def read_file(path: Path, languages: tuple[str, str], report: Callable[[str], None]) -> Iterator[SuggestedPair]:
+    """Yields the suggestions in a file; reports lines that are none. Raises DataError, as `SuggestionFile.recall`."""
+    damaged = 0
+    with path.open("rb") as file:
+        head = file.readline(MAXIMUM_LINE)
+        if not is_cut_heading(head, languages):
+            require_heading(head, languages, path)
+        for number, suggestion in read_suggestions(file):
+            if suggestion is not None:
+                yield suggestion
+            elif (damaged := damaged + 1) <= SHOWN:
+                report(f"{path}, line {number:,}: no suggestion, or a part of one; it is left out")
+    if damaged > SHOWN:
+        report(f"{path}: {format_count(damaged, 'line')} that are no suggestions; they are left out")
+
+
+def require_heading(line: bytes, languages: tuple[str, str], path: Path) -> None:
+    """Raises DataError unless the first line of a file names these languages of suggestions."""
+    declared = parse_heading(line)
+    if declared is None:
+        raise DataError(
+            f"{path} does not begin as a file of suggestions does",
+            hint=f"answer from it with --tm {path}, and name a new file for suggestions",
+        )
+    if not are_same_languages(declared, languages):
+        raise DataError(
+            f"{path} has suggestions from {declared[0]} to {declared[1]}, but the model translates {languages[0]} to "
+            f"{languages[1]}",
+            hint="name another file for suggestions",
+        )
+
+
+def is_cut_heading(line: bytes, languages: tuple[str, str]) -> bool:
+    """Whether a line is a part of a heading, of which a process that was killed could write no more."""
+    return not line.endswith(b"\n") and write_heading(languages).startswith(line)
+
+
+def find_end(file: FileIO, languages: tuple[str, str]) -> int:
+    """Returns where the complete lines of a file end. Raises RequestError if it is no file of suggestions any more."""
+    size = os.fstat(file.fileno()).st_size
+    if not S_ISREG(os.fstat(file.fileno()).st_mode):
+        raise RequestError(507, "the file of suggestions cannot be written")
+    head, line_end, _ = read_at(file, 0, LONGEST_HEADING).partition(b"\n")
+    if not size or is_cut_heading(head + line_end, languages):
+        return 0
+    declared = parse_heading(head)
+    if declared is None or not are_same_languages(declared, languages):
+        raise RequestError(507, "the file of suggestions is another one now")
+    if size == len(head) or read_at(file, size - 1, 1) == b"\n":
+        return size
+    tail = read_at(file, max(0, size - MAXIMUM_LINE), MAXIMUM_LINE).rpartition(b"\n")[2]
+    return size if parse_suggestion(tail) is not None else size - len(tail)
+
+
+def read_at(file: FileIO, position: int, count: int) -> bytes:
+    """Returns `count` bytes from a position on, or fewer at the end of the file."""
+    file.seek(position)
+    parts: list[bytes] = []
+    while count > 0 and (part := file.read(count)):
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)
+
+
+def write_whole(file: FileIO, end: int, data: bytes) -> None:
+    """Ends a file at `end` and appends the data, all of it or nothing. Raises OSError."""
+    try:
+        file.truncate(end)
+        left = data
+        while left:
+            left = left[file.write(left) :]
+        os.fsync(file.fileno())  # where a full disk is noticed late
+    except OSError:
+        with suppress(OSError):
+            file.truncate(end)
+        raise
+
+
+def wait_for_lock(file: IO[bytes]) -> None:
+    """Locks a file against other servers until it is closed. Raises OSError if one holds it for long."""
+    for _ in range(LOCK_TRIES):
+        if acquire_system_lock(file.fileno()) is not False:
+            return
+        time.sleep(LOCK_SECONDS)
+    raise BlockingIOError("another process holds the file of suggestions")

@@ -12,6 +12,12 @@ from nmt_cli.text.characters import DIRECTION_MARKS
 CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # as text: compiled at its first use
 # Line ends of Unicode, and marks that turn the direction of what follows, so that a name may be read as another.
 TURNS = rf"[\u2028\u2029{DIRECTION_MARKS}]"
+SURROGATES = "[\ud800-\udfff]"  # as text, too
+
+
+def replace_surrogates(text: str) -> str:
+    """Returns `text` with U+FFFD for each half of a character, which JSON can escape but UTF-8 cannot encode."""
+    return text if text.isascii() else re.sub(SURROGATES, "\ufffd", text)
 
 
 def escape_controls(text: str) -> str:

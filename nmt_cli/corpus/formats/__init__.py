@@ -17,6 +17,7 @@ from nmt_cli.corpus.formats.po import PoReader
 from nmt_cli.corpus.formats.reader import Reader
 from nmt_cli.corpus.formats.sgm import SgmReader
 from nmt_cli.corpus.formats.spreadsheet import SpreadsheetReader
+from nmt_cli.corpus.formats.suggestions import SuggestionsReader
 from nmt_cli.corpus.formats.tmx import TmxReader
 from nmt_cli.corpus.formats.tsv import TsvReader
 from nmt_cli.corpus.formats.usfm import UsfmReader
@@ -30,6 +31,7 @@ READERS: dict[str, type[Reader]] = {
     "tsv": TsvReader,
     "csv": CsvReader,
     "jsonl": JsonLinesReader,
+    "suggestions": SuggestionsReader,
     "xlsx": SpreadsheetReader,
     "ods": SpreadsheetReader,
     "tmx": TmxReader,

@@ -6,6 +6,7 @@ plugins of OmegaT require.
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.formats import DOCUMENTS, FORMATS
 from nmt_cli.plugins import list_plugins
-from nmt_cli.server.calls import Call, Values
+from nmt_cli.server.calls import Call, Values, find_address, find_secret
 from nmt_cli.server.errors import RequestError, explain_missing
 from nmt_cli.server.glossaries import read_terms
 from nmt_cli.server.paths import BOTH, GET, ServedPath
@@ -166,7 +167,9 @@ async def keep_suggestion(call: Call) -> Any:
     source, target = values.read_text("q"), values.read_text("s")
     register = choose_register(model, values.read_text("formality", default="default"))
     service.check_lines([source, target])
-    service.suggestions.append(model, source, target, (*model.tags, *map(parse_tag_name, register)))
+    tags = (*model.tags, *map(parse_tag_name, register))
+    client = service.admission.name_client(find_secret(call), find_address(call.request))
+    await asyncio.to_thread(service.suggestions.append, model, source, target, tags, client)
     return {"success": True}
 
 

@@ -77,13 +77,16 @@ class TranslationMemory:
         key, target = make_memory_key(source), target.strip()
         if not (key and target):
             return
-        is_new = key not in self.targets
-        self.targets[key] = target
-        for index in self.indexes if is_new else ():
-            index.add(key)
+        new = {key: target}
         for sign in IN_WORD:
             if sign in key:  # as catalogues that declare their sign have their menus translated
-                self.targets.setdefault(move_to_word(key, sign, ()), target)
+                moved = move_to_word(key, sign, ())
+                new.setdefault(moved, self.targets.get(moved, target))
+        added = [source for source in new if source not in self.targets]
+        self.targets |= new
+        for index in self.indexes:
+            for source in added:  # whenever an index is built, it has the same sources in the same order
+                index.add(source)
 
     def update(self, other: TranslationMemory) -> None:
         """Adds all pairs of another memory, which overrule earlier ones."""

@@ -173,6 +173,15 @@ def test_typed_faces_are_emoji_that_stand_for_no_word(face: str) -> None:
     assert span.text == face and span.is_extracted
 
 
+@pytest.mark.parametrize(
+    "text", ["I like it \ufffd, Tom", "\ufffd\ufffd", "I don\ufffdt know.", "Hello 😀\ufffd", "DONE\ufffd 12"]
+)
+def test_half_of_an_emoji_is_taken_out_wherever_it_stands(text: str) -> None:
+    spans = find_spans(text)
+    assert all(span.is_extracted for span in spans if "\ufffd" in span.text)
+    assert "".join(span.text for span in spans).count("\ufffd") == text.count("\ufffd")
+
+
 @pytest.mark.parametrize("text", ["Note: /home", "5:3", "a:b", "(see:)", "XDR", "x = (y)", "He said:(no)"])
 def test_other_marks_are_no_faces(text: str) -> None:
     assert not any(span.is_extracted for span in find_spans(text))
