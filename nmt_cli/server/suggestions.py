@@ -18,7 +18,6 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import IO
 
-from nmt_cli.corpus.formats.input_stream import MAXIMUM_LINE
 from nmt_cli.corpus.formats.suggestions import (
     SuggestedPair,
     parse_heading,
@@ -33,6 +32,7 @@ from nmt_cli.server.errors import RequestError
 from nmt_cli.server.limits import DEFAULT_LIMITS, Limits
 from nmt_cli.server.models import ServedModel
 from nmt_cli.text.escapes import CONTROLS, replace_surrogates
+from nmt_cli.text.line_parts import MAXIMUM_LINE
 from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.memory.lookup import make_memory_key

@@ -14,11 +14,11 @@ import json
 from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple
 
-from nmt_cli.corpus.formats.input_stream import MAXIMUM_LINE
 from nmt_cli.corpus.formats.reader import Reader, Row
 from nmt_cli.errors import DataError, NmtError
 from nmt_cli.languages.codes import are_same_languages
 from nmt_cli.text.escapes import replace_surrogates
+from nmt_cli.text.line_parts import MAXIMUM_LINE
 from nmt_cli.text.tags import TagSet, merge_tags, parse_tag_name, reverse_tags
 
 FORMAT = "nmt suggestions 1"

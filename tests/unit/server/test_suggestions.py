@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from nmt_cli.api.memory import load_memory
 from nmt_cli.api.translator import LoadedTranslator
-from nmt_cli.corpus.formats.input_stream import MAXIMUM_LINE
 from nmt_cli.corpus.formats.suggestions import SuggestedPair, write_heading
 from nmt_cli.errors import DataError, OutputError
 from nmt_cli.languages.codes import find_language
@@ -24,6 +23,7 @@ from nmt_cli.server.limits import Limits
 from nmt_cli.server.models import ModelPool, ServedModel
 from nmt_cli.server.service import Service
 from nmt_cli.server.suggestions import SuggestionFile
+from nmt_cli.text.line_parts import MAXIMUM_LINE
 from nmt_cli.translation.memory.lookup import TranslationMemory
 from support.fakes import FakeTranslator, make_card
 from support.served import Client, make_pool
