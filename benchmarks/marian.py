@@ -1,12 +1,11 @@
 """Speed of `nmt translate` beside Marian 1.12: the same pieces and sentences, equally long outputs, 8 bits, one core.
 
-    python benchmarks/marian.py --model MODEL --transformer TRANSFORMER --data PREPARED --work DIR [--rounds 3]
+    python benchmarks/marian.py --model MODEL --data PREPARED --work DIR [--rounds 3]
 
 Marian's networks have random weights: they cannot end a sentence, and write as many tokens per source token as MODEL.
 They are a GRU of 256 and 512 units, a Transformer of width 256 with 3 + 3 layers, and the student of 6 + 2 layers with
-SSRU. Only TRANSFORMER, of the same shape and with the subwords of MODEL, has learned to end: ours and, exported, in 32
-bits, Marian's. The shortlist is made of the lexicon of `nmt train`. In turn, in one run; the start, which is the time
-of one line, is subtracted. Seconds are the processors' own.
+SSRU. The shortlist is made of the lexicon of `nmt train`. In turn, in one run; the start, which is the time of one
+line, is subtracted. Seconds are the processors' own.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ import numpy as np
 from bench import NMT, Cost, make_parser, measure_command, run_in_turn, write_lines
 from sentencepiece import SentencePieceProcessor
 
-import nmt_cli as nmt
 from nmt_cli.arrays.special_ids import END
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.sides import SentencePair
@@ -45,7 +43,7 @@ NETWORKS = {
 }
 FLOAT = {"GRU"}  # which crashes in 8 bits
 UNCHECKED = ("--no-check", "--no-repair")  # Marian checks nothing
-OURS = ("nmt", "nmt with checks", "nmt Transformer")
+OURS = ("nmt", "nmt with checks")
 ONE_UPDATE = "--after 1u --disp-freq 1u --save-freq 1u --mini-batch 16 --maxi-batch 1 --overwrite --seed 1".split()
 ONE_CORE = "--cpu-threads 1 --workspace 300".split()
 DECODING = "--mini-batch 64 --maxi-batch 100 --maxi-batch-sort src --no-spm-decode --quiet --quiet-translation".split()
@@ -54,7 +52,6 @@ TRAINED = 64  # pairs, for random weights
 NEVER = -1e4  # the bias of the end of a sentence
 STARTS = 3  # of which the least counts
 PROCESSORS = attrgetter("processors")
-LONGEST = 3.0  # tokens per source token of a network that ends sentences
 
 
 class Marian:
@@ -122,19 +119,11 @@ def write_shortlist(path: Path, subwords: Sequence[SentencePieceProcessor], pair
     return write_lines(path, (f"{target.id_to_piece(t)} {source.id_to_piece(s)} {p:.6f}" for t, s, p in rows))
 
 
-def make_commands(
-    marian: Marian, model: Path, transformer: Path | None, beam: int, longest: float
-) -> dict[str, Sequence[str]]:
+def make_commands(marian: Marian, model: Path, beam: int, longest: float) -> dict[str, Sequence[str]]:
     """Returns our commands, and those of Marian's networks with and without a shortlist."""
     commands: dict[str, Sequence[str]] = dict(
-        zip(OURS, [make_ours(model, beam, *UNCHECKED), make_ours(model, beam)], strict=False)
+        zip(OURS, [make_ours(model, beam, *UNCHECKED), make_ours(model, beam)], strict=True)
     )
-    if transformer is not None:
-        exported = marian.work / "exported"
-        if not exported.exists():
-            nmt.export(transformer, exported, "marian")
-        commands[OURS[-1]] = make_ours(transformer, beam, *UNCHECKED)
-        commands["the same, Marian"] = marian.make_command(["-c", str(exported / "decoder.yml")], beam, LONGEST)
     for name in NETWORKS:
         commands[name] = marian.make_decoder(name, beam, longest, None)
         commands[f"{name}, shortlist"] = marian.make_decoder(name, beam, longest, marian.work / "lexicon")
@@ -172,7 +161,7 @@ def print_rates(
 
 
 def main() -> None:
-    parser = make_parser(__doc__, "model", "transformer", "data", "work", "rounds", "sentences")
+    parser = make_parser(__doc__, "model", "data", "work", "rounds", "sentences")
     parser.add_argument("--marian", type=Path, default=Path("marian"), help="virtual environment, made if missing")
     parser.add_argument("--beam", type=int, default=1, help="hypotheses kept at each step")
     parser.set_defaults(rounds=3, sentences=400)
@@ -192,7 +181,7 @@ def main() -> None:
     translated = work / "translated"
     measure_command(make_ours(options.model, options.beam), lines, output=translated)
     longest = count_tokens(translated, target) / sum(len(source.encode(line)) + 1 for line in lines)
-    commands = make_commands(marian, options.model, options.transformer, options.beam, longest)
+    commands = make_commands(marian, options.model, options.beam, longest)
     outputs = {name: work / f"{name}-{options.beam}" for name in commands}
     first = {name: partial(measure_command, command, lines[:1]) for name, command in commands.items()}
     starts = {name: min(runs, key=PROCESSORS) for name, runs in run_in_turn(first, STARTS).items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from nmt_cli.api.options.arguments import PathLike, explain_os_errors
 from nmt_cli.errors import OptionError
@@ -13,7 +13,7 @@ from nmt_cli.errors import OptionError
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelDirectory
 
-ExportFormat = Literal["ctranslate2", "marian", "page"]
+ExportFormat = Literal["ctranslate2", "page"]
 
 
 @explain_os_errors
@@ -41,7 +41,7 @@ def export_model(
     return Path(output)
 
 
-def describe_exported_tags(model: Path, format: ExportFormat) -> str:
+def describe_exported_tags(model: Path) -> str:
     """Returns how another program asks an exported model for its tags; empty if it has none."""
     from nmt_cli.runtime.model_directory import read_card
     from nmt_cli.text.tags import parse_tag_name
@@ -49,20 +49,22 @@ def describe_exported_tags(model: Path, format: ExportFormat) -> str:
     pieces = [parse_tag_name(name).piece for name in read_card(model).tags]
     if not pieces:
         return ""
-    if format == "marian":
-        return f"Marian cannot ask for {' '.join(pieces)}: it translates as without a tag"
     return f"to ask for a tag, put it in front of the pieces of a source: {' '.join(pieces)}"
 
 
 def choose_writer(format: ExportFormat, assets: Path | None) -> Callable[[ModelDirectory, Path], None]:
-    """Returns the function that writes a format. Raises OptionError for assets of no page, or for a page without."""
+    """Returns the function that writes a format.
+
+    Raises OptionError for a format that nmt does not write, for assets of no page, and for a page without.
+    """
+    if format not in get_args(ExportFormat):
+        raise OptionError(f"nmt writes no {format}", hint=f"it writes {' and '.join(get_args(ExportFormat))}")
     from nmt_cli.runtime.browser.page_export import find_assets, write_page
     from nmt_cli.runtime.ctranslate2_export import write_ctranslate2  # numpy, which `nmt --help` does not need
-    from nmt_cli.runtime.marian_export import write_marian
 
     if (format == "page") != (assets is not None):
         hint = "nmt translate --export page -o FOLDER --set assets=ASSETS, a folder with what docs/page.md lists"
         raise OptionError("--export page takes assets, and no other format does", hint=hint)
     if assets is not None:
         return partial(write_page, assets=find_assets(assets))
-    return write_marian if format == "marian" else write_ctranslate2
+    return write_ctranslate2

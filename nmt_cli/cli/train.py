@@ -24,7 +24,6 @@ from nmt_cli.cli.training_screen import TrainingScreen
 from nmt_cli.errors import ExitCode
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.watcher import Watcher, Watchers
 from nmt_cli.workers.choice import RayConfig
 
 RUNS_HELP = (
@@ -33,7 +32,6 @@ RUNS_HELP = (
 )
 STAGES_HELP = "Keep the helper models and the synthetic pairs in the model directory."
 CORRECTIONS_HELP = "File of corrected translations: --model learns them, and is replaced if it is better for it."
-SERVE_HELP = "Show the learning curves live in a browser, at [HOST:]PORT while training runs."
 LOG_HELP = "Seconds between lines of progress if the output is not a terminal; 0 for only one line per epoch."
 
 
@@ -56,7 +54,6 @@ def train(
     ] = False,
     keep_stages: Annotated[bool, declare_option("--keep-stages", STAGES_HELP, "Synthetic pairs")] = False,
     runs: Annotated[int, declare_option("--runs", RUNS_HELP, "Optimisation", min=1)] = 1,
-    serve: Annotated[str | None, declare_option("--serve", SERVE_HELP, "Output")] = None,
     tensorboard: Annotated[
         Path | None, declare_option("--tensorboard", "Directory for TensorBoard logs.", "Output")
     ] = None,
@@ -90,8 +87,8 @@ def train(
         return
     loading = partial(screen.show_status, "starting TensorFlow")
     with catch_stop_signals() as stop, TrainingScreen(screen, stop, log_every) as shown:
-        with explain_interruption(screen, stop, request), show_curves(shown, serve) as watcher:
-            outcome = run_training(request, watcher, loading)
+        with explain_interruption(screen, stop, request):
+            outcome = run_training(request, shown, loading)
     shown.show_outcome(outcome, request, was_stopped=bool(stop.signal))
     if as_json and outcome is not None:
         typer.echo(json.dumps(outcome.to_mapping(model) | explicit.origin_entry, ensure_ascii=False))
@@ -114,20 +111,6 @@ def learn(screen: Screen, request: TrainRequest, corrections: Path, log_every: f
         typer.echo(json.dumps(lesson.to_mapping(), ensure_ascii=False))
     if not lesson.is_accepted:
         raise typer.Exit(ExitCode.CHECK_FAILED)
-
-
-@contextmanager
-def show_curves(shown: TrainingScreen, address: str | None) -> Iterator[Watcher]:
-    """Serves the curves of a training at an address, if there is one; yields the watcher of screen and curves."""
-    if address is None:
-        yield shown
-        return
-    from nmt_cli.api.live_curves import LiveCurves, serve_curves  # a server, which few trainings ask for
-
-    curves = LiveCurves()
-    with serve_curves(curves, address) as url:
-        shown.screen.say(f"learning curves: {url}")
-        yield Watchers(shown, curves)
 
 
 @contextmanager

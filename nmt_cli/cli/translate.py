@@ -153,7 +153,7 @@ def export_to(
         screen.say(f"{output}/: {models[0]} as a page; open {output}/index.html, from disk or from any web server")
     else:
         screen.say(f"{output}/: {models[0]} for {format}, with the SentencePiece models that make its pieces")
-        if remark := describe_exported_tags(models[0], format):
+        if remark := describe_exported_tags(models[0]):
             screen.say(remark)
 
 

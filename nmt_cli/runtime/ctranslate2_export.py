@@ -1,7 +1,7 @@
 """Writes a Transformer in the format of CTranslate2 (4.x), which LibreTranslate, Argos and others load.
 
 Needs neither CTranslate2 nor Keras. Kernels are (inputs, outputs) with us, and outputs first there. Letters: E width, H
-heads, D width of a head, V vocabulary.
+heads, D width of a head, V vocabulary, P positions.
 """
 
 from __future__ import annotations
@@ -13,16 +13,12 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from nmt_cli.arrays.special_ids import PAD, START
 from nmt_cli.arrays.types import FloatArray
+from nmt_cli.errors import OptionError
 from nmt_cli.files import write_json
-from nmt_cli.runtime.exported_weights import (
-    read_embeddings,
-    read_output_bias,
-    read_positions,
-    refuse_layers,
-    write_tokenizers,
-)
 from nmt_cli.runtime.model_directory import WEIGHTS, ModelCard, ModelDirectory
+from nmt_cli.text.tokenizer import Tokenizer
 
 BINARY_VERSION, NAME, REVISION = 6, "TransformerSpec", 7
 POSITIONS = 512  # that are written; CTranslate2 translates no longer texts
@@ -37,13 +33,15 @@ CONFIG = {
     "multi_query_attention": False,
     "unk_token": "<unk>",
 }
+NEVER = -1e9  # the bias of ids that are no next token
 Variables = dict[str, Any]
+Weights = Mapping[str, FloatArray]
 
 
 def write_ctranslate2(model: ModelDirectory, directory: Path) -> None:
     """Writes a model into an empty directory. Raises OptionError for one whose layers CTranslate2 lacks."""
     card = model.card
-    refuse_layers(card, "CTranslate2")
+    refuse_layers(card)
     weights = np.load(model.directory / WEIGHTS)
     with (directory / "model.bin").open("wb") as file:
         write_variables(file, make_variables(card, weights))
@@ -54,7 +52,7 @@ def write_ctranslate2(model: ModelDirectory, directory: Path) -> None:
         write_json(directory / f"{side}_vocabulary.json", tokenizer.spell_pieces(range(sizes[side])))  # type: ignore[arg-type]
 
 
-def make_variables(card: ModelCard, weights: Mapping[str, FloatArray]) -> Variables:
+def make_variables(card: ModelCard, weights: Weights) -> Variables:
     """Returns the variables of the format by name; text is the name of an equal variable."""
     network, size = card.network, card.vocabularies["target"]
     embeddings = read_embeddings(card, weights)
@@ -79,7 +77,7 @@ def make_variables(card: ModelCard, weights: Mapping[str, FloatArray]) -> Variab
     return variables
 
 
-def make_stack(side: str, network: Mapping[str, Any], weights: Mapping[str, FloatArray]) -> Variables:
+def make_stack(side: str, network: Mapping[str, Any], weights: Weights) -> Variables:
     """Returns the variables of the encoder or the decoder, but for its embeddings."""
     variables: Variables = {
         f"{side}/activation": np.int8(0),
@@ -102,7 +100,7 @@ def make_stack(side: str, network: Mapping[str, Any], weights: Mapping[str, Floa
     return variables
 
 
-def make_attention(name: str, weights: Mapping[str, FloatArray], ours: str, joined: list[list[str]]) -> Variables:
+def make_attention(name: str, weights: Weights, ours: str, joined: list[list[str]]) -> Variables:
     """Returns the variables of an attention, whose kernels (E, H, D) stand below each other where they are `joined`."""
     output = weights[f"{ours}_attention/attention_output/kernel"]
     width = output.shape[-1]
@@ -115,7 +113,7 @@ def make_attention(name: str, weights: Mapping[str, FloatArray], ours: str, join
     return variables
 
 
-def make_norm(name: str, weights: Mapping[str, FloatArray], ours: str) -> Iterator[tuple[str, FloatArray]]:
+def make_norm(name: str, weights: Weights, ours: str) -> Iterator[tuple[str, FloatArray]]:
     for part in ("gamma", "beta"):
         yield f"{name}/{part}", weights[f"{ours}/{part}"]
 
@@ -138,3 +136,59 @@ def write_variables(file: BinaryIO, variables: Variables) -> None:
 def pack_text(text: str) -> bytes:
     """Returns a text with its length and the zero at its end."""
     return struct.pack("H", len(text) + 1) + text.encode() + b"\0"
+
+
+def refuse_layers(card: ModelCard) -> None:
+    """Raises OptionError for a network, or a way to read text, that CTranslate2 does not have."""
+    tokenizer, train = card.tokenizer, "nmt train --architecture transformer"
+    refusals = {
+        "has layers that are recurrent": (card.network["architecture"] != "transformer", train),
+        "reads pictures": (card.has_pictures, "a model of text"),
+        "scores directions alone (--set fixed-norm=true)": (
+            card.network["fixed_norm"],
+            f"{train} --set fixed-norm=false",
+        ),
+        "has words or lower case as subwords, which SentencePiece alone does not make": (
+            tokenizer["kind"] == "word" or tokenizer["lowercase"],
+            "nmt prepare --tokenizer unigram",
+        ),
+    }
+    for reason, (holds, way) in refusals.items():
+        if holds:
+            raise OptionError(f"CTranslate2 cannot run this model, which {reason}", hint=f"it can run another: {way}")
+
+
+def read_embeddings(card: ModelCard, weights: Weights) -> dict[str, FloatArray]:
+    """Returns the embeddings (V, E) of the encoder and of the decoder; the same if their vocabulary is joint."""
+    target = weights["network/target_embedding/embeddings"]
+    source = target if card.vocabularies["joint"] else weights["network/source_embedding/embeddings"]
+    return {"encoder": source, "decoder": target}
+
+
+def read_output_bias(weights: Weights) -> FloatArray:
+    """Returns the bias (V,) of the output layer, by which no sentence contains padding or a start."""
+    bias = weights["network/output/bias"].copy()
+    bias[[PAD, START]] = NEVER
+    return bias
+
+
+def read_positions(side: str, width: int, weights: Weights, count: int) -> FloatArray:
+    """Returns (P, E) of the encoder or the decoder, of which there are `count`; learned ones go on with their last."""
+    learned = weights.get(f"network/{side}/positions/table/embeddings")
+    return make_sinusoids(width, count) if learned is None else learned[np.minimum(np.arange(count), len(learned) - 1)]
+
+
+def make_sinusoids(width: int, count: int) -> FloatArray:
+    """Returns (P, E): sine and cosine in turn, as `model.positions.Sinusoids` computes them."""
+    rates = np.power(10_000.0, -np.arange(0, width, 2) / width)
+    angles = np.arange(count)[:, None] * rates
+    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(count, width).astype(np.float32)
+
+
+def write_tokenizers(model: ModelDirectory, directory: Path) -> dict[str, Tokenizer]:
+    """Writes `source.spm` and `target.spm`, and returns the tokenizers by side."""
+    tokenizers = {"source": model.load_source().subwords, "target": model.load_target_tokenizer()}
+    subwords = {side: tokenizer for side, tokenizer in tokenizers.items() if tokenizer is not None}
+    for side, tokenizer in subwords.items():
+        (directory / f"{side}.spm").write_bytes(tokenizer.model)
+    return subwords

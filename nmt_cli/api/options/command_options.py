@@ -44,7 +44,7 @@ OPTIONS: Mapping[str, CommandOptions] = {
             *("tied", "dropout"),
             *("learning-rate", "label-smoothing", "metric", "runs", "placeholders", "mixed-precision"),
             *("noise", "word-dropout", "subword-sampling"),
-            *("replay", "synthetic", "reverse", "devices", "serve", "tensorboard", "json"),
+            *("replay", "synthetic", "reverse", "devices", "tensorboard", "json"),
         ),
     ),
     "translate": CommandOptions(

@@ -59,7 +59,7 @@ PREPARE = (
 STARTS_OVER = Refusal({"force"}, lambda v: v.resume, "starts over and --resume continues", "give one of them")
 NOT_LEARNED = {
     *("init_from", "replay", "replay_share", "synthetic", "time", "epoch_pairs", "average", "patience"),
-    *("force", "resume", "reverse", "runs", "keep_stages", "tensorboard", "serve"),
+    *("force", "resume", "reverse", "runs", "keep_stages", "tensorboard"),
 }
 TRAIN = (
     exclude(

@@ -240,7 +240,7 @@ def test_what_a_page_lacks_is_named(assets: Path) -> None:
         find_assets(assets)
 
 
-@pytest.mark.parametrize(("format", "folder"), [("page", None), ("marian", ".")])
+@pytest.mark.parametrize(("format", "folder"), [("page", None), ("ctranslate2", ".")])
 def test_only_a_page_takes_assets_and_it_needs_them(
     bundled: ModelDirectory, tmp_path: Path, format: Any, folder: str | None
 ) -> None:
