@@ -2,7 +2,7 @@
 
     python benchmarks/nearest.py eng-deu.ui.tsv --model MODEL --data PREPARED
 
-Segments are corrected one after the other, drawn as in `post_editing.py`, and each correction goes into a translation
+Segments are corrected one after the other, drawn at random, and each correction goes into a translation
 memory. After each hundred, the segments that nobody corrected and the test split of PREPARED are translated with it,
 once with `neighbours` and once without. A row is printed with scores, and seconds of the processor.
 """
@@ -10,10 +10,11 @@ once with `neighbours` and once without. A row is printed with scores, and secon
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 
-from bench import make_parser, read_pairs
-from post_editing import draw_segments
+from bench import Pair, make_parser, read_pairs
 
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.search.config import SearchConfig
@@ -21,6 +22,15 @@ from nmt_cli.translation.config import ModelRequest, RepairConfig
 from nmt_cli.translation.memory.lookup import TranslationMemory
 from nmt_cli.translation.memory.recall import RecallingMemory
 from nmt_cli.translation.translator import Translator
+
+
+def draw_segments(pairs: Sequence[Pair], count: int, corrections: int, seed: int) -> tuple[list[Pair], list[Pair]]:
+    """Returns the segments that are corrected, drawn from the first `count`, and the others; no source recurs."""
+    first = dict(reversed(pairs))  # of pairs with the same source, the first
+    segments = [(source, first[source]) for source in dict.fromkeys(source for source, _ in pairs)][:count]
+    drawn = set(Random(seed).sample(range(len(segments)), corrections))
+    corrected = [segment for number, segment in enumerate(segments) if number in drawn]
+    return corrected, [segment for number, segment in enumerate(segments) if number not in drawn]
 
 
 def main() -> None:

@@ -30,7 +30,6 @@ EXPORTS = {  # name: its module, and its name there
     "installed": ("nmt_cli.api.model_info", "describe_installed"),
     "prepare": ("nmt_cli.api.prepare", "prepare"),
     "train": ("nmt_cli.api.train", "train"),
-    "learn": ("nmt_cli.api.corrections.learn", "learn"),
     "evaluate": ("nmt_cli.api.evaluate", "evaluate"),
     "visualize": ("nmt_cli.api.visualize", "visualize"),
     "ModelInfo": ("nmt_cli.api.model_info", "ModelInfo"),

@@ -1,6 +1,5 @@
 from collections.abc import Mapping
 
-from nmt_cli.api.corrections.learn import learn
 from nmt_cli.api.evaluate import evaluate
 from nmt_cli.api.model_export import export_model as export
 from nmt_cli.api.model_info import ModelInfo
@@ -26,7 +25,6 @@ __all__ = [
     "export",
     "info",
     "installed",
-    "learn",
     "load",
     "prepare",
     "train",

@@ -62,7 +62,7 @@ LONGEST_FIRST = (
     *("test_cluster.py", "test_captions.py", "test_string_task.py", "test_export.py", "test_quantise.py"),
     *("test_recurrence.py", "test_translate_streams.py", "test_ray_executor.py", "test_seq2seq.py"),
     *("test_scheduled_sampling.py", "test_timed.py", "test_model_packages.py", "test_translate_lines.py"),
-    *("test_prepare.py", "test_frozen.py", "test_corrections.py"),
+    *("test_prepare.py", "test_frozen.py"),
 )
 
 

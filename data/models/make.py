@@ -16,6 +16,8 @@ tab-separated file of pairs in its direction, without which its test split is sc
 from __future__ import annotations
 
 import argparse
+import gzip
+import random
 import shutil
 import sys
 import tempfile
@@ -27,7 +29,6 @@ from typing import Any
 import numpy as np
 
 import nmt_cli as nmt
-from nmt_cli.api.corrections.replayed import OldPairs, write_sample
 from nmt_cli.api.startup import silent_tensorflow
 from nmt_cli.cli.status import make_example
 from nmt_cli.corpus.dataset import PreparedCorpus
@@ -56,7 +57,7 @@ from nmt_cli.text.wrapping import format_count
 HERE = Path(__file__).parent
 TEMPLATES = HERE / "templates"
 LARGEST = 12_000_000  # bytes of what translates, and of the weights for training
-REPLAYED = 4_000  # training pairs of the sample
+SAMPLED = {"train": 4_000, "dev": 1_000}  # pairs of the sample
 PAGES = ("README.md", "LICENSE", "pyproject.toml")
 METRICS = {"bleu4": "BLEU-4", "chrf": "chrF2"}
 
@@ -171,9 +172,18 @@ def add_training_files(model: Path, target: Path, corpus: PreparedCorpus) -> Non
 
     halves = ((name, array.astype(np.float16)) for name, array in read_arrays(model / WEIGHTS).items())
     write_arrays(target / WEIGHTS, halves)
-    pairs = OldPairs.read(corpus, read_card(target))
-    write_sample(target / SAMPLE, pairs.sample(REPLAYED, seed=1))
+    write_sample(target / SAMPLE, corpus)
     rewrite_card(target)
+
+
+def write_sample(path: Path, corpus: PreparedCorpus) -> None:
+    """Writes pairs of a corpus that whoever trains the model further can prepare, to replay them."""
+    generator, rows = random.Random(1), []
+    for split, most in SAMPLED.items():
+        pairs = list(zip(corpus.read_pairs(split), corpus.read_tags(split), strict=True))
+        for pair, tags in generator.sample(pairs, min(most, len(pairs))):
+            rows.append([split, *pair, *([" ".join(map(str, tags))] if tags else [])])
+    path.write_bytes(gzip.compress("".join("\t".join(row) + "\n" for row in rows).encode(), mtime=0))
 
 
 def measure_training_files(model: Path) -> int:

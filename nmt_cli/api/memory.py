@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from nmt_cli.translation.memory.lookup import TranslationMemory
 
 
-TAGS = "tags"  # the third column of a file of corrections that have tags
-HEADINGS = ("source", "target", TAGS)
+TAGS = "tags"  # the third column of a table whose pairs have tags
+HEADINGS = ["source", "target", TAGS]
 REGISTERS = ("formality", "register")  # other columns of tags, in any table
 LONGEST_HEADER = 10_000  # characters
 
@@ -97,15 +97,11 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
     return declared, pairs
 
 
-def has_tags(path: Path) -> bool:
-    """Whether a file begins with the headings of corrections that have tags."""
-    return read_headings(path) == list(HEADINGS)
-
-
 def find_tag_column(path: Path) -> str | None:
-    """Returns the heading of the column of tags in a table: that of corrections, or one that names registers."""
-    registers = (heading for heading in read_headings(path) if heading.lower() in REGISTERS)
-    return TAGS if has_tags(path) else next(registers, None)
+    """Returns the heading of the column of tags in a table: behind source and target, or one that names registers."""
+    headings = read_headings(path)
+    registers = (heading for heading in headings if heading.lower() in REGISTERS)
+    return TAGS if headings == HEADINGS else next(registers, None)
 
 
 def read_headings(path: Path) -> list[str]:

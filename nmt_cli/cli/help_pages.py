@@ -50,7 +50,7 @@ PAGES = {
             CommandExample("nmt train --epochs 5 --batch 128", "fewer epochs"),
             CommandExample("nmt train --time 30m", "the best network that fits the time"),
             CommandExample("nmt train --resume", "goes on after Ctrl-C or a crash"),
-            CommandExample("nmt train --corrections fixed.tsv", "a model learns corrections"),
+            CommandExample("nmt train --init-from eng-deu", "from the weights of another model"),
         ),
         headings=("Network", "Optimisation", "Noise", "Regularisation", "Fine-tuning", "Files", "Output"),
         is_short=True,

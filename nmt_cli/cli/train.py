@@ -21,7 +21,6 @@ from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cli.render import Screen
 from nmt_cli.cli.stopping import Stop, catch_stop_signals
 from nmt_cli.cli.training_screen import TrainingScreen
-from nmt_cli.errors import ExitCode
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.workers.choice import RayConfig
@@ -31,7 +30,6 @@ RUNS_HELP = (
     "becomes the model."
 )
 STAGES_HELP = "Keep the helper models and the synthetic pairs in the model directory."
-CORRECTIONS_HELP = "File of corrected translations: --model learns them, and is replaced if it is better for it."
 LOG_HELP = "Seconds between lines of progress if the output is not a terminal; 0 for only one line per epoch."
 
 
@@ -44,7 +42,6 @@ def train(
     translating: RayConfig,
     data: DataOption = Path("prepared"),
     model: ModelOption = Path("model"),
-    corrections: Annotated[Path | None, declare_option("--corrections", CORRECTIONS_HELP, "Fine-tuning")] = None,
     force: Force = False,
     resume: Annotated[
         bool, declare_option("--resume", "Continue from the last checkpoint, if there is one.", "Files")
@@ -82,9 +79,6 @@ def train(
         ray=translating.ray,
         cluster=os.environ.get("TF_CONFIG"),
     )
-    if corrections is not None:
-        learn(screen, request, corrections, log_every, as_json=as_json)
-        return
     loading = partial(screen.show_status, "starting TensorFlow")
     with catch_stop_signals() as stop, TrainingScreen(screen, stop, log_every) as shown:
         with explain_interruption(screen, stop, request):
@@ -94,23 +88,6 @@ def train(
         typer.echo(json.dumps(outcome.to_mapping(model) | explicit.origin_entry, ensure_ascii=False))
     if stop.signal:
         raise typer.Exit(128 + stop.signal)
-
-
-def learn(screen: Screen, request: TrainRequest, corrections: Path, log_every: float, *, as_json: bool) -> None:
-    """Has the model learn corrections, and says what came of it; exits with CHECK_FAILED if the model is not better."""
-    from nmt_cli.api.corrections.learn import learn_corrections
-
-    with catch_stop_signals() as stop, TrainingScreen(screen, stop, log_every) as shown:
-        try:
-            lesson = learn_corrections(request, corrections, shown)
-        except KeyboardInterrupt:
-            screen.warn(f"{request.model} is as it was: no corrections were learned")
-            raise typer.Exit(128 + (stop.signal or signal.SIGINT)) from None
-    screen.say(str(lesson))
-    if as_json:
-        typer.echo(json.dumps(lesson.to_mapping(), ensure_ascii=False))
-    if not lesson.is_accepted:
-        raise typer.Exit(ExitCode.CHECK_FAILED)
 
 
 @contextmanager

@@ -25,14 +25,11 @@ def name_package(name: str) -> str:
     return PREFIX + name.replace("-", "_")
 
 
-def name_successor(directory: Path) -> Path | None:
-    """Returns the directory that a package's model goes to when it learns; None if `directory` is in no package.
-
-    It has the model's name, by which it is found before the package.
-    """
+def name_packaged(directory: Path) -> str | None:
+    """Returns the name of a package's model; None if `directory` is in no package."""
     package = directory.parent.name
     is_packaged = directory.name == MODEL and package.startswith(PREFIX)
-    return Path(package.removeprefix(PREFIX).replace("_", "-")) if is_packaged else None
+    return package.removeprefix(PREFIX).replace("_", "-") if is_packaged else None
 
 
 def find_model(path: Path) -> Path:

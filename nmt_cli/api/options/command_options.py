@@ -37,7 +37,7 @@ OPTIONS: Mapping[str, CommandOptions] = {
     "train": CommandOptions(
         everyday=(
             *("data", "model", "epochs", "time", "batch", "architecture", "attention", "patience"),
-            *("init-from", "corrections", "resume", "seed", "force", "config", "set", "quiet", "verbose"),
+            *("init-from", "resume", "seed", "force", "config", "set", "quiet", "verbose"),
         ),
         others=(
             *("embedding", "units", "layers", "heads", "cell", "bidirectional", "input-feeding"),

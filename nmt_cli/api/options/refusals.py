@@ -57,16 +57,7 @@ PREPARE = (
     Refusal({"keep"}, lambda v: reads_pictures(v) and "empty" in v.keep, "empty: a caption needs a picture", FOR_TEXT),
 )
 STARTS_OVER = Refusal({"force"}, lambda v: v.resume, "starts over and --resume continues", "give one of them")
-NOT_LEARNED = {
-    *("init_from", "replay", "replay_share", "synthetic", "time", "epoch_pairs", "average", "patience"),
-    *("force", "resume", "reverse", "runs", "keep_stages", "tensorboard"),
-}
 TRAIN = (
-    exclude(
-        NOT_LEARNED,
-        "corrections",
-        "leave it out: a model that learns corrections starts from itself, and replays pairs of --data",
-    ),
     STARTS_OVER,
     exclude({"epochs"}, "time", "give one of them: the time decides how many epochs fit"),
     exclude({"batch"}, "batch_tokens", "give one of them: a batch is counted in sentences or in tokens"),

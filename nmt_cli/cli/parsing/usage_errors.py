@@ -26,7 +26,7 @@ OTHER_COMMANDS = {
     "score": "nmt evaluate, or nmt translate --score for given translations",
     "test": "nmt evaluate",
     "predict": "nmt translate",
-    "learn": "nmt train --corrections FILE",
+    "learn": "nmt train; with --init-from MODEL, from the weights of another",
     "export": "nmt translate --export ctranslate2 -o FOLDER",
 }
 OTHER_OPTIONS = {

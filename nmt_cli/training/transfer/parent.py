@@ -24,7 +24,7 @@ from nmt_cli.errors import DamagedError
 from nmt_cli.files import hash_file
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.model.vocabularies import Vocabularies
-from nmt_cli.runtime.installed_models import name_successor
+from nmt_cli.runtime.installed_models import name_packaged
 from nmt_cli.runtime.model_directory import WEIGHTS, ModelDirectory
 from nmt_cli.text.tags import parse_tag_name
 from nmt_cli.text.tokenizer import Tokenizer
@@ -165,7 +165,7 @@ def start_from_parent(network: Seq2Seq, corpus: PreparedCorpus, model: ModelDire
     arrays, rows = ParentWeights.load(model).adapt_weights(corpus, seed)
     assign_weights(network, arrays, path)
     return ParentInfo(
-        name=(name_successor(model.directory) or model.directory).name,
+        name=name_packaged(model.directory) or model.directory.name,
         source_language=model.card.source_language,
         target_language=model.card.target_language,
         weights=hash_file(path),
