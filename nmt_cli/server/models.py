@@ -13,7 +13,6 @@ from nmt_cli.api.translator import LoadedTranslator
 from nmt_cli.errors import NmtError, OptionError
 from nmt_cli.files import FileState, read_state
 from nmt_cli.languages.codes import KnownLanguage, find_code, find_language, find_language_tag, find_variety
-from nmt_cli.runtime.installed_models import name_successor
 from nmt_cli.runtime.model_directory import CARD, ModelCard, ModelDirectory, read_card
 from nmt_cli.server.errors import RequestError
 from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags, parse_tag_name
@@ -43,7 +42,6 @@ class ServedModel:
     last_used: float = 0.0  # by a monotonic clock
     memory: TranslationMemory | None = None  # of this direction
     tags: TagSet = ()  # of its languages, where the model in its directory has several directions
-    successor: Path | None = None  # where a package's model will be once it has learned corrections
 
     def find_memory(self, tags: Iterable[str] = ()) -> TranslationMemory | None:
         """Returns the memory for requests with these tags, if there is one."""
@@ -63,10 +61,7 @@ class ServedModel:
         files = ModelDirectory(directory, card, card.default_precision).files
         size = sum((directory / name).stat().st_size for name in files if (directory / name).is_file())
         source, target = find_language(card.source_language), find_language(card.target_language)
-        successor = name_successor(directory)
-        if successor is not None and (successor / CARD).is_file():  # the package was asked for by its path
-            successor = None
-        return cls(directory, card, source, target, size + LOADED_EXTRA, state, successor=successor)
+        return cls(directory, card, source, target, size + LOADED_EXTRA, state)
 
     def list_directions(self) -> list[ServedModel]:
         """Returns a model for each pair of languages of the card, the usual one first; they share a translator."""
@@ -157,9 +152,6 @@ class ModelPool:
         with self.lock:
             model.last_used = time.monotonic()
             twins = [other for other in self.models if other.directory == model.directory]
-            if model.successor is not None and (model.successor / CARD).is_file():
-                for twin in twins:
-                    twin.directory, twin.successor, twin.state = model.successor, None, None
             state = read_state(model.directory / CARD)
             if model.translator is None:
                 self.make_room(model)

@@ -149,6 +149,16 @@ def test_a_model_knows_what_its_training_text_looked_like(model: Path) -> None:
     assert {"b", "a", "d", "e"} <= profile.source.characters
 
 
+def test_a_model_that_an_earlier_version_taught_corrections_still_translates(model: Path) -> None:
+    """It keeps them, and the model that it was before."""
+    copytree(model, model / "previous")
+    (model / "corrections.tsv").write_text("bade\tgiko\n", encoding="utf-8")
+    checksums = ModelDirectory.load(model).card.checksums | {"corrections.tsv": hash_file(model / "corrections.tsv")}
+    change_card(model, checksums=checksums, parent={"name": "previous", "weights": "0" * 64})
+    for path in (model, model / "previous"):
+        assert Translator.load(ModelRequest(path)).translate(["bade giko."], SearchConfig())[0].text
+
+
 def test_a_profile_that_is_none_is_damage(model: Path) -> None:
     (model / "profile.txt").write_text("{}\n")
     card = json.loads((model / "model.json").read_text())

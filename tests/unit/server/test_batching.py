@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import threading
 from pathlib import Path
 
@@ -11,14 +10,11 @@ import pytest
 
 from nmt_cli.api.translator import LoadedTranslator
 from nmt_cli.errors import DamagedError, OptionError
-from nmt_cli.runtime.installed_models import MODEL
 from nmt_cli.runtime.model_directory import CARD
 from nmt_cli.server import models
 from nmt_cli.server.batching import BATCH_LINES, LONG_LINE, Batcher
-from nmt_cli.server.models import ModelPool, ServedModel
+from nmt_cli.server.models import ModelPool
 from nmt_cli.translation.result import Translation
-from support.fakes import FakeTranslator, fake_loaded
-from support.scripts import PROJECT
 from support.served import make_pool
 from support.translations import louder
 
@@ -184,26 +180,6 @@ def test_a_model_that_was_replaced_is_taken_over_unless_it_is_damaged(
     pool.opener = refuse
     assert pool.open(model) is second and pool.open(model) is second
     assert told[1:] == ["it is damaged: eng-deu is served as it was"]
-
-
-def test_what_a_model_of_a_package_has_learned_is_taken_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    package, learned, opened = tmp_path / "nmt_model_eng_deu" / MODEL, Path("eng-deu"), list[Path]()
-
-    def open_model(directory: Path) -> LoadedTranslator:
-        opened.append(directory)
-        return fake_loaded(FakeTranslator(model.card))
-
-    package.mkdir(parents=True)
-    shutil.copyfile(PROJECT / "data/models/eng-deu/nmt_model_eng_deu/model" / CARD, package / CARD)
-    (model,) = ServedModel.read(package).list_directions()
-    pool = ModelPool([model], open_model)
-    pool.open(model)
-    shutil.copytree(package, learned)
-    pool.open(model)
-    pool.open(model)
-    assert (opened, model.directory) == ([package, learned], learned)
-    assert ServedModel.read(package).successor is None  # asked for by its path, beside what it has learned
 
 
 def refuse(path: Path) -> LoadedTranslator:
