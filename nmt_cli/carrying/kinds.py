@@ -25,7 +25,7 @@ from nmt_cli.carrying.names.copied import COPIED_NAMES
 from nmt_cli.carrying.names.people import PEOPLE
 from nmt_cli.carrying.names.unknown_names import NAMES
 from nmt_cli.carrying.notes import NOTES
-from nmt_cli.carrying.numbers.amounts import AMOUNTS
+from nmt_cli.carrying.numbers.amounts import AMOUNTS, are_amounts, may_change
 from nmt_cli.carrying.numbers.dates import DATES
 from nmt_cli.carrying.numbers.identifiers import IDENTIFIERS
 from nmt_cli.carrying.numbers.number_words import NUMBER_WORDS
@@ -41,6 +41,7 @@ from nmt_cli.carrying.spans import Span, SpanKind, cover_spans, join_touching, w
 from nmt_cli.carrying.tags import TAGS
 from nmt_cli.carrying.tokens import join_tokens
 from nmt_cli.carrying.wraps import take_wraps_out
+from nmt_cli.text.words import has_letters
 
 SYNTAX = (CHOICES, ELEMENTS, TAGS, EMOJI, WORD_SIGNS, ADDRESSES, PROGRAM_PLACEHOLDERS, REFERENCES, CODES)
 DIGITS = (AMOUNTS, TIMES, IDENTIFIERS, NUMBERS)
@@ -119,6 +120,11 @@ def find_spans(text: str, context: Context = NO_CONTEXT, kinds: tuple[Kind, ...]
     if not spans or context.is_word is None:
         return spans
     return join_tokens(take_wraps_out(spans, text, context.is_word), text, context.is_word)
+
+
+def is_amount(text: str) -> bool:
+    """Whether a text is an amount alone, without letters, whose marks languages write in their own ways: `12,500`."""
+    return may_change(text) and not has_letters(text) and are_amounts(text, find_spans(text))
 
 
 def write_spans(spans: Sequence[Span], text: str, context: Context) -> list[Span]:

@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import accumulate, chain, count, groupby, pairwise
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from nmt_cli.carrying.kinds import is_amount
 from nmt_cli.carrying.spans import find_partners
 from nmt_cli.text.aligned import AlignedText
 from nmt_cli.text.characters import STRAY_SIGNS
@@ -122,8 +123,8 @@ class ParagraphSegment:
 
     @cached_property
     def is_translated(self) -> bool:
-        """Whether there is anything to translate outside code."""
-        return any(has_letters(item.text) for item in self.items)
+        """Whether there is anything to translate outside code: a letter, or an amount alone."""
+        return any(has_letters(item.text) for item in self.items) or is_amount(self.text)
 
     @cached_property
     def is_overfull(self) -> bool:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+from nmt_cli.carrying.kinds import is_amount
 from nmt_cli.documents.columns import AddedColumn
 from nmt_cli.documents.document import DocumentSource, TranslationUnit
 from nmt_cli.documents.marks.items import InlineItem
@@ -50,7 +51,7 @@ class CellTextReader(RunReader):
 
     def read_paragraph(self, node: XmlNode) -> Iterator[str | Paragraph]:
         text = read_cell_text(node)
-        if text in self.headings or not has_letters(text):  # fast, for there may be a million
+        if text in self.headings or not (has_letters(text) or is_amount(text)):  # fast, for there may be a million
             yield node.raw
         elif node.find("r") is not None:
             yield from super().read_paragraph(node)

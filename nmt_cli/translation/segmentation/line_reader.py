@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from nmt_cli.carrying.glossary import TERMS
 from nmt_cli.carrying.kind import Context, DoubtfulKind, LostKind
-from nmt_cli.carrying.kinds import DOUBTFUL, IF_LOST, KINDS, SYNTAX, find_spans, write_spans
+from nmt_cli.carrying.kinds import DOUBTFUL, IF_LOST, KINDS, SYNTAX, find_spans, is_amount, write_spans
 from nmt_cli.carrying.masking import mask
 from nmt_cli.carrying.names.copied import find_missing_names
 from nmt_cli.carrying.names.unknown_names import NameFinder
@@ -89,9 +89,9 @@ class LineReader:
     def split(self, line: str, *, whole: bool = False) -> list[Piece]:
         """Returns the pieces of a line: empty for a blank line, a single one with `whole` if it fits.
 
-        A line without a letter outside its spans is one piece, kept byte for byte.
+        A line without a letter outside its spans is one piece, kept byte for byte, unless it is an amount.
         """
-        if not has_letters(line) and self.context.find_terms is None:
+        if not has_letters(line) and not self.has_terms(line):
             return [self.make_frame(line)] if normalise(line) else []
         segments = self.split_segments(line, whole=whole)
         pieces = [
@@ -102,6 +102,10 @@ class LineReader:
         if pieces and not any(piece.is_translated or piece.changes_spans for piece in pieces):
             return [self.make_frame(line)]
         return pieces
+
+    def has_terms(self, line: str) -> bool:
+        """Whether a line has a glossary term."""
+        return self.context.find_terms is not None and any(True for _ in self.context.find_terms(line))
 
     def rewrite(self, pieces: Sequence[Piece], line: str) -> list[Piece]:
         """Rewrites the pieces of a line for the network."""
@@ -118,9 +122,10 @@ class LineReader:
         return next(rewrite_pieces([changed], text, self.rewriter))
 
     def make_frame(self, line: str) -> Piece:
-        """Returns a line as one piece that is kept byte for byte."""
+        """Returns a line as one piece that is kept byte for byte, but for the marks of an amount alone."""
         spans = tuple(self.find_spans(line))
-        return make_frame_piece(Segment(line, spans, blank_before=False, ends_sentence=True, is_frame=True))
+        frame = Segment(line, spans, blank_before=False, ends_sentence=True, is_frame=True)
+        return make_frame_piece(frame, is_amount=self.config.protect and is_amount(line))
 
     def split_segments(self, text: str, *, whole: bool = False, in_choice: bool = False) -> list[Segment]:
         """Returns the segments of a text: its sentences, their frames, and the tags that divide them."""

@@ -107,17 +107,17 @@ class Piece:
     def unchanged(self) -> str:
         """The segment itself, normalised between its spans, which are written as in the translation.
 
-        A frame is exactly itself; a piece recalled from a memory is its translation.
+        A frame is exactly itself but for an amount; a piece recalled from a memory is its translation.
         """
         if self.recalled is not None:
             return self.recalled.text
-        if self.segment.is_frame:
-            return self.segment.text
+        write = str if self.segment.is_frame else normalise_between
         text, position = "", 0
         for span in self.segment.spans:
-            text += normalise_between(self.segment.text[position : span.start]) + span.text
+            text += write(self.segment.text[position : span.start]) + span.text
             position = span.end
-        return (text + normalise_between(self.segment.text[position:])).strip()
+        text += write(self.segment.text[position:])
+        return text if self.segment.is_frame else text.strip()
 
 
 def align_letters(text: str, positions: Sequence[int]) -> AlignedText:
@@ -135,10 +135,12 @@ def normalise_between(text: str) -> str:
     return normalise(f"|{text}|")[1:-1]
 
 
-def make_frame_piece(segment: Segment) -> Piece:
-    """Returns a segment as a piece that is kept, including its numbers."""
-    spans = tuple(span._replace(text=segment.text[span.start : span.end]) for span in segment.spans)
-    return Piece(segment._replace(spans=spans), MaskedText("", (), ()))
+def make_frame_piece(segment: Segment, *, is_amount: bool = False) -> Piece:
+    """Returns a segment as a piece that is kept, including its numbers, unless it `is_amount`."""
+    if not is_amount:
+        spans = tuple(span._replace(text=segment.text[span.start : span.end]) for span in segment.spans)
+        segment = segment._replace(spans=spans)
+    return Piece(segment, MaskedText("", (), ()))
 
 
 def make_plain_piece(text: str) -> Piece:

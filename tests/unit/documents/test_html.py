@@ -45,6 +45,13 @@ def test_a_page_stays_byte_for_byte_where_the_translation_equals_the_text() -> N
     assert echo_document("html", page, "en-GB") == page
 
 
+@pytest.mark.parametrize("amount", ["$1,234.56", "<b>12,500</b>", "10.5&nbsp;%", "2.5–3.5"])
+def test_an_amount_alone_is_a_text_and_other_numbers_are_none(amount: str) -> None:
+    cells = f"<table><tr><td>{amount}</td><td>1.2.3</td><td>2024-01-05</td><td>10.0.26100.2314</td></tr></table>"
+    bare = amount.replace("<b>", "").replace("</b>", "").replace("&nbsp;", "\u00a0")
+    assert list_texts("html", cells.encode()) == [bare]
+
+
 def test_the_texts_of_a_page_are_its_paragraphs() -> None:
     assert list_texts("html", PAGE.encode()) == [
         "The harbour & its boats",
@@ -67,6 +74,7 @@ def test_the_texts_of_a_page_are_its_paragraphs() -> None:
         "Send it",
         "Your name",
         "Cell one",
+        "12.5",
         "Hello {{ user.name }}!",
     ]
 

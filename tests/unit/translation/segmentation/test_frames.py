@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt_cli.carrying.glossary import Glossary
+from nmt_cli.carrying.kinds import is_amount
 from nmt_cli.carrying.numbers.notation import NumberNotation
 from nmt_cli.text.escapes import CONTROLS
 from nmt_cli.text.normalise import normalise
@@ -217,3 +219,59 @@ def test_word_ranges_follow_the_words_of_the_line(before: str, after: str) -> No
 def test_a_day_before_its_month_is_no_mark_of_an_item(text: str, language: str, core: str) -> None:
     segments = frame_segment(Segment(text, (), blank_before=False, ends_sentence=True), language)
     assert [segment.text for segment in segments if not segment.is_frame] == [core]
+
+
+AMOUNTS_ALONE = {
+    "$1,234.56": "$1.234,56",
+    "€ 1,700.00": "€ 1.700,00",
+    "12,500": "12.500",
+    " 12,500  ": " 12.500  ",
+    "10.5%": "10,5%",
+    "(1,234.56)": "(1.234,56)",
+    "-0.75": "-0,75",
+    "2.5-3.5": "2,5-3,5",
+    "1,000–1,500": "1.000–1.500",
+    "$3.50  /  $4.50": "$3,50  /  $4,50",
+    "$1,234.50 (10.5%)": "$1.234,50 (10,5%)",
+    "*** 1,200.50 ***": "*** 1.200,50 ***",
+}
+NO_AMOUNTS = [
+    *("1984", "192.168.100.200", "192.168.0.1", "1.2.3", "10.0.26100.2314", "2024-01-05", "05.10.2024", "12/10/2019"),
+    *("12:30", "2024.01", "01.02", "007", "+49 30 123456", "030 1234567", "555-1234", "555.123.4567", "123.456.789-00"),
+    *("12.345.678-9", "52.5200, 13.4050", "978-3-16-148410-0", "#123", "3.5/5", "1:2.5", "10 × 20.5", "1,2,3"),
+]
+
+
+class Swapped:
+    """The marks of English and German, either way."""
+
+    find_target_decimal = find_target_thousands = {".": ",", ",": "."}.get
+
+
+ENGLISH, GERMAN = NumberNotation(".", ",", Swapped()), NumberNotation(",", ".", Swapped())
+
+
+@pytest.mark.parametrize("glossary", [None, Glossary({"house": "Haus"})])
+@pytest.mark.parametrize(
+    ("notation", "text", "written"),
+    [
+        *((ENGLISH, *pair) for pair in AMOUNTS_ALONE.items()),
+        *((GERMAN, written, text) for text, written in AMOUNTS_ALONE.items()),
+        *((notation, text, text) for text in NO_AMOUNTS for notation in (ENGLISH, GERMAN)),
+        *((None, text, text) for text in AMOUNTS_ALONE),
+    ],
+)
+def test_an_amount_alone_is_written_as_in_a_sentence_and_all_else_stays(
+    notation: NumberNotation | None, text: str, written: str, glossary: Glossary | None
+) -> None:
+    reader = LineReader(LineConfig(), carries=True, notation=notation, glossary=glossary)
+    (piece,) = reader.split_line(text)
+    assert not piece.is_translated and piece.unchanged == written
+
+
+@given(st.text("0123456789.,:/-+ ()'%$#", min_size=1, max_size=20))
+def test_of_what_has_no_letters_only_the_marks_of_amounts_change(text: str) -> None:
+    pieces = LineReader(LineConfig(), carries=True, notation=ENGLISH).split_line(text)
+    written = "".join(piece.unchanged for piece in pieces)
+    assert written.replace(",", ".") == (text if text.strip() else "").replace(",", ".")
+    assert written == text or not text.strip() or is_amount(text)
