@@ -19,6 +19,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from nmt_cli.errors import name_error
+from nmt_cli.server.admission import name_network
 from nmt_cli.server.errors import INTERNAL_ERROR, RequestError, explain_missing
 from nmt_cli.server.service import Service
 from nmt_cli.text.escapes import replace_surrogates
@@ -260,6 +261,12 @@ def find_key(values: Values) -> str | None:
 def find_secret(call: Call) -> str:
     """Returns the key that came with a call, whether or not this server asks for one; empty without any."""
     return find_key_in_head(call.request) or find_key(call.values) or ""
+
+
+def find_owner(call: Call) -> str:
+    """Returns whose it is what a call makes or asks for: of its key, asked for or not, else of its address."""
+    secret = find_secret(call)
+    return f"key {secret}" if secret else f"address {name_network(find_address(call.request))}"
 
 
 async def run_while_connected(request: Request, work: Awaitable[Any], seconds: float) -> Any:

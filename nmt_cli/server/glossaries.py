@@ -1,7 +1,7 @@
 """Glossaries of requests: sent with a text, or created before and named by their ids. Knows no shape.
 
-They are held in memory until the server ends. Each belongs to the key that its client sent: whoever sends another key
-finds none of them.
+They are held in memory until the server ends. Each belongs to the key that its client sent, or to the address of one
+without a key: nobody else finds it.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class ClientGlossary:
     source: KnownLanguage
     target: KnownLanguage
     glossary: Glossary
-    owner: str  # the key with which it was created
+    owner: str  # who created it: a key, or an address
     identifier: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
 

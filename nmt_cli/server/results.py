@@ -1,7 +1,7 @@
 """Translated documents awaiting download: under unguessable names, for ten minutes, and of a bounded size.
 
 Also those that clients send and fetch later, which are translated while no request waits for them. Each belongs to the
-key that its client sent, and has a key of its own: whoever sends others finds none of them.
+key that its client sent, or to its address, and has a key of its own: whoever has others finds none of them.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class ResultStore:
 class ClientDocument:
     """A document that a client has sent."""
 
-    owner: str  # the key with which it was sent
+    owner: str  # who sent it: a key, or an address
     task: asyncio.Task[str]  # returns the name of the result
     identifier: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     key: str = field(default_factory=lambda: secrets.token_urlsafe(24))

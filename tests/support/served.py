@@ -64,12 +64,13 @@ class Client:
         self.service = service or Service(make_pool()[0])
         self.application = make_application(self.service, make_rules(self.service.limits, cors=cors))
         self.base = base
+        self.address = "127.0.0.1"  # from which it asks
 
     def request(self, method: str, path: str, **options: Any) -> httpx.Response:
         return asyncio.run(self.send(method, path, **options))
 
     async def send(self, method: str, path: str, **options: Any) -> httpx.Response:
-        transport = httpx.ASGITransport(self.application)  # type: ignore[arg-type]
+        transport = httpx.ASGITransport(self.application, client=(self.address, 1))  # type: ignore[arg-type]
         async with httpx.AsyncClient(transport=transport, base_url=self.base) as client:
             response = await client.request(method, path, **options)
         self.renew_batcher()

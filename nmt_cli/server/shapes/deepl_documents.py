@@ -10,7 +10,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from nmt_cli.server.calls import Call, explain_failure, find_secret
+from nmt_cli.server.calls import Call, explain_failure, find_owner
 from nmt_cli.server.errors import RequestError
 from nmt_cli.server.paths import ServedPath
 from nmt_cli.server.results import ClientDocument
@@ -42,7 +42,7 @@ async def send_document(call: Call) -> Any:
             )
             return translated.name
 
-        document = service.documents.start(find_secret(call), translate)
+        document = service.documents.start(find_owner(call), translate)
     except BaseException:
         folder.cleanup()
         raise
@@ -92,7 +92,7 @@ async def fetch_result(call: Call) -> Response:
 def find_document(call: Call) -> ClientDocument:
     """Returns the document of the path. Raises RequestError if the client has no such one."""
     identifier, key = str(call.request.path_params["identifier"]), call.values.read_text("document_key")
-    return call.service.documents.find(identifier, find_secret(call), key)
+    return call.service.documents.find(identifier, find_owner(call), key)
 
 
 PATHS = (

@@ -6,7 +6,7 @@ from typing import Any
 
 from starlette.responses import PlainTextResponse, Response
 
-from nmt_cli.server.calls import Call, find_secret
+from nmt_cli.server.calls import Call, find_owner
 from nmt_cli.server.errors import RequestError
 from nmt_cli.server.glossaries import LONGEST_NAME, ClientGlossary, read_terms
 from nmt_cli.server.paths import GET, ServedPath
@@ -28,13 +28,13 @@ async def create_glossary(call: Call) -> Any:
         raise RequestError(400, f"Invalid request: a name has 1 to {LONGEST_NAME:,} characters")
     model = call.service.pool.find(values.read_text("source_lang"), values.read_text("target_lang"))
     terms = read_terms(values.read_text("entries"), values.read_text("entries_format", default="tsv"))
-    glossary = ClientGlossary(name, model.source, model.target, terms, find_secret(call))
+    glossary = ClientGlossary(name, model.source, model.target, terms, find_owner(call))
     call.service.glossaries.add(glossary)
     return describe_glossary(glossary), CREATED
 
 
 async def list_glossaries(call: Call) -> Any:
-    return {"glossaries": list(map(describe_glossary, call.service.glossaries.list_of(find_secret(call))))}
+    return {"glossaries": list(map(describe_glossary, call.service.glossaries.list_of(find_owner(call))))}
 
 
 async def show_glossary(call: Call) -> Any:
@@ -47,20 +47,20 @@ async def list_entries(call: Call) -> Response:
 
 
 async def delete_glossary(call: Call) -> Response:
-    call.service.glossaries.remove(str(call.request.path_params["identifier"]), find_secret(call))
+    call.service.glossaries.remove(str(call.request.path_params["identifier"]), find_owner(call))
     return Response(status_code=DELETED)
 
 
 def find_glossary(call: Call) -> ClientGlossary:
     """Returns the glossary of the path. Raises RequestError if the client has no such one."""
-    return call.service.glossaries.find(str(call.request.path_params["identifier"]), find_secret(call))
+    return call.service.glossaries.find(str(call.request.path_params["identifier"]), find_owner(call))
 
 
 def find_named_glossary(call: Call, source: str, target: str) -> ClientGlossary | None:
     """Returns the glossary that a request names, if any. Raises RequestError for one of other languages."""
     if call.values.find("glossary_id") is None:
         return None
-    glossary = call.service.glossaries.find(call.values.read_text("glossary_id"), find_secret(call))
+    glossary = call.service.glossaries.find(call.values.read_text("glossary_id"), find_owner(call))
     model = call.service.pool.find(glossary.source.code if source == "auto" else source, target)
     if (model.source, model.target) != (glossary.source, glossary.target):
         raise RequestError(400, "Invalid request: the glossary is of other languages")

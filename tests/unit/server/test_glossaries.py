@@ -105,6 +105,18 @@ def test_a_glossary_belongs_to_the_key_that_made_it() -> None:
     assert client.request("DELETE", path, headers=first).status_code == 204
 
 
+def test_a_glossary_without_a_key_belongs_to_the_address_that_made_it() -> None:
+    client = Client(Service(make_pool()[0]))
+    made = client.post("/v2/glossaries", json=NEW).json()["glossary_id"]
+    asked = {"text": ["engine"], "target_lang": "DE", "glossary_id": made}
+    for address, status in (("127.0.0.1", 200), ("192.0.2.1", 404)):
+        client.address = address
+        assert len(client.get("/v2/glossaries").json()["glossaries"]) == (status == 200)
+        assert client.post("/v2/translate", json=asked).status_code == status
+        in_disguise = {"Authorization": "DeepL-Auth-Key address 127.0.0.1"}
+        assert client.get(f"/v2/glossaries/{made}", headers=in_disguise).status_code == 404
+
+
 def test_a_glossary_of_other_languages_is_refused() -> None:
     client = Client(Service(make_pool(("eng", "deu"), ("deu", "eng"))[0]))
     made = client.post("/v2/glossaries", json=NEW).json()
