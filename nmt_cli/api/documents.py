@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.documents import find_format, open_document
 from nmt_cli.documents.config import DocumentConfig
-from nmt_cli.documents.document import DocumentSource
+from nmt_cli.documents.document import DocumentSource, TornText
+from nmt_cli.documents.reading_back import copy_torn
 from nmt_cli.errors import FailedLineError
 from nmt_cli.files import require_file, stage_file
 from nmt_cli.jobs.job import TranslateBlock
@@ -48,6 +50,12 @@ class FileReport:
             self.flagged_count += 1
             if self.flagged_count <= MOST_FLAGGED:
                 self.flagged.append((self.texts, translation))
+
+    def add_torn(self, torn: Sequence[TornText]) -> None:
+        """Counts the texts that are written as in the source, since they could not be read back."""
+        self.flagged_count += sum(not text.was_flagged for text in torn)
+        self.flagged += [(text.number, copy_torn(text)) for text in torn][: max(0, MOST_FLAGGED - len(self.flagged))]
+        self.flagged.sort(key=itemgetter(0))
 
 
 def translate_file(
@@ -85,6 +93,7 @@ def translate_document(
     batches = batch_blocks(document.read_with_domain(), UNITS)
     yield from translate_units(batches, InProcess(translate), report.add, scope)
     report.notes += document.notes
+    report.add_torn(document.torn)
 
 
 def read_first_texts(path: Path) -> list[str]:

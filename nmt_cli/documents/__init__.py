@@ -109,6 +109,11 @@ def open_document(
         utf8_document = document(source, format_line) if with_lines else document(source)  # type: ignore[call-arg]
         utf8_document.domain = UI if name in OF_PROGRAMS or name in TABLES else ""
         utf8_document.is_prose = name not in NO_PROSE
+        if name in CLASSES and name != TEXT.name:
+            from nmt_cli.documents.reading_back import watch_units  # which lines of text do not need
+
+            utf8_document.guard = watch_units
+        utf8_document.is_exact = utf8_document.is_exact or name in OF_PROGRAMS
         return sort_rows(utf8_document) if source.config.sort_by_confidence and name in TABLES else utf8_document
 
     config = source.config

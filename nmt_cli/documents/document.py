@@ -43,6 +43,23 @@ class Location(NamedTuple):
     name: str = ""  # of the unit, if it has one: a verse
 
 
+class Content(NamedTuple):
+    """What a unit has: its texts, and the signs of the marks that no translation changes."""
+
+    texts: tuple[str, ...]
+    marks: str = ""
+    spelled: str = ""  # its texts as they are written, in which a brace may be a sign of the format or of the text
+
+
+class TornText(NamedTuple):
+    """A text that is written as in the source, since its translation could not be read back whole."""
+
+    number: int  # among the texts of the document, from 1
+    source: str
+    problem: str
+    was_flagged: bool  # whether its translation failed a check
+
+
 class TranslationUnit(NamedTuple):
     """A part of a document. `write` takes the translations of `texts`, in order, and returns its text with line ends.
 
@@ -56,6 +73,8 @@ class TranslationUnit(NamedTuple):
     location: Location | None = None
     is_prose: bool = False  # whether its texts follow those of the unit before as sentences do
     begins_text: bool = False  # whether it is the first of its document or chapter
+    raw: str | bytes | None = None  # how it is written in the source; None: it is not read back
+    content: Content | None = None  # what its translation must hold
 
 
 class DocumentSource(NamedTuple):
@@ -71,6 +90,7 @@ class DocumentSource(NamedTuple):
     kept_tags: frozenset[str] = frozenset()  # of HTML: names of elements that stay as they are, and stand for a word
     part_size: int = 0  # the lines of a text file that are one unit, which workers can read; 0: each line is one
     first: int = 1  # the number of the first line
+    reads_back: bool = False  # whether it is a translation, of which every value is read, whatever it says
 
     def decode_lines(self, *, ends: bool = False) -> Iterator[str]:
         """Yields the lines as text, with their ends if `ends`. Raises DataError for invalid UTF-8."""
@@ -103,6 +123,10 @@ class DocumentSource(NamedTuple):
 class Document(ABC):
     """A document, which can be read once. `notes` counts shortcomings by the message about them."""
 
+    guard: WatchUnits | None = None  # reads what is written again, before it is complete
+    holds_back = True  # for the guard, until the last unit; False: each unit is read by itself
+    is_exact = False  # whether a text that is read back must begin and end where it was written
+
     format: FileFormat = TEXT
     domain = ""  # of all texts whose units have none of their own
     is_prose = False  # whether the texts without a domain are sentences of one text
@@ -110,6 +134,8 @@ class Document(ABC):
     def __init__(self, source: DocumentSource) -> None:
         self.source = source
         self.notes: Counter[str] = Counter()
+        self.torn: list[TornText] = []
+        self.texts_written = 0
 
     @abstractmethod
     def read_units(self) -> Iterator[TranslationUnit]:
@@ -118,7 +144,7 @@ class Document(ABC):
     def read_with_domain(self) -> Iterator[TranslationUnit]:
         """Yields the units, those without a domain in that of the document; the first of each chapter is marked."""
         begins, chapter = True, ""
-        for unit in self.read_units():
+        for unit in self.read_checked():
             if unit.location is not None and unit.location.chapter != chapter:
                 begins, chapter = True, unit.location.chapter
             domain = unit.domain or self.domain
@@ -127,6 +153,27 @@ class Document(ABC):
                 unit = unit._replace(domain=domain, is_prose=is_prose, begins_text=begins or unit.begins_text)
             yield unit
             begins = False
+
+    def read_checked(self) -> Iterator[TranslationUnit]:
+        """Yields the units; what they write is read back before it is complete."""
+        units = self.read_units()
+        return units if self.guard is None else self.guard(self, self.reopen, units)
+
+    def reopen(self, data: bytes) -> Iterator[TranslationUnit]:
+        """Yields the units of the document as it is written. Raises DataError if it cannot be read."""
+        return type(self)(self.source._replace(lines=[data], reads_back=True)).read_units()
+
+    def is_marked(self, written: bytes) -> bool:
+        """Whether a unit is marked in such a way that programs ignore its translation."""
+        return False
+
+    def report_to(self, outer: Document) -> None:
+        """Shares what is noted with a document around this one."""
+        self.notes, self.torn = outer.notes, outer.torn
+
+
+Reopen = Callable[[bytes], Iterator[TranslationUnit]]  # reads the units of a document, or of a part, as it is written
+WatchUnits = Callable[[Document, Reopen, Iterator[TranslationUnit]], Iterator[TranslationUnit]]
 
 
 def make_verbatim_unit(text: str | bytes) -> TranslationUnit:

@@ -43,7 +43,7 @@ class EncodedDocument(Document):
             lines = recode_lines(lines, self.source, encoding)
             yield make_verbatim_unit(mark)
         document = self.make(self.source._replace(lines=lines))
-        document.notes = self.notes
+        document.report_to(self)
         for unit in document.read_with_domain():
             yield unit if encoding is None else unit._replace(write=self.encode_output(unit.write, encoding))
 

@@ -67,7 +67,9 @@ class HtmlDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         decoded = decode_document(self.source, find_declared_encoding)
         yield make_verbatim_unit(decoded.mark)
-        yield from make_units(FlowReader(self, decoded.text).read_parts(), self.notes, decoded.encode)
+        yield from make_units(
+            FlowReader(self, decoded.text).read_parts(), self.notes, decoded.encode, reads_back=self.source.reads_back
+        )
 
     def translate_tag(self, token: MarkupToken) -> tuple[str | Paragraph, ...]:
         """Returns a tag with its texts as paragraphs and its language changed."""

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from nmt_cli.documents.columns import AddedColumn, format_cell, list_added_columns, require_column, split_line_end
-from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_unit
+from nmt_cli.documents.document import Content, Document, TranslationUnit, make_verbatim_unit
 from nmt_cli.errors import find_nearest
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ COLON = re.compile(r"\s*:\s*")
 
 
 class JsonLinesDocument(Document):
+    holds_back = False
+    is_exact = True
+
     def read_units(self) -> Iterator[TranslationUnit]:
         key = require_column(self.source)
         first_missing: tuple[int, dict[str, Any]] | None = None
@@ -58,7 +61,18 @@ class JsonLinesDocument(Document):
             texts = {added.name: added.format(translations[0]) for added in columns}
             return insert_entries(replace_entry(body, self.source.config.new_column, translations[0].text), texts) + end
 
-        return TranslationUnit((format_cell(text),), write_object)
+        content = self.hold(json.loads(body.removeprefix("\ufeff")), text)
+        return TranslationUnit((format_cell(text),), write_object, raw=body + end, content=content)
+
+    def hold(self, values: dict[str, Any], text: str) -> Content:
+        """Returns a text, and all values of an object beside its translation."""
+        added = {column.name for column in list_added_columns(self.source, [])} | {self.source.config.new_column}
+        return Content((text,), json.dumps({key: value for key, value in values.items() if key not in added}))
+
+    def reopen(self, data: bytes) -> Iterator[TranslationUnit]:
+        values = self.parse_line(1, split_line_end(data.decode("utf-8"))[0])
+        text = values.get(list_added_columns(self.source, [])[0].name)
+        yield TranslationUnit((), lambda _: data, raw=data, content=self.hold(values, format_cell(text or "")))
 
     def parse_line(self, number: int, body: str) -> dict[str, Any]:
         try:

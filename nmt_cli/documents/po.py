@@ -18,7 +18,7 @@ from nmt_cli.carrying.accelerators import move_to_word
 from nmt_cli.carrying.choices import CHOICE
 from nmt_cli.carrying.kinds import find_spans
 from nmt_cli.carrying.placeholders import ANY_PLACEHOLDER, has_same_placeholders
-from nmt_cli.documents.document import Document, TranslationUnit, import_library, make_verbatim_unit
+from nmt_cli.documents.document import Content, Document, TranslationUnit, import_library, make_verbatim_unit
 from nmt_cli.documents.po_header import complete_header
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.result import drop_doubt_mark
@@ -126,7 +126,7 @@ class CatalogueDocument(Document):
 
     def needs_translation(self, entry: Any) -> bool:
         """Whether the entry lacks a translation or all are replaced; notes fuzzy translations that are kept."""
-        if self.source.config.retranslate:
+        if self.source.config.retranslate or self.source.reads_back:
             return True
         existing = list(entry.msgstr_plural.values()) if entry.msgid_plural else [entry.msgstr]
         if entry.fuzzy and any(existing):
@@ -155,7 +155,18 @@ class CatalogueDocument(Document):
             head = set_remarks(head, messages)
             return self.join_lines([*head, self.format_message(entry, forms)])
 
-        return TranslationUnit(tuple(text for form in distinct.values() for text in form.sentences), write_entry)
+        texts = tuple(text for form in distinct.values() for text in form.sentences)
+        held = sources if is_without_placeholders(entry) else self.list_held(entry, sources)
+        return TranslationUnit(texts, write_entry, raw=self.join_lines(lines), content=Content(tuple(held)))
+
+    def list_held(self, entry: Any, sources: Sequence[str]) -> Sequence[str]:
+        """Returns the texts whose placeholders a translation must have or, read back, those that it has."""
+        if not self.source.reads_back:
+            return sources
+        return list(entry.msgstr_plural.values()) if entry.msgid_plural else [entry.msgstr]
+
+    def is_marked(self, written: bytes) -> bool:
+        return re.search(rb"^#,.*\bfuzzy\b", written, re.MULTILINE) is not None
 
     def split_message(self, text: str) -> Message:
         """Splits a message into the parts to translate; one found in a translation memory stays whole."""
@@ -165,9 +176,7 @@ class CatalogueDocument(Document):
 
     def needs_review(self, entry: Any, sources: Sequence[str], forms: Sequence[str], messages: Sequence[str]) -> bool:
         """Whether a person must review the translations; notes the reason."""
-        formats = [flag for flag in entry.flags if flag.endswith("-format")]
-        is_plain = bool(formats) and all(flag.startswith("no-") for flag in formats)  # nothing in it is a placeholder
-        has_lost = not is_plain and not all(map(has_same_placeholders, sources, forms))
+        has_lost = not is_without_placeholders(entry) and not all(map(has_same_placeholders, sources, forms))
         has_guessed = len(forms) > 2
         has_failed = bool(messages) and not (has_lost or has_guessed)
         self.notes += Counter({LOST_PLACEHOLDER: int(has_lost), GUESSED_FORMS: int(has_guessed and not has_lost)})
@@ -181,6 +190,12 @@ class CatalogueDocument(Document):
             values = {"msgid": "", "msgid_plural": "", "msgstr_plural": dict(enumerate(forms))}
         text: str = self.polib.POEntry(**values).__unicode__()
         return text[text.index("msgstr") :].rstrip("\n") + "\n"
+
+
+def is_without_placeholders(entry: Any) -> bool:
+    """Whether nothing in an entry is a placeholder, by its flags."""
+    formats = [flag for flag in entry.flags if flag.endswith("-format")]
+    return bool(formats) and all(flag.startswith("no-") for flag in formats)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,11 @@ def rate_row(translation: Translation) -> float:
     return UNRATED if translation.confidence is None else translation.confidence
 
 
+def write_text(unit: TranslationUnit, translations: Sequence[Translation]) -> str:
+    written = unit.write(translations)
+    return written if isinstance(written, str) else written.decode("utf-8")
+
+
 class SortedRows:
     """The rows of a sheet: those that are translated change places among each other, all else stays."""
 
@@ -47,14 +52,14 @@ class SortedDocument(Document):
         self.rows: list[tuple[float, str]] = []
 
     def read_units(self) -> Iterator[TranslationUnit]:
-        self.table.notes = self.notes
+        self.table.report_to(self)
         for unit in self.table.read_with_domain():
             yield unit._replace(write=partial(self.keep_row, unit)) if unit.texts else unit
         yield TranslationUnit((), self.write_rows)
 
     def keep_row(self, unit: TranslationUnit, translations: Sequence[Translation]) -> str:
         """Keeps a row until all are there, and writes nothing."""
-        self.rows.append((rate_row(translations[0]), str(unit.write(translations))))
+        self.rows.append((rate_row(translations[0]), write_text(unit, translations)))
         return ""
 
     def write_rows(self, _translations: Sequence[Translation]) -> str:

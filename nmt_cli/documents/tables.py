@@ -7,6 +7,7 @@ separately; the delimiter is `,`, `;` or a tab, whichever splits the first line 
 from __future__ import annotations
 
 import csv
+import io
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,7 +27,8 @@ from nmt_cli.documents.columns import (
     require_languages,
     split_line_end,
 )
-from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_unit
+from nmt_cli.documents.document import Content, Document, TranslationUnit, make_verbatim_unit
+from nmt_cli.errors import DataError
 from nmt_cli.text.columns import SEPARATOR
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ class TableDocument(Document):
     """A table of which one column is translated."""
 
     delimiter = "\t"
+    holds_back = False
+    is_exact = True
 
     @abstractmethod
     def read_rows(self) -> Iterator[TableRow]:
@@ -92,7 +96,26 @@ class TableDocument(Document):
             padded = row._replace(raw=self.add_fields(row, [], empty=empty))
             return self.add_fields(self.replace_field(padded, self.filled, translations[0].text), texts)
 
-        return TranslationUnit((format_cell(row.fields[column]),), write_row)
+        texts = (format_cell(row.fields[column]),)
+        others = self.join_others([*row.fields, *[""] * empty])
+        return TranslationUnit(texts, write_row, raw=row.raw, content=Content(texts, others))
+
+    def join_others(self, fields: Sequence[str]) -> str:
+        """Joins the fields of a row that stay as they are."""
+        return "\n".join(field for index, field in enumerate(fields) if index != self.filled)
+
+    def reopen(self, data: bytes) -> Iterator[TranslationUnit]:
+        rows = self.parse_text(data.decode("utf-8").removeprefix(BYTE_ORDER_MARK))
+        width = len(rows[0]) - len(self.added)
+        if len(rows) == 1:
+            content = Content(
+                (rows[0][width if self.filled is None else self.filled],), self.join_others(rows[0][:width])
+            )
+            yield TranslationUnit((), lambda _: data, raw=data, content=content)
+
+    @abstractmethod
+    def parse_text(self, text: str) -> list[list[str]]:
+        """Returns the fields of the rows of a table. Raises DataError if it is none."""
 
     def is_filled(self, row: TableRow) -> bool:
         """Whether a row has a translation already, which is kept."""
@@ -118,6 +141,9 @@ class TableDocument(Document):
 
 
 class TsvDocument(TableDocument):
+    def parse_text(self, text: str) -> list[list[str]]:
+        return [line.split("\t") for line in split_line_end(text)[0].split("\n")]
+
     def read_rows(self) -> Iterator[TableRow]:
         for number, line in enumerate(self.source.decode_lines(ends=True), start=1):
             text = split_line_end(line)[0]
@@ -138,6 +164,12 @@ class CsvDocument(TableDocument):
             first = next(lines, "")
         self.delimiter = separator[1] if separator else max(",;\t", key=partial(count_fields, first))
         self.lines, self.first_line = chain([first] if first else [], lines), 2 if separator else 1
+
+    def parse_text(self, text: str) -> list[list[str]]:
+        try:
+            return list(csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter, strict=True))
+        except csv.Error as error:
+            raise DataError(f"{self.source.name}: {error}") from error
 
     def write_field(self, text: str) -> str:
         """Quotes a field if necessary."""

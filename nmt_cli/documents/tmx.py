@@ -61,16 +61,22 @@ class TmxDocument(Document):
         target = self.find_variant(node, self.source.target_language)
         segment = source and source.find("seg")
         self.has_source |= source is not None
-        is_done = target is not None and target.text.strip() and not self.source.config.retranslate
+        is_done = (
+            target is not None
+            and target.text.strip()
+            and not (self.source.config.retranslate or self.source.reads_back)
+        )
         if source is None or segment is None or is_done:
             return make_verbatim_unit(decoded.encode(node.raw))
         paragraph = Paragraph(list(read_segment(segment.children)), escape_xml)
+        written = target.find("seg") if self.source.reads_back and target is not None else None
+        held = paragraph if written is None else Paragraph(list(read_segment(written.children)), escape_xml)
 
         def write_unit(translations: Sequence[Translation]) -> str | bytes:
             text = paragraph.write(map(drop_doubt_mark, translations), self.notes)
             return decoded.encode(self.write_variant(node, source, target, text))
 
-        return TranslationUnit(paragraph.texts, write_unit)
+        return TranslationUnit(paragraph.texts, write_unit, raw=decoded.encode(node.raw), content=held.content)
 
     def find_variant(self, node: XmlNode, language: str) -> XmlNode | None:
         """Returns the first variant in a language; regional varieties count as one."""

@@ -57,7 +57,8 @@ class UsfmDocument(Document):
         def write_verse(translations: Sequence[Translation]) -> str:
             return begin_lines(verse.write(iter(translations), self.notes), verse.raw)
 
-        return TranslationUnit(verse.texts, write_verse)
+        content = verse.content if isinstance(verse, Paragraph) else None
+        return TranslationUnit(verse.texts, write_verse, raw=verse.raw, content=content)
 
 
 def begin_lines(written: str, source: str) -> str:

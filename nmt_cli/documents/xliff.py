@@ -125,11 +125,13 @@ class XliffDocument(Document):
         translate = node.read("translate")
         if translate == "no" or (self.scope.kept and self.scope.kept[-1] and translate != "yes"):
             return None
-        builder = TargetBuilder(node, self.scope, self.notes, self.source.config)
-        if not builder.texts:
+        builder = TargetBuilder(node, self.scope, self.notes, self.source.config, reads_back=self.source.reads_back)
+        if not builder.texts and not self.source.reads_back:
             return None
 
         def write_unit(translations: Sequence[Translation]) -> str | bytes:
             return decoded.encode(builder.write(translations))
 
-        return TranslationUnit(builder.texts, write_unit)
+        held = builder.target if self.source.reads_back else builder.segmented or builder.source
+        content = None if held is None or builder.existing else builder.make_paragraph(held.children).content
+        return TranslationUnit(builder.texts, write_unit, raw=decoded.encode(node.raw), content=content)

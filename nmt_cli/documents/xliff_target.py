@@ -47,7 +47,9 @@ class XliffScope:
 class TargetBuilder:
     """Writes a unit with its translation."""
 
-    def __init__(self, node: XmlNode, scope: XliffScope, notes: Counter[str], config: DocumentConfig) -> None:
+    def __init__(
+        self, node: XmlNode, scope: XliffScope, notes: Counter[str], config: DocumentConfig, *, reads_back: bool = False
+    ) -> None:
         self.node = node
         self.is_second = scope.is_second
         self.data = scope.data
@@ -56,11 +58,12 @@ class TargetBuilder:
         self.target = node.find("target")
         self.source = node.find("source")
         self.segmented = node.find("seg-source")
-        self.existing = {} if config.retranslate or self.target is None else self.read_existing(self.target)
+        replaces = config.retranslate or reads_back or self.target is None
+        self.existing = {} if replaces or self.target is None else self.read_existing(self.target)
         self.parts: list[str | Paragraph] = []
         self.translated_ids: list[str] = []
         model = self.segmented or self.source
-        if model is not None and self.needs_translation(config.retranslate):
+        if model is not None and self.needs_translation(replaces):
             self.parts = list(self.read_parts(model))
         self.texts = tuple(text for part in self.parts if isinstance(part, Paragraph) for text in part.texts)
 

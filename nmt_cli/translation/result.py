@@ -17,6 +17,7 @@ How = Literal["network", "attention", "position", "unchanged"]
 Origin = Literal["network", "memory", "memory_numbers", "memory_part"]  # in part: of some sentences
 CheckKind = Literal[
     "failed",
+    "kept",
     "empty",
     "loop",
     "runaway",

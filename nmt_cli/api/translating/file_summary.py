@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.documents.document import Location
+from nmt_cli.documents.document import Location, TornText
 from nmt_cli.errors import DataError, NmtError
 from nmt_cli.text.wrapping import format_count
 
@@ -30,6 +30,7 @@ class PartSummary:
     rated: int = 0  # texts with a confidence
     confidence_sum: float = 0.0
     error: NmtError | None = None  # because of which the file is not translated
+    kept: list[TornText] = field(default_factory=list)  # as in the source, since they could not be read back
     places: list[tuple[str, float | None]] = field(default_factory=list)  # of a chapter: verses, with their confidence
 
     def add(self, translation: Translation) -> None:
@@ -69,6 +70,8 @@ class PartSummary:
         """Returns the counts as the values of a JSON object."""
         values = {"name": self.name, "texts": self.texts, "carried": self.carried, "failed": self.failed}
         values |= {"confidence": self.confidence, "is_low": self.is_below(threshold)}
+        if self.kept:
+            values["kept"] = [{"text": text.number, "source": text.source, "why": text.problem} for text in self.kept]
         if self.places:
             values["places"] = [{"name": name, "confidence": confidence} for name, confidence in self.places]
         if self.error is not None:
@@ -128,6 +131,13 @@ class FileSummaries:
             chapter = self.chapters[self.location.chapter]
             chapter.add(translation)
             chapter.add_place(self.location.name, translation.confidence)
+
+    def add_torn(self, name: str, torn: TornText) -> None:
+        """Records a text of a file that is written as in the source."""
+        part = next((part for part in self.files if part.name == name), None)
+        if part is not None:
+            part.failed += not torn.was_flagged
+            part.kept.append(torn)
 
     def describe(self) -> Iterator[str]:
         """Yields a line per file and chapter; of many, those that most need a look."""

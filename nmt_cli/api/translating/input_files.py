@@ -150,7 +150,7 @@ class DeferredDocument(Document):
 
     def read_units(self) -> Iterator[TranslationUnit]:
         document = self.opener.open_as(self.format, self.source)
-        document.notes = self.notes
+        document.report_to(self)
         yield from document.read_with_domain()
 
 
@@ -175,5 +175,5 @@ class ArrivingDocument(Document):
         if self.output is not None:
             require_name(self.output, self.source, format)
         document = self.opener.open_as(format, self.source)
-        document.notes = self.notes
+        document.report_to(self)
         yield from document.read_with_domain()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.api.translating.file_summary import FileSummaries
 from nmt_cli.api.translating.first_words import FirstWords
-from nmt_cli.documents.document import Document
+from nmt_cli.documents.document import Document, TornText
 from nmt_cli.errors import CheckError, FailedLineError
 from nmt_cli.jobs.job import TranslationExecutor
 from nmt_cli.text.wrapping import format_count
@@ -101,7 +101,23 @@ class TranslationReport:
         """Counts the shortcomings of documents and workers."""
         for document in documents:
             self.notes += document.notes
+            for torn in document.torn:
+                self.add_torn(document.source.name, torn)
         self.replacements += executor.replacements
+
+    def add_torn(self, file: str, torn: TornText) -> None:
+        """Counts a text that is written as in the source, since its translation could not be read back whole."""
+        self.failed += not torn.was_flagged
+        self.failures["kept"] += 1
+        where = file if self.files.are_apart else ""
+        places = self.first_failures.setdefault("kept", [])
+        places += [(where, torn.number)][: LINES_SHOWN - len(places)]
+        self.files.add_torn(file, torn)
+        if self.qa is not None:
+            from nmt_cli.documents.reading_back import copy_torn  # which `nmt --help` does not need
+
+            self.qa.texts -= 1  # its translation was counted
+            self.qa.add(copy_torn(torn), where, torn.number)
 
     def list_remarks(self) -> list[Remark]:
         """Returns at most `LINES_MOST` lines about what was counted, the most important first."""

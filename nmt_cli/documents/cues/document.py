@@ -40,7 +40,7 @@ class CueDocument(Document):
         """Yields the turns in order, grouped where a sentence continues from one to the next."""
         chain: list[Turn] = []
         for turn in turns:
-            joins = self.source.split_sentences and 0 < len(chain) < LONGEST_SENTENCE
+            joins = self.source.split_sentences and not self.source.reads_back and 0 < len(chain) < LONGEST_SENTENCE
             if chain and not (joins and chain[-1].goes_on(turn, is_cased=is_cased)):
                 yield chain
                 chain = []
@@ -59,4 +59,5 @@ class CueDocument(Document):
             rows = zip(turns, written.split(CUT, len(others)), [*between, ""], strict=True)
             return "".join(fit_lines(turn.raw, text, self.line_end) + gap for turn, text, gap in rows)
 
-        return paragraph.make_unit(self.notes, divide) if paragraph.texts else make_verbatim_unit(first.raw)
+        is_kept = not (paragraph.texts or self.source.reads_back)
+        return make_verbatim_unit(first.raw) if is_kept else paragraph.make_unit(self.notes, divide)

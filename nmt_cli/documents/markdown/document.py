@@ -50,7 +50,8 @@ class MarkdownDocument(Document):
         for passage in self.find_passages(text):
             yield make_verbatim_unit(text[position : passage.start])
             finish = partial(finish_lines, text[passage.start : passage.end])
-            yield passage.paragraph.make_unit(self.notes, finish)
+            unit = passage.paragraph.make_unit(self.notes, finish)
+            yield unit._replace(raw=text[passage.start : passage.end])
             position = passage.end
         yield make_verbatim_unit(text[position:])
 
@@ -65,7 +66,7 @@ class MarkdownDocument(Document):
             paragraph = Paragraph(reader.read_items(), escape, NEED_TEXT, "ui" if in_table else "")
             if positions and (paragraph.texts or in_table):  # the next cell is searched for behind this one
                 cursor = positions[-1]
-            if positions and paragraph.texts:
+            if positions and (paragraph.texts or self.source.reads_back):
                 yield Passage(positions[0], cursor, paragraph)
             elif paragraph.texts:
                 self.notes[PARAGRAPHS_NOT_LOCATED] += 1

@@ -20,7 +20,7 @@ from functools import cached_property
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
-from nmt_cli.documents.document import TranslationUnit, make_verbatim_unit
+from nmt_cli.documents.document import Content, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.marks.items import MAXIMUM_ITEMS, InlineItem, ParagraphSegment, TranslatedPart
 from nmt_cli.documents.marks.writing import InlineOutput, write_segment
 
@@ -64,6 +64,13 @@ class Paragraph:
     def texts(self) -> tuple[str, ...]:
         return tuple(text for segment in self.segments for text in segment.list_texts())
 
+    @property
+    def content(self) -> Content:
+        """Its texts, the signs of its marks, and how its texts are written."""
+        spelled = "".join(item.raw for item in self.items if item.kind == "text")
+        parts = (part for item in self.items if item.kind not in ("text", "break", "cut") for part in item.template)
+        return Content(self.texts, "".join(part for part in parts if isinstance(part, str)), spelled)
+
     def write(self, translations: Iterator[Translation], notes: Counter[str]) -> str:
         """Writes the paragraph, consuming one translation for each of its texts."""
         output = InlineOutput(self.escape)
@@ -75,13 +82,17 @@ class Paragraph:
             notes += Counter({GUESSED_MARKS: guessed, OVERFULL: int(segment.is_overfull)})
         return output.finish()
 
-    def make_unit(self, notes: Counter[str], encode: Callable[[str], str | bytes] = str) -> TranslationUnit:
+    def make_unit(
+        self, notes: Counter[str], encode: Callable[[str], str | bytes] = str, content: Content | None = None
+    ) -> TranslationUnit:
         """Returns the paragraph as a unit of a document; `encode` finishes its text, or makes bytes of it."""
 
         def write_unit(translations: Sequence[Translation]) -> str | bytes:
             return encode(self.write(iter(translations), notes))
 
-        return TranslationUnit(self.texts, write_unit, domain=self.domain)
+        return TranslationUnit(
+            self.texts, write_unit, domain=self.domain, raw=encode(self.raw), content=content or self.content
+        )
 
 
 def join_points(items: Iterable[InlineItem]) -> Iterator[InlineItem]:
@@ -95,13 +106,20 @@ def join_points(items: Iterable[InlineItem]) -> Iterator[InlineItem]:
 
 
 def make_units(
-    parts: Iterable[str | Paragraph], notes: Counter[str], encode: Callable[[str], str | bytes]
+    parts: Iterable[str | Paragraph],
+    notes: Counter[str],
+    encode: Callable[[str], str | bytes],
+    *,
+    reads_back: bool = False,
 ) -> Iterator[TranslationUnit]:
-    """Yields the parts of a document as units: the text between two paragraphs is one, or several if it is long."""
+    """Yields the parts of a document as units: the text between two paragraphs is one, or several if it is long.
+
+    With `reads_back`, a paragraph without texts is one, too: a translation may have no letters.
+    """
     verbatim: list[str] = []
     size = 0
     for part in parts:
-        if isinstance(part, Paragraph) and part.texts:
+        if isinstance(part, Paragraph) and (part.texts or reads_back):
             yield make_verbatim_unit(encode("".join(verbatim)))
             yield part.make_unit(notes, encode)
             verbatim, size = [], 0

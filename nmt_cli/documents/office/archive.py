@@ -144,7 +144,28 @@ class ArchiveDocument(Document):
 
     def __init__(self, source: DocumentSource) -> None:
         super().__init__(source)
+        self.rewritten: dict[str, bytes] = {}  # the part that is read back
         self.archive = open_archive(b"".join(source.limit_size(source.lines, MAXIMUM_ARCHIVE)), source.name, self.kind)
+
+    def read_checked(self) -> Iterator[TranslationUnit]:
+        """Yields the units, of which each part is read back before it is packed."""
+        return self.read_units()
+
+    def read_part_checked(self, name: str) -> Iterator[TranslationUnit]:
+        """Yields the units of a part; what they write is read back, unless rows of a sheet got further cells."""
+        units = self.read_part(name)
+        if self.guard is None or self.source.config.column is not None:
+            return units
+        return self.guard(self, partial(self.reopen_part, name), units)
+
+    def reopen_part(self, name: str, data: bytes) -> Iterator[TranslationUnit]:
+        """Yields the units of a part as it is written."""
+        notes, self.notes = self.notes, Counter()
+        self.rewritten = {name: data}
+        try:
+            yield from self.read_part(name)
+        finally:
+            self.notes, self.rewritten = notes, {}
 
     def read_units(self) -> Iterator[TranslationUnit]:
         self.check_format()
@@ -154,7 +175,9 @@ class ArchiveDocument(Document):
             if self.has_text(info.filename):
                 yield TranslationUnit((), partial(start_part, output, info))
                 chapter = self.name_chapter(info.filename)
-                yield from self.write_to(output, self.read_part(info.filename), Location(chapter) if chapter else None)
+                yield from self.write_to(
+                    output, self.read_part_checked(info.filename), Location(chapter) if chapter else None
+                )
                 yield TranslationUnit((), lambda _: output.end_part())
             else:
                 yield TranslationUnit((), partial(self.copy_part, output, info))
@@ -192,7 +215,9 @@ class ArchiveDocument(Document):
 
     def open_part(self, name: str) -> DocumentSource:
         """Returns a part as the source of a document."""
-        return self.source._replace(lines=[self.read_bytes(name)], name=f"{self.source.name}, {name}")
+        data = self.rewritten.get(name)
+        lines = [self.read_bytes(name) if data is None else data]
+        return self.source._replace(lines=lines, name=f"{self.source.name}, {name}", reads_back=data is not None)
 
     def has_part(self, name: str) -> bool:
         return name in self.archive.NameToInfo

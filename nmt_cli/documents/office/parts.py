@@ -37,7 +37,7 @@ class ParagraphReader(ABC):
         yield make_verbatim_unit(decoded.mark)
         tokens = scan_xml(set_language(decoded.text, source.source_language, source.target_language))
         parts = (part for token in tokens for part in self.read_token(token, tokens))
-        yield from make_units(parts, notes, decoded.encode)
+        yield from make_units(parts, notes, decoded.encode, reads_back=source.reads_back)
 
     def read_token(self, token: MarkupToken, tokens: Iterator[MarkupToken]) -> Iterator[str | Paragraph]:
         name = strip_prefix(token.name)

@@ -70,22 +70,22 @@ class AndroidDocument(XmlValueDocument):
         if node.read("translatable") == "false":
             yield node.raw
         elif node.name == "string":
-            yield from read_resource(node)
+            yield from read_resource(node, self.source.reads_back)
         else:
-            yield from read_items_of(node)
+            yield from read_items_of(node, self.source.reads_back)
 
 
-def read_items_of(node: XmlNode) -> Iterator[str | Paragraph]:
+def read_items_of(node: XmlNode, reads_all: bool) -> Iterator[str | Paragraph]:
     """Yields an array or plurals, with each item as a string."""
     yield node.tag
     for child in node.children:
-        yield from read_resource(child) if isinstance(child, XmlNode) else (child.raw,)
+        yield from read_resource(child, reads_all) if isinstance(child, XmlNode) else (child.raw,)
     yield node.end
 
 
-def read_resource(node: XmlNode) -> Iterator[str | Paragraph]:
+def read_resource(node: XmlNode, reads_all: bool) -> Iterator[str | Paragraph]:
     """Yields a string between its tags, unchanged if it is not text for people."""
-    if not is_text(node.text) and not node.elements:
+    if not (reads_all or is_text(node.text) or node.elements):
         yield node.raw
         return
     yield node.tag

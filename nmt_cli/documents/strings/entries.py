@@ -76,7 +76,9 @@ class EntryDocument(Document):
         decoded = decode_document(self.source, find_encoding if self.may_be_latin else lambda _: None)
         self.encoding = decoded.encoding
         yield make_verbatim_unit(decoded.mark)
-        yield from make_units(self.read_parts(decoded.text), self.notes, decoded.encode)
+        yield from make_units(
+            self.read_parts(decoded.text), self.notes, decoded.encode, reads_back=self.source.reads_back
+        )
 
     def read_parts(self, text: str) -> Iterator[str | Paragraph]:
         """Yields values as paragraphs and everything else unchanged."""
@@ -91,7 +93,7 @@ class EntryDocument(Document):
             if not groups["value"]:
                 continue
             paragraph = read_string(groups["value"], self.choose_syntax(match))
-            if is_text(paragraph.text or groups["value"], key, section.split(".")):
+            if self.source.reads_back or is_text(paragraph.text or groups["value"], key, section.split(".")):
                 yield text[position : match.start("value")]
                 yield paragraph
                 position = match.end("value")

@@ -83,7 +83,9 @@ class JsonDocument(Document):
         yield make_verbatim_unit(decoded.mark)
         uses_ascii = decoded.text.isascii() and "\\u" in decoded.text
         self.syntax = TextSyntax(JSON_ESCAPES, decode_json, escape_json if uses_ascii else escape_string)
-        yield from make_units(self.read_parts(decoded.text), self.notes, decoded.encode)
+        yield from make_units(
+            self.read_parts(decoded.text), self.notes, decoded.encode, reads_back=self.source.reads_back
+        )
 
     def read_parts(self, text: str) -> Iterator[str | Paragraph]:
         """Yields values as paragraphs and everything else unchanged. Raises DataError for invalid JSON."""
@@ -120,7 +122,8 @@ class JsonDocument(Document):
         paragraph = read_string(raw, self.syntax)
         key = level.key if level is not None else ""
         outer = (other.key for other in levels[:-1])
-        yield from ('"', paragraph, '"') if is_text(paragraph.text or raw, key, outer) else (written,)
+        is_read = self.source.reads_back or is_text(paragraph.text or raw, key, outer)
+        yield from ('"', paragraph, '"') if is_read else (written,)
 
     def follow_sign(self, sign: str, levels: list[JsonLevel], text: str, position: int) -> None:
         """Opens and closes objects and arrays."""

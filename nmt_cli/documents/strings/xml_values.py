@@ -44,7 +44,9 @@ class XmlValueDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         decoded = decode_xml(self.source, with_entities=True)
         yield make_verbatim_unit(decoded.mark)
-        yield from make_units(self.read_parts(scan_xml(decoded.text)), self.notes, decoded.encode)
+        yield from make_units(
+            self.read_parts(scan_xml(decoded.text)), self.notes, decoded.encode, reads_back=self.source.reads_back
+        )
 
     def read_parts(self, tokens: Iterator[MarkupToken]) -> Iterator[str | Paragraph]:
         """Yields texts as paragraphs and everything else unchanged."""
@@ -96,6 +98,6 @@ class ResourceDocument(XmlValueDocument):
             return
         yield node.tag
         for child in node.children:
-            is_value = child is value and is_text(value.text, name)
+            is_value = child is value and (self.source.reads_back or is_text(value.text, name))
             yield from super().read_element(value) if is_value else (child.raw,)
         yield node.end

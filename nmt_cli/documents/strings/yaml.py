@@ -101,7 +101,7 @@ class YamlDocument(Document):
         """Yields the string values, in order. Raises DataError for invalid YAML."""
         ruamel = import_library("ruamel.yaml", "ruamel.yaml", "YAML files")
         parser = ruamel.YAML(typ="rt", pure=True)
-        walker = ValueWalker()
+        walker = ValueWalker(reads_all=self.source.reads_back)
         try:
             for event in parser.parse(text):
                 scalar = walker.follow_event(event, text)
@@ -121,7 +121,7 @@ class YamlDocument(Document):
             first = Paragraph([InlineItem("point", (scalar.style,))], str)
             inner = read_string(raw[1:-1], syntax)
             whole = Paragraph([*first.items, *inner.items, *first.items], syntax.escape)
-            return whole.make_unit(self.notes, decoded.encode)
+            return whole.make_unit(self.notes, decoded.encode, inner.content)
 
         def encode_plain(written: str) -> str | bytes:
             is_plain = is_safe(written, inside_brackets=scalar.is_inside_brackets)
@@ -140,7 +140,8 @@ def is_safe(text: str, *, inside_brackets: bool) -> bool:
 class ValueWalker:
     """Follows the parser's events to tell values from keys."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, reads_all: bool = False) -> None:
+        self.reads_all = reads_all
         self.levels: list[str | None] = []  # of each open collection, the key whose value comes next; None before a key
         self.is_mapping: list[bool] = []
         self.brackets: list[bool] = []  # whether each is written in brackets
@@ -200,9 +201,9 @@ class ValueWalker:
         start = anchor.end() if anchor else start
         is_tagged = event.tag not in (None, "!") or (self.kept and len(self.levels) >= self.kept)
         is_other = not style and OTHER_VALUE.fullmatch(event.value) is not None
-        if is_tagged or is_other or not is_text(event.value, key, filter(None, self.levels)) or start >= end:
-            return None
-        return Scalar(start, end, style, key, any(self.brackets))
+        is_value = self.reads_all or is_text(event.value, key, filter(None, self.levels))
+        is_kept = is_tagged or is_other or not is_value or start >= end
+        return None if is_kept else Scalar(start, end, style, key, any(self.brackets))
 
 
 def read_block(raw: str, *, folds: bool) -> Paragraph:

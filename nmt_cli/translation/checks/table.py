@@ -48,6 +48,11 @@ CHECKS = (
         doc="Finds a line on which nmt failed.",
     ),
     CheckRow(
+        "kept",
+        "as in the source or marked fuzzy, since what was written lost a placeholder, a tag or a key",
+        doc="Finds a text of a document whose translation cannot be read back with all that it must hold.",
+    ),
+    CheckRow(
         "empty",
         "not translated at all",
         doc="Finds a missing translation.",

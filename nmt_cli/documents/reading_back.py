@@ -1,0 +1,236 @@
+"""Reads a document back before it is complete: what cannot be read, or lost what it had to keep, is not written.
+
+A document is held until its last unit. Then its own class reads what was written, and each unit is compared with its
+source:
+
+    source    a = Tom is here{ $x }.        unit 2, which holds { $x }
+    written   a = Tom ist hier {"{"} $x }.  read back: `Tom ist hier { $x`, which holds nothing
+    kept      a = Tom is here{ $x }.        told as "text 1 kept as in the source"
+
+A unit must begin and end where one begins and ends when it is read, with the placeholders and marks of its source. One
+that does not is written as in the source; units that cannot be named by their places are found by halving. Tables are
+compared row by row, as they arrive. Must not know any format.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from nmt_cli.carrying.placeholders import has_same_placeholders
+from nmt_cli.documents.document import Content, Document, Reopen, TornText, TranslationUnit
+from nmt_cli.errors import DataError
+from nmt_cli.text.wrapping import shorten_text
+from nmt_cli.translation.placement.traced_text import TextRange
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+
+LONGEST_QUOTED_TEXT = 60  # characters of a text that is named
+UNREADABLE = "what was written could not be read again as one text"
+LOST = "a placeholder or a tag was lost, added or torn"
+ONE_BY_ONE = 16  # units that are told from those behind them, before all that follow are kept
+
+
+class WrittenUnit(NamedTuple):
+    """A unit as it is written: its piece of the document, how it is undone, and what it must hold."""
+
+    piece: int
+    first: int  # the number of its first text
+    texts: Sequence[str]
+    content: Content
+    undo: Callable[[], bytes]
+    is_free: bool  # whether a person, or nobody, wrote its words: they may hold other placeholders
+    was_flagged: bool
+
+
+class FoundUnit(NamedTuple):
+    """A unit as it is read back, and where it stands in the document."""
+
+    range: TextRange
+    content: Content
+
+
+class ReadBack:
+    """Holds what is written until it has been read back. `reopen` reads the units of a document or of a part of it."""
+
+    def __init__(self, document: Document, reopen: Reopen) -> None:
+        self.document = document
+        self.reopen = reopen
+        self.pieces: list[bytes] = []
+        self.written: list[WrittenUnit] = []
+        self.is_text = True  # rather than bytes
+
+    def watch(self, units: Iterator[TranslationUnit]) -> Iterator[TranslationUnit]:
+        """Yields the units, which write nothing, and one that writes the document."""
+        for unit in units:
+            yield unit._replace(write=partial(self.write, unit))
+        if self.document.holds_back:
+            yield TranslationUnit((), lambda _: self.finish())
+
+    def write(self, unit: TranslationUnit, translations: Sequence[Translation]) -> str | bytes:
+        """Keeps what a unit writes; a row of a table is finished at once."""
+        written = unit.write(translations)
+        self.is_text &= isinstance(written, str) or not written
+        first, self.document.texts_written = (
+            self.document.texts_written + 1,
+            self.document.texts_written + len(unit.texts),
+        )
+        if unit.texts and unit.raw is not None and unit.content is not None:
+            is_free = any(text.is_recalled or text.replacement is not None for text in translations)
+            is_flagged = any(text.checks for text in translations)
+            undo = partial(encode, unit.raw) if self.document.holds_back else partial(keep_source, unit)
+            content = unit.content
+            self.written.append(WrittenUnit(len(self.pieces), first, unit.texts, content, undo, is_free, is_flagged))
+        self.pieces.append(encode(written))
+        return "" if self.document.holds_back else self.finish()
+
+    def finish(self) -> str | bytes:
+        """Returns the document, in which units that failed are as in the source."""
+        pieces, written = self.pieces, self.written
+        self.pieces, self.written = [], []
+        if written:
+            for unit, problem in self.undo_torn(pieces, written):
+                number, source = unit.first, shorten_text(" ".join(unit.texts), LONGEST_QUOTED_TEXT)
+                self.document.torn.append(TornText(number, source, problem, unit.was_flagged))
+        data = b"".join(pieces)
+        return data.decode("utf-8") if self.is_text else data
+
+    def undo_torn(self, pieces: list[bytes], written: list[WrittenUnit]) -> Iterator[tuple[WrittenUnit, str]]:
+        """Puts the source in place of the pieces that fail, and yields their units, each with what is wrong."""
+        for unit in self.find_torn(pieces, written):
+            yield unit, UNREADABLE
+        parts = self.read(pieces)
+        for unit, inside in zip(written, self.locate(pieces, written, parts or []), strict=True):
+            if inside and not holds_same(unit, inside, len(pieces[unit.piece])):
+                if not self.document.is_marked(pieces[unit.piece]):
+                    pieces[unit.piece] = unit.undo()
+                yield unit, LOST
+
+    def find_torn(self, pieces: list[bytes], written: list[WrittenUnit]) -> Iterator[WrittenUnit]:
+        """Undoes the pieces that are not read as units of their own, and yields these."""
+        if self.read(pieces) is None:
+            yield from self.halve(pieces, written)
+        settled: set[int] = set()
+        while (parts := self.read(pieces)) is not None:
+            located = zip(written, self.locate(pieces, written, parts), strict=True)
+            missing = [unit for unit, inside in located if inside is None and unit.piece not in settled]
+            if not missing:
+                return
+            for unit in missing if len(settled) > ONE_BY_ONE else missing[:1]:
+                settled.add(unit.piece)
+                before, pieces[unit.piece] = pieces[unit.piece], unit.undo()
+                if pieces[unit.piece] != before:
+                    yield unit
+
+    def halve(self, pieces: list[bytes], units: Sequence[WrittenUnit]) -> Iterator[WrittenUnit]:
+        """Undoes the pieces because of which the document cannot be read, and yields their units."""
+        before = {unit.piece: pieces[unit.piece] for unit in units}
+        for unit in units:
+            pieces[unit.piece] = unit.undo()
+        if self.read(pieces) is None:  # nor can the source
+            for number, piece in before.items():
+                pieces[number] = piece
+            return
+        waiting = [units]
+        while waiting:
+            part = waiting.pop()
+            for unit in part:
+                pieces[unit.piece] = before[unit.piece]
+            if self.read(pieces) is not None:
+                continue
+            for unit in part:
+                pieces[unit.piece] = unit.undo()
+            if len(part) == 1:
+                yield part[0]
+            else:
+                waiting += [part[len(part) // 2 :], part[: len(part) // 2]]
+
+    def read(self, pieces: Sequence[bytes]) -> list[FoundUnit] | None:
+        """Returns the units with texts that the document has now; None if it cannot be read.
+
+        None are returned if what is read is not spelled as it is written: then nothing can be said of their places.
+        """
+        parts: list[FoundUnit] = []
+        position = 0
+        try:
+            for unit in self.reopen(b"".join(pieces)):
+                raw = encode(unit.write(()) if unit.raw is None and not unit.texts else unit.raw or b"")
+                if unit.content is not None:
+                    parts.append(FoundUnit(TextRange(position, position + len(raw)), unit.content))
+                position += len(raw)
+        except DataError:
+            return None
+        return parts if position == sum(map(len, pieces)) else []
+
+    def locate(
+        self, pieces: Sequence[bytes], written: Sequence[WrittenUnit], parts: Sequence[FoundUnit]
+    ) -> list[list[FoundUnit] | None]:
+        """Returns the units that were read inside each of the written ones; None if they do not fill it."""
+        if not parts:
+            return [[] for _ in written]
+        ends = [0]
+        for piece in pieces:
+            ends.append(ends[-1] + len(piece))
+        starts, stops = [unit.range.start for unit in parts], [unit.range.end for unit in parts]
+        located: list[list[FoundUnit] | None] = []
+        for unit in written:
+            start, end = ends[unit.piece], ends[unit.piece + 1]
+            inside = parts[bisect_left(starts, start) : bisect_right(stops, end)]
+            is_whole = bool(inside) and (inside[0].range.start, inside[-1].range.end) == (start, end)
+            before, behind = bisect_left(starts, start), bisect_right(stops, end)
+            is_apart = (not before or stops[before - 1] <= start) and (behind == len(starts) or starts[behind] >= end)
+            fits = is_apart and bool(inside) and (is_whole or not self.document.is_exact)
+            located.append(list(inside) if fits else None)
+        return located
+
+
+def watch_units(document: Document, reopen: Reopen, units: Iterator[TranslationUnit]) -> Iterator[TranslationUnit]:
+    """Yields the units of a document or of a part, and reads back what they write."""
+    return ReadBack(document, reopen).watch(units)
+
+
+def holds_same(unit: WrittenUnit, inside: Sequence[FoundUnit], size: int) -> bool:
+    """Whether a unit holds, as it is read back, the placeholders and the marks of its source.
+
+    A mark at an end may stand outside of what is read as text, of which the unit then has fewer than `size` bytes.
+    """
+    is_whole = sum(part.range.end - part.range.start for part in inside) == size
+    source, marks = unit.content, "".join(part.content.marks for part in inside)
+    if marks != source.marks:
+        added, missing = Counter(marks), Counter(source.marks)  # of signs: marks beside each other may be one
+        if added - missing or (missing - added and is_whole):
+            return False
+    if unit.is_free:
+        return True
+    if not has_same_placeholders(source.spelled, "".join(part.content.spelled for part in inside)):
+        return False
+    if len(inside) == 1 and len(inside[0].content.texts) == len(source.texts):
+        return all(map(has_same_placeholders, source.texts, inside[0].content.texts)) or has_same_placeholders(
+            "\n".join(source.texts), "\n".join(inside[0].content.texts)
+        )
+    return has_same_placeholders(
+        "\n".join(source.texts), "\n".join(text for part in inside for text in part.content.texts)
+    )
+
+
+def copy_torn(torn: TornText) -> Translation:
+    """Returns a text as its own translation, with a failed check that says why it is none."""
+    from nmt_cli.translation.isolation import copy_line  # which few runs need
+    from nmt_cli.translation.result import FailedCheck
+
+    return copy_line(torn.source, DataError(torn.problem))._replace(checks=(FailedCheck("kept", torn.problem),))
+
+
+def keep_source(unit: TranslationUnit) -> bytes:
+    """Returns a unit written with its own texts."""
+    from nmt_cli.translation.isolation import copy_line  # which few runs need
+
+    return encode(unit.write([copy_line(text, DataError(UNREADABLE)) for text in unit.texts]))
+
+
+def encode(written: str | bytes) -> bytes:
+    return written if isinstance(written, bytes) else written.encode("utf-8")
