@@ -101,30 +101,32 @@ class ReadBack:
 
     def undo_torn(self, pieces: list[bytes], written: list[WrittenUnit]) -> Iterator[tuple[WrittenUnit, str]]:
         """Puts the source in place of the pieces that fail, and yields their units, each with what is wrong."""
-        for unit in self.find_torn(pieces, written):
-            yield unit, UNREADABLE
-        parts = self.read(pieces)
-        for unit, inside in zip(written, self.locate(pieces, written, parts or []), strict=True):
+        parts = self.read(pieces)  # once, where nothing fails: that is most of what reading back costs
+        if parts is None:
+            for unit in self.halve(pieces, written):
+                yield unit, UNREADABLE
+            parts = self.read(pieces) or []
+        settled: set[int] = set()
+        located = self.locate(pieces, written, parts)
+        while missing := self.list_missing(written, located, settled):
+            for unit in missing if len(settled) > ONE_BY_ONE else missing[:1]:
+                settled.add(unit.piece)
+                before, pieces[unit.piece] = pieces[unit.piece], unit.undo()
+                if pieces[unit.piece] != before:
+                    yield unit, UNREADABLE
+            located = self.locate(pieces, written, self.read(pieces) or [])
+        for unit, inside in zip(written, located, strict=True):
             if inside and not holds_same(unit, inside, len(pieces[unit.piece])):
                 if not self.document.is_marked(pieces[unit.piece]):
                     pieces[unit.piece] = unit.undo()
                 yield unit, LOST
 
-    def find_torn(self, pieces: list[bytes], written: list[WrittenUnit]) -> Iterator[WrittenUnit]:
-        """Undoes the pieces that are not read as units of their own, and yields these."""
-        if self.read(pieces) is None:
-            yield from self.halve(pieces, written)
-        settled: set[int] = set()
-        while (parts := self.read(pieces)) is not None:
-            located = zip(written, self.locate(pieces, written, parts), strict=True)
-            missing = [unit for unit, inside in located if inside is None and unit.piece not in settled]
-            if not missing:
-                return
-            for unit in missing if len(settled) > ONE_BY_ONE else missing[:1]:
-                settled.add(unit.piece)
-                before, pieces[unit.piece] = pieces[unit.piece], unit.undo()
-                if pieces[unit.piece] != before:
-                    yield unit
+    def list_missing(
+        self, written: list[WrittenUnit], located: Sequence[Sequence[FoundUnit] | None], settled: set[int]
+    ) -> list[WrittenUnit]:
+        """Returns the units that are not read as units of their own, but for those that are undone."""
+        pairs = zip(written, located, strict=True)
+        return [unit for unit, inside in pairs if inside is None and unit.piece not in settled]
 
     def halve(self, pieces: list[bytes], units: Sequence[WrittenUnit]) -> Iterator[WrittenUnit]:
         """Undoes the pieces because of which the document cannot be read, and yields their units."""
