@@ -1,4 +1,4 @@
-# Needs python3 (3.11 or later) and make. Everything else is installed into .venv.
+# Needs python3 (3.11 to 3.13) and make. Everything else is installed into .venv.
 
 PYTHON ?= python3
 VENV := .venv
@@ -14,7 +14,7 @@ help:
 	@echo "make try     install what translation needs, and translate a sentence with a model that is there (a minute)"
 	@echo "make demo    prepare, train, translate, evaluate and draw on the bundled corpus, into demo/ (about 10 minutes)"
 	@echo "make check   lint, types and the tests of parts, without networks and programs: a minute, for use while coding"
-	@echo "make test    lint, types and all tests but the slow ones: what CI runs"
+	@echo "make test    install everything, then lint, types and all tests but the slow ones: what CI runs"
 	@echo "make test-slow        all tests: every kind of network, kills, clusters, whole trainings; new examples of properties"
 	@echo "make release-check    test-slow, the checks below and the scripts of tests/release"
 	@echo "make check-install    resolve every extra; install the lowest versions allowed and translate with them"
@@ -27,9 +27,11 @@ help:
 
 # A stamp is newer than its lock file and pyproject.toml as long as .venv holds what they name. The demo needs no tools of
 # development, no Ray and no TensorFlow for GPUs, so it has a lock of its own, with the same versions.
+# Debian makes a .venv without pip where it has no python3-venv: it is made anew.
 define make_venv
-	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@command -v $(PYTHON) >/dev/null || { echo 'Python 3.11 to 3.13 is needed, there is no $(PYTHON): make PYTHON=/path/to/python3' >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; (3, 11) <= sys.version_info < (3, 14) or sys.exit("Python 3.11 to 3.13 is needed, this is " + sys.version.split()[0] + ": make PYTHON=/path/to/python3.13")'
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV) || { echo 'Debian, Ubuntu: apt-get install python3-venv' >&2; exit 1; }
 endef
 
 define install

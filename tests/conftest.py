@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture.providers import HypothesisProvider
 from hypothesis.internal.constants_ast import Constants
 
+from support.browser import MISSING
 from support.once import make_once
 
 if TYPE_CHECKING:
@@ -97,6 +98,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         for mark in list_marks(item.path):
             item.add_marker(mark)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says once how many tests were skipped for want of a browser, and what to install."""
+    skipped = sum(MISSING in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
+    if skipped:
+        terminalreporter.write_line(f"{skipped} tests of pages skipped: {MISSING}")
 
 
 @pytest.fixture(scope="session")
