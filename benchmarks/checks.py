@@ -3,6 +3,7 @@
     python benchmarks/checks.py alarms FULL.tsv --data PREPARED --model MODEL       # on references, which are right
     python benchmarks/checks.py time FULL.tsv --data PREPARED --model MODEL         # share of the time at beam 5
     python benchmarks/checks.py confidence FULL.tsv --data PREPARED --model MODEL   # beside the mean log-probability
+    python benchmarks/checks.py paragraphs FULL.tsv --data PREPARED --model MODEL   # is a bad sentence told?
 
 Sentences are drawn from FULL.tsv; none of them is a source or a target of the training data in PREPARED. A model
 without a profile gets one from PREPARED for the occasion.
@@ -28,13 +29,17 @@ from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.normalise import make_sentence_key
 from nmt_cli.text.profile import CorpusProfile
-from nmt_cli.training.confidence_fitting import SEARCH, describe_fit
-from nmt_cli.translation.checks.confidence import GOOD_CHRF, ConfidenceModel, extract_features
+from nmt_cli.training.confidence_fitting import SEARCH, SURELY_GOOD_CHRF, describe_fit
+from nmt_cli.translation.checks.confidence import GOOD_CHRF, ConfidenceModel, extract_features, is_kept
 from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
 
 ROUNDS = 5
 RESAMPLES = 2_000
+PARAGRAPHS = 500  # of each kind
+PARAGRAPH_SENTENCES = (3, 6)  # at least, at most
+BAD_CHRF = 20.0  # chrF2 of nonsense, 0-100
 
 
 def draw_unseen(pairs: Sequence[Pair], trained: Sequence[Pair], count: int, seed: int) -> list[Pair]:
@@ -101,9 +106,71 @@ def measure_confidence(translator: Translator, development: Sequence[Pair], pair
         print(f"  without the least sure {share:4.0%}: mean chrF2 {value:.1f}")
 
 
+def is_low(translation: Translation) -> bool:
+    return any(check.kind == "confidence" for check in translation.checks)
+
+
+def rate_as_whole(translator: Translator, translations: Sequence[Translation]) -> list[float]:
+    """Returns the confidences of translations as if each were one sentence."""
+    checked = [
+        text._replace(checks=tuple(check for check in text.checks if check.kind != "confidence"))
+        for text in translations
+    ]
+    features = [extract_features(translation, translator.check_context) for translation in checked]
+    rated = translator.confidence.rate(np.array(features)).tolist()
+    return [1.0 if is_kept(text) else value for text, value in zip(translations, rated, strict=True)]
+
+
+def measure_paragraphs(translator: Translator, pairs: Sequence[Pair], seed: int) -> None:
+    """Prints how often paragraphs of good sentences, and those with a bad one, are of low confidence.
+
+    Sentences are those whose translation alone is surely good, or nonsense; the bad one stands anywhere.
+    """
+    draws = random.Random(seed)
+    alone = translator.translate([source for source, _ in pairs], SEARCH, repair=RepairConfig(), checks=CheckConfig())
+    chrf = compute_chrf([text.text for text in alone], [(target,) for _, target in pairs]).sentence_values
+    rated = [(text, value) for text, value in zip(alone, chrf, strict=True) if text.least_sure is None]
+    threshold = translator.confidence.threshold
+    before = rate_as_whole(translator, alone)
+    changed = sum(value != text.confidence for value, text in zip(before, alone, strict=True) if text.least_sure)
+    low = sum(value < threshold for value in before)
+    print(
+        f"{len(alone):,} texts, {len(alone) - len(rated):,} of several sentences, of which {changed:,} rated otherwise"
+    )
+    print(f"{sum(map(is_low, alone)):,} of low confidence, {low:,} as a whole")
+    ends = (".", "!", "?")
+    good, bad = (
+        [text for text, value in rated if text.source.endswith(ends) and chosen(value)]
+        for chosen in (lambda value: value >= SURELY_GOOD_CHRF, lambda value: value < BAD_CHRF)
+    )
+    for name, sentences in (("good", good), ("bad", bad)):
+        print(f"alone: {sum(map(is_low, sentences)):,} of {len(sentences):,} {name} sentences are of low confidence")
+    for others in (0, 1):
+        places, drawn = [], []
+        for _ in range(PARAGRAPHS):
+            sentences = draws.sample(good, draws.randint(*PARAGRAPH_SENTENCES) - others)
+            places.append(draws.randint(0, len(sentences)))
+            sentences[places[-1] : places[-1]] = draws.sample(bad, others)
+            drawn.append(sentences)
+        lines = [" ".join(text.source for text in sentences) for sentences in drawn]
+        translated = translator.translate(lines, SEARCH, repair=RepairConfig(), checks=CheckConfig())
+        before = sum(value < threshold for value in rate_as_whole(translator, translated))
+        named = sum(
+            is_low(text) and text.least_sure is not None and text.least_sure.source == sentences[place].source
+            for text, sentences, place in zip(translated, drawn, places, strict=True)
+            if others
+        )
+        least = sum(any(map(is_low, sentences)) for sentences in drawn)
+        told = sum(map(is_low, translated))
+        print(
+            f"{PARAGRAPHS} paragraphs with {others} bad: {told} told, {named} name the bad one; {before} as a whole; "
+            f"{least} have a sentence that is told alone"
+        )
+
+
 def main() -> None:
     parser = make_parser(__doc__, "data", "model", "sentences", "seed")
-    parser.add_argument("what", choices=("alarms", "time", "confidence"))
+    parser.add_argument("what", choices=("alarms", "time", "confidence", "paragraphs"))
     parser.add_argument("pairs", type=Path)
     parser.add_argument("--check-with", type=Path, help="a model of the other direction")
     parser.set_defaults(sentences=5_000)
@@ -119,6 +186,8 @@ def main() -> None:
         translator.profile = CorpusProfile.parse(corpus.profile.encode())
     if options.what == "alarms":
         measure_alarms(translator, pairs)
+    elif options.what == "paragraphs":
+        measure_paragraphs(translator, pairs, options.seed)
     elif options.what == "time":
         measure_time(translator, [source for source, _ in pairs])
     else:

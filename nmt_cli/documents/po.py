@@ -21,11 +21,11 @@ from nmt_cli.carrying.placeholders import ANY_PLACEHOLDER, has_same_placeholders
 from nmt_cli.documents.document import Content, Document, TranslationUnit, import_library, make_verbatim_unit
 from nmt_cli.documents.po_header import complete_header
 from nmt_cli.text.words import has_letters
-from nmt_cli.translation.result import drop_doubt_mark
+from nmt_cli.translation.result import drop_doubt_mark, name_sides
 from nmt_cli.translation.segmentation.segments import find_sentence_starts, wants_blank
 
 if TYPE_CHECKING:
-    from nmt_cli.translation.result import Translation
+    from nmt_cli.translation.result import FailedCheck, Translation
 
 PO_MEBIBYTES = 48  # of which the parser makes about 1 GiB in memory
 KEPT_FUZZY = "fuzzy translations that were kept (--retranslate replaces them)"
@@ -34,6 +34,18 @@ GUESSED_FORMS = "marked fuzzy, because more than two plural forms were translate
 FAILED_CHECK = "marked fuzzy, because a check failed, which a comment names"
 REMARK = "# nmt: "  # begins a comment that says why a person must review a message
 PLURAL_FORMS = re.compile(r"nplurals\s*=\s*([1-9])(?!\d)")  # no language has more; 10**9 would fill the memory
+
+
+def list_messages(translations: Sequence[Translation]) -> list[str]:
+    """Returns what is wrong with the translations of a message; of several sentences, names those of low confidence."""
+
+    def name(check: FailedCheck, translation: Translation) -> str:
+        if check.kind != "confidence" or translation.least_sure or len(translations) == 1:
+            return check.message
+        return f"{check.message} in: {name_sides(translation.source, translation.hypotheses[0].text)}"
+
+    failing = [translation for translation in translations if translation.needs_review]
+    return list(dict.fromkeys(name(check, text) for text in failing for check in text.checks))
 
 
 @dataclass(frozen=True)
@@ -148,8 +160,7 @@ class CatalogueDocument(Document):
             forms = [by_source[text] for text in sources]
             if not self.source.config.retranslate:
                 forms = [entry.msgstr_plural.get(form) or text for form, text in enumerate(forms)]
-            failing = [translation for translation in translations if translation.needs_review]
-            messages = list(dict.fromkeys(check.message for text in failing for check in text.checks))
+            messages = list_messages(translations)
             fuzzy = self.needs_review(entry, sources, forms, messages)
             head = set_flags(lines[:first], [flag for flag in entry.flags if flag != "fuzzy"], fuzzy=fuzzy)
             head = set_remarks(head, messages)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from nmt_cli.rewriting.slips import ReadAs
-from nmt_cli.translation.result import FailedCheck, Hypothesis, Placed, Repair, Translation, WordLinks
+from nmt_cli.translation.result import FailedCheck, Hypothesis, LeastSure, Placed, Repair, Translation, WordLinks
 
 RECORDS: Mapping[str, Any] = {
-    kind.__name__: kind for kind in (Translation, Hypothesis, Placed, WordLinks, Repair, FailedCheck, ReadAs)
+    kind.__name__: kind for kind in (Translation, Hypothesis, Placed, WordLinks, Repair, FailedCheck, ReadAs, LeastSure)
 }
 PLAIN = frozenset((str, float, int, bool, type(None)))  # what is JSON already: most values
 # What makes a value of what stands under its kind.

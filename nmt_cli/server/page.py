@@ -159,7 +159,9 @@ def describe_line(
         "terms": [span.text for span in translation.placed if span.is_term],
         "isRecalled": translation.is_recalled,
         "isTarget": any(check.kind == "language" for check in translation.checks),
-        "checks": describe_checks(translation, but="confidence"),
+        # The percentage shows the confidence of a line; of several sentences, the message names one.
+        "checks": describe_checks(translation, but="" if translation.least_sure else "confidence"),
+        "leastSure": translation.least_sure.source if translation.least_sure else None,
         "confidence": None if translation.confidence is None else round(translation.confidence, 3),
         "isUnsure": any(check.kind == "confidence" for check in translation.checks),
         **(describe_words(translation) if shows_words else {}),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from nmt_cli.text.words import Link
+from nmt_cli.text.wrapping import shorten_text
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
@@ -43,6 +44,7 @@ CheckKind = Literal[
 ]
 
 
+NAMED_LETTERS = 80  # of a sentence that a message names, on each side
 DOUBT_MARK = "[?]"  # stands before a translation of too little confidence, where that is asked for
 
 
@@ -85,6 +87,34 @@ class FailedCheck(NamedTuple):
 
     kind: CheckKind
     message: str  # what is wrong, in a few words: "number 1984 missing"
+
+
+def name_sides(source: str, text: str) -> str:
+    """Returns a sentence and its translation for a message, each on one line and shortened."""
+    return " -> ".join(shorten_text(" ".join(side.split()), NAMED_LETTERS) for side in (source, text))
+
+
+class LeastSure(NamedTuple):
+    """The sentence of a text of several sentences whose translation is least likely to be good."""
+
+    number: int  # from 1
+    source: str
+    text: str
+    confidences: tuple[float, ...]  # of all sentences, in order; 1 for what was only kept or recalled
+
+    @property
+    def confidence(self) -> float:
+        return self.confidences[self.number - 1]
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Returns it as an entry of JSON."""
+        return {
+            "sentence": self.number,
+            "source": self.source,
+            "translation": self.text,
+            "confidence": self.confidence,
+            "confidences": list(self.confidences),
+        }
 
 
 class Hypothesis(NamedTuple):
@@ -137,7 +167,7 @@ class Translation(NamedTuple):
     read_as: tuple[ReadAs, ...] = ()  # the mistyped words of the line
     source_read: int = 0  # the positions of that sentence that were read, without its end; else without meaning
     checks: tuple[FailedCheck, ...] = ()  # that the best hypothesis failed, at most one of a kind
-    confidence: float | None = None  # the probability that the best hypothesis is good; None if the model cannot tell
+    confidence: float | None = None  # the probability that its worst sentence is good; None if the model cannot tell
     replacement: str | None = None  # what is written instead of a translation of too little confidence
     origin: Origin = "network"
     carried: tuple[str, ...] = ()  # words that training never had, taken for names
@@ -145,6 +175,7 @@ class Translation(NamedTuple):
     read_back: Mapping[str, float] | None = None  # log-probabilities of its words by a model of the other direction
     left_out: tuple[str, ...] = ()  # content words of the line without which the network finds it no less likely
     kept: tuple[str, ...] = ()  # labels that stay as they are, since the network knows no likely translation
+    least_sure: LeastSure | None = None  # its worst sentence, of several; None for one, or if the model cannot tell
 
     @property
     def text(self) -> str:

@@ -175,11 +175,16 @@ def check(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def rate(tools: Tools, batch: TranslationBatch) -> None:
-    """Rates confidence, and marks too little."""
+    """Rates the confidence of each sentence, of which the lowest is the line's, and marks too little."""
     if batch.checks is not None and batch.checks.check and not batch.config.sampling.sample and tools.confidence:
-        from nmt_cli.translation.checks.confidence import judge_translations  # training needs none
+        from nmt_cli.translation.checks.confidence import judge_translations, list_sentences  # training needs none
 
-        batch.result = judge_translations(batch.result, tools.confidence, tools.check_context, batch.checks)
+        context, sentences = tools.check_context, []
+        for index, translation in enumerate(batch.result):
+            pieces = [batch.pieces[text_id] for text_id in batch.list_ids(index)]
+            parts = [batch.parts[text_id] for text_id in batch.list_ids(index)]
+            sentences.append(list_sentences(translation, pieces, parts, context, repaired=batch.repairs_faults))
+        batch.result = judge_translations(batch.result, tools.confidence, context, batch.checks, sentences)
 
 
 class Stage(NamedTuple):
@@ -210,7 +215,7 @@ STAGES = (
     make_stage(write_back, "pieces translations parts", "parts"),
     make_stage(join, "lines rewritten_lines segments pieces parts", "result"),
     make_stage(check, "result", "result"),
-    make_stage(rate, "result", "result"),
+    make_stage(rate, "segments pieces parts result", "result"),
 )
 
 

@@ -19,7 +19,7 @@ from nmt_cli.pages.frame import read_asset, render_document
 from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
-    from nmt_cli.translation.result import CheckKind, FailedCheck, Translation
+    from nmt_cli.translation.result import CheckKind, FailedCheck, LeastSure, Translation
 
 OF_CHANGED = "These failed no check, but the network did not read or write all of their words as they are."
 OF_UNSURE = "These failed no check, but are the least likely to be good."
@@ -57,6 +57,7 @@ class QaEntry(NamedTuple):
     confidence: float | None = None  # the probability that the translation is good, if the model can tell
     origin: str = "network"  # or a translation memory
     where: str = ""  # the file, chapter or verse, where there are several
+    least_sure: LeastSure | None = None  # the worst sentence of several
 
     @classmethod
     def from_translation(cls, number: int, translation: Translation, where: str = "") -> QaEntry:
@@ -71,6 +72,7 @@ class QaEntry(NamedTuple):
             translation.confidence,
             translation.origin,
             where,
+            translation.least_sure,
         )
 
 
@@ -154,9 +156,10 @@ def render_json(report: QaReport) -> str:
 
 def map_entry(entry: QaEntry) -> dict[str, Any]:
     values = entry._asdict()
-    origin, where = values.pop("origin"), values.pop("where")
+    origin, where, worst = (values.pop(name) for name in ("origin", "where", "least_sure"))
     checks = [check._asdict() for check in entry.checks]
-    return {**values, **({"where": where} if where else {}), "checks": checks, "from": origin}
+    added = {**({"where": where} if where else {}), **({"least_sure": worst.to_mapping()} if worst else {})}
+    return {**values, **added, "checks": checks, "from": origin}
 
 
 def render_page(report: QaReport) -> str:
@@ -253,8 +256,17 @@ def render_entry(entry: QaEntry, thing: str) -> str:
     )
     origin = f" <small>{MEMORY_NAMES[entry.origin]}</small>" if entry.origin in MEMORY_NAMES else ""
     where = entry.where and f" <small>{escape(entry.where)}</small>"
+    worst = entry.least_sure
+    source = mark_sentence(entry.source, worst.source if worst else "")
+    translation = mark_sentence(entry.translation, worst.text if worst else "")
     return (
         f'<li{shown}><b>{escape(thing)} {entry.number:,}</b>{where}<span class="why">{why}</span>{origin}{sure}<dl>'
-        f'<dt>source</dt><dd dir="auto">{escape(entry.source)}</dd>'
-        f'<dt>translation</dt><dd dir="auto">{escape(entry.translation) or "<i>empty</i>"}</dd>{changes}</dl></li>'
+        f'<dt>source</dt><dd dir="auto">{source}</dd>'
+        f'<dt>translation</dt><dd dir="auto">{translation or "<i>empty</i>"}</dd>{changes}</dl></li>'
     )
+
+
+def mark_sentence(text: str, sentence: str) -> str:
+    """Returns a text as HTML, with a mark around the sentence, if it stands there."""
+    before, marked, after = text.partition(sentence) if sentence else (text, "", "")
+    return escape(before) + (f"<mark>{escape(marked)}</mark>" if marked else "") + escape(after)

@@ -72,6 +72,7 @@ def map_translation(translation: Translation, n_best: int) -> dict[str, Any]:
         "repairs": [{"ailment": repair.fault, "remedy": repair.remedy} for repair in translation.repairs],
         "checks": [check._asdict() for check in translation.checks],
         "confidence": translation.confidence,
+        "least_sure": translation.least_sure.to_mapping() if translation.least_sure else None,
         "unseen": sorted(translation.unseen),
         "read_as": [list(words) for words in translation.read_as],
         "carried": list(translation.carried),

@@ -134,11 +134,11 @@ function makeRow(line, number) {
   return row;
 }
 
-// The probability that a line is right; its digits are no text, so that they are not copied with it.
+// The probability that a line, or the worst of its sentences, is right; its digits are no text, so that they are not copied with it.
 function makeConfidence(line) {
   const node = make("span", line.isUnsure ? "confidence unsure" : "confidence");
   node.dataset.percent = `${(100 * line.confidence).toFixed(0)} %`;
-  node.title = "how likely this line is right";
+  node.title = line.leastSure ? `how likely its least sure sentence is right: ${line.leastSure}` : "how likely this line is right";
   return node;
 }
 

@@ -4,35 +4,50 @@ A translation is *good* if its chrF against a reference is at least `GOOD_CHRF`.
 attention, the lengths, the words and the failed checks go into a logistic model, which is fitted to the development set
 when a model is exported (`training/confidence_fitting.py`) and stored in its card. Every translation is rated, so no
 feature needs more than the search has found anyway. Letters: N translations, F features.
+
+A text of several sentences is as sure as its worst one: `I am here. Our landlord evicted the lodgers.` is rated as
+0.94 and 0.11, and gets 0.11, since nonsense would hide in the mean of a long paragraph. What is no sentence of the
+network, such as a number or an entry of a memory, is certain and lowers nothing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from itertools import accumulate, chain
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from nmt_cli.errors import OptionError
+from nmt_cli.text.symbols import BLANK
+from nmt_cli.text.words import has_letters
+from nmt_cli.text.wrapping import format_count
+from nmt_cli.translation.checks.check import check_translation
 from nmt_cli.translation.checks.context import CheckContext
 from nmt_cli.translation.checks.words import describe_unseen, find_unseen_words
+from nmt_cli.translation.placement.joining import join_parts
 from nmt_cli.translation.placement.word_alignment import group_by_blanks, spell_word
-from nmt_cli.translation.result import DOUBT_MARK, FailedCheck
+from nmt_cli.translation.result import DOUBT_MARK, FailedCheck, LeastSure, name_sides
+from nmt_cli.translation.segmentation.segments import find_sentence_starts
+from nmt_cli.translation.segmentation.sentence_ends import has_mark_inside
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
     from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.text.profile import CorpusProfile, TextProfile
     from nmt_cli.translation.config import CheckConfig, LowConfidence
-    from nmt_cli.translation.result import Hypothesis, Translation
+    from nmt_cli.translation.result import CheckKind, Hypothesis, Translation
+    from nmt_cli.translation.segmentation.pieces import Piece
+    from nmt_cli.translation.segmentation.segments import Segment
 
 GOOD_CHRF = 50.0  # chrF2 of a good translation, 0-100
 RARE_WORD_COUNT = 5  # a word that occurs less often in training is rare
 UNLIKELY = math.log(0.25)  # log-probability of a token that the network hardly believed in
 LOW_CONFIDENCE = 0.2  # below which a person should look at a translation, unless a card says otherwise
 UNCOVERED = 0.2  # attention that a source position received in all, below which it was left out
+FRAGMENT_WORDS = 2  # so few without a final mark mean nothing alone, and would be rated so
 COUNTED_ELSEWHERE = {"unseen words", "untranslated", "labels"}  # checks of what other features measure
 FEATURES = (
     "mean log-probability",
@@ -105,44 +120,217 @@ def find_confidence(card: ModelCard) -> ConfidenceModel | None:
 
 
 def judge_translations(
-    translations: Sequence[Translation], model: ConfidenceModel, context: CheckContext, checks: CheckConfig
+    translations: Sequence[Translation],
+    model: ConfidenceModel,
+    context: CheckContext,
+    checks: CheckConfig,
+    sentences: Sequence[Sequence[Translation]] | None = None,
 ) -> list[Translation]:
     """Rates translations, and adds a failed check to those below the threshold of `checks` or, by default, the model's.
 
-    Only below a threshold that was asked for is the text replaced.
+    Only below a threshold that was asked for is the text replaced. `sentences` are those of each translation, by
+    default itself.
     """
-    rated = rate_translations(translations, model, context)
+    sentences = [(text,) for text in translations] if sentences is None else sentences
+    rated = rate_translations(translations, model, context, sentences)
     least = model.threshold if checks.min_confidence is None else checks.min_confidence
     instead = "keep" if checks.min_confidence is None else checks.on_low_confidence
-    return [apply_threshold(translation, least, instead, context) for translation in rated]
+    return [
+        apply_threshold(translation, least, instead, context, parts)
+        for translation, parts in zip(rated, sentences, strict=True)
+    ]
 
 
 def rate_translations(
-    translations: Sequence[Translation], model: ConfidenceModel, context: CheckContext
+    translations: Sequence[Translation],
+    model: ConfidenceModel,
+    context: CheckContext,
+    sentences: Sequence[Sequence[Translation]] | None = None,
 ) -> list[Translation]:
-    """Returns the translations with their confidence: None for a blank line, 1 for text that was only kept."""
-    rated = [index for index, translation in enumerate(translations) if translation.hypotheses]
-    result = list(translations)
+    """Returns the translations with the confidence of their worst sentence; None for a blank line.
+
+    `sentences` are those of each translation, by default itself. What was only kept is certain.
+    """
+    sentences = [(text,) for text in translations] if sentences is None else sentences
+    rated = [sentence for parts in sentences for sentence in parts if sentence.hypotheses]
     if not rated:
-        return result
-    features = np.array([extract_features(translations[index], context) for index in rated])
-    for index, probability in zip(rated, model.rate(features).tolist(), strict=True):
-        certain = is_kept(translations[index])
-        result[index] = translations[index]._replace(confidence=1.0 if certain else probability)
-    return result
+        return list(translations)
+    probabilities = model.rate(np.array([extract_features(sentence, context) for sentence in rated])).tolist()
+    by_sentence = iter(
+        1.0 if is_kept(sentence) else value for sentence, value in zip(rated, probabilities, strict=True)
+    )
+    return [
+        with_confidence(translation, parts, by_sentence) if translation.hypotheses else translation
+        for translation, parts in zip(translations, sentences, strict=True)
+    ]
+
+
+def with_confidence(
+    translation: Translation, sentences: Sequence[Translation], confidences: Iterator[float]
+) -> Translation:
+    """Returns a translation with the lowest confidence of its sentences, for which it takes the next of `confidences`.
+
+    The first of equally sure sentences counts as the least sure.
+    """
+    values = tuple(next(confidences) for _ in sentences)
+    lowest = values.index(min(values))
+    worst = sentences[lowest]
+    least_sure = LeastSure(lowest + 1, worst.source, worst.text, values) if len(values) > 1 else None
+    return translation._replace(confidence=values[lowest], least_sure=least_sure)
 
 
 def apply_threshold(
-    translation: Translation, least: float, on_low_confidence: Literal["keep"] | LowConfidence, context: CheckContext
+    translation: Translation,
+    least: float,
+    on_low_confidence: Literal["keep"] | LowConfidence,
+    context: CheckContext,
+    sentences: Sequence[Translation] = (),
 ) -> Translation:
     """Below the confidence `least`, adds a failed check and may replace the text; else changes nothing."""
     confidence = translation.confidence
     if confidence is None or confidence >= least:
         return translation
-    reason = name_unseen_words(translation, context.profile) if context.profile is not None else ""
-    failed = FailedCheck("confidence", f"confidence {confidence:.2f} is below {least:.2g}{reason}")
+    worst = sentences[translation.least_sure.number - 1] if translation.least_sure else translation
+    reason = name_unseen_words(worst, context.profile) if context.profile is not None else ""
+    where = name_sentence(translation.least_sure, least) if translation.least_sure else ""
+    failed = FailedCheck("confidence", f"confidence {confidence:.2f} is below {least:.2g}{where}{reason}")
     texts = {"blank": "", "source": translation.source, "mark": f"{DOUBT_MARK} {translation.text}"}
     return translation._replace(checks=(*translation.checks, failed), replacement=texts.get(on_low_confidence))
+
+
+def name_sentence(worst: LeastSure, least: float) -> str:
+    """Names the least sure sentence, with its translation, and how many are below `least`."""
+    low, count = sum(value < least for value in worst.confidences), len(worst.confidences)
+    where = (
+        f"sentence {worst.number} of {count}"
+        if low == 1
+        else f"{low} of {format_count(count, 'sentence')}, least in {worst.number}"
+    )
+    return f" in {where}: {name_sides(worst.source, worst.text)}"
+
+
+def list_sentences(
+    translation: Translation,
+    pieces: Sequence[Piece],
+    parts: Sequence[Translation],
+    context: CheckContext,
+    *,
+    repaired: bool = False,
+) -> tuple[Translation, ...]:
+    """Returns the translations of the sentences of a line, from those of its pieces; itself if it is one sentence.
+
+    Each has the checks it fails of those that the line fails: half a quotation is no fault of a sentence. Clauses of a
+    long sentence, and a label with what it names, are one.
+    """
+    if (len(pieces) == 1 and not has_mark_inside(pieces[0].segment.text)) or not translation.hypotheses:
+        return (translation,)
+    groups = group_segments([piece.segment for piece in pieces])
+    joined = (join_sentence([pieces[row] for row in rows], [parts[row] for row in rows]) for rows in groups)
+    sentences = [sentence for text in joined for sentence in split_uncut(text, context)]
+    if len(sentences) < 2:
+        return (translation,)
+    kinds = {check.kind for check in translation.checks}
+    return tuple(check_sentence(sentence, kinds, context, repaired=repaired) for sentence in sentences)
+
+
+def group_segments(segments: Sequence[Segment]) -> list[list[int]]:
+    """Returns the segments of each sentence, by their numbers, without the frames around it.
+
+    A label, or one or two words without a final mark, is rated with what follows: `Yes | No`, `I<tab>am here.`
+    """
+    groups: list[list[int]] = []
+    goes_on = is_part = False
+    for row, segment in enumerate(segments):
+        if segment.is_frame:
+            goes_on = is_part
+        if goes_on:
+            groups[-1].append(row)
+        elif not segment.is_frame:
+            groups.append([row])
+        if not segment.is_frame:
+            is_short = not segment.ends_sentence and len(segment.text.split()) <= FRAGMENT_WORDS
+            is_part = segment.is_label or is_short
+            goes_on = is_part or not segment.ends_sentence
+    return groups
+
+
+def join_sentence(pieces: Sequence[Piece], parts: Sequence[Translation]) -> Translation:
+    """Returns the best translation of a sentence that consists of these pieces."""
+    source = ""
+    for piece in pieces:
+        needs_blank = piece.segment.blank_before and source and not source[-1].isspace()
+        source += (" " if needs_blank else "") + piece.segment.text
+    best = [part._replace(hypotheses=part.hypotheses[:1]) for part in parts]
+    return join_parts(source.strip(), pieces, best, None)
+
+
+def split_uncut(translation: Translation, context: CheckContext) -> list[Translation]:
+    """Returns the sentences of a text that the network read as one, with their tokens and what these looked at.
+
+    Only itself if both sides do not have equally many sentences, of which each then translates the one in its place.
+    """
+    best = translation.hypotheses[0]
+    shape = (len(best.pieces), len(translation.source_pieces))
+    if not (context.reads_text and has_mark_inside(translation.source) and has_mark_inside(best.text)):
+        return [translation]
+    if [block.shape for block in best.attentions] != [shape] or len(best.token_log_probabilities) != shape[0]:
+        return [translation]
+    sources = list(cut_side(translation.source, translation.source_pieces, context.source_language))
+    targets = list(cut_side(best.text, best.pieces, context.target_language))
+    if len(sources) != len(targets) or len(sources) < 2:
+        return [translation]
+    pairs = zip(sources, targets, strict=True)
+    return [cut_translation(translation, source, target) for source, target in pairs]
+
+
+class UncutSentence(NamedTuple):
+    """A sentence of a text that the network read or wrote as a whole."""
+
+    text: str
+    pieces: range  # its subwords, of the last sentence with the end-of-sentence token
+
+
+def cut_side(text: str, pieces: Sequence[str], language: str) -> Iterator[UncutSentence]:
+    """Yields the sentences of a text with their subwords; none if these show other sentences than the text."""
+    spelled = [piece.replace(BLANK, " ") for piece in pieces[:-1]]
+    in_text, in_pieces = (find_sentence_starts(side, (), language) for side in (text, "".join(spelled)))
+    if len(in_text) != len(in_pieces):
+        return
+    ends = list(accumulate(map(len, spelled)))
+    firsts = [0, *(bisect_right(ends, start) for start in in_pieces[1:]), len(pieces)]
+    texts = (text[start:end].strip() for start, end in pairwise([*in_text, len(text)]))
+    for sentence, (first, last) in zip(texts, pairwise(firsts), strict=True):
+        yield UncutSentence(sentence, range(first, last))
+
+
+def cut_translation(translation: Translation, source: UncutSentence, target: UncutSentence) -> Translation:
+    """Returns one sentence of a translation as if it had been translated alone; one without a letter is only kept."""
+    best, end = translation.hypotheses[0], len(translation.source_pieces) - 1
+    read = [*(row for row in source.pieces if row < end), end]
+    values = best.token_log_probabilities[target.pieces.start : target.pieces.stop]
+    values = values if has_letters(source.text) else (0.0,) * len(values)
+    sentence = best._replace(
+        text=target.text,
+        tokens=best.tokens[target.pieces.start : target.pieces.stop],
+        pieces=best.pieces[target.pieces.start : target.pieces.stop],
+        log_probability=sum(values),
+        token_log_probabilities=values,
+        attentions=(best.attentions[0][np.ix_(target.pieces, read)],),
+        placed_spans=tuple(span for span in best.placed_spans if span.text in target.text),
+        words=(),
+    )
+    labels = tuple(translation.source_pieces[row] for row in read)
+    return translation._replace(source=source.text, source_pieces=labels, hypotheses=(sentence,))
+
+
+def check_sentence(
+    sentence: Translation, kinds: set[CheckKind], context: CheckContext, *, repaired: bool
+) -> Translation:
+    """Returns a sentence with the checks it fails of these kinds."""
+    if kinds <= COUNTED_ELSEWHERE:
+        return sentence
+    checked = check_translation(sentence, context, repaired=repaired)
+    return checked._replace(checks=tuple(check for check in checked.checks if check.kind in kinds))
 
 
 def name_unseen_words(translation: Translation, profile: CorpusProfile) -> str:

@@ -188,7 +188,12 @@ def test_low_confidence_makes_a_message_fuzzy_and_is_no_part_of_its_text() -> No
         return louder(text)._replace(checks=(failed,), replacement=f"[?] {text.upper()}")
 
     text = converted("po", f'{HEADER}\nmsgid "Stay. Go."\nmsgstr ""\n', doubt)[0]
-    assert text.endswith('# nmt: confidence 0.10 is below 0.5\n#, fuzzy\nmsgid "Stay. Go."\nmsgstr "STAY. GO."\n')
+    assert text.endswith(
+        "# nmt: confidence 0.10 is below 0.5 in: Stay. -> STAY.\n# nmt: confidence 0.10 is below 0.5 in: Go. -> GO.\n"
+        '#, fuzzy\nmsgid "Stay. Go."\nmsgstr "STAY. GO."\n'
+    )
+    text = converted("po", f'{HEADER}\nmsgid "Stay."\nmsgstr ""\n', doubt)[0]
+    assert "# nmt: confidence 0.10 is below 0.5\n" in text
 
 
 def test_all_new_translations_are_fuzzy_where_that_is_wanted() -> None:

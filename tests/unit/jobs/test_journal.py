@@ -15,7 +15,7 @@ from nmt_cli.jobs.journal import BlockJournal, FinishedBlock, hash_texts
 from nmt_cli.jobs.resuming import JournalledExecutor, answer_in_writing
 from nmt_cli.jobs.saved_translations import decode_value, encode_value
 from nmt_cli.rewriting.slips import ReadAs
-from nmt_cli.translation.result import FailedCheck, Placed, Repair, Translation, WordLinks
+from nmt_cli.translation.result import FailedCheck, LeastSure, Placed, Repair, Translation, WordLinks
 from nmt_cli.workers.work import InProcess
 from support.translations import louder
 
@@ -93,6 +93,7 @@ def make_translation() -> Translation:
         repairs=(Repair("loop", None),),
         read_as=(ReadAs("teh", "the"),),
         checks=(FailedCheck("numbers", "number 7 missing"),),
+        least_sure=LeastSure(2, "Go 7.", "Geh.", (0.9, 0.25)),
         confidence=0.1 + 0.2,
         carried=("Kazimierz",),
         read_back={"b": -0.5},

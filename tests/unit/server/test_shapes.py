@@ -9,7 +9,9 @@ import pytest
 from nmt_cli.server.admission import Admission
 from nmt_cli.server.keys import Key
 from nmt_cli.server.service import Service
+from nmt_cli.translation.result import FailedCheck, LeastSure, Translation
 from support.served import Client, make_pool
+from support.translations import louder
 
 
 def test_a_text_is_answered_with_a_text_and_a_list_with_a_list() -> None:
@@ -187,3 +189,19 @@ def test_health_settings_and_interface_are_described() -> None:
     assert settings["language"]["source"] == {"code": "en", "name": "English"}
     assert ".srt" in settings["supportedFilesFormat"]
     assert "/translate" in client.get("/spec").json()["paths"]
+
+
+def doubt(text: str) -> Translation:
+    """The text in capitals, of which the second sentence is doubtful, or the whole, if it is one."""
+    worst = LeastSure(2, "Go.", "GO.", (0.9, 0.3)) if " " in text else None
+    message = "confidence 0.30 is below 0.4" + (" in sentence 2 of 2: Go. -> GO." if worst else "")
+    failed = FailedCheck("confidence", message)
+    return louder(text)._replace(confidence=0.3, checks=(failed,), least_sure=worst)
+
+
+def test_the_page_names_the_worst_sentence_of_a_line() -> None:
+    client = Client(Service(make_pool(rule=doubt)[0]))
+    one, several = client.ask("/page/translate", q="Go.\nStay. Go.", source="en", target="de")["lines"]
+    assert (one["isUnsure"], one["checks"], one["leastSure"]) == (True, [], None)
+    assert several["checks"] == ["confidence 0.30 is below 0.4 in sentence 2 of 2: Go. -> GO."]
+    assert (several["leastSure"], several["confidence"]) == ("Go.", 0.3)

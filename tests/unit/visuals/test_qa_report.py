@@ -9,8 +9,16 @@ import pytest
 
 from nmt_cli.errors import OptionError
 from nmt_cli.rewriting.slips import ReadAs
-from nmt_cli.translation.result import FailedCheck, Hypothesis, Placed, Repair
-from nmt_cli.visuals.qa_report import ENTRIES_SHOWN, UNSURE_SHOWN, CheckTitle, QaReport, render_json, render_page
+from nmt_cli.translation.result import FailedCheck, Hypothesis, LeastSure, Placed, Repair
+from nmt_cli.visuals.qa_report import (
+    ENTRIES_SHOWN,
+    UNSURE_SHOWN,
+    CheckTitle,
+    QaReport,
+    mark_sentence,
+    render_json,
+    render_page,
+)
 from nmt_cli.visuals.report_path import SUFFIXES_OF_CHECKS, check_report_path
 from support.translations import same
 
@@ -120,3 +128,19 @@ def test_the_least_sure_of_those_that_failed_no_check_are_shown_too() -> None:
     page = render_page(collected)
     assert "Least sure" in page and "confidence 0.01" in page and "Mean confidence 0.30." in page
     assert json.loads(render_json(collected))["least_sure"][0]["confidence"] == 0.01
+
+
+def test_the_worst_sentence_of_a_paragraph_is_marked_on_both_sides() -> None:
+    worst = LeastSure(2, "<b> is bad.", "<b> is bad.", (0.9, 0.1, 0.8))
+    collected = QaReport(TITLES, "a.txt", ("eng", "deu"))
+    collected.add(same("One. <b> is bad. Three.")._replace(confidence=0.1, checks=WRONG, least_sure=worst))
+    collected.add(same("One. Two.")._replace(confidence=0.3))
+    marked = "One. <mark>&lt;b&gt; is bad.</mark> Three.</dd>"
+    assert render_page(collected).count(marked) == 2
+    (entry,) = json.loads(render_json(collected))["entries"]
+    assert (entry["least_sure"]["sentence"], entry["least_sure"]["confidences"]) == (2, [0.9, 0.1, 0.8])
+    assert "least_sure" not in json.loads(render_json(collected))["least_sure"][0]
+
+
+def test_a_sentence_that_is_written_otherwise_in_its_paragraph_is_not_marked() -> None:
+    assert mark_sentence("a < b", "") == mark_sentence("a < b", "b > a") == "a &lt; b"

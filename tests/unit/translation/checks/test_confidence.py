@@ -14,14 +14,19 @@ from nmt_cli.translation.checks.confidence import (
     FEATURES,
     ConfidenceModel,
     apply_threshold,
+    check_sentence,
     extract_features,
+    group_segments,
+    is_kept,
     judge_translations,
     load_confidence,
     rate_translations,
+    split_uncut,
 )
 from nmt_cli.translation.checks.context import CheckContext
 from nmt_cli.translation.config import CheckConfig
 from nmt_cli.translation.result import FailedCheck, Hypothesis, Repair, Translation
+from nmt_cli.translation.segmentation.segments import Segment
 
 CONTEXT = CheckContext("eng", "deu")
 
@@ -101,6 +106,99 @@ def test_what_was_only_kept_says_nothing_about_the_rest() -> None:
     framed = Hypothesis.from_parts("ab", (kept, plain))
     expected, values = (extract_features(translation(best), CONTEXT) for best in (plain, framed))
     assert values == pytest.approx(expected, nan_ok=True)
+
+
+def segment(text: str) -> Segment:
+    """A segment: `|` marks a frame, `:` at the end a label."""
+    is_frame, is_label = text.startswith("|"), text.endswith(":")
+    return Segment(text.strip("|:"), (), True, text[-1] in ".?!", is_frame=is_frame, is_label=is_label)
+
+
+@pytest.mark.parametrize(
+    ("texts", "groups"),
+    [
+        (["I am here.", "Where is Tom?"], [[0], [1]]),
+        (["|-", "I am here.", "|[1]", "Where is Tom?"], [[1], [3]]),
+        (["a clause of many words,", "and another.", "Yes."], [[0, 1], [2]]),
+        (["Note:", "|: ", "I am here.", "Go."], [[0, 1, 2], [3]]),
+        (["|<b>", "Note:", "|</b>", "|: ", "I am here."], [[1, 2, 3, 4]]),
+        (["Yes", "| | ", "No", "| | ", "Cancel it"], [[0, 1, 2, 3, 4]]),
+        (["delete all of these", "| | ", "keep all of these"], [[0], [2]]),
+        (["I", "|tab", "am here."], [[0, 1, 2]]),
+        (["Stop!", "| - ", "No"], [[0], [2]]),
+        (["|12", "|13"], []),
+    ],
+)
+def test_segments_are_grouped_to_sentences(texts: list[str], groups: list[list[int]]) -> None:
+    assert group_segments(list(map(segment, texts))) == groups
+
+
+UNCUT = Translation(
+    "I am. Go!",
+    ("▁I", "▁am", ".", "▁Go", "!", "</s>"),
+    (
+        Hypothesis(
+            text="Ich bin. Geh!",
+            tokens=(4, 5, 6, 7, 8, 3),
+            pieces=("▁Ich", "▁bin", ".", "▁Geh", "!", "</s>"),
+            log_probability=-4.0,
+            score=-0.5,
+            token_log_probabilities=(-0.1, -0.2, -0.3, -1.0, -2.0, -0.4),
+            attentions=(np.eye(6, dtype=np.float32),),
+            finished=True,
+        ),
+    ),
+    frozenset(),
+)
+
+
+def test_an_uncut_text_is_divided_with_the_tokens_and_the_attention_of_each_sentence() -> None:
+    first, second = split_uncut(UNCUT, CONTEXT)
+    assert (first.source, first.text, second.source, second.text) == ("I am.", "Ich bin.", "Go!", "Geh!")
+    assert first.hypotheses[0].token_log_probabilities == (-0.1, -0.2, -0.3)
+    assert second.hypotheses[0].token_log_probabilities == (-1.0, -2.0, -0.4)
+    assert first.source_pieces == ("▁I", "▁am", ".", "</s>") and second.source_pieces == ("▁Go", "!", "</s>")
+    assert [part.hypotheses[0].attentions[0].shape for part in (first, second)] == [(3, 4), (3, 3)]
+    assert second.hypotheses[0].attentions[0].tolist() == np.eye(3).tolist()
+
+
+@pytest.mark.parametrize("text", ["Ich bin, geh!", "Ich. Bin. Geh!"])
+def test_an_uncut_text_with_other_sentences_than_its_source_stays_whole(text: str) -> None:
+    (best,) = UNCUT.hypotheses
+    other = UNCUT._replace(hypotheses=(best._replace(text=text),))
+    assert split_uncut(other, CONTEXT) == [other]
+
+
+def test_an_uncut_sentence_without_a_letter_is_certain() -> None:
+    (best,) = UNCUT.hypotheses
+    pieces = ("▁5", "▁%", ".", *best.pieces[3:])
+    numbers = UNCUT._replace(
+        source="5 %. Go!",
+        source_pieces=(*pieces[:3], *UNCUT.source_pieces[3:]),
+        hypotheses=(best._replace(text="5 %. Geh!", pieces=pieces),),
+    )
+    first, second = split_uncut(numbers, CONTEXT)
+    assert is_kept(first) and not is_kept(second)
+
+
+def test_a_check_that_the_line_passes_fails_in_no_sentence() -> None:
+    half = translation(hypothesis("Sie sehen 7", -1.0))  # the source has no number
+    assert check_sentence(half, {"quotes"}, CONTEXT, repaired=True).checks == ()
+    assert check_sentence(half, set(), CONTEXT, repaired=True) is half
+    (failed,) = check_sentence(half, {"numbers"}, CONTEXT, repaired=True).checks
+    assert failed.kind == "numbers"
+
+
+def test_the_worst_sentence_decides_and_only_it_is_named() -> None:
+    texts = [translation(hypothesis(text, value))._replace(source=text) for text, value in (("a", -0.1), ("b", -3.0))]
+    line = translation(hypothesis("a b", -0.1, -3.0))
+    rater = model(mean_log_probability=2.0)._replace(threshold=0.3)
+    (judged,) = judge_translations([line], rater, CONTEXT, CheckConfig(), [texts])
+    assert judged.least_sure is not None and judged.least_sure.number == 2
+    assert judged.confidence == min(judged.least_sure.confidences) == pytest.approx(1 / (1 + math.exp(6.0)))
+    assert [check.message for check in judged.checks] == ["confidence 0.00 is below 0.3 in sentence 2 of 2: b -> b"]
+    (both,) = judge_translations([line], rater._replace(threshold=0.9), CONTEXT, CheckConfig(), [texts])
+    assert both.checks[0].message.startswith("confidence 0.00 is below 0.9 in 2 of 2 sentences, least in 2: b -> b")
 
 
 @pytest.mark.parametrize(
