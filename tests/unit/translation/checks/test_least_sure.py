@@ -34,15 +34,15 @@ FORMATS: dict[str, str] = {
 
 
 @pytest.fixture(scope="module")
-def bundled_translator() -> LoadedTranslator:
+def english_to_german() -> LoadedTranslator:
     return load("eng-deu")
 
 
 @pytest.fixture(scope="module")
-def each_alone(bundled_translator: LoadedTranslator) -> dict[str, Translation]:
+def each_alone(english_to_german: LoadedTranslator) -> dict[str, Translation]:
     """Each sentence by itself, also in capitals."""
     sentences = [change(text) for text in (*SURE, *UNSURE) for change in (str, str.upper)]
-    return dict(zip(sentences, bundled_translator.translations(sentences), strict=True))
+    return dict(zip(sentences, english_to_german.translations(sentences), strict=True))
 
 
 def is_low(translation: Translation) -> bool:
@@ -59,13 +59,13 @@ def test_the_sentences_are_what_they_are_called(each_alone: dict[str, Translatio
 )
 @settings(max_examples=25, deadline=None)
 def test_a_text_is_as_sure_as_its_worst_sentence(
-    bundled_translator: LoadedTranslator,
+    english_to_german: LoadedTranslator,
     each_alone: dict[str, Translation],
     sentences: list[str],
     change: Callable[[str], str],
 ) -> None:
     sentences = [change(text) for text in sentences]
-    (translated,) = bundled_translator.translations([" ".join(sentences)])
+    (translated,) = english_to_german.translations([" ".join(sentences)])
     each = [each_alone[text].confidence for text in sentences]
     worst = translated.least_sure
     assert worst is not None and worst.confidences == pytest.approx(each, abs=1e-3)
@@ -76,9 +76,9 @@ def test_a_text_is_as_sure_as_its_worst_sentence(
 
 
 def test_the_message_names_the_sentence_with_its_translation_and_how_many_are_low(
-    bundled_translator: LoadedTranslator,
+    english_to_german: LoadedTranslator,
 ) -> None:
-    one, two = bundled_translator.translations([f"{SURE[0]} {UNSURE[0]} {SURE[1]}", " ".join(UNSURE[:2])])
+    one, two = english_to_german.translations([f"{SURE[0]} {UNSURE[0]} {SURE[1]}", " ".join(UNSURE[:2])])
     (first,), (second,) = ([check for check in text.checks if check.kind == "confidence"] for text in (one, two))
     assert f" in sentence 2 of 3: {UNSURE[0]} -> " in first.message and one.least_sure is not None
     assert one.least_sure.text in first.message
@@ -87,15 +87,15 @@ def test_the_message_names_the_sentence_with_its_translation_and_how_many_are_lo
 
 @pytest.mark.parametrize("added", ["100.", "12:30.", "5 %.", "1. 2. 3."])
 def test_a_sentence_without_words_lowers_nothing(
-    bundled_translator: LoadedTranslator, each_alone: dict[str, Translation], added: str
+    english_to_german: LoadedTranslator, each_alone: dict[str, Translation], added: str
 ) -> None:
-    before, after = bundled_translator.translations([f"{added} {SURE[0]}", f"{SURE[0]} {added}"])
+    before, after = english_to_german.translations([f"{added} {SURE[0]}", f"{SURE[0]} {added}"])
     assert before.confidence == pytest.approx(each_alone[SURE[0]].confidence, abs=0.05)
     assert after.confidence == pytest.approx(each_alone[SURE[0]].confidence, abs=0.05)
 
 
-def test_frames_and_labels_are_no_sentences(bundled_translator: LoadedTranslator) -> None:
-    framed, labelled = bundled_translator.translations(
+def test_frames_and_labels_are_no_sentences(english_to_german: LoadedTranslator) -> None:
+    framed, labelled = english_to_german.translations(
         [f"- (a) {SURE[0]} {UNSURE[0]}[1] {SURE[2]}", f"Note: {SURE[0]} {SURE[2]}"]
     )
     assert framed.least_sure is not None and labelled.least_sure is not None
@@ -103,35 +103,35 @@ def test_frames_and_labels_are_no_sentences(bundled_translator: LoadedTranslator
     assert framed.least_sure.source.startswith(UNSURE[0][:-1])
     assert len(labelled.least_sure.confidences) == 2
     assert [
-        text.least_sure for text in bundled_translator.translations(["Yes | No | Cancel", "I\tam here.", "Tom sah"])
+        text.least_sure for text in english_to_german.translations(["Yes | No | Cancel", "I\tam here.", "Tom sah"])
     ] == [None] * 3
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_paragraph_of_each_format_names_its_worst_sentence(
-    bundled_translator: LoadedTranslator, tmp_path: Path, form: str
+    english_to_german: LoadedTranslator, tmp_path: Path, form: str
 ) -> None:
     source, target = tmp_path / f"in.{form}", tmp_path / f"out.{form}"
     source.write_text(FORMATS[form].format(" ".join(SURE[:3]), f"{SURE[0]} {UNSURE[0]} {SURE[4]}"), encoding="utf-8")
     column = {"column": "text"} if form in ("csv", "jsonl") else {}
-    report = bundled_translator.translate_file(source, target, **column)  # type: ignore[arg-type]
+    report = english_to_german.translate_file(source, target, **column)  # type: ignore[arg-type]
     (_, flagged), *others = report.flagged
     assert not others and flagged.least_sure is not None
     assert (flagged.least_sure.number, flagged.least_sure.source) == (2, UNSURE[0])
 
 
-def test_a_catalogue_names_the_sentence_in_its_comment(bundled_translator: LoadedTranslator, tmp_path: Path) -> None:
+def test_a_catalogue_names_the_sentence_in_its_comment(english_to_german: LoadedTranslator, tmp_path: Path) -> None:
     source, target = tmp_path / "in.po", tmp_path / "out.po"
     header = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n'
     source.write_text(f'{header}\nmsgid "{SURE[0]} {UNSURE[0]}"\nmsgstr ""\n', encoding="utf-8")
-    bundled_translator.translate_file(source, target)
+    english_to_german.translate_file(source, target)
     (comment,) = (line for line in target.read_text(encoding="utf-8").splitlines() if line.startswith("# nmt: "))
     assert f" in: {UNSURE[0]} -> " in comment and SURE[0] not in comment
 
 
 def test_a_text_that_is_not_cut_has_a_worst_sentence_too() -> None:
-    bundled_translator = load("eng-deu", split_sentences=False)
-    (translated,) = bundled_translator.translations(["He is at home. Mortgagees foreclose encumbered tenements."])
+    english_to_german = load("eng-deu", split_sentences=False)
+    (translated,) = english_to_german.translations(["He is at home. Mortgagees foreclose encumbered tenements."])
     assert translated.least_sure is not None
     assert translated.least_sure.source == "Mortgagees foreclose encumbered tenements."
     assert translated.text.endswith(translated.least_sure.text)
@@ -149,8 +149,8 @@ def test_what_a_memory_has_is_certain_and_does_not_hide_the_rest(
     assert (beside.least_sure.source, beside.least_sure.confidences[0]) == (UNSURE[1], 1.0)
 
 
-def test_json_has_the_sentence_only_of_several(bundled_translator: LoadedTranslator) -> None:
-    one, several = bundled_translator.translations([SURE[0], f"{SURE[0]} {UNSURE[0]}"])
+def test_json_has_the_sentence_only_of_several(english_to_german: LoadedTranslator) -> None:
+    one, several = english_to_german.translations([SURE[0], f"{SURE[0]} {UNSURE[0]}"])
     layout = LayoutConfig(json=True)
     assert json.loads(layout.format_lines(one, 1))["least_sure"] is None
     worst = json.loads(layout.format_lines(several, 1))["least_sure"]
