@@ -23,13 +23,13 @@ from bench import Pair, make_parser, read_pairs
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.analysis.reliability import compute_auc, measure_reliability
-from nmt_cli.evaluation.metrics.chrf import compute_chrf
+from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_chrf
 from nmt_cli.jobs.job import Block, score_pairs
 from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.normalise import make_sentence_key
 from nmt_cli.text.profile import CorpusProfile
-from nmt_cli.training.confidence_fitting import SEARCH, SURELY_GOOD_CHRF, describe_fit
+from nmt_cli.training.publish import SEARCH, SURELY_GOOD_CHRF, describe_fit
 from nmt_cli.translation.checks.confidence import GOOD_CHRF, ConfidenceModel, extract_features, is_kept
 from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.result import Translation

@@ -26,8 +26,7 @@ def sort_with_nmt(folder: Path) -> Rows:
     """The way of `nmt prepare`: partitions by the first bits of the keys."""
     import numpy as np
 
-    from nmt_cli.arrays.equal_rows import find_equal_rows
-    from nmt_cli.arrays.scratch import Scratch
+    from nmt_cli.arrays.scratch import Scratch, find_equal_rows
 
     keys = np.load(folder / "keys.npy", mmap_mode="r")
     is_chosen = np.ones(len(keys), np.bool_)

@@ -19,9 +19,8 @@ import keras
 import numpy as np
 from bench import make_parser, measure_call, print_speeds, run_in_turn
 
-from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.model.vocabularies import Vocabularies
 from nmt_cli.training.config import Kernels, TrainConfig
 from nmt_cli.training.data.batches import Batch
 from nmt_cli.training.precision import choose_policy, dtype_policy

@@ -42,9 +42,15 @@ def list_ranges(tree: ast.Module, kind: str) -> Iterator[range]:
     for node in ast.walk(tree):
         if kind == "imports" and isinstance(node, ast.Import | ast.ImportFrom):
             yield range(node.lineno, (node.end_lineno or node.lineno) + 1)
-        if kind == "docstrings" and isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        if kind == "docstrings" and isinstance(
+            node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+        ):
             first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
                 yield range(first.lineno, (first.end_lineno or first.lineno) + 1)
 
 

@@ -24,11 +24,11 @@ import numpy as np
 from bench import NMT, Cost, make_parser, measure_command, run_in_turn, write_lines
 from sentencepiece import SentencePieceProcessor
 
-from nmt_cli.arrays.special_ids import END
+from nmt_cli.arrays.types import END
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.sides import SentencePair
+from nmt_cli.corpus.manifest import SentencePair
 from nmt_cli.runtime.model_directory import ModelDirectory
-from nmt_cli.training.data.lexicon import estimate_probabilities, link_all
+from nmt_cli.training.data.word_swaps import estimate_probabilities, link_all
 
 MARIAN = "pymarian==1.12.42"
 TRANSFORMER = "--type transformer --dim-emb 256 --transformer-dim-ffn 1024 --transformer-ffn-activation relu".split()

@@ -31,8 +31,7 @@ from joey import SIDES, learn_subwords, write_settings, write_texts
 from marian import Marian
 
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.evaluation.metrics.bleu import compute_bleu
-from nmt_cli.evaluation.metrics.chrf import compute_chrf
+from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_bleu, compute_chrf
 from nmt_cli.visuals.canvas import FONT_SIZE, create_figure, style_axes, write_figure
 from nmt_cli.visuals.curves import LINE_STYLES
 

@@ -29,11 +29,10 @@ from stress import Bench
 from stress_lost import count_losses, is_reported, make_lines, translate_lines
 from stress_rows import ROWS, WORD, list_lost_numbers
 
-from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.reversed import reverse_corpus
+from nmt_cli.corpus.dataset import PreparedCorpus, reverse_corpus
 from nmt_cli.evaluation.metrics.registry import METRICS
-from nmt_cli.translation.batch_search import BatchSearch
 from nmt_cli.translation.config import ModelRequest
+from nmt_cli.translation.search import BatchSearch
 from nmt_cli.translation.translator import Translator
 
 TABLES = {

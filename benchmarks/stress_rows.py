@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from nmt_cli.languages.number_words import spell_number
+from nmt_cli.languages.cldr import spell_number
 
 KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 NEIGHBOURS = {key: (row + row[-2])[index + 1] for row in KEYS for index, key in enumerate(row)}

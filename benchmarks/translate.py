@@ -17,9 +17,9 @@ from pathlib import Path
 from bench import PEERS, Cost, install_peers, make_parser, measure_call, print_speeds, run_in_turn, write_lines
 
 import nmt_cli as nmt
-from nmt_cli.cores import count_cores
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.metrics.registry import METRICS
+from nmt_cli.files import count_cores
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.translator import Translator

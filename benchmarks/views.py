@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nmt_cli.evaluation.analysis.sentence_groups import split_words
+from nmt_cli.evaluation.analysis.profile import split_words
 from nmt_cli.evaluation.analysis.significance import bootstrap_interval
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.registry import METRICS

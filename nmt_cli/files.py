@@ -1,6 +1,7 @@
-"""Replaces files and directories as a whole, never partially; computes checksums.
+"""What the operating system gives: whole files, locks, signals and cores. Standard library only.
 
-Does not know what the files mean.
+A file is written under a temporary name and renamed: `with stage_file(path) as staged: ...` leaves the old file or
+the new one, also after a kill.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import json
 import os
 import re
 import shutil
+import signal
 import stat
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -20,7 +23,116 @@ from pathlib import Path
 from typing import Any
 
 from nmt_cli.errors import NotFoundError, OptionError, OutputError, find_nearest
-from nmt_cli.locks import take_lock
+
+# Locks of files and directories, which end with the process that holds them.
+
+
+def take_lock(path: Path) -> int | None:
+    """Locks a directory, or a file that is made if it is missing, until the returned descriptor is closed.
+
+    Returns None where there are no such locks: on Windows, and for directories of NFS, whose locks are for what can be
+    written (flock(2)). Raises BlockingIOError if the path is locked already.
+    """
+    if os.name == "nt":
+        return None
+    number = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT, 0o600)
+    granted = acquire_system_lock(number)
+    if granted:
+        return number
+    os.close(number)
+    if granted is False:
+        raise BlockingIOError(errno.EWOULDBLOCK, "another process holds it", str(path))
+    return None
+
+
+def acquire_system_lock(number: int) -> bool | None:
+    """Asks the operating system to lock the file of a descriptor; returns whether it did, or None without locks."""
+    try:
+        import fcntl  # not on Windows
+    except ImportError:
+        return None
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return False if error.errno in (errno.EWOULDBLOCK, errno.EACCES) else None
+    return True
+
+
+# The signals that ask a command to end: Ctrl-C, SIGTERM, and SIGHUP of a closed terminal.
+# A process that ignores SIGHUP from its start, as under `nohup`, continues to ignore it.
+
+
+HANG_UP: signal.Signals | None = getattr(signal, "SIGHUP", None)  # Windows has none
+
+
+def list_ending_signals() -> tuple[signal.Signals, ...]:
+    """Returns the signals besides Ctrl-C that ask a process to end, except those it ignores."""
+    is_heard = HANG_UP is not None and signal.getsignal(HANG_UP) != signal.SIG_IGN
+    return (signal.SIGTERM, HANG_UP) if HANG_UP is not None and is_heard else (signal.SIGTERM,)
+
+
+def list_terminals() -> list[int]:
+    """Returns which of standard output and error are terminals, by their descriptors."""
+    return [file_descriptor for file_descriptor in (1, 2) if os.isatty(file_descriptor)]
+
+
+def leave_terminals(file_descriptors: list[int]) -> None:
+    """Discards further output to closed terminals, since writing to one is an error."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    for file_descriptor in file_descriptors:
+        os.dup2(null, file_descriptor)
+    os.close(null)
+
+
+@contextmanager
+def block_interrupts() -> Iterator[None]:
+    """Delays Ctrl-C to the end of the block; a process started there inherits this, and is not stopped while it starts.
+
+    A mask alone would not do: the system gives the signal to any thread without one, such as those of NumPy, and Python
+    then raises KeyboardInterrupt here. multiprocessing unblocks it when it starts its resource tracker, which must
+    therefore run before.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker  # which `nmt --help` need not import
+
+    resource_tracker.ensure_running()
+    with delay_interrupts():
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def delay_interrupts() -> Iterator[None]:
+    """Has Ctrl-C heard at the end of the block, if this is the main thread; others never hear it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pressed: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler or signal.SIG_DFL)  # None: a handler in C
+        for number in pressed[:1]:
+            signal.raise_signal(number)
+
+
+# The share of the machine that this process may use. Standard library only.
+
+
+def count_cores() -> int:
+    """Returns the number of processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+# Replaces files and directories as a whole, never partially; computes checksums.
+# Does not know what the files mean.
+
 
 FileState = tuple[int, ...]
 DAY = 24 * 60 * 60  # seconds

@@ -1,6 +1,6 @@
 """Frozen dataclasses of settings: the default, the help text and the range of each in one place.
 
-The command line builds its options from them (`cli/parsing/signature.py`); model cards are read with
+The command line builds its options from them (`cli/parsing/options.py`); model cards are read with
 `Settings.from_mapping`. Standard library only, so that `nmt --help` starts at once.
 """
 

@@ -16,16 +16,16 @@ NO_NOUNS = frozenset("has was this its does less across thus plus always unless"
 # Numbers that are never 1, by the file and the value: guarded by what stands around them, or large by nature.
 NEVER_ONE = {
     ("api/drawings/drawing.py", "len(paths)"),
-    ("arrays/batching.py", "len(target_lengths)"),  # an error of the caller, not of a person
-    ("cli/training_screen.py", "len(runs)"),
-    ("corpus/checks/repeats.py", "most"),
-    ("corpus/formats/spreadsheet.py", "int(match[2][:12])"),
+    ("arrays/rows.py", "len(target_lengths)"),  # an error of the caller, not of a person
+    ("cli/train.py", "len(runs)"),
+    ("corpus/checks/texts.py", "most"),
+    ("corpus/formats/tables.py", "int(match[2][:12])"),
     ("corpus/formats/table_columns.py", "len(texts)"),
     ("documents/office/archive.py", "entry.file_size // max(1, entry.compress_size)"),
-    ("evaluation/metrics/comet.py", "len(checkpoints)"),
-    ("server/body.py", "limit"),
+    ("evaluation/metrics/models.py", "len(checkpoints)"),
+    ("server/admission.py", "limit"),
     ("sources/images.py", "len(names)"),
-    ("visuals/network_blocks.py", "vocabularies.target"),
+    ("visuals/network.py", "vocabularies.target"),
     ("visuals/page.py", "len(profile.worst)"),
 }
 

@@ -31,13 +31,11 @@ import numpy as np
 import nmt_cli as nmt
 from nmt_cli.api.startup import silent_tensorflow
 from nmt_cli.cli.status import make_example
-from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.reversed import reverse_corpus
+from nmt_cli.corpus.dataset import PreparedCorpus, reverse_corpus
 from nmt_cli.evaluation.report import Report
 from nmt_cli.files import stage_directory
 from nmt_cli.languages.codes import find_language
-from nmt_cli.model.config import ModelConfig
-from nmt_cli.model.description import describe_network
+from nmt_cli.model.config import ModelConfig, describe_network
 from nmt_cli.runtime.installed_models import MODEL, name_package
 from nmt_cli.runtime.model_directory import (
     HISTORY,
@@ -125,14 +123,12 @@ def strip_paths(value: Any) -> Any:
 def shrink_model(model: Path, target: Path, corpus: PreparedCorpus) -> None:
     """Replaces the graphs by those without tables of products, and measures these as training does."""
     with silent_tensorflow():
-        from nmt_cli.training.confidence_fitting import fit_confidence
         from nmt_cli.training.export.export import export
-        from nmt_cli.training.head_attention import load_network
-        from nmt_cli.training.int8_check import CALIBRATION_SENTENCES, quantise, translate_dev
+        from nmt_cli.training.keras_engine import load_network
+        from nmt_cli.training.publish import CALIBRATION_SENTENCES, fit_confidence, quantise, translate_dev
         from nmt_cli.training.validation import choose_scoring
-    from nmt_cli.evaluation.metrics.bleu import compute_bleu
-    from nmt_cli.runtime.onnx_engine import OnnxEngine
-    from nmt_cli.runtime.sessions import optimise
+    from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_bleu
+    from nmt_cli.runtime.onnx_engine import OnnxEngine, optimise
 
     card, references = read_card(target), corpus.read_references("dev")
     sources, tags = [sentence.source for sentence in references], [sentence.tags for sentence in references]
@@ -168,7 +164,7 @@ def rewrite_card(model: Path, **changes: Any) -> None:
 def add_training_files(model: Path, target: Path, corpus: PreparedCorpus) -> None:
     """Writes the weights as 16-bit floats, which training reads as it reads others, and a sample of the corpus."""
     with silent_tensorflow():
-        from nmt_cli.training.checkpoints.npz import read_arrays, write_arrays
+        from nmt_cli.training.checkpoints.checkpoint import read_arrays, write_arrays
 
     halves = ((name, array.astype(np.float16)) for name, array in read_arrays(model / WEIGHTS).items())
     write_arrays(target / WEIGHTS, halves)

@@ -18,13 +18,13 @@ from typing import Any
 
 import typer
 
-from nmt_cli.carrying.kind import Kind
 from nmt_cli.carrying.kinds import DOUBTFUL, IF_LOST, KINDS
+from nmt_cli.carrying.spans import Kind
 from nmt_cli.cli.app import NmtCommands, load_command
 from nmt_cli.cli.help import OptionHelp, describe_parameter
 from nmt_cli.cli.help_pages import PAGES
-from nmt_cli.cli.parsing.signature import list_declared
-from nmt_cli.cli.parsing.spelling import is_setting
+from nmt_cli.cli.parsing.configuration import is_setting
+from nmt_cli.cli.parsing.options import list_declared
 from nmt_cli.rewriting.rewrite import REWRITES
 from nmt_cli.settings import Setting
 from nmt_cli.translation.checks.table import CHECKS

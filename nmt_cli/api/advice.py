@@ -14,7 +14,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.api.options.command_lines import CommandLine, list_values
-from nmt_cli.api.options.command_options import spell_setting
+from nmt_cli.api.options.options import spell_setting
 from nmt_cli.languages.codes import find_language, list_related
 from nmt_cli.text.tags import Tag, TagPurpose, parse_tag_name
 from nmt_cli.text.wrapping import format_count

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation import texts
 from nmt_cli.evaluation.config import ScoreConfig
-from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.registry import Available
+from nmt_cli.evaluation.metrics.score import Material
 from nmt_cli.runtime.installed_models import CARD, name_model
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import ContextConfig, TagConfig
@@ -171,7 +171,7 @@ class EvaluationRequest:
 
 def orient_corpus(corpus: PreparedCorpus, model: Path) -> PreparedCorpus:
     """Returns the corpus in the direction in which the model translates it."""
-    from nmt_cli.corpus.reversed import reverse_corpus
+    from nmt_cli.corpus.dataset import reverse_corpus
     from nmt_cli.runtime.model_directory import read_card
 
     if not (model / CARD).is_file() or read_card(model).dataset_fingerprint != corpus.manifest.reversed_fingerprint:

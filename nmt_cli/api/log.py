@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from nmt_cli.translation.truncation import SourceCuts
+from nmt_cli.translation.result import SourceCuts
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from nmt_cli.api.options.arguments import PathLike, explain_os_errors
+from nmt_cli.api.options.options import PathLike, explain_os_errors
 from nmt_cli.errors import OptionError
 
 if TYPE_CHECKING:

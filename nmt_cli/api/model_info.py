@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nmt_cli.api.options.arguments import PathLike, explain_os_errors
+from nmt_cli.api.options.options import PathLike, explain_os_errors
 
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
@@ -92,8 +92,7 @@ def describe_installed() -> dict[str, ModelInfo]:
 
 def read_info(directory: Path) -> ModelInfo:
     """Returns the information on the model of a directory."""
-    from nmt_cli.model.config import ModelConfig
-    from nmt_cli.model.description import describe_network
+    from nmt_cli.model.config import ModelConfig, describe_network
     from nmt_cli.runtime.installed_models import name_model
     from nmt_cli.runtime.model_directory import read_card  # SentencePiece, which `nmt --help` does not need
 

@@ -1,19 +1,29 @@
-"""Opens models for commands. The network that reads pictures is loaded only once a picture is read."""
+"""Opens models and translation memories for commands."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt_cli.api.startup import require_tensorflow, silence_onnxruntime, silent_tensorflow
+from nmt_cli.errors import DataError
+from nmt_cli.languages.codes import UNNAMED, are_same_languages, find_languages_in_name
+from nmt_cli.text.tags import OTHER_SIDE, TagPurpose, find_tag_value, merge_tags, replace_languages, reverse_tags
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.config import PrepareConfig
+    from nmt_cli.corpus.formats.inputs import CorpusFile
+    from nmt_cli.corpus.manifest import TaggedPair
     from nmt_cli.sources.source import PictureReader
     from nmt_cli.translation.config import ModelRequest
-    from nmt_cli.translation.reranking import Judge
+    from nmt_cli.translation.forced import Judge
+    from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.translator import Translator
+
+
+# Opens models for commands. The network that reads pictures is loaded only once a picture is read.
 
 
 def make_picture_reader(config: PrepareConfig) -> PictureReader | None:
@@ -39,7 +49,7 @@ def open_translator(request: ModelRequest) -> Translator:
         reader = cache(lambda: load_inception(request.model / IMAGE_WEIGHTS))  # loaded once, if at all
         translator = translator.with_picture_reader(reader)
     if request.check_with is not None:
-        from nmt_cli.translation.reading_back import attach_reverse  # which few runs ask for
+        from nmt_cli.translation.forced import attach_reverse  # which few runs ask for
 
         attach_reverse(translator, request)
     return translator if request.rerank is None else translator.with_judge(open_judge(request, request.rerank))
@@ -47,9 +57,8 @@ def open_translator(request: ModelRequest) -> Translator:
 
 def open_judge(request: ModelRequest, rerank: Path) -> Judge:
     """Opens the model that ranks the hypotheses of another. Raises OptionError for one of other languages."""
-    from nmt_cli.runtime.compatibility import require_reverse
-    from nmt_cli.runtime.model_directory import ModelDirectory
-    from nmt_cli.translation.reranking import Judge  # numpy, as above
+    from nmt_cli.runtime.model_directory import ModelDirectory, require_reverse
+    from nmt_cli.translation.forced import Judge  # numpy, as above
     from nmt_cli.translation.translator import Translator
 
     require_reverse(ModelDirectory.load(request.model), ModelDirectory.load(rerank), "rerank")
@@ -62,3 +71,106 @@ def load_inception(weights: Path | None) -> PictureReader:
     with silent_tensorflow():
         from nmt_cli.model.inception import InceptionV3
     return InceptionV3(weights)
+
+
+# Reads translation memories from files of pairs, with the readers of `nmt prepare`.
+
+
+TAGS = "tags"  # the third column of a table whose pairs have tags
+HEADINGS = ["source", "target", TAGS]
+REGISTERS = ("formality", "register")  # other columns of tags, in any table
+LONGEST_HEADER = 10_000  # characters
+
+
+class MemoryLanguageError(DataError):
+    """A file of pairs whose languages differ from the model's."""
+
+
+def load_memory(
+    files: Iterable[str | Path],
+    languages: tuple[str, str],
+    *,
+    links_words: bool = True,
+    with_untagged: bool = True,
+) -> TranslationMemory:
+    """Returns the pairs of all files; the last of several translations of one text wins.
+
+    `languages` are those translated between. A file in the opposite direction is reversed, pairs whose tags name other
+    languages are left out, and those of a register answer who asks for that; pairs whose tags name no language count
+    only `with_untagged`. Raises NotFoundError, DataError, and MemoryLanguageError for a file in other languages.
+    """
+    from nmt_cli.corpus.formats.inputs import parse_input, require_input
+    from nmt_cli.translation.memory.lookup import TranslationMemory
+
+    inputs = [parse_input(str(file)) for file in files]
+    for file in inputs:
+        require_input(file)
+    memory = TranslationMemory("" if languages[1] in UNNAMED else languages[1], links_words=links_words)
+    for file in inputs:
+        for pair in read_file(file, languages):
+            is_meant = with_untagged or any(tag.kind in OTHER_SIDE for tag in pair.tags)
+            if is_meant and are_same_languages(replace_languages(languages, pair.tags), languages):
+                memory.add(pair.source, pair.target, find_tag_value(pair.tags, TagPurpose.REGISTER))
+    return memory
+
+
+def read_file(file: CorpusFile, languages: tuple[str, str]) -> list[TaggedPair]:
+    """Returns the pairs of a file, reversed if its direction is the opposite one, with their tags and its own.
+
+    Raises NotFoundError, DataError, and MemoryLanguageError for a file in other languages.
+    """
+    try:
+        declared, pairs = read_pairs(file, languages)
+    except MemoryLanguageError as error:
+        try:
+            declared, pairs = read_pairs(file, (languages[1], languages[0]))
+        except MemoryLanguageError:
+            raise error from None
+    is_turned = not are_same_languages(declared, languages) and are_same_languages(
+        (declared[1], declared[0]), languages
+    )
+    if not is_turned:
+        return pairs
+    return [pair._replace(source=pair.target, target=pair.source, tags=reverse_tags(pair.tags)) for pair in pairs]
+
+
+def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str, str], list[TaggedPair]]:
+    """Returns the languages of a file, and its pairs but for those that it marks as unfinished."""
+    from nmt_cli.corpus.formats import open_reader
+    from nmt_cli.corpus.formats.inputs import ReadOptions
+    from nmt_cli.corpus.manifest import TaggedPair
+
+    source, target = (None if code in UNNAMED else code for code in languages)
+    tags = find_tag_column(file.path) if file.target is None else None
+    reader = open_reader(file, ReadOptions(source_language=source, target_language=target, tag_column=tags))
+    try:
+        rows = [row for row in reader if not row.is_unfinished]
+        pairs = [TaggedPair(row.source, row.target, merge_tags(file.tags, row.tags)) for row in rows]
+    except DataError as error:
+        if "--source-language" not in (error.hint or ""):
+            raise
+        raise MemoryLanguageError(error.message, hint=describe_languages(languages)) from error
+    declared = reader.languages or find_languages_in_name(*(path.name for path in file.files))
+    if not are_same_languages(declared, languages) and not are_same_languages((declared[1], declared[0]), languages):
+        raise MemoryLanguageError(f"{file.name} is {' -> '.join(declared)}", hint=describe_languages(languages))
+    return declared, pairs
+
+
+def find_tag_column(path: Path) -> str | None:
+    """Returns the heading of the column of tags in a table: behind source and target, or one that names registers."""
+    headings = read_headings(path)
+    registers = (heading for heading in headings if heading.lower() in REGISTERS)
+    return TAGS if headings == HEADINGS else next(registers, None)
+
+
+def read_headings(path: Path) -> list[str]:
+    """Returns the cells of the first line of a table, whose separators are tabs, or else commas."""
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8-sig", errors="replace") as lines:
+        first = lines.readline(LONGEST_HEADER).rstrip("\r\n")
+    return [cell.strip('" ') for cell in first.split("\t" if "\t" in first else ",")]
+
+
+def describe_languages(languages: tuple[str, str]) -> str:
+    return f"the model translates {' -> '.join(languages)}: give pairs of these languages"

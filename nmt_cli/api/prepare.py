@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from nmt_cli.api.advice import Advice, BaseCommands, advise_on_corpus
 from nmt_cli.api.log import log_warnings
-from nmt_cli.api.options.arguments import PathLike, build_settings, explain_os_errors, find_path, list_paths
 from nmt_cli.api.options.command_lines import CommandLine, describe_prepare, describe_train
+from nmt_cli.api.options.options import PathLike, build_settings, explain_os_errors, find_path, list_paths
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.api.startup import silence_ray
 from nmt_cli.corpus.config import PrepareConfig

@@ -12,19 +12,59 @@ from typing import TYPE_CHECKING
 from nmt_cli.api.evaluation_request import EvaluationRequest, name_input
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.progress import StageReporter, count_stage
-from nmt_cli.api.scoring_doubts import list_doubts
 from nmt_cli.evaluation import report, texts
 from nmt_cli.evaluation.analysis.warnings import find_learned, find_seen, warn_of_leak
 from nmt_cli.evaluation.config import ScoreConfig
-from nmt_cli.evaluation.metrics.material import Material
-from nmt_cli.evaluation.metrics.score import References
+from nmt_cli.evaluation.metrics.score import Material, References
+from nmt_cli.languages.codes import is_same_language
+from nmt_cli.runtime.installed_models import name_model
 from nmt_cli.text.tags import replace_languages
 from nmt_cli.translation.config import ModelRequest
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
-    from nmt_cli.corpus.sides import SentencePair
+    from nmt_cli.corpus.manifest import SentencePair
+    from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.translation.translator import Translator
+
+
+# Doubts about the scores of a model: it may have been trained on the sentences, or for other languages.
+
+
+def list_doubts(
+    request: EvaluationRequest, model: Path | str, card: ModelCard, corpus: PreparedCorpus | None
+) -> list[str]:
+    """Returns reasons why a model may have been trained on the sentences it is scored on."""
+    is_split, name = not request.references, name_model(Path(model))
+    warnings = list_other_languages(name, card, corpus) if corpus is not None and is_split else []
+    if is_split and (corpus is None or card.dataset_fingerprint != corpus.fingerprint):
+        warnings.append(
+            f"{name} was trained on other data than {request.data}/: "
+            f"these {request.split} sentences may be in its training data"
+        )
+    earlier = list_earlier_data(card)
+    if earlier:
+        warnings.append(
+            f"{name} was trained on {' and '.join(earlier)} too: these sentences may be in that training data"
+        )
+    return warnings
+
+
+def list_other_languages(name: str, card: ModelCard, corpus: PreparedCorpus) -> list[str]:
+    """Returns a message if the model's languages differ from the corpus's."""
+    ours, theirs = card.languages, corpus.languages
+    if {"source", "target"} & {*ours, *theirs}:
+        return []
+    if all(is_same_language(code, other) for code, other in zip(ours, theirs, strict=True)):
+        return []
+    return [f"{name} translates {ours[0]} -> {ours[1]}, but the data is {theirs[0]} -> {theirs[1]}"]
+
+
+def list_earlier_data(card: ModelCard) -> list[str]:
+    """Returns a model's training data besides its corpus: the data of its initial model, and replayed pairs."""
+    start, replayed = (card.training.get(name) for name in ("init_from", "replay"))
+    return [*([f"what {start} was trained on"] if start else []), *([str(replayed)] if replayed else [])]
+
 
 SAMPLE = 200  # training sentences translated to measure memorisation
 
@@ -68,12 +108,12 @@ class Evaluation:
         self, corpus: PreparedCorpus | None, translator: Translator | None, references: References
     ) -> str:
         """Sets the target language's tokenizer for BLEU, and returns a note if it is not the usual one."""
-        from nmt_cli.evaluation.metrics import bleu_tokenizers
+        from nmt_cli.evaluation.metrics import sacrebleu_metrics
 
         language = "" if translator is None else self.find_languages(translator)[1]
         if not language and corpus is not None and not self.request.references:
             language = corpus.target_language
-        self.config, note = bleu_tokenizers.choose_for_text(self.config, language, references)
+        self.config, note = sacrebleu_metrics.choose_for_text(self.config, language, references)
         return note
 
     def find_languages(self, translator: Translator) -> tuple[str, str]:
@@ -128,8 +168,7 @@ class Evaluation:
         translator: Translator | None,
     ) -> report.Report:
         """Adds the groups of sentences where translation fails, by the words of sources that are text."""
-        from nmt_cli.evaluation.analysis.profile import build_profile, compare_memory
-        from nmt_cli.evaluation.analysis.sentence_groups import TrainingSources
+        from nmt_cli.evaluation.analysis.profile import TrainingSources, build_profile, compare_memory
         from nmt_cli.evaluation.analysis.training_distance import TrainingIndex, score_memory
 
         self.progress("looking where it fails", 0, 0)

@@ -1,7 +1,6 @@
 """`nmt train` and `nmt.train`: one call, from the request to the trained model.
 
-Everything that can be refused is refused before TensorFlow starts.
-"""
+Everything that can be refused is refused before TensorFlow starts."""
 
 from __future__ import annotations
 
@@ -15,24 +14,91 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from nmt_cli.api.advice import FORCE, Advice, BaseCommands, TrainingSummary, advise_on_model, has_learned_nothing
-from nmt_cli.api.options.arguments import PathLike, build_settings, explain_os_errors, find_path
-from nmt_cli.api.options.command_lines import CommandLine, TypedOption, describe_train, list_values, recall_prepare
-from nmt_cli.api.options.command_options import spell_setting
-from nmt_cli.api.options.explicit import ExplicitOptions
-from nmt_cli.api.options.saved_training import find_saved_options, select_explicit
+from nmt_cli.api.log import log_warnings
+from nmt_cli.api.options.command_lines import (
+    CommandLine,
+    TypedOption,
+    describe_train,
+    find_saved_options,
+    list_values,
+    recall_prepare,
+    select_explicit,
+)
+from nmt_cli.api.options.options import PathLike, build_settings, explain_os_errors, find_path, spell_setting
+from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.api.progress import StageReporter
 from nmt_cli.api.startup import require_tensorflow, silence_ray, silent_tensorflow
-from nmt_cli.api.training_watchers import AssistantWatcher, combine_watchers
 from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import FIRST_RUN, TrainConfig
-from nmt_cli.training.watcher import RequestInfo, Watcher
+from nmt_cli.training.watcher import EpochRecord, RequestInfo, StepStatus, Validation, Watcher, Watchers
 from nmt_cli.workers.choice import RayConfig
 
 if TYPE_CHECKING:
     from nmt_cli.api.options.keywords import TrainKeywords
     from nmt_cli.training.request import TrainingRequest
     from nmt_cli.training.run import TrainReport
+
+
+# Watchers of a training: stages for programs, TensorBoard, and the few reports of an assisting process.
+
+
+class StageWatcher(Watcher):
+    """Reports a training as the stages of a `StageReporter`: updates, validations, the export."""
+
+    def __init__(self, progress: StageReporter) -> None:
+        self.progress = progress
+
+    def report_step(self, status: StepStatus) -> None:
+        self.progress(f"epoch {status.epoch}", status.step, status.steps_per_epoch)
+
+    def report_validation(self, epoch: int) -> None:
+        self.progress(f"validating epoch {epoch}", 0, 0)
+
+    def report_epoch(self, record: EpochRecord, validation: Validation) -> None:
+        self.progress(f"validating epoch {record.epoch}", 1, 1)
+
+    def report_stage(self, name: str, number: int, stages: int) -> None:
+        self.progress(name, number, stages)
+
+    def report_translations(self, done: int, total: int, seconds_left: float) -> None:
+        self.progress("translating", done, total)
+
+    def report_export(self) -> None:
+        self.progress("exporting", 0, 0)
+
+
+class LogWatcher(Watcher):
+    """Logs warnings, for programs."""
+
+    def warn(self, problem: str) -> None:
+        log_warnings([problem])
+
+
+class AssistantWatcher(Watcher):
+    """Passes on only warnings and the wish to stop, since the chief shows everything else."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+
+    def warn(self, problem: str) -> None:
+        self.watcher.warn(problem)
+
+    def should_stop(self) -> bool:
+        return self.watcher.should_stop()
+
+
+def combine_watchers(watcher: Watcher | None, progress: StageReporter | None, tensorboard: Path | None) -> Watcher:
+    """Returns one watcher for all given ones; without a watcher, one that logs warnings."""
+    watchers = [LogWatcher() if watcher is None else watcher]
+    if progress is not None:
+        watchers.append(StageWatcher(progress))
+    if tensorboard is not None:
+        from nmt_cli.training.tensorboard import TensorBoard
+
+        watchers.append(TensorBoard(tensorboard, watchers[0].warn))
+    return watchers[0] if len(watchers) == 1 else Watchers(*watchers)
+
 
 LATE = 1.05  # share of --time above which a late end is reported
 Loading = Callable[[], AbstractContextManager[None]]  # entered while TensorFlow starts
@@ -145,7 +211,7 @@ def run_training(request: TrainRequest, watcher: Watcher, loading: Loading = nul
     """
     from nmt_cli.training.checkpoints.lock import lock_model
     from nmt_cli.training.setup.defaults import fit_to_corpus
-    from nmt_cli.training.synthetic.plan import make_plan
+    from nmt_cli.training.synthetic.stages import make_plan
 
     training = open_training(request)
     plan = make_plan(training.corpus, training.training)
@@ -174,8 +240,7 @@ def run_training(request: TrainRequest, watcher: Watcher, loading: Loading = nul
 
 def open_training(request: TrainRequest) -> TrainingRequest:
     """Returns the training request with its corpus; the time of a deadline begins now. Raises MissingExtraError."""
-    from nmt_cli.corpus.dataset import PreparedCorpus
-    from nmt_cli.corpus.reversed import reverse_corpus
+    from nmt_cli.corpus.dataset import PreparedCorpus, reverse_corpus
     from nmt_cli.training.deadline import Deadline
     from nmt_cli.training.distributed.process import ProcessRole
     from nmt_cli.training.request import TrainingRequest
@@ -236,7 +301,7 @@ def load_assistance(training: TrainingRequest, *, with_synthetic: bool) -> Calla
         from nmt_cli.training.run import assist
 
         return assist
-    from nmt_cli.training.synthetic.final_stage import assist_with_synthetic
+    from nmt_cli.training.synthetic.run import assist_with_synthetic
 
     return partial(assist_with_synthetic, model=training.directory)
 

@@ -1,38 +1,53 @@
-"""`nmt.load`: a model that translates strings, iterables of lines, and files."""
+"""`nmt.load`: a model that translates strings, iterables of lines, and documents."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+import io
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
 from nmt_cli.api.log import describe_checks, log_checks, log_warnings
-from nmt_cli.api.options.arguments import (
+from nmt_cli.api.options.options import (
+    OF_SEARCH,
+    PREFIX,
     PathLike,
     build_settings,
     check_count,
     check_texts,
+    choose_scope,
+    choose_tags,
     explain_os_errors,
     list_paths,
+    list_tags,
+    make_search_options,
     select_options,
+    spell_as_arguments,
 )
-from nmt_cli.api.options.combinations import list_names
-from nmt_cli.api.options.searching import OF_SEARCH, PREFIX, choose_scope, choose_tags, list_tags, make_search_options
-from nmt_cli.api.options.spelling import spell_as_arguments
+from nmt_cli.api.options.refusals import list_names
 from nmt_cli.api.progress import StageReporter, count_stage, ignore_progress
+from nmt_cli.documents import find_format, open_document
 from nmt_cli.documents.config import DocumentConfig
-from nmt_cli.errors import OptionError
-from nmt_cli.jobs.job import SearchOptions
-from nmt_cli.text.stream import batch_blocks
+from nmt_cli.documents.document import DocumentSource, TornText
+from nmt_cli.documents.reading_back import copy_torn
+from nmt_cli.errors import FailedLineError, OptionError
+from nmt_cli.files import require_file, stage_file
+from nmt_cli.jobs.job import SearchOptions, TranslateBlock, translate_units
+from nmt_cli.text.sniffing import HEAD
+from nmt_cli.text.streams import batch_blocks
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.config import LineConfig, MemoryConfig, ModelRequest
-from nmt_cli.translation.passages import PassageCutter
+from nmt_cli.translation.passages import ContextScope, PassageCutter
+from nmt_cli.workers.work import InProcess
 
 if TYPE_CHECKING:
-    from nmt_cli.api.documents import FileReport
     from nmt_cli.api.options.keywords import FileKeywords, LoadKeywords, SearchKeywords
     from nmt_cli.carrying.glossary import Glossary
     from nmt_cli.jobs.job import Block
@@ -40,6 +55,10 @@ if TYPE_CHECKING:
     from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.result import Translation
     from nmt_cli.translation.translator import Translator
+
+
+# `nmt.load`: a model that translates strings, iterables of lines, and files.
+
 
 MOST_OPTIONS = 16  # different ones whose settings are kept
 READ_AHEAD = 512  # lines of a stream that are translated together
@@ -217,7 +236,6 @@ class LoadedTranslator:
         `tm` are translation memories, replacing those of `nmt.load`. `options` are those of search, and those of
         documents, such as `column="text"`. Raises NotFoundError, DataError, OptionError or OutputError.
         """
-        from nmt_cli.api.documents import translate_file
 
         with spell_as_arguments(list_names(DocumentConfig)):
             config = DocumentConfig.from_options(**select_options(options, DocumentConfig))
@@ -286,6 +304,110 @@ def open_memory(tm: PathLike | Iterable[PathLike], languages: tuple[str, str]) -
     paths = MemoryConfig(tm=tuple(map(str, list_paths(tm)))).tm
     if not paths:
         return None
-    from nmt_cli.api.memory import load_memory  # readers of many formats
+    from nmt_cli.api.open_model import load_memory  # readers of many formats
 
     return load_memory(paths, languages)
+
+
+# Documents in, translated documents out: files for Python, uploads for the server.
+
+
+UNITS = 256  # parts of a document that are translated together
+MOST_FLAGGED = 10_000  # texts of a document, with all that is known of them: more would fill the memory
+
+
+@dataclass
+class FileReport:
+    """The translated file, and anything in it that a person should look at."""
+
+    path: Path
+    texts: int = 0  # translated
+    notes: Counter[str] = field(default_factory=Counter)  # what could not be done well, and how often
+    flagged_count: int = 0  # those to look at
+    flagged: list[tuple[int, Translation]] = field(default_factory=list)  # number from 1, of the first `MOST_FLAGGED`
+
+    def add(self, translation: Translation) -> None:
+        """Counts a translation, and keeps it if it failed a check, as long as there is room."""
+        self.texts += 1
+        if getattr(translation, "checks", ()):
+            self.flagged_count += 1
+            if self.flagged_count <= MOST_FLAGGED:
+                self.flagged.append((self.texts, translation))
+
+    def add_torn(self, torn: Sequence[TornText]) -> None:
+        """Counts the texts that are written as in the source, since they could not be read back."""
+        self.flagged_count += sum(not text.was_flagged for text in torn)
+        self.flagged += [(text.number, copy_torn(text)) for text in torn][: max(0, MOST_FLAGGED - len(self.flagged))]
+        self.flagged.sort(key=itemgetter(0))
+
+
+def translate_file(
+    translate: TranslateBlock,
+    source: Path,
+    target: Path,
+    config: DocumentConfig,
+    languages: tuple[str, str],
+    *,
+    split_sentences: bool = True,
+    memory: TranslationMemory | None = None,
+    scope: ContextScope = "nothing",
+    progress: StageReporter = ignore_progress,
+) -> FileReport:
+    """Translates a file to another of the same format; the target appears only when complete.
+
+    `scope` says whether its sentences are read with those before.
+    """
+    report = FileReport(target)
+    with require_file(source).open("rb") as lines, stage_file(target) as temporary, temporary.open("wb") as output:
+        document = DocumentSource(lines, str(source), config, languages[1], split_sentences, languages[0], memory)
+        for written in translate_document(translate, document, source, report, scope):
+            output.write(written)
+            progress("translating", report.texts, 0)
+    return report
+
+
+def translate_document(
+    translate: TranslateBlock, source: DocumentSource, path: Path, report: FileReport, scope: ContextScope
+) -> Iterator[bytes]:
+    """Yields the parts of the translated document in order; its format follows from the file unless named."""
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+    document = open_document(find_format(path, source.config.format, head).name, source)
+    batches = batch_blocks(document.read_with_domain(), UNITS)
+    yield from translate_units(batches, InProcess(translate), report.add, scope)
+    report.notes += document.notes
+    report.add_torn(document.torn)
+
+
+def read_first_texts(path: Path) -> list[str]:
+    """Returns the texts of the first parts of a document, for detecting its language."""
+    with path.open("rb") as lines:
+        head = lines.read(HEAD)
+        lines.seek(0)
+        source = DocumentSource(lines, str(path), DocumentConfig(), "")
+        units = open_document(find_format(path, None, head).name, source).read_units()
+        return [text for unit in islice(units, UNITS) for text in unit.texts]
+
+
+def translate_fragment(
+    translate: TranslateBlock, text: str, languages: tuple[str, str], kept_tags: frozenset[str] = frozenset()
+) -> str:
+    """Translates a piece of HTML, except elements named in `kept_tags`.
+
+    Raises FailedLineError if nmt itself fails, since a copy of a text would pass for its translation.
+    """
+    source = DocumentSource(
+        io.BytesIO(text.encode("utf-8")),
+        "the text",
+        DocumentConfig(),
+        target_language=languages[1],
+        source_language=languages[0],
+        kept_tags=kept_tags,
+    )
+    batches = batch_blocks(open_document("html", source).read_with_domain(), UNITS)
+    return b"".join(translate_units(batches, InProcess(translate), refuse_failure)).decode("utf-8")
+
+
+def refuse_failure(translation: Translation) -> None:
+    if translation.failure is not None:
+        raise FailedLineError(f"a text is not translated: {translation.failure}")

@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from nmt_cli.api.drawings.config import DrawingConfig
 from nmt_cli.api.drawings.drawing import Drawing, DrawingRequest
-from nmt_cli.api.options.arguments import (
-    PathLike,
-    build_settings,
-    explain_os_errors,
-    list_paths,
-    list_texts,
-)
+from nmt_cli.api.options.options import PathLike, build_settings, explain_os_errors, list_paths, list_texts
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SearchConfig
@@ -58,7 +52,7 @@ def visualize(
 
 def draw(request: DrawingRequest, progress: StageReporter) -> Drawing:
     """Draws what the request names, and returns the drawing."""
-    from nmt_cli.api.drawings.attention_view import draw_attention
+    from nmt_cli.api.drawings.attention import draw_attention
     from nmt_cli.api.drawings.charts import draw_corpora, draw_histories, draw_model_network, draw_search, list_nearest
 
     draws = {

@@ -1,35 +1,384 @@
-"""Signs and words no prose has: `1½`, `CO₂`, `:name`, `[NAME]`, base64.
+"""Codes: words, phrases and joined spans that are written as no word of the training text is.
 
-`names` finds codes by what training had.
+`report.pdf`, `C++` and `git commit -m "x"` are codes, so is all of `%s:%s`; `{0}here{1}` wraps a word as tags do.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
 
-from nmt_cli.carrying.kind import Kind
-from nmt_cli.carrying.numbers.patterns import LETTER, UNSPACED_LETTERS
-from nmt_cli.carrying.spans import SpanKind
-from nmt_cli.text.characters import ANY_OPENING
+from nmt_cli.carrying.spans import NUMERIC, PROGRAM_TOKENS, Context, Pair, Span, SpanKind, WordTest
+from nmt_cli.text.characters import ANY_CLOSING, ANY_OPENING, END_MARKS, INVISIBLE, PAUSES
+from nmt_cli.text.profile import TextProfile
+from nmt_cli.text.words import has_letters
 
-WORD_START = rf"(?<![^\s{re.escape(ANY_OPENING)}])"
-TYPE = r"[A-Z]\w{0,40}(?:<[A-Z]\w{0,40})?|int|str|string|float|double|char|bool|long"
-DATA = r"[\w+/=-]"  # base64, hexadecimal digits, sequences of genes
-SHORTEST_DATA = 200  # characters, three times as many as the longest word of German law
-CODES = Kind(
-    SpanKind.CODE,
-    patterns=(
-        # Types of programs: std::vector<int>, Map<String, Integer>
-        rf"(?<![\w:])(?:(?:\w{{1,40}}::){{1,6}}\w{{1,40}}|[A-Z]\w{{0,40}})<(?:{TYPE})(?:, ?(?:{TYPE})){{0,4}}>+",
-        r"(?:(?<![\d.,/])\d{1,9} ?)?[¼-¾⅐-⅞]",
-        rf"(?<![{LETTER}])(?=[A-Za-z]{{1,6}}[₀-₉])(?:[A-Z][a-z]?[₀-₉]{{0,3}}){{1,10}}(?![{LETTER}])",
-        # Laravel, Rails, chats; Drupal: a mark that stands behind words, before one.
-        rf"{WORD_START}::?[A-Za-z_]\w{{1,40}}:{{0,2}}(?!\w)|{WORD_START}![a-z_]\w{{1,40}}(?!\w)",
-        # Data, in a script with blanks.
-        rf"(?<!{DATA})(?={DATA}{{{SHORTEST_DATA}}})(?:(?![{UNSPACED_LETTERS}]){DATA}){{{SHORTEST_DATA},}}",
-        # Forms: a word in capitals within brackets, where it is not all there is.
-        r"(?:(?<!^)(?<!\[)|^(?=.*[a-z]))\[[A-Z][A-Z_]{1,40}(?:_\d{1,3})?\](?!\])",
-    ),
-    signs=r"¼-¾⅐-⅞₀-₉:!\[<",
-    cues=rf"{DATA}{{{SHORTEST_DATA}}}",
+# Phrases of code, which may contain blanks and brackets: `f(x, y)`, `a[i]`, `x = y + 2`, `git commit -m "x"`.
+# `code_words` finds the words of code. Knows the profile of the source, but no names.
+
+
+# Patterns as text: compiled at their first use, which most texts do not need.
+BEHIND_WORD = f"{END_MARKS}{PAUSES}{ANY_CLOSING}>*_{INVISIBLE}"
+BEFORE_PHRASE = rf"(?<![^\s{re.escape(ANY_OPENING)}])"
+ARGUMENTS, INDEX = r"\([^()\n]{0,60}\)", r"\[[^\[\]\s]{0,40}\]"
+ENDING = r"[(\[](?![xyz][)\]])[^\W\d_]{1,3}[)\]]"  # of a word: file(s), child[ren]
+VARIABLES = r"\((?:[a-z]|\d+)(?:, ?(?:[a-z]|\d+))*\)"
+OPERAND = rf"(?:{ARGUMENTS}|{INDEX})"
+CALL = rf"(?<![\w.])(?P<name>[A-Za-z_][\w.]{{0,60}})(?P<rest>{OPERAND}(?:(?:\.\w+)?{OPERAND})*)(?!\w)"
+DUNDER = r"(?<![\w.])__[a-z]\w{0,40}__(?!\w)"
+MERGE_FIELD = r"[«‹][A-Z]\w{1,40}[»›]"  # of a letter, where no quotation has such marks
+ENUMERATOR = r"(?<!\S)\((?:[a-z]|[ivx]{2,4})\)(?=[\s,;]|$)"  # where one is not alone: (a) the house, (b) the garden
+# A formula of letters and small numbers: x = y + 2, A -> B
+FORMULA = (
+    rf"{BEFORE_PHRASE}[A-Za-z] (?:[=+*/<>^]|[<>=!]=|[-=]>) (?:[A-Za-z]|\d{{1,2}})"
+    rf"(?: (?:[=+*/<>^-]|[<>=!]=|[-=]>) (?:[A-Za-z]|\d{{1,2}}))*(?=[\s{re.escape(BEHIND_WORD)}]|$)"
 )
+# An option with its value, quoted or in capitals: -m "x", --model DIR
+OPTION_VALUE = (
+    r"\"[^\"\n]{1,80}\"|'[^'\n]{1,80}'|(?![AI]\b)[A-Z](?!\w)|[A-Z][A-Z\d_]{1,20}(?!\w)(?= -|\W*$|.{0,80}[a-z])"
+)
+VALUED_OPTION = rf"(?:--[A-Za-z][\w=./-]*|-[A-Za-z]{{1,3}}(?!\w))(?: (?:{OPTION_VALUE}))?"
+OPTION_ALONE = rf"{BEFORE_PHRASE}--[A-Za-z][\w-]* (?:{OPTION_VALUE})"
+# Words, all in small letters or in capitals, then options: git commit -m "x"
+COMMAND = (
+    rf"{BEFORE_PHRASE}(?:[a-z][\w.-]*(?: [a-z][\w.-]*){{0,3}}|[A-Z][A-Z\d.-]+(?: [A-Z][A-Z\d.-]+){{0,3}})"
+    rf"(?: {VALUED_OPTION})+"
+)
+COMMON_SHARE = 0.01  # occurrences per text from which a word links others
+
+
+class PhraseFinder:
+    """Finds the phrases of code in a text; whether a call or a command is one depends on its words."""
+
+    def __init__(self, source: TextProfile) -> None:
+        self.source = source
+
+    def find(self, text: str, has_rare_quotes: bool) -> list[Span]:
+        """Returns the phrases in order; of those that overlap, the first."""
+        ranges = [*self.find_calls(text), *self.find_commands(text), *find_enumerators(text)]
+        patterns = [FORMULA, DUNDER, OPTION_ALONE, *[MERGE_FIELD] * has_rare_quotes]
+        ranges += [match.span() for pattern in patterns for match in re.finditer(pattern, text)]
+        phrases: list[Span] = []
+        for start, end in sorted(ranges):
+            if not phrases or phrases[-1].end <= start:
+                phrases.append(make_code(text, start, end))
+        return phrases
+
+    def find_calls(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yields calls, and elements of lists: `main()`, `foo.bar(x)`, `a[i]`, but not `file(s)`, `house[1]`."""
+        for match in re.finditer(CALL, text) if "(" in text or "[" in text else ():
+            name, rest = match["name"], match["rest"]
+            is_variable = len(name) == 1 and (rest[0] == "[" or re.fullmatch(VARIABLES, rest) is not None)
+            if rest == "()" or is_variable or (self.has_strange_part(name) and not re.fullmatch(ENDING, rest)):
+                yield match.span()
+
+    def find_commands(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yields commands with options, from the first word that training never had, or that alone is in capitals; but
+        not `git with -m`.
+        """
+        is_shouted = text.isupper()
+        for match in re.finditer(COMMAND, text) if " -" in text else ():
+            words = list(re.finditer(r"\S+", match[0].partition(" -")[0]))
+            is_command = match[0][0].isupper() and not is_shouted
+            unknown = next((word.start() for word in words if is_command or not self.source.has_word(word[0])), None)
+            if unknown is not None and self.source.count_word(words[-1][0]) < COMMON_SHARE * self.source.texts:
+                yield match.start() + unknown, match.end()
+
+    def has_strange_part(self, word: str) -> bool:
+        """Whether training never had a part of a word, which is more than capitalised."""
+        parts = re.findall(r"[^\W\d_]{2,}", word)
+        return any(part != part.capitalize() and not self.source.has_word(part) for part in parts)
+
+
+def make_code(text: str, start: int, end: int) -> Span:
+    """Returns the characters from `start` to `end` of a text as a code."""
+    return Span(start, end, text[start:end], SpanKind.CODE)
+
+
+def may_be_phrase(part: str) -> bool:
+    """Whether a part of a text between blanks may belong to a phrase."""
+    return "«" in part or part.startswith(("_", "*")) or re.match(ENUMERATOR, part) is not None
+
+
+def find_enumerators(text: str) -> list[tuple[int, int]]:
+    """Returns the bracketed letters that enumerate parts of a sentence; one at its beginning belongs to its frame."""
+    matches = list(re.finditer(ENUMERATOR, text)) if "(" in text else []
+    return [match.span() for match in matches if match.start() > 0] if len(matches) > 1 else []
+
+
+# Tokens that contain a masked span and more, which are one code: `%s:%s`, `localhost:8080`, `foo_{id}`, `{width}px`.
+# Knows spans and which words training had.
+
+
+VARIABLE_SIGNS, SIGNS_WITHIN = frozenset(("*", "**", "&")), frozenset("_~")
+REACH = 40  # characters on either side of a span that may belong to it
+# Patterns as text: compiled at their first use, which most texts do not need.
+BETWEEN = r"[:/@=_.,;×+-]{0,3}"
+LEFT = rf"(?<![^\s{re.escape(ANY_OPENING)}])(?:[A-Za-z][\w.-]*[:@=/]?|[\\$@%#]{{1,2}}:?)$"
+BEFORE_VALUE = r"(?:^|\s)--?[A-Za-z][\w-]*[ =]?$"
+RIGHT = r"[:@=/_.]?[A-Za-z_][\w/:]*+(?!['’-]\w)|[:/.@_]\d+"
+
+
+def join_tokens(spans: Sequence[Span], text: str, is_word: WordTest) -> list[Span]:
+    """Joins masked spans with what belongs to them in their token; spans are in order."""
+    joined: list[Span] = []
+    for span, following in zip(spans, [*spans[1:], None], strict=True):
+        if span.kind in PROGRAM_TOKENS and not span.is_extracted:
+            start = joined[-1].end if joined else 0
+            end = following.start if following else len(text)
+            span = extend_token(span, text, max(start, span.start - REACH), min(end, span.end + REACH), is_word)
+            if joined and is_one_token(joined[-1], span, text):
+                span = make_token(text, joined.pop().start, span.end)
+        elif joined and is_argument(joined[-1], span, text):
+            span = make_token(text, joined.pop().start, span.end)
+        joined.append(span)
+    return joined
+
+
+def extend_token(span: Span, text: str, start: int, end: int, is_word: WordTest) -> Span:
+    """Extends a span by what adjoins it, from `start` to `end` at most, unless it consists of words."""
+    before = re.search(LEFT, text[start : span.start])
+    after = re.match(RIGHT, text[span.end : end])
+    abbreviates = before and before[0].endswith(".") and span.is_number  # ca.100
+    start = span.start - (len(before[0]) if before and not abbreviates and is_no_word(before[0], is_word) else 0)
+    end = span.end + (len(after[0]) if after and is_no_word(after[0], is_word) else 0)
+    return span if (start, end) == (span.start, span.end) else make_token(text, start, end)
+
+
+def is_variable(sign: Span, text: str, context: Context) -> bool:
+    """Whether a sign belongs to the word behind it, in small letters, that training never had: `*args`, `&x`.
+
+    `_` and `~` begin an entry of a menu (`_zoom`), and variables only within a text.
+    """
+    signs = VARIABLE_SIGNS | SIGNS_WITHIN if sign.start else VARIABLE_SIGNS
+    if context.is_word is None or sign.text not in signs:
+        return False
+    name = re.compile(r"[a-z]\w*").match(text, sign.end)
+    return name is not None and not context.is_word(name[0])
+
+
+def is_no_word(part: str, is_word: WordTest) -> bool:
+    """Whether a part of a token is more than known words and capitalised ones; one letter is a word by itself only."""
+    words = re.findall(r"[^\W\d_]+", part)
+    return not words or "_" in part or any(len(word) == 1 or is_strange(word, is_word) for word in words)
+
+
+def is_strange(word: str, is_word: WordTest) -> bool:
+    return word != word.capitalize() and not is_word(word)
+
+
+def is_one_token(first: Span, second: Span, text: str) -> bool:
+    """Whether signs alone are between two spans, which are not both numbers."""
+    if first.is_extracted or first.kind not in PROGRAM_TOKENS or {first.kind, second.kind} <= NUMERIC:
+        return False
+    return re.fullmatch(BETWEEN, text[first.end : second.start]) is not None
+
+
+def is_argument(command: Span, tag: Span, text: str) -> bool:
+    """Whether a tag stands for the value of the option with which a code ends: `git commit -m <message>`."""
+    return command.kind is SpanKind.CODE and command.end >= tag.start - 1 and is_value(tag, text)
+
+
+def is_value(tag: Span, text: str) -> bool:
+    """Whether a tag that encloses nothing stands behind an option of a command."""
+    if tag.kind is not SpanKind.TAG or tag.pair is None:
+        return False
+    # The few characters before first: texts of many tags would be read through for each.
+    before = text[max(0, tag.start - REACH) : tag.start]
+    return re.search(BEFORE_VALUE, before) is not None and f"</{tag.pair.name}>" not in text
+
+
+def make_token(text: str, start: int, end: int) -> Span:
+    return Span(start, end, text[start:end], SpanKind.CODE)
+
+
+# Placeholders that wrap words as tags do: `{0}here{1}`, `[X1X]door[X2X]`, `{y:i}Where`.
+# A pair adjoins only the words between its two placeholders; a lone placeholder adjoins the word that begins a
+# sentence. Both are taken out of the text, so that no network can lose the words.
+
+
+WRAPPED_WORD = r"[^\W\d_]+(?:['’-][^\W\d_]+)*"
+
+
+def take_wraps_out(spans: Sequence[Span], text: str, is_word: WordTest) -> list[Span]:
+    """Takes spans that wrap words out of a text; `is_word` tells words from parts of codes."""
+    result = list(spans)
+    masked = [index for index, span in enumerate(spans) if not span.is_extracted]
+    wrapping: set[int] = set()
+    for first, second in pairwise(masked):
+        if first not in wrapping and is_pair(spans[first], spans[second], text, is_word):
+            wrapping |= {first, second}
+            for index, closes in ((first, False), (second, True)):
+                result[index] = take_out(spans[index], Pair(spans[first].text, closes))
+    for index in masked:
+        if index not in wrapping and begins_sentence(spans[index], text, is_word):
+            result[index] = take_out(spans[index], None)
+    return result
+
+
+def take_out(span: Span, pair: Pair | None) -> Span:
+    return span._replace(kind=SpanKind.WRAP, is_extracted=True, pair=pair)
+
+
+def is_pair(first: Span, second: Span, text: str, is_word: WordTest) -> bool:
+    """Whether two spans adjoin known words between them, and no letter or digit outside; `x` multiplies."""
+    inside, before, after = text[first.end : second.start], text[: first.start][-1:], text[second.end :][:1]
+    if not {first.kind, second.kind} <= PROGRAM_TOKENS or before.isalnum() or after.isalnum():
+        return False
+    words = re.findall(WRAPPED_WORD, inside)
+    return inside[:1].isalpha() and inside[-1:].isalpha() and inside != "x" and all(map(is_word, words))
+
+
+def begins_sentence(span: Span, text: str, is_word: WordTest) -> bool:
+    """Whether a span that ends with a sign adjoins the known, capitalised word that begins a sentence."""
+    if span.kind not in PROGRAM_TOKENS or span.text[-1].isalnum() or not text[span.end : span.end + 1].isupper():
+        return False
+    before, word = text[: span.start].rstrip(), re.compile(WRAPPED_WORD).match(text, span.end)
+    return (not before or before[-1] in END_MARKS) and word is not None and is_word(word[0])
+
+
+# Words written as no word in the language of the training text is: `report.pdf`, `C++`, `my-component-name`.
+# `codes` finds what is written as no prose in any language is, `code_phrases` what has blanks and brackets. Knows the
+# profile of the source, but no names.
+
+
+# Patterns as text: compiled at their first use, which most texts do not need.
+BEFORE_WORD = f"{ANY_OPENING}<*_{INVISIBLE}"
+OPTION, FLAGS = r"--[A-Za-z]\w", r"-[a-z]{1,3}"  # of a command: --dry-run, -v, -rf
+# What no word has.
+NOT_IN_WORDS = (
+    r"^&(?=[a-z])|[_\\@#+=^|~*$%<>]|(?<![^\W\d_])`|`(?![^\W\d_])|::|[-=]>|\?\.|(?<=[^\W\d_])&{1,2}(?=[^\W\d_])"
+)
+GLUED = r"-{2,}|[-=]>|[#=|~^+]+"  # signs that may touch a word of the language and are no part of it
+LONE_SIGN = r"[&+=<>|/\\^~@#*→←⇒]{1,3}|<?[=-]{1,2}>|<[=-]{1,2}"  # between two words
+KEBAB = r"[a-z][a-z0-9]*(?:-[a-z0-9]+){2,8}"  # my-component-name
+KEY_COMBINATION = (
+    r"[A-Z][^\W\d_]{2,}(?:\+[A-Z][^\W_]*)*\+?"  # Ctrl+S, Alt+ before F4, which a model of documentation knows
+)
+TYPED = r"0[xX][0-9A-Fa-f]{1,40}|[a-z]{2}-[A-Z]{2}"  # numbers and locales of programs: 0xFF, en-US
+FILE_TYPES = frozenset(
+    "aac apk avi bak bat bin bmp bz2 cfg cmd conf cpp css csv dat db deb dll dmg doc docx eml env epub exe flac"
+    " gif gz htm html ico ini ipynb iso jar java jpeg jpg js json jsx lock log md mkv mov mp3 mp4 mpg odp ods odt"
+    " ogg pdf php png ppt pptx ps py rar rb rpm rs rss rtf scss sh sql srt svg tar tex tgz tiff tmp tmx toml ts"
+    " tsv tsx ttf txt vcf vtt wav webm webp woff xhtml xlf xls xlsx xml xz yaml yml zip".split()
+)
+LONGEST_CODE = 5  # letters of a text in capitals that is a code, not shouting: EUR, NULL
+FREQUENT_WORD_COUNT = 100  # occurrences from which a letter is a word: I
+RARE_SIGN_COUNT, RARE_SIGN_SHARE = 3, 0.0001  # occurrences at most, and those per text
+SHORTEST_WORD = 4  # letters; a shorter part of a path may be a unit
+
+
+class CodeFinder:
+    """Finds what is written unlike the words of the training text."""
+
+    def __init__(self, source: TextProfile) -> None:
+        self.source = source
+        self.phrases = PhraseFinder(source)
+
+    def find_lone_code(self, text: str) -> Span | None:
+        """Returns the only word of a text if it is a few capitals, and no word that training had in small letters."""
+        if len(text) > 2 * LONGEST_CODE or not text.isupper():
+            return None
+        word = strip_marks(text.strip())
+        usual = self.source.find_usual_case(word)
+        is_code = word.isalpha() and len(word) <= LONGEST_CODE and (usual is None or usual == word)
+        if not is_code or (len(word) == 1 and self.source.count_word(word) >= FREQUENT_WORD_COUNT):
+            return None
+        return make_code(text, text.index(word), text.index(word) + len(word))
+
+    def find_glued(self, written: str, start: int) -> list[Span]:
+        """Returns the signs that touch known words, if there is nothing else between two blanks; else it is a code."""
+        signs = list(re.finditer(GLUED, written))
+        words = [word.strip(END_MARKS + PAUSES) for word in re.split(GLUED, written)]
+        if not all(word == "" or self.source.has_word(word) for word in words):
+            return []
+        for before, sign, after in zip(words[:-1], signs, words[1:], strict=True):
+            is_capitalised = after[:1].isupper() and not after[1:].isupper()
+            begins = is_capitalised and (start == 0 or self.source.find_usual_case(after) != after)
+            if not (begins if after and sign[0] != "|" else len(before) > 1):
+                return []
+        return [
+            Span(start + sign.start(), start + sign.end(), sign[0], SpanKind.SIGN, is_extracted=True) for sign in signs
+        ]
+
+    def find_signs(self, before: str, bare: str) -> str:
+        """Returns the signs before a word that belong to it: `*args`, `*.txt`, `_id`, but not those of `*very*`."""
+        signs, word = re.search(r"(?:\*{1,2}|_)$", before), bare.rstrip(BEHIND_WORD)
+        if signs is None or signs[0][0] in bare:
+            return ""
+        is_code = (word[:1] == "." and signs[0] != "_") or (word.islower() and not self.source.has_word(word))
+        return signs[0] if is_code else ""
+
+    def is_lone_sign(self, part: str) -> bool:
+        """Whether a part of a text between blanks consists of signs that training almost never had."""
+        return re.fullmatch(LONE_SIGN, part) is not None and self.has_rare_sign(part)
+
+    def has_rare_sign(self, part: str) -> bool:
+        """Whether training almost never had one of the signs in this part of a text."""
+        most = max(RARE_SIGN_COUNT, RARE_SIGN_SHARE * self.source.texts)
+        return any(self.source.character_counts.get(sign, 0) <= most for sign in part)
+
+    def is_code(self, word: str) -> bool:
+        """Whether a word, without surrounding marks, is written unlike any word of a language."""
+        if word.isalpha() or not has_letters(word):
+            return False
+        if re.fullmatch(FLAGS, word):
+            return len(word) == len("-v") or not self.source.has_word(word[1:])
+        if re.match(OPTION, word):
+            return not self.source.find_word(word).total  # whatever words it consists of
+        if re.fullmatch(KEY_COMBINATION, word) and not self.has_rare_sign("+"):
+            return not all(map(self.source.has_word, word.rstrip("+").split("+")))
+        if re.search(NOT_IN_WORDS, word):
+            return len(word) > 1 and not self.source.has_word(word)
+        if re.fullmatch(KEBAB, word):
+            return not self.source.find_word(word).total and self.links.isdisjoint(word.split("-")[1:-1])
+        if "/" in word:
+            return self.is_path(word)
+        return re.fullmatch(TYPED, word) is not None or ("." in word and self.is_file(word)) or self.is_member(word)
+
+    @cached_property
+    def links(self) -> frozenset[str]:
+        """The words between the first and the last part of a compound, such as `to` in `up-to-date`."""
+        compounds = (key.split("-") for key in self.source.words.list_keys() if "-" in key)
+        return frozenset(part for parts in compounds for part in parts[1:-1])
+
+    def is_member(self, word: str) -> bool:
+        """Whether a full stop or a colon joins parts, one of which training never had: `foo.bar`, `xml:lang`."""
+        parts = re.split("[.:]", word)
+        return len(parts) > 1 and len(parts[-1]) > 1 and self.phrases.has_strange_part(word)
+
+    def is_path(self, word: str) -> bool:
+        """Whether a word with a slash is a path, a unit or a sign such as I/O, not alternatives such as and/or."""
+        parts = [part for part in word.replace("/-", "/").split("/") if part]  # Mieter/-in has two words
+        if word[0] in "/." or word.count("/") > 1 or self.is_file(parts[-1]):
+            return True
+        if all(len(part) == 1 and part.isupper() for part in parts):
+            return True
+        short = [part for part in parts if len(part) < SHORTEST_WORD or part.isupper() or part in FILE_TYPES]
+        return len(parts) > 1 and any(not self.source.has_word(part) for part in short)
+
+    def is_file(self, word: str) -> bool:
+        """Whether a word with a full stop names a file, a program or a member of one, and is no abbreviation."""
+        first, *parts = word.split(".")
+        if not parts or parts[-1] == "":
+            return False
+        if not first:  # .NET, .txt, not ...and
+            return len(parts) == 1 and (parts[0].isupper() or not self.source.has_word(parts[0]))
+        return parts[-1].lower() in FILE_TYPES or (len(parts) > 1 and all(len(part) > 1 for part in (first, *parts)))
+
+
+def strip_marks(part: str) -> str:
+    """Returns a part of a text without the marks around its word."""
+    return part.lstrip(BEFORE_WORD).rstrip(BEHIND_WORD)
+
+
+def widen_code(text: str, start: int, end: int) -> Span:
+    """Returns a code with the bracket beside it whose partner it has: `[a-z]+`, `count(*)`."""
+    code = text[start:end]
+    for opening, closing in ("()", "[]"):
+        depth = code.count(opening) - code.count(closing)
+        start -= depth < 0 and text[start - 1 : start] == opening
+        end += depth > 0 and text[end : end + 1] == closing
+    return make_code(text, start, end)

@@ -1,23 +1,48 @@
 """Glossary terms, which become their required translations.
 
-Knows only text: the terms of a line become spans and are treated like all protected spans.
-"""
+Knows only text: the terms of a line become spans and are treated like all protected spans."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from nmt_cli.carrying.kind import Context, Kind
-from nmt_cli.carrying.spans import Span, SpanKind
+from nmt_cli.carrying.spans import Context, Kind, Span, SpanKind
 from nmt_cli.errors import DataError
 from nmt_cli.text.aligned import AlignedText
 from nmt_cli.text.normalise import UNSPACED, find_unspaced, normalise
-from nmt_cli.text.prefixes import PrefixIndex
+
+# Finds which of many entries stand at a place of a text, in time that hardly grows with their number.
+
+
+class PrefixIndex:
+    """Entries in order, each with the longest other one that it begins with."""
+
+    def __init__(self, entries: Iterable[str]) -> None:
+        self.entries = sorted(set(entries))
+        self.longest = max(map(len, self.entries), default=0)
+        self.shorter: list[int] = []  # the numbers of these other entries; -1 if there is none
+        enclosing: list[int] = []
+        for number, entry in enumerate(self.entries):
+            while enclosing and not entry.startswith(self.entries[enclosing[-1]]):
+                enclosing.pop()
+            self.shorter.append(enclosing[-1] if enclosing else -1)
+            enclosing.append(number)
+
+    def find_at(self, text: str, start: int) -> Iterator[str]:
+        """Yields the entries that stand at `start`, longest first."""
+        text = text[start : start + self.longest]
+        number = bisect_right(self.entries, text) - 1  # whatever stands there begins this entry, or is it
+        while number >= 0:
+            if text.startswith(self.entries[number]):
+                yield self.entries[number]
+            number = self.shorter[number]
+
 
 # One of the two neighbours is not a letter, or belongs to a script without blanks.
 # Text, which Python compiles and caches at its first use: few lines have a glossary.

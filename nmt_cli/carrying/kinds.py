@@ -10,37 +10,50 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 
-from nmt_cli.carrying.accelerators import ACCELERATORS
-from nmt_cli.carrying.addresses import ADDRESSES
-from nmt_cli.carrying.brackets import BRACKET_PAIRS, SLASHES
-from nmt_cli.carrying.choices import CHOICES
-from nmt_cli.carrying.codes import CODES
-from nmt_cli.carrying.elements import ELEMENTS
-from nmt_cli.carrying.emoji import EMOJI, WORD_SIGNS
-from nmt_cli.carrying.emphasis import EMPHASIS
-from nmt_cli.carrying.foreign import FOREIGN_WORDS
+from nmt_cli.carrying.codes import join_tokens, take_wraps_out
+from nmt_cli.carrying.dates import DATES, WEEKDAYS
 from nmt_cli.carrying.glossary import TERMS
-from nmt_cli.carrying.kind import NO_CONTEXT, Context, DoubtfulKind, Kind, LostKind, compile_guard
-from nmt_cli.carrying.names.copied import COPIED_NAMES
-from nmt_cli.carrying.names.people import PEOPLE
-from nmt_cli.carrying.names.unknown_names import NAMES
-from nmt_cli.carrying.notes import NOTES
-from nmt_cli.carrying.numbers.amounts import AMOUNTS, are_amounts, may_change
-from nmt_cli.carrying.numbers.dates import DATES
-from nmt_cli.carrying.numbers.identifiers import IDENTIFIERS
-from nmt_cli.carrying.numbers.number_words import NUMBER_WORDS
-from nmt_cli.carrying.numbers.plain_numbers import CHOICE_NUMBERS, NUMBERS, SMALL_NUMBERS
-from nmt_cli.carrying.numbers.roman import ROMAN_NUMBERS
-from nmt_cli.carrying.numbers.streets import STREETS
-from nmt_cli.carrying.numbers.times import FULL_TIMES, TIMES
-from nmt_cli.carrying.numbers.weekdays import WEEKDAYS
-from nmt_cli.carrying.placeholders import PROGRAM_PLACEHOLDERS
-from nmt_cli.carrying.quotes import QUOTED_WORDS
-from nmt_cli.carrying.references import REFERENCES
-from nmt_cli.carrying.spans import Span, SpanKind, cover_spans, join_touching, widen_to_brackets
-from nmt_cli.carrying.tags import TAGS
-from nmt_cli.carrying.tokens import join_tokens
-from nmt_cli.carrying.wraps import take_wraps_out
+from nmt_cli.carrying.names import NAMES
+from nmt_cli.carrying.number_values import CHOICE_NUMBERS, NUMBERS, SMALL_NUMBERS
+from nmt_cli.carrying.numbers import (
+    AMOUNTS,
+    FULL_TIMES,
+    IDENTIFIERS,
+    NUMBER_WORDS,
+    ROMAN_NUMBERS,
+    STREETS,
+    TIMES,
+    are_amounts,
+    may_change,
+)
+from nmt_cli.carrying.people import COPIED_NAMES, PEOPLE
+from nmt_cli.carrying.prose_marks import BRACKET_PAIRS, EMPHASIS, NOTES, QUOTED_WORDS, SLASHES
+from nmt_cli.carrying.spans import (
+    NO_CONTEXT,
+    Context,
+    DoubtfulKind,
+    Kind,
+    LostKind,
+    Span,
+    SpanKind,
+    compile_guard,
+    cover_spans,
+    join_touching,
+    widen_to_brackets,
+)
+from nmt_cli.carrying.syntax import (
+    ACCELERATORS,
+    ADDRESSES,
+    CHOICES,
+    CODES,
+    ELEMENTS,
+    EMOJI,
+    FOREIGN_WORDS,
+    PROGRAM_PLACEHOLDERS,
+    REFERENCES,
+    TAGS,
+    WORD_SIGNS,
+)
 from nmt_cli.text.words import has_letters
 
 SYNTAX = (CHOICES, ELEMENTS, TAGS, EMOJI, WORD_SIGNS, ADDRESSES, PROGRAM_PLACEHOLDERS, REFERENCES, CODES)

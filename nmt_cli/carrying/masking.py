@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from nmt_cli.carrying.kinds import find_spans
-from nmt_cli.carrying.numbers.notation import make_number_key
+from nmt_cli.carrying.numbers import make_number_key
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN, Span
-from nmt_cli.carrying.tags import parts_words
+from nmt_cli.carrying.syntax import parts_words
 from nmt_cli.text.normalise import find_unspaced, normalise
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.text.words import has_letters

@@ -22,9 +22,7 @@ from typer.exceptions import TyperException
 
 from nmt_cli import ENVIRONMENT, __version__
 from nmt_cli.cli import render
-from nmt_cli.cli.parsing.command import PanelledCommand
-from nmt_cli.cli.parsing.fast_start import LightParameters, collect_rarely, leave_process
-from nmt_cli.cli.parsing.usage_errors import explain_usage
+from nmt_cli.cli.parsing.command import LightParameters, PanelledCommand, collect_rarely, explain_usage, leave_process
 from nmt_cli.cli.stopping import exit_on_signals
 from nmt_cli.errors import ExitCode, NmtError, OptionError, OutputError, convert_import_error, convert_os_error
 

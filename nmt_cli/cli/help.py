@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import nmt_cli
-from nmt_cli.api.options.command_options import OPTIONS, CommandOptions
+from nmt_cli.api.options.options import OPTIONS, CommandOptions
 from nmt_cli.cli.help_pages import EVERYDAY, FIRST_STEPS, METAVARS, PAGES, VALUES, CommandExample, HelpPage
-from nmt_cli.cli.parsing.spelling import is_setting, name_option, respell_settings
+from nmt_cli.cli.parsing.configuration import is_setting, name_option, respell_settings
 from nmt_cli.text.wrapping import count_columns, wrap_text
 
 WIDEST = 100  # columns: longer lines are hard to read

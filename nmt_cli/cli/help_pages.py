@@ -1,4 +1,4 @@
-"""The examples and headings of each command's `--help`; `api/options/command_options.py` lists its options.
+"""The examples and headings of each command's `--help`; `api/options/options.py` lists its options.
 
 An option appears under the heading (`panel`) that it declares.
 """

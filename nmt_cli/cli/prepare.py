@@ -3,22 +3,120 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nmt_cli.api.options.explicit import ExplicitOptions
+from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.api.prepare import PrepareRequest, run_preparation
-from nmt_cli.cli.parsing.options import AsJson, DataOption, Force, declare_option
-from nmt_cli.cli.parsing.signature import with_settings
-from nmt_cli.cli.prepared_corpus import show_prepared_corpus
-from nmt_cli.cli.render import Screen, show_stage_progress
-from nmt_cli.cores import count_cores
+from nmt_cli.cli.parsing.options import AsJson, DataOption, Force, declare_option, with_settings
+from nmt_cli.cli.render import Screen, show_advice, show_stage_progress
 from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.files import count_cores
+from nmt_cli.text.wrapping import format_count, shorten_text
 from nmt_cli.workers.choice import RayConfig
+
+if TYPE_CHECKING:
+    from nmt_cli.api.advice import Advice
+    from nmt_cli.corpus.manifest import Finding, FindingExample, Manifest
+    from nmt_cli.corpus.prepare import PrepareReport
+
+
+# The output of `nmt prepare`: what was read, found, dropped, split and learned.
+
+
+# Checks whose findings are usual: their examples are shown with --verbose alone. Dropped pairs are always counted.
+HARMLESS = frozenset({"empty", "duplicate", "duplicate-form", "many-targets", "control", "identical-short", "numbers"})
+
+
+def show_prepared_corpus(screen: Screen, report: PrepareReport, advice: Advice) -> None:
+    """Prints what `nmt prepare` read, found, dropped, split and learned, what would help, and the next command."""
+    manifest, directory = report.manifest, report.directory
+    counts = manifest.counts
+    names = list(manifest.inputs)
+    name = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    screen.say(f"{name}: {format_count(counts.read, 'pair')} {manifest.direction}, prepared in {report.seconds:.1f} s")
+    dropped = ", ".join(f"{number:,} {reason}" for reason, number in counts.dropped.items() if number)
+    total = sum(counts.dropped.values())
+    why = f": {dropped}   -> {directory / 'rejected.tsv.gz'}" if total else ""
+    screen.say(f"  kept {counts.kept:,}   dropped {total:,}{why}")
+    for note in report.notes:
+        screen.say(f"  {note}")
+    if counts.more_columns:
+        lines = format_count(counts.more_columns, "line has", "lines have")
+        screen.warn(f"{lines} more than two columns; the first two were used")
+    show_findings(screen, manifest.findings)
+    show_split_and_subwords(screen, manifest)
+    for side, text in manifest.monolingual.items():
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in text.dropped.items())
+        why = f"; dropped {text.read - text.kept:,}: {reasons}" if reasons else ""
+        screen.say(f"  text     {format_count(text.kept, f'{side} sentence')} without translations{why}")
+    next_command = "nmt train" if str(directory) == "prepared" else f"nmt train --data {shlex.quote(str(directory))}"
+    screen.say_detail(f"           fingerprint of the data {manifest.fingerprint[:16]}")
+    show_advice(screen, advice)
+    screen.say(f"{directory}/ is ready. Next: {next_command}")
+
+
+def show_findings(screen: Screen, findings: Iterable[Finding]) -> None:
+    """Prints a line per check that found something, with its first pair; more with --verbose."""
+    for finding in findings:
+        note = f" ({finding.note})" if finding.note else ""
+        first = finding.examples[0]
+        summary = f"{finding.count:,} {finding.action}: {finding.problem}{note}"
+        if finding.action == "cut":
+            screen.warn(format_cut(finding))
+        elif finding.check in HARMLESS:
+            screen.say_detail(f"  {summary}")
+        else:
+            screen.warn(f"{summary}; {format_example(first)}   [{finding.check}]")
+        for example in finding.examples[finding.check not in HARMLESS :]:
+            screen.say_detail(f"      {format_example(example)}")
+
+
+def format_cut(finding: Finding) -> str:
+    """Returns how many sources of a corpus were truncated, and where the first one is."""
+    first = finding.examples[0]
+    return f"{finding.count:,} cut: {finding.problem}; the first is {first.file}, line {first.line:,}"
+
+
+def format_example(example: FindingExample) -> str:
+    """Returns a pair with its location."""
+    source, target = (shorten_text(text, 60) for text in (example.source, example.target))
+    return f'{example.file}, line {example.line:,}: "{source}" / "{target}"'
+
+
+def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
+    """Prints the sizes of the splits, the leak of a random split, and the vocabulary."""
+    leak, counts = manifest.leak, manifest.counts
+    splits = "   ".join(f"{split} {number:,}" for split, number in counts.splits.items())
+    leaked = leak.test_sources_by_rows
+    leak_note = f" (a random split would have leaked {leaked:.0%} of the test set)" if leaked else ""
+    longer = "longer " if manifest.options["context"] else ""
+    units = [longer + manifest.source.unit, *manifest.options["group_column"]]
+    screen.say(f"  split    {splits}     no {' or '.join(units)} appears in two splits{leak_note}")
+    if counts.repeated:
+        repetitions = format_count(counts.repeated, "training pair is a repetition", "training pairs are repetitions")
+        screen.say(f"           {repetitions}, by weight")
+    groups = format_count(leak.groups, "group")
+    screen.say_detail(f"           {groups} of connected pairs, the largest of {leak.largest_group:,}")
+    for tag, counts_of_tag in manifest.tags.items():
+        numbers = "   ".join(f"{split} {number:,}" for split, number in counts_of_tag.items())
+        screen.say(f"  tag      {tag:<10} {numbers}")
+    if manifest.options["context"]:
+        pairs = format_count(manifest.context.pairs, "training pair is", "training pairs are")
+        screen.say(f"  context  {pairs} behind the sentence before; dev and test are whole texts")
+        if recurring := manifest.context.recurring.get("test"):
+            short = format_count(recurring, "short test pair is", "short test pairs are")
+            screen.say(f"           {short} in training, too, but not behind the same sentence")
+    for line in manifest.source.list_headlines():
+        screen.say(f"  {line}")
+    screen.say(f"  subwords {manifest.source.describe_subwords(manifest.target, manifest.tokenizer.kind)}")
+    for line in (*manifest.source.list_details("source"), *manifest.target.list_details("target")):
+        screen.say_detail(f"           {line}")
 
 
 @with_settings

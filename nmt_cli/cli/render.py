@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
-from nmt_cli.text.escapes import escape_line, escape_message
-from nmt_cli.text.wrapping import count_columns, shorten_text, wrap_text
+from nmt_cli.text.wrapping import count_columns, escape_line, escape_message, shorten_text, wrap_text
 
 if TYPE_CHECKING:
     from rich.console import Console

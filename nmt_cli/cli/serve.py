@@ -18,7 +18,7 @@ from nmt_cli.settings import Settings, option_fields
 if TYPE_CHECKING:
     from nmt_cli.api.translator import LoadedTranslator
     from nmt_cli.runtime.model_directory import ModelCard
-    from nmt_cli.server.keys import Key
+    from nmt_cli.server.admission import Key
     from nmt_cli.server.models import ServedDirection
     from nmt_cli.server.service import Service
     from nmt_cli.translation.memory.lookup import TranslationMemory
@@ -80,7 +80,7 @@ def read_keys(config: ServeConfig, screen: Screen) -> tuple[Key, ...]:
 
     Raises DataError for a key that is none.
     """
-    from nmt_cli.server.keys import parse_keys
+    from nmt_cli.server.admission import parse_keys
 
     keys = parse_keys(os.environ.get(KEYS_VARIABLE, ""), KEYS_VARIABLE)
     if config.api_key is None:
@@ -108,7 +108,7 @@ def open_memories(
     files = [file for file in files if file != suggestions]  # which the server recalls itself
     if not files and suggestions is None:
         return {}
-    from nmt_cli.api.memory import MemoryLanguageError, load_memory
+    from nmt_cli.api.open_model import MemoryLanguageError, load_memory
     from nmt_cli.runtime.model_directory import read_card
 
     cards = {model: read_card(model) for model in models}
@@ -135,7 +135,7 @@ def load_directions(file: str, card: ModelCard) -> dict[tuple[str, str], Transla
 
     Raises MemoryLanguageError for a file in other languages.
     """
-    from nmt_cli.api.memory import MemoryLanguageError, load_memory
+    from nmt_cli.api.open_model import MemoryLanguageError, load_memory
 
     refused: list[MemoryLanguageError] = []
     memories: dict[tuple[str, str], TranslationMemory] = {}

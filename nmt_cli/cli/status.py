@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from nmt_cli.api.kept_scores import read_scores
-from nmt_cli.cli.parsing.ambient import NearbyFile, find_file, name_variable
+from nmt_cli.api.evaluate import read_scores
+from nmt_cli.cli.parsing.configuration import NearbyFile, find_file, name_variable
 from nmt_cli.errors import NmtError
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.wrapping import format_count

@@ -10,7 +10,7 @@ from types import FrameType
 
 import typer
 
-from nmt_cli.signals import HANG_UP, leave_terminals, list_ending_signals, list_terminals
+from nmt_cli.files import HANG_UP, leave_terminals, list_ending_signals, list_terminals
 
 
 class Stop:

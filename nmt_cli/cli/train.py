@@ -3,27 +3,325 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, NamedTuple, Self
 
 import typer
 
-from nmt_cli.api.options.explicit import ExplicitOptions
-from nmt_cli.api.options.saved_training import find_saved_options
+from nmt_cli.api.advice import ALIKE, Advice, has_learned_nothing
+from nmt_cli.api.options.command_lines import CommandLine, find_saved_options
+from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.api.train import TrainRequest, run_training
-from nmt_cli.cli.parsing.options import AsJson, DataOption, Force, ModelOption, declare_option
-from nmt_cli.cli.parsing.signature import with_settings
-from nmt_cli.cli.render import Screen
+from nmt_cli.cli.parsing.options import AsJson, DataOption, Force, ModelOption, declare_option, with_settings
+from nmt_cli.cli.prepare import format_cut
+from nmt_cli.cli.render import Screen, StepBar, show_advice
 from nmt_cli.cli.stopping import Stop, catch_stop_signals
-from nmt_cli.cli.training_screen import TrainingScreen
-from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.config import ModelConfig, describe_network
+from nmt_cli.text.wrapping import format_count, shorten_text
 from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.watcher import (
+    EpochRecord,
+    ParentInfo,
+    RequestInfo,
+    RunInfo,
+    SeedResult,
+    StepStatus,
+    Validation,
+    Watcher,
+)
 from nmt_cli.workers.choice import RayConfig
+
+if TYPE_CHECKING:
+    from nmt_cli.api.train import TrainOutcome
+    from nmt_cli.training.publish import Int8Check
+    from nmt_cli.training.run import TrainReport
+
+
+# Short descriptions of a training: what it starts from, what its 8-bit weights cost.
+
+
+def describe_parent(parent: ParentInfo) -> str:
+    """Returns which model a training starts from, and how many of its pieces are used."""
+    languages = f"{parent.source_language} -> {parent.target_language}"
+    if parent.is_same_vocabulary:
+        return f"starts from {parent.name} ({languages}), which has the same pieces"
+    sides = [
+        f"{'pieces' if side == 'joint' else side} {counts.kept:,} kept, {counts.spelled:,} spelled, "
+        f"{counts.drawn:,} drawn"
+        for side, counts in parent.rows.items()
+    ]
+    return f"starts from {parent.name} ({languages}): {'; '.join(sides)}"
+
+
+def describe_int8(check: Int8Check) -> str:
+    """Returns the cost of 8-bit weights in BLEU, and whether they are used."""
+    used = "used by default" if check.default == "int8" else "so float is the default"
+    return f"int8 costs {max(check.cost, 0.0):.1f} BLEU: {check.int8_bytes / 1e6:.0f} MB, {used}."
+
+
+# A training on the terminal: a header, a progress bar, one line per epoch, and a summary.
+
+
+class TableColumn(NamedTuple):
+    heading: str
+    width: int
+    rank: int  # of the columns, which is shown first where there is no room for all
+
+
+COLUMNS = (
+    TableColumn("epoch", 7, 1),
+    TableColumn("loss", 8, 5),
+    TableColumn("dev loss", 10, 2),
+    TableColumn("ppl", 9, 7),
+    TableColumn("acc", 7, 8),
+    TableColumn("BLEU", 7, 3),
+    TableColumn("chrF", 7, 6),
+    TableColumn("tok/s", 9, 9),
+    TableColumn("time", 8, 4),
+)
+NOTE = 7  # columns of a terminal for the note that an epoch is the best
+SAMPLE_WIDTH = 60  # characters of a sample translation that are shown, of each side
+
+
+def choose_columns(width: int | None) -> list[TableColumn]:
+    """Returns the table columns that together fit this width, by importance; None: all."""
+    free = sum(column.width for column in COLUMNS) if width is None else width - NOTE
+    columns: list[TableColumn] = []
+    for column in sorted(COLUMNS, key=lambda column: column.rank):
+        free -= column.width
+        if free < 0:
+            break
+        columns.append(column)
+    return sorted(columns, key=COLUMNS.index)
+
+
+class TrainingScreen(Watcher):
+    """Shows a training: a header, one line per epoch and, while it runs, a bar or an occasional line.
+
+    The bar is for terminals; elsewhere a line follows after `log_every` seconds without one.
+    """
+
+    def __init__(
+        self,
+        screen: Screen,
+        stop: Callable[[], bool],
+        log_every: float = 60.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.screen = screen
+        self.log_every = log_every
+        self.clock = clock
+        self.request: RequestInfo | None = None
+        self.printed_at = clock()
+        self.should_stop = stop  # type: ignore[method-assign]
+        self.bar: StepBar | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.stop_bar()
+
+    def stop_bar(self) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+            self.bar = None
+
+    def report_request(self, info: RequestInfo) -> None:
+        self.request = info
+        if info.assistant is not None:
+            self.screen.say(f"{info.assistant}: assists the chief, which shows progress and writes the model")
+            return
+        if info.choice is not None:
+            self.screen.say(info.choice)
+        self.screen.say(f"{' -> '.join(info.languages)}, from {info.data}/ to {info.directory}/")
+        if info.truncation is not None:
+            self.screen.warn(format_cut(info.truncation))
+
+    def report_start(self, info: RunInfo) -> None:
+        millions = info.weights / 1e6
+        weights = f"{millions:.1f} M weights" if millions >= 0.1 else format_count(info.weights, "weight")
+        devices = f"{info.devices}, {info.precision.replace('_', ' ')}"
+        if info.choice and (self.request is None or info.choice != self.request.choice):
+            self.screen.say(info.choice)
+        self.screen.say(f"{describe_network(info.network)} · {weights}        {devices}")
+        self.screen.say(
+            f"{format_count(info.pairs, 'pair')}, {format_count(info.steps_per_epoch, 'step')} per epoch, "
+            f"{format_count(info.epochs, 'epoch')}"
+        )
+        if info.parent is not None:
+            self.screen.say(describe_parent(info.parent))
+        self.screen.say(self.format_row({column.heading: column.heading for column in COLUMNS}))
+        if self.screen.live:
+            details = ["compiling the training step"]
+            self.bar = StepBar(self.screen, f"epoch 1/{info.epochs}", details, info.steps_per_epoch)
+
+    def report_run(self, number: int, runs: int, seed: int) -> None:
+        self.stop_bar()
+        self.screen.say(f"run {number} of {runs}, seed {seed}")
+
+    def report_stage(self, name: str, number: int, stages: int) -> None:
+        self.stop_bar()
+        self.screen.say(f"stage {number} of {stages}: {name}")
+
+    def report_translations(self, done: int, total: int, seconds_left: float) -> None:
+        if self.bar is None and self.screen.live:
+            self.bar = StepBar(self.screen, "translating", [], total)
+        details = [f"{done:,} of {format_count(total, 'sentence')}", f"{format_time(seconds_left)} left"]
+        self.redraw("translating", details, done, total)
+        self.log_progress(f"      translating  {done / max(1, total):4.0%}   {'   '.join(details)}")
+
+    def report_selection(self, summary: str) -> None:
+        self.stop_bar()
+        self.screen.say(f"  {summary}")
+
+    def report_resume(self, records: Sequence[EpochRecord], epoch: int, step: int) -> None:
+        for record in records:
+            self.show_row(record)
+        steps = f"{format_count(step, 'step')} of epoch {epoch}"
+        done = steps if step else f"epoch {epoch - 1}" if epoch > 1 else "nothing"
+        self.screen.say(f"      resumed: {done} done", style="dim")
+
+    def report_step(self, status: StepStatus) -> None:
+        details = [
+            f"loss {status.loss:.2f}",
+            f"ppl {math.exp(min(status.loss, 20)):.1f}",
+            f"{status.tokens_per_second:,.0f} tok/s",
+            f"{format_time(status.seconds_left)} left",
+        ]
+        self.redraw(f"epoch {status.epoch}/{status.epochs}", details, status.step, status.steps_per_epoch)
+        share = status.step / max(1, status.steps_per_epoch)
+        self.log_progress(f"      epoch {status.epoch}/{status.epochs}  {share:4.0%}   {'   '.join(details)}")
+
+    def log_progress(self, text: str) -> None:
+        """Prints a line of progress if there is no bar and the last line was long ago."""
+        if self.bar is None and self.log_every and self.clock() - self.printed_at >= self.log_every:
+            self.print_line(text)
+
+    def print_line(self, text: str) -> None:
+        self.screen.say(text)
+        self.printed_at = self.clock()
+
+    def report_validation(self, epoch: int) -> None:
+        self.redraw(f"epoch {epoch}", ["translating the development set"])
+
+    def warn(self, problem: str) -> None:
+        self.screen.warn(problem)
+
+    def report_export(self) -> None:
+        self.redraw("export", ["writing the model"])
+
+    def redraw(
+        self, activity: str, details: Sequence[str], completed: int | None = None, total: int | None = None
+    ) -> None:
+        if self.bar is not None:
+            self.bar.redraw(activity, details, completed, total)
+
+    def report_epoch(self, record: EpochRecord, validation: Validation) -> None:
+        self.show_row(record)
+        texts = (validation.sample_source, validation.sample_hypothesis)
+        source, hypothesis = (shorten_text(text, SAMPLE_WIDTH) for text in texts)
+        self.screen.say(f"      {source} -> {hypothesis}", style="dim")
+
+    def show_row(self, record: EpochRecord) -> None:
+        """Prints the line of one epoch."""
+        values = {
+            "epoch": f"{record.epoch}",
+            "loss": f"{record.loss:.2f}",
+            "dev loss": f"{record.dev_loss:.2f}",
+            "ppl": f"{record.perplexity:.1f}",
+            "acc": f"{record.accuracy:.1f}",
+            "BLEU": f"{record.bleu:.1f}",
+            "chrF": f"{record.chrf:.1f}",
+            "tok/s": f"{record.tokens_per_second:,.0f}",
+            "time": format_time(record.seconds),
+        }
+        note = ("   best" if record.best else "") + ("" if record.complete else "   part of the epoch")
+        self.print_line(self.format_row(values) + note)
+
+    def format_row(self, texts: Mapping[str, str]) -> str:
+        """Returns a line of the table, with the columns that fit the terminal."""
+        return "".join(texts[column.heading].rjust(column.width) for column in choose_columns(self.screen.width))
+
+    def show_outcome(self, outcome: TrainOutcome | None, request: TrainRequest, *, was_stopped: bool) -> None:
+        """Prints the result of a training, whether it took too long, and how to continue a stopped one."""
+        if outcome is None:
+            self.screen.say(f"{self.request.assistant if self.request else 'this process'}: done")
+            return
+        advice = None if was_stopped else outcome.advice
+        self.show_summary(outcome.report, request.model, advice, outcome.example)
+        if outcome.late_seconds is not None:
+            seconds, time = format_time(outcome.late_seconds), request.training.time
+            self.screen.warn(f"the whole command took {seconds}, longer than --time {time}")
+        if was_stopped:
+            self.show_interruption(outcome.report, request.resumption, request.runs)
+
+    def show_summary(
+        self, report: TrainReport, directory: Path, advice: Advice | None = None, example: str | None = None
+    ) -> None:
+        """Prints what was made, how good it is, what would help, and the next command, with an example of a source."""
+        validation = report.validation
+        score = f"dev BLEU {validation.bleu:.1f}, chrF {validation.chrf:.1f} (greedy)"
+        epochs = ", ".join(map(str, sorted(report.epochs)))
+        which = f"mean of epochs {epochs}" if len(report.epochs) > 1 else f"epoch {epochs}"
+        if report.runs:
+            self.show_runs(report.runs, validation)
+        if has_learned_nothing(validation):
+            self.screen.say(f"{directory}/: {which}, {score}.")
+            alike = ", and its translations are all alike" if validation.distinct_share < ALIKE else ""
+            self.screen.warn(f"this model has learned next to nothing{alike}")
+            if advice is not None:
+                show_advice(self.screen, advice)
+            return
+        self.screen.say(f"{directory}/ is ready: {which}, {score}. {describe_int8(report.int8_check)}")
+        self.screen.say_detail(f"  {validation.bleu_signature}")
+        if advice is not None:
+            show_advice(self.screen, advice)
+        where = "" if str(directory) == "model" else f" --model {quote(str(directory))}"
+        if example is None:
+            self.screen.say(f"Next: nmt evaluate{where}")
+        else:
+            self.screen.say(f"Try: echo {quote_for_shell(example)} | nmt translate{where}")
+
+    def show_runs(self, runs: Sequence[SeedResult], best: Validation) -> None:
+        """Prints the scores of several trainings, the best of them, and their mean and standard deviation."""
+        from nmt_cli.training.repeated import describe_spread
+
+        for run in runs:
+            scores = f"dev BLEU {run.validation.bleu:4.1f}, chrF {run.validation.chrf:4.1f}"
+            note = "   best" if run.validation is best else ""
+            self.screen.say(f"  seed {run.seed:<4} {scores}   {run.directory}/{note}")
+        if len(runs) > 1:
+            bleu, chrf = (describe_spread([getattr(run.validation, name) for run in runs]) for name in ("bleu", "chrf"))
+            self.screen.say(f"  {len(runs)} runs: dev BLEU {bleu}, chrF {chrf} (mean and standard deviation)")
+
+    def show_interruption(self, report: TrainReport, command: CommandLine, runs: int = 1) -> None:
+        """Prints how far a stopped training of `runs` runs came, and the command that continues it."""
+        planned = "" if report.planned_epochs is None else f" of {report.planned_epochs}"
+        unit = "epoch" if planned == " of 1" or (not planned and report.passed_epochs == 1) else "epochs"
+        run = f"in run {len(report.runs)} of {runs}, " if runs > 1 else ""
+        self.screen.say(f"interrupted {run}after {report.passed_epochs:.1f}{planned} {unit}; continue with {command}")
+
+
+def quote_for_shell(text: str) -> str:
+    """Quotes a text for a shell: in double quotes, or as `shlex` does if these do not suffice."""
+    return quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
+
+
+def format_time(seconds: float) -> str:
+    """Returns minutes and seconds, with hours if there are any."""
+    minutes, remainder = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{remainder:02}" if hours else f"{minutes}:{remainder:02}"
+
 
 RUNS_HELP = (
     "Number of trainings with different seeds, from --seed on, in run-1, run-2 and so on below --model; the best "
@@ -93,7 +391,7 @@ def train(
 @contextmanager
 def explain_interruption(screen: Screen, stop: Stop, request: TrainRequest) -> Iterator[None]:
     """Ends the command with the signal's exit code if a training with synthetic pairs was stopped midway."""
-    from nmt_cli.training.synthetic.plan import Interrupted
+    from nmt_cli.training.synthetic.stages import Interrupted
 
     try:
         yield

@@ -13,13 +13,19 @@ import typer
 
 from nmt_cli.api.drawings.config import TERMINAL, DrawingConfig
 from nmt_cli.api.drawings.drawing import DrawingRequest
-from nmt_cli.api.options.explicit import ExplicitOptions
+from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.api.visualize import draw
-from nmt_cli.cli.parsing.options import DEFAULT_MODEL, CorporaOption, ModelsOption, declare_option, resolve_model
-from nmt_cli.cli.parsing.signature import with_settings
+from nmt_cli.cli.parsing.options import (
+    DEFAULT_MODEL,
+    CorporaOption,
+    ModelsOption,
+    declare_option,
+    resolve_model,
+    with_settings,
+)
 from nmt_cli.cli.render import Screen, print_lines, show_stage_progress
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.text.stream import decode_lines
+from nmt_cli.text.streams import decode_lines
 from nmt_cli.translation.config import TagConfig
 
 SPOKEN = ("attention", "beam", "nearest")  # subjects that need sentences

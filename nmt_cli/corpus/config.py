@@ -7,7 +7,7 @@ from typing import Literal
 
 from nmt_cli.formats import join_formats
 from nmt_cli.settings import Settings, setting
-from nmt_cli.text.tokenizer_settings import TokenizerSettings
+from nmt_cli.text.symbols import TokenizerSettings
 
 COUNT = re.compile(r"\d{1,12}|\d{1,3}(?:,\d{3}){1,3}")  # 1000, or 1,000 as help and messages write it
 SHARE = re.compile(r"(\d{0,3}(?:\.\d{1,9})?)(%?)")

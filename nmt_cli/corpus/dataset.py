@@ -1,29 +1,42 @@
-"""The prepared directory as its readers see it: sentence pairs, ids, tokenizers and pictures.
-
-Does not know how it is made; `prepare.py` does.
-"""
+"""The prepared directory as its readers see it: pairs, ids, tokenizers, pictures; mixed with others, or reversed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Self
+from typing import Any, NamedTuple, Self
 
-from nmt_cli.arrays.ragged import Ragged
-from nmt_cli.arrays.types import FloatArray
-from nmt_cli.corpus.manifest import SPLITS, Manifest, describe_damage
-from nmt_cli.corpus.pairs import Side
-from nmt_cli.corpus.sides import ReferencedSource, SentencePair, SubwordStatistics
-from nmt_cli.corpus.tag_rows import read_tag_sets
+import numpy as np
+from numpy.typing import NDArray
+
+from nmt_cli.arrays.rows import Ragged
+from nmt_cli.arrays.types import START, UNKNOWN, FloatArray
+from nmt_cli.carrying.masking import mask_pair
+from nmt_cli.corpus.manifest import (
+    SPLITS,
+    FileRecord,
+    Manifest,
+    ReferencedSource,
+    SentencePair,
+    SubwordStatistics,
+    describe_damage,
+)
+from nmt_cli.corpus.pairs import Side, drop_tag_ids, prepend_tag_sets, read_tag_sets
+from nmt_cli.files import stage_directory
 from nmt_cli.sources.images import IMAGE_WEIGHTS, GridSource
-from nmt_cli.sources.rows import SourceRows
-from nmt_cli.sources.source import Source, TextSource, measure_length_factor
+from nmt_cli.sources.source import Sentences, Source, SourceRows, TextSource, measure_length_factor
+from nmt_cli.text.normalise import hash_text, make_sentence_key
 from nmt_cli.text.profile import PROFILE_NAME
-from nmt_cli.text.tags import TagSet, parse_tag_list
+from nmt_cli.text.profile_building import build_profile
+from nmt_cli.text.symbols import TokenizerSettings
+from nmt_cli.text.tags import TagSet, parse_tag_list, reverse_tags
 from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.text.tokenizer_settings import TokenizerSettings
+
+# The prepared directory as its readers see it: sentence pairs, ids, tokenizers and pictures.
+# Does not know how it is made; `prepare.py` does.
 
 
 @dataclass(frozen=True)
@@ -217,3 +230,214 @@ class PreparedCorpus:
             return EncodedSplit(source, Ragged.load(self.directory / f"{split}.target"))
         except (OSError, ValueError) as error:
             raise describe_damage(self.directory / f"{split}.*.npy", "cannot be read") from error
+
+
+# A prepared directory whose training pairs are those of another corpus plus synthetic ones.
+# Source of the tag: Caswell, Chelba and Grangier (2019), "Tagged Back-Translation".
+
+
+ORIGINAL = "mixed_with"  # the entry of the options that holds the fingerprint of the corpus without synthetic pairs
+SYNTHETIC = "synthetic_pairs"  # the entry that says how many there are, and from what
+
+
+class SyntheticPair(NamedTuple):
+    """A pair with one generated side. A tagged source begins with START, which marks it as generated."""
+
+    source: str
+    target: str
+    is_tagged: bool
+    tags: TagSet = ()  # of the pair, which follow
+
+
+@dataclass(frozen=True)
+class MixedCorpus(PreparedCorpus):
+    """The corpus of a mixture. Its fingerprint is that of the corpus without the synthetic pairs."""
+
+    @property
+    def fingerprint(self) -> str:
+        return str(self.manifest.options[ORIGINAL])
+
+    @property
+    def synthetic(self) -> dict[str, Any]:
+        """The model card's entry about the synthetic pairs."""
+        return dict(self.manifest.options[SYNTHETIC])
+
+
+def write_mixture(
+    corpus: PreparedCorpus, synthetic: Sequence[SyntheticPair], counts: Mapping[str, Any], directory: Path
+) -> None:
+    """Writes a prepared directory with several copies of each training pair, and all synthetic pairs.
+
+    `counts` holds the number of copies ("repeats") and other facts for the model card. The development and test sets
+    and the subwords are those of `corpus`. Raises OptionError if sources are pictures, and OutputError if the directory
+    exists.
+    """
+    with stage_directory(directory, replace=True) as staged:
+        # 1. The subwords, as files that belong to this directory.
+        for name, tokenizer in corpus.tokenizers.items():
+            (staged / name).write_bytes(tokenizer.model)
+        # The profile says what real text looks like, so that of the corpus is kept.
+        (staged / PROFILE_NAME).write_text(corpus.profile, encoding="utf-8")
+        # 2. The development and test sets as they are.
+        for split in ("dev", "test"):
+            write_split(staged, split, corpus, 1, ())
+        # 3. The training pairs and the synthetic ones.
+        write_split(staged, "train", corpus, counts["repeats"], synthetic)
+        # 4. The manifest.
+        describe_mixture(corpus, staged, counts, len(synthetic)).write(staged)
+
+
+def write_split(
+    directory: Path, split: str, corpus: PreparedCorpus, repeats: int, synthetic: Sequence[SyntheticPair]
+) -> None:
+    """Writes the texts and the ids of one split."""
+    with (directory / f"{split}.tsv").open("w", encoding="utf-8", newline="\n") as file:
+        for pair in corpus.read_pairs(split) * repeats:
+            file.write(f"{pair.source}\t{pair.target}\n")
+        file.writelines(f"{pair.source}\t{pair.target}\n" for pair in synthetic)
+    encoded = corpus.load_encoded(split)
+    masked = [mask_pair(pair.source, pair.target) for pair in synthetic]
+    sources = corpus.source_tokenizer.encode_all([source for source, _ in masked])
+    marks = [[START] * pair.is_tagged + corpus.source_tokenizer.list_tag_ids(pair.tags) for pair in synthetic]
+    sources = [[*mark, *ids] for mark, ids in zip(marks, sources, strict=True)]
+    targets = corpus.target_tokenizer.encode_all([target for _, target in masked])
+    real = encoded.source.require_sentences("synthetic pairs need text")
+    append_rows(real, repeats, sources, corpus.source_tokenizer).save(directory / f"{split}.source")
+    append_rows(encoded.target, repeats, targets, corpus.target_tokenizer).save(directory / f"{split}.target")
+
+
+def append_rows(ragged: Ragged, repeats: int, rows: Sequence[Sequence[int]], tokenizer: Tokenizer) -> Ragged:
+    """Returns `repeats` copies of the sequences of `ragged`, followed by `rows`."""
+    more = Ragged.from_sequences([rows], vocabulary_size=tokenizer.vocabulary_size)
+    lengths = np.concatenate([np.tile(ragged.lengths, repeats), more.lengths])
+    ids = np.concatenate([np.tile(ragged.ids, repeats), more.ids])
+    return Ragged(ids, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+
+
+def describe_mixture(corpus: PreparedCorpus, directory: Path, counts: Mapping[str, Any], synthetic: int) -> Manifest:
+    """Returns the corpus's manifest with the files and counts of the mixture."""
+    manifest, names = corpus.manifest, list(corpus.tokenizers)
+    source = corpus.require_text("which no synthetic pair can have")
+    sides = (corpus.source_tokenizer, corpus.target_tokenizer)
+    statistics = [
+        dataclasses.replace(side, file=name, vocabulary=tokenizer.vocabulary_size)
+        for side, name, tokenizer in zip((source, manifest.target), (names[0], names[-1]), sides, strict=True)
+    ]
+    train = manifest.counts.splits["train"] * counts["repeats"] + synthetic
+    return dataclasses.replace(
+        manifest,
+        source_language=corpus.source_language,
+        target_language=corpus.target_language,
+        source=statistics[0],
+        target=statistics[1],
+        counts=dataclasses.replace(manifest.counts, splits={**manifest.counts.splits, "train": train}),
+        options={**manifest.options, ORIGINAL: corpus.fingerprint, SYNTHETIC: dict(counts)},
+        outputs={path.name: FileRecord.from_file(path) for path in sorted(directory.iterdir())},
+        monolingual={},
+    )
+
+
+def hash_sentences(sentences: Sequence[str]) -> NDArray[np.uint64]:
+    """Returns the key of each sentence, which ignores case and marks."""
+    keys = b"".join(hash_text(make_sentence_key(sentence)) for sentence in sentences)
+    return np.frombuffer(keys, np.uint64)
+
+
+# A prepared directory read in the other direction: targets are sources, from the same splits and files.
+
+
+def reverse_corpus(corpus: PreparedCorpus) -> ReversedCorpus:
+    """Returns the other direction of a corpus. Raises OptionError if the sources are pictures."""
+    corpus.require_text("which no network here can write")
+    return ReversedCorpus(corpus.directory, corpus.manifest)
+
+
+@dataclass(frozen=True)
+class ReversedCorpus(PreparedCorpus):
+    """The corpus with its sides swapped.
+
+    The target of a joint vocabulary has only the first pieces, the source all of them. In the other direction both
+    sides have all: the new sources are re-encoded, since a network must learn the pieces that it will read.
+    """
+
+    encoded: dict[str, EncodedSplit] = field(default_factory=dict, compare=False, repr=False)  # by split, once read
+
+    @property
+    def source_language(self) -> str:
+        return self.manifest.target_language
+
+    @property
+    def target_language(self) -> str:
+        return self.manifest.source_language
+
+    @property
+    def fingerprint(self) -> str:
+        return self.manifest.reversed_fingerprint
+
+    @property
+    def tokenizer_files(self) -> dict[str, Path]:
+        files = super().tokenizer_files
+        if "joint" in files:
+            return {"joint": files["joint"]}
+        return {"source": files["target"], "target": files["source"]}
+
+    def read_pairs(self, split: str) -> list[SentencePair]:
+        return [SentencePair(pair.target, pair.source) for pair in super().read_pairs(split)]
+
+    @cached_property
+    def profile(self) -> str:
+        return build_profile(self.read_pairs("train"))
+
+    def list_monolingual(self) -> list[str]:
+        return ["target" if side == "source" else "source" for side in super().list_monolingual()]
+
+    def read_monolingual(self, side: Side) -> list[str]:
+        return super().read_monolingual("target" if side == "source" else "source")
+
+    def read_monolingual_tags(self, side: Side) -> list[TagSet]:
+        tags = super().read_monolingual_tags("target" if side == "source" else "source")
+        return list(map(reverse_tags, tags))
+
+    def load_encoded(self, split: str) -> EncodedSplit:
+        if split not in self.encoded:
+            self.encoded[split] = self.swap_sides(split)
+        return self.encoded[split]
+
+    def swap_sides(self, split: str) -> EncodedSplit:
+        """Returns both sides of a split, swapped."""
+        encoded = super().load_encoded(split)
+        target: Ragged = encoded.source.require_sentences("networks write text")
+        source = self.encode_anew(encoded.target) if len(super().tokenizer_files) > 1 else encoded.target
+        if self.manifest.tags:
+            tags = [reverse_tags(row) for row in read_tag_sets(target, self.target_tokenizer)]
+            source = prepend_tag_sets(source, tags, self.source_tokenizer)
+        target = drop_tag_ids(target, self.target_tokenizer)
+        return EncodedSplit(Sentences(source.ids, source.offsets), Ragged(target.ids, target.offsets))
+
+    def encode_anew(self, ids: Ragged) -> Ragged:
+        """Re-encodes sentences in the whole joint vocabulary, of which `ids` use the first pieces.
+
+        Sentences with unknown tokens keep their ids, whose meaning is unchanged.
+        """
+        if not self.has_joint_vocabulary:
+            return ids
+        if (ids.ids == UNKNOWN).any():
+            return ids
+        first = Tokenizer.load(super().tokenizer_files["target"], self.tokenizer_settings)
+        rows = [split_at_separator(np.asarray(ids[row]).tolist(), first.separator_id) for row in range(len(ids))]
+        parts = iter(self.source_tokenizer.encode_all(first.decode_all(part for row in rows for part in row)))
+        encoded = [join_contexts([next(parts) for _ in row], first.separator_id) for row in rows]
+        return Ragged.from_sequences([encoded], vocabulary_size=self.source_tokenizer.vocabulary_size)
+
+
+def split_at_separator(ids: list[int], separator: int | None) -> list[list[int]]:
+    """Returns a sentence, behind that which is its context, if there is one."""
+    if separator not in ids:
+        return [ids]
+    position = ids.index(separator)
+    return [ids[:position], ids[position + 1 :]]
+
+
+def join_contexts(parts: list[list[int]], separator: int | None) -> list[int]:
+    """Returns the ids of a sentence behind those of its context."""
+    return parts[0] if separator is None or len(parts) == 1 else [*parts[0], separator, *parts[1]]

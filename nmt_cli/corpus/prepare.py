@@ -1,10 +1,12 @@
 """`nmt prepare` as a function: files of sentence pairs in, a prepared directory out; all of it, or nothing.
 
-Prints nothing: a callback receives the progress, and the result is returned.
-"""
+Prints nothing: a callback receives the progress, and the result is returned."""
 
 from __future__ import annotations
 
+import dataclasses
+import html
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,29 +20,105 @@ from nmt_cli.corpus.formats.inputs import CorpusFile, parse_input
 from nmt_cli.corpus.formats.one_side import list_text_files, open_text_reader
 from nmt_cli.corpus.manifest import MANIFEST_NAME, Finding, Manifest
 from nmt_cli.corpus.pairs import Pairs, Role, Side
-from nmt_cli.corpus.report import check_report_name, write_report
 from nmt_cli.corpus.steps.build import CheckedCorpus, build
 from nmt_cli.corpus.steps.context import number_texts
 from nmt_cli.corpus.steps.held_out import drop_near_held_out, split_pairs
 from nmt_cli.corpus.steps.languages import choose_languages
 from nmt_cli.corpus.steps.monolingual import MonolingualSide, clean_monolingual, drop_held_out
 from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress, ignore_progress, read_pairs
-from nmt_cli.corpus.steps.reused_tokenizer import find_reused_subwords
 from nmt_cli.corpus.steps.run_checks import refuse_findings, run_checks
 from nmt_cli.corpus.steps.sources import FINDERS
-from nmt_cli.corpus.steps.split import Splits
-from nmt_cli.corpus.steps.split_sizes import check_sizes
-from nmt_cli.corpus.steps.subwords import choose_separation
+from nmt_cli.corpus.steps.split import Splits, check_sizes
+from nmt_cli.corpus.steps.subwords import choose_separation, find_reused_subwords
 from nmt_cli.corpus.steps.tagging import label_registers, refuse_second_spellings, refuse_unpaired_tags, tag_inputs
-from nmt_cli.corpus.steps.workspace import (
-    Workspace,
-    describe_preparation,
-    open_workspace,
-    refuse_unrepeatable,
-)
+from nmt_cli.corpus.steps.workspace import Workspace, describe_preparation, open_workspace, refuse_unrepeatable
 from nmt_cli.errors import NmtError, OptionError, OutputError
+from nmt_cli.pages import render_document
 from nmt_cli.sources.source import PictureReader
+from nmt_cli.text.wrapping import format_count
 from nmt_cli.workers.choice import ExecutorConfig
+
+# Writes the report of the checks: an HTML page to read, or JSON for programs. Knows only findings and the manifest.
+
+
+STYLE = "table { margin: 0.5rem 0 1.5rem; } td.place { white-space: nowrap; color: var(--faint); }\n"
+
+
+def check_report_name(path: Path | None) -> None:
+    """Raises OptionError or OutputError for a report that is neither HTML nor JSON, or cannot be written."""
+    if path is None:
+        return
+    if path.suffix.lower() not in (".html", ".json"):
+        raise OptionError(f"--report {path}: the name of a report ends in .html or .json")
+    files.require_output(path, "--report")
+
+
+def write_report(path: Path | None, findings: tuple[Finding, ...], manifest: Manifest | None) -> None:
+    """Writes the report, atomically, if requested. The manifest is None if no corpus was prepared."""
+    if path is None:
+        return
+    text = format_json(findings, manifest) if path.suffix.lower() == ".json" else format_html(findings, manifest)
+    files.write_text(path, text)
+
+
+def format_json(findings: tuple[Finding, ...], manifest: Manifest | None) -> str:
+    """Returns the report as one JSON object."""
+    values = {
+        "findings": [dataclasses.asdict(finding) for finding in findings],
+        "counts": dataclasses.asdict(manifest.counts) if manifest else None,
+        "leak": dataclasses.asdict(manifest.leak) if manifest else None,
+        "subwords": {side: dataclasses.asdict(getattr(manifest, side)) for side in ("source", "target")}
+        if manifest
+        else None,
+    }
+    return json.dumps(values, ensure_ascii=False, indent=2) + "\n"
+
+
+def format_html(findings: tuple[Finding, ...], manifest: Manifest | None) -> str:
+    """Returns the report as a self-contained page, without scripts or external resources."""
+    sections = (part for finding in findings for part in format_finding(finding))
+    return render_document(
+        "Corpus report", ["<h1>Corpus report</h1>", *format_summary(manifest), *sections], style=STYLE
+    )
+
+
+def format_summary(manifest: Manifest | None) -> list[str]:
+    """Returns a table of how many pairs were kept and dropped."""
+    if manifest is None:
+        return ["<p>Nothing was prepared: the checks found pairs that --strict does not accept.</p>"]
+    counts, leak = manifest.counts, manifest.leak
+    rows = {
+        "inputs": ", ".join(manifest.inputs),
+        "read": format_count(counts.read, "pair"),
+        "kept": format_count(counts.kept, "pair"),
+        **{f"dropped: {name}": f"{number:,}" for name, number in counts.dropped.items() if number},
+        **{split: format_count(number, "pair") for split, number in counts.splits.items()},
+        "a random split would have leaked": f"{leak.test_sources_by_rows:.1%} of the test sources, "
+        f"{leak.test_targets_by_rows:.1%} of the test targets",
+    }
+    sides = [manifest.source.describe("source"), manifest.target.describe("target")]
+    return format_table([*rows.items(), *sides])
+
+
+def format_finding(finding: Finding) -> list[str]:
+    """Returns the section of one check: the number of pairs found, the action taken, and examples."""
+    note = f" ({html.escape(finding.note)})" if finding.note else ""
+    heading = f"<h2>{html.escape(finding.check)}: {finding.count:,} {finding.action}</h2>"
+    rows = [
+        (f"{example.file}, line {example.line:,}", f"{example.source}\n{example.target}")
+        for example in finding.examples
+    ]
+    return [heading, f"<p>{html.escape(finding.problem)}{note}</p>", *format_table(rows)]
+
+
+def format_table(rows: list[tuple[str, str]]) -> list[str]:
+    """Returns a table of two columns, with escaped cells; line breaks within a cell are kept."""
+    cells = (
+        f'<tr><td class="place">{html.escape(name)}</td><td>{html.escape(value).replace(chr(10), "<br>")}</td></tr>'
+        for name, value in rows
+    )
+    return ["<table>", *cells, "</table>"]
+
 
 NOTHING_TO_RESUME = "nothing was interrupted here: it was made from the beginning"
 

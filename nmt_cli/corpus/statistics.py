@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.tag_rows import drop_contexts, drop_tag_ids
+from nmt_cli.corpus.pairs import drop_contexts, drop_tag_ids
 from nmt_cli.text.tags import Tag, replace_languages
 from nmt_cli.text.words import split_words
 

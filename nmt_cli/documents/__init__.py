@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 PACKAGE = "nmt_cli.documents"
 CLASSES = {  # module and class of each format; imported when it is needed, so that plain text starts at once
-    "text": ("text", "TextDocument"),
+    "text": ("document", "TextDocument"),
     "tsv": ("tables", "TsvDocument"),
     "csv": ("tables", "CsvDocument"),
-    "jsonl": ("jsonl", "JsonLinesDocument"),
-    "srt": ("cues.srt", "SubtitleDocument"),
+    "jsonl": ("tables", "JsonLinesDocument"),
+    "srt": ("cues", "SubtitleDocument"),
     "po": ("po", "CatalogueDocument"),
-    "md": ("markdown.document", "MarkdownDocument"),
-    "vtt": ("cues.vtt", "WebVttDocument"),
-    "ass": ("cues.lines", "AdvancedSubtitleDocument"),
-    "microdvd": ("cues.lines", "MicroDvdDocument"),
-    "lrc": ("cues.lines", "LyricsDocument"),
-    "json": ("strings.json", "JsonDocument"),
-    "yaml": ("strings.yaml", "YamlDocument"),
+    "md": ("markdown", "MarkdownDocument"),
+    "vtt": ("cues", "WebVttDocument"),
+    "ass": ("cues", "AdvancedSubtitleDocument"),
+    "microdvd": ("cues", "MicroDvdDocument"),
+    "lrc": ("cues", "LyricsDocument"),
+    "json": ("strings.data", "JsonDocument"),
+    "yaml": ("strings.data", "YamlDocument"),
     "properties": ("strings.entries", "PropertiesDocument"),
-    "android": ("strings.android", "AndroidDocument"),
+    "android": ("strings.xml_values", "AndroidDocument"),
     "apple": ("strings.entries", "AppleStringsDocument"),
     "ini": ("strings.entries", "IniDocument"),
     "toml": ("strings.entries", "TomlDocument"),
@@ -50,16 +50,16 @@ CLASSES = {  # module and class of each format; imported when it is needed, so t
     "resx": ("strings.xml_values", "ResourceDocument"),
     "svg": ("strings.xml_values", "DrawingDocument"),
     "html": ("html", "HtmlDocument"),
-    "xliff": ("xliff", "XliffDocument"),
+    "xliff": ("exchange", "XliffDocument"),
     "docx": ("office.openxml", "DocxDocument"),
     "pptx": ("office.openxml", "PptxDocument"),
     "odt": ("office.opendocument", "OpenDocument"),
     "odp": ("office.opendocument", "OpenDocument"),
-    "epub": ("office.epub", "EpubDocument"),
+    "epub": ("office.opendocument", "EpubDocument"),
     "usfm": ("usfm", "UsfmDocument"),
-    "tmx": ("tmx", "TmxDocument"),
+    "tmx": ("exchange", "TmxDocument"),
     "xlsx": ("office.workbook", "XlsxDocument"),
-    "ods": ("office.calc", "OdsDocument"),
+    "ods": ("office.cells", "OdsDocument"),
 }
 CATALOGUE = "po"
 DECLARING = frozenset("html xliff android resx svg docx odt pptx odp epub xlsx ods tmx".split())
@@ -119,7 +119,7 @@ def open_document(
     config = source.config
     if config.encoding is None and name != CATALOGUE:
         return open_as_utf8(source)
-    from nmt_cli.documents.encoding import EncodedDocument  # which few documents need
+    from nmt_cli.documents.encodings import EncodedDocument  # which few documents need
 
     encoding = None if config.encoding is None else check_encoding(config.encoding)
     source = source._replace(config=dataclasses.replace(config, encoding=encoding))
@@ -137,7 +137,7 @@ def find_class(name: str) -> type[Document]:
 
 def sort_rows(table: Document) -> Document:
     """Returns a table whose rows are written in the order of their confidence."""
-    from nmt_cli.documents.sorted_rows import SortedDocument  # which few runs need
+    from nmt_cli.documents.columns import SortedDocument  # which few runs need
 
     return SortedDocument(table)
 

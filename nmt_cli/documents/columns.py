@@ -1,27 +1,28 @@
-"""Shared by all tables: the column of the text, the name of the new column, and line ends.
-
-Columns are named in the first line, or numbered from 1 if the first line is not a header.
-"""
+"""Shared by all tables: the column of the text, the name of the new column, and rows in order of confidence."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from nmt_cli.documents.document import DocumentSource
+from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import DataError, OptionError
-from nmt_cli.languages.codes import are_same_languages
-from nmt_cli.languages.file_names import find_languages_in_name
-from nmt_cli.text.columns import find_column, is_name
-from nmt_cli.text.escapes import replace_surrogates
-from nmt_cli.text.wrapping import format_count
+from nmt_cli.languages.codes import are_same_languages, find_languages_in_name
+from nmt_cli.text.sniffing import find_column, is_name
+from nmt_cli.text.wrapping import format_count, replace_surrogates
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
+
+
+# Shared by all tables: the column of the text, the name of the new column, and line ends.
+# Columns are named in the first line, or numbered from 1 if the first line is not a header.
+
 
 SHORT_ROW = "every row needs that column, even if it is empty; blank lines are fine"
 
@@ -146,3 +147,63 @@ def split_line_end(line: str) -> tuple[str, str]:
 def format_cell(text: str) -> str:
     """Returns the text of a cell, possibly of several lines, which can be encoded."""
     return replace_surrogates(text)
+
+
+# Tables and sheets for review: rows in the order of the confidence in their translations, held until the last.
+
+
+UNRATED = 1.0  # of a row whose text is blank
+
+
+def rate_row(translation: Translation) -> float:
+    return UNRATED if translation.confidence is None else translation.confidence
+
+
+def write_text(unit: TranslationUnit, translations: Sequence[Translation]) -> str:
+    written = unit.write(translations)
+    return written if isinstance(written, str) else written.decode("utf-8")
+
+
+class SortedRows:
+    """The rows of a sheet: those that are translated change places among each other, all else stays."""
+
+    def __init__(self, move_row: Callable[[str, str], str]) -> None:
+        self.move_row = move_row  # writes a row in the place of another
+        self.parts: list[tuple[float | None, str]] = []  # the confidence of rows that are translated
+
+    def keep_part(self, text: str, translation: Translation | None = None) -> str:
+        """Keeps a part until all are there, and writes nothing."""
+        self.parts.append((None if translation is None else rate_row(translation), text))
+        return ""
+
+    def list_rows(self) -> Iterator[str]:
+        """Yields all parts, translated rows least sure first; equal ones stay in order."""
+        rated = [(confidence, text) for confidence, text in self.parts if confidence is not None]
+        rows = (row for _, row in sorted(rated, key=lambda pair: pair[0]))
+        for confidence, text in self.parts:
+            yield text if confidence is None else self.move_row(next(rows), text)
+
+
+class SortedDocument(Document):
+    """A table whose translated rows are written at the end, least sure first; equal ones stay in order."""
+
+    def __init__(self, table: Document) -> None:
+        super().__init__(table.source)
+        self.table = table
+        self.rows: list[tuple[float, str]] = []
+
+    def read_units(self) -> Iterator[TranslationUnit]:
+        self.table.report_to(self)
+        for unit in self.table.read_with_domain():
+            yield unit._replace(write=partial(self.keep_row, unit)) if unit.texts else unit
+        yield TranslationUnit((), self.write_rows)
+
+    def keep_row(self, unit: TranslationUnit, translations: Sequence[Translation]) -> str:
+        """Keeps a row until all are there, and writes nothing."""
+        self.rows.append((rate_row(translations[0]), write_text(unit, translations)))
+        return ""
+
+    def write_rows(self, _translations: Sequence[Translation]) -> str:
+        end = "\r\n" if any(row.endswith("\r\n") for _, row in self.rows) else "\n"
+        rows = (row for _, row in sorted(self.rows, key=lambda pair: pair[0]))
+        return "".join(row if row.endswith("\n") else row + end for row in rows)

@@ -1,16 +1,6 @@
 """Shared by all formats: a document is read as units, each with texts and a function that writes it back.
 
-From a document to its translation:
-
-1. `open_document` (in `documents/__init__.py`) picks the subclass of `Document` for the format.
-2. `Document.read_units` splits the source into units, in order. Text that is kept byte for byte makes a unit without
-   texts (`make_verbatim_unit`); all other text is separated from its markup (`documents.marks`).
-3. `jobs.pipeline` has the texts translated and calls each unit's `write` with their translations.
-4. `write` puts the markup back into the translations, escapes them for the format and returns the text of the unit.
-5. The concatenated texts of all units are the translated document. If every translation equals its text, the document
-   is unchanged.
-
-Must not know any format. A format is a subclass in a neighbouring file, and a line in `documents/__init__.py`.
+Plain text is the simplest: each line is a unit with one text; blank lines stay blank.
 """
 
 from __future__ import annotations
@@ -24,11 +14,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.errors import DataError, MissingExtraError, explain_install
 from nmt_cli.formats import TEXT, FileFormat
-from nmt_cli.text.stream import decode_lines
+from nmt_cli.text.streams import FileLines, are_plain, decode_lines
 
 if TYPE_CHECKING:
     from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.result import Translation
+
+
+# Shared by all formats: a document is read as units, each with texts and a function that writes it back.
+# From a document to its translation:
+# 1. `open_document` (in `documents/__init__.py`) picks the subclass of `Document` for the format. 2.
+# `Document.read_units` splits the source into units, in order. Text that is kept byte for byte makes a unit without
+# texts (`make_verbatim_unit`); all other text is separated from its markup (`documents.marks`). 3. `jobs.pipeline` has
+# the texts translated and calls each unit's `write` with their translations. 4. `write` puts the markup back into the
+# translations, escapes them for the format and returns the text of the unit. 5. The concatenated texts of all units are
+# the translated document. If every translation equals its text, the document    is unchanged.
+# Must not know any format. A format is a subclass in a neighbouring file, and a line in `documents/__init__.py`.
 
 
 MAXIMUM_DEPTH = 200  # of nested elements or values of a document
@@ -190,3 +191,42 @@ def import_library(module: str, package: str, needed_for: str) -> Any:
             f"{needed_for} need the package {package}, which is not installed",
             hint=explain_install("formats"),
         ) from error
+
+
+# Plain text: each line is one text; blank lines stay blank.
+
+
+def format_text(translation: Translation) -> str:
+    return flatten_breaks(translation.text) + "\n"
+
+
+def flatten_breaks(text: str) -> str:
+    """Replaces every character that some program takes for a line end by a blank."""
+    return text if text.isprintable() else " ".join(text.splitlines())
+
+
+class TextDocument(Document):
+    """Reads lines that end in LF or CR LF; `format_line` writes a translation followed by LF."""
+
+    def __init__(self, source: DocumentSource, line: Callable[[Translation], str] = format_text) -> None:
+        super().__init__(source)
+        self.format_line = line
+
+    def read_units(self) -> Iterator[TranslationUnit]:
+        source, size = self.source, self.source.part_size
+        if not (isinstance(source.lines, FileLines) and size):
+            yield from self.read_lines(source)
+            return
+        for texts, lines in source.lines.read_parts(size):
+            if are_plain(lines):
+                yield TranslationUnit(texts, self.write_lines)
+            else:
+                yield from self.read_lines(source._replace(lines=lines, first=texts.part.first))
+
+    def read_lines(self, source: DocumentSource) -> Iterator[TranslationUnit]:
+        """Yields a unit for each line."""
+        for text in source.decode_lines():
+            yield TranslationUnit((text,), self.write_lines)
+
+    def write_lines(self, translations: Sequence[Translation]) -> str:
+        return "".join(map(self.format_line, translations))

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable
-from typing import NamedTuple
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
-from nmt_cli.documents.document import DocumentSource
+from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.errors import DataError
+from nmt_cli.text.sniffing import check_encoding
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+
 
 ENCODING_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -69,3 +76,98 @@ def find_usable(declared: str) -> str:
         return declared if "<?xml".encode(declared) == b"<?xml" else "utf-8"
     except LookupError:  # no encoding, or none of text
         return "utf-8"
+
+
+# Documents in encodings other than UTF-8: read as text, and written in their own encoding.
+# A gettext catalogue declares its encoding; `--encoding` names that of all others. Knows no format.
+
+
+CHARSET = re.compile(rb'"Content-Type:[^"\n]*charset=([\w.:-]+)', re.IGNORECASE)
+TEMPLATE = b"CHARSET"  # what a catalogue without a language has there
+HEADER_LINES = 200  # of a catalogue, in which its charset stands
+UTF_8 = frozenset({"utf-8", "utf-8-sig", "ascii"})
+WIDE_ENCODINGS = frozenset({"utf-16", "utf-32"})  # whose byte order mark says which of two they are
+
+
+class EncodedDocument(Document):
+    """A document in another encoding; `make` opens it once its lines are in UTF-8."""
+
+    def __init__(
+        self, source: DocumentSource, make: Callable[[DocumentSource], Document], *, has_charset: bool
+    ) -> None:
+        super().__init__(source)
+        self.make = make
+        self.has_charset = has_charset
+
+    def read_units(self) -> Iterator[TranslationUnit]:
+        encoding, lines = self.find_encoding()
+        if encoding is not None:
+            mark, lines = split_mark(lines, encoding)
+            lines = recode_lines(lines, self.source, encoding)
+            yield make_verbatim_unit(mark)
+        document = self.make(self.source._replace(lines=lines))
+        document.report_to(self)
+        for unit in document.read_with_domain():
+            yield unit if encoding is None else unit._replace(write=self.encode_output(unit.write, encoding))
+
+    def find_encoding(self) -> tuple[str | None, Iterable[bytes]]:
+        """Returns the encoding, None for UTF-8, and all lines, including those read to detect it."""
+        lines = iter(self.source.lines)
+        head: list[bytes] = []
+        encoding = self.source.config.encoding
+        if encoding is None and self.has_charset:
+            match = None
+            while match is None and len(head) < HEADER_LINES and (line := next(lines, b"")):
+                head.append(line)
+                match = CHARSET.search(line)
+            if match is not None and match[1] != TEMPLATE:
+                encoding = check_encoding(match[1].decode(), f"{self.source.name}: charset")
+        if encoding in WIDE_ENCODINGS and (line := next(lines, b"")):
+            head.append(line)
+            names = (name for mark, name in ENCODING_MARKS if name.startswith(str(encoding)) and line.startswith(mark))
+            encoding = next(names, encoding)
+        return None if encoding in UTF_8 else encoding, chain(head, lines)
+
+    def encode_output(
+        self, write: Callable[[Sequence[Translation]], str | bytes], encoding: str
+    ) -> Callable[[Sequence[Translation]], bytes]:
+        """Wraps `write` to encode its text. Raises DataError for characters missing from the encoding."""
+
+        def write_encoded(translations: Sequence[Translation]) -> bytes:
+            text = write(translations)
+            if isinstance(text, bytes):
+                return text
+            try:
+                return text.encode(encoding)
+            except UnicodeEncodeError as error:
+                tool = "msgconv -t UTF-8" if self.has_charset else f"iconv -f {encoding} -t utf-8"
+                raise DataError(
+                    f"{self.source.name}: the translation has {text[error.start]!r}, which {encoding} does not have",
+                    hint=f"convert the file to UTF-8 first: {tool} {self.source.name}",
+                ) from error
+
+        return write_encoded
+
+
+def split_mark(lines: Iterable[bytes], encoding: str) -> tuple[bytes, Iterable[bytes]]:
+    """Separates the byte order mark, which may be empty, from the lines."""
+    remaining = iter(lines)
+    first = next(remaining, b"")
+    mark = next((mark for mark, name in ENCODING_MARKS if name == encoding and first.startswith(mark)), b"")
+    return mark, chain([first[len(mark) :]], remaining)
+
+
+def recode_lines(lines: Iterable[bytes], source: DocumentSource, encoding: str) -> Iterator[bytes]:
+    """Recodes the lines to UTF-8. Raises DataError, naming the line, for invalid bytes."""
+    decoder = codecs.getincrementaldecoder(encoding)(source.config.errors)
+    rest, count = "", 0
+    for data in chain(lines, [None]):
+        try:
+            rest += decoder.decode(data or b"", final=data is None)
+        except UnicodeError as error:
+            source.refuse(count + 1, f"not {encoding} ({str(error)[:80]})", "give the right encoding with --encoding")
+        *complete, rest = rest.split("\n")
+        count += len(complete)
+        yield from (f"{line}\n".encode("utf-8", "surrogatepass") for line in complete)
+    if rest:
+        yield rest.encode("utf-8", "surrogatepass")

@@ -2,8 +2,7 @@
 
 Existing translations are kept unless `retranslate` is set. The header, comments, contexts and obsolete entries are
 always kept. The first plural form is translated from `msgid`, the others from `msgid_plural`. A message that a person
-must review is marked fuzzy, so that gettext ignores it.
-"""
+must review is marked fuzzy, so that gettext ignores it."""
 
 from __future__ import annotations
 
@@ -11,21 +10,52 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.carrying.accelerators import move_to_word
-from nmt_cli.carrying.choices import CHOICE
 from nmt_cli.carrying.kinds import find_spans
-from nmt_cli.carrying.placeholders import ANY_PLACEHOLDER, has_same_placeholders
+from nmt_cli.carrying.syntax import ANY_PLACEHOLDER, CHOICE, has_same_placeholders, move_to_word
 from nmt_cli.documents.document import Content, Document, TranslationUnit, import_library, make_verbatim_unit
-from nmt_cli.documents.po_header import complete_header
+from nmt_cli.languages.codes import find_code, find_language_tag
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.result import drop_doubt_mark, name_sides
 from nmt_cli.translation.segmentation.segments import find_sentence_starts, wants_blank
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import FailedCheck, Translation
+
+
+# Fills in the header of a catalogue that was made from a template, as gettext's `msginit` does.
+
+
+# The entry of the header: its comments and flags, and its lines.
+HEADER_ENTRY = re.compile(r'(?:[ \t]*(?:#[^\n]*)?\n)*msgid ""\nmsgstr ""\n(?:"[^\n]*"\n)+')
+EMPTY_PLURALS = "nplurals=INTEGER; plural=EXPRESSION;"
+
+
+def complete_header(text: str, language: str) -> str:
+    """Returns a catalogue with the language, the encoding and the plural forms where its header has none.
+
+    A header that a person has filled in, and the forms of a language without known ones, stay as they are.
+    """
+    header, tag = HEADER_ENTRY.match(text), find_language_tag(language)
+    if header is None or not tag or "charset=CHARSET" not in header[0]:
+        return text
+    filled = header[0].replace("charset=CHARSET", "charset=UTF-8").replace("#, fuzzy\n", "")
+    filled = re.sub(r'"Language: *\\n"', lambda _: f'"Language: {tag.replace("-", "_")}\\n"', filled)
+    filled = filled.replace(EMPTY_PLURALS, load_plural_forms().get(find_code(language), EMPTY_PLURALS))
+    return filled + text[header.end() :]
+
+
+@cache
+def load_plural_forms() -> dict[str, str]:
+    """Returns the `Plural-Forms` of languages by their codes."""
+    lines = (files("nmt_cli.languages") / "data" / "plural-forms.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    rows = (line.split("\t") for line in lines)
+    return {code: forms for codes, forms in rows for code in codes.split()}
+
 
 PO_MEBIBYTES = 48  # of which the parser makes about 1 GiB in memory
 KEPT_FUZZY = "fuzzy translations that were kept (--retranslate replaces them)"

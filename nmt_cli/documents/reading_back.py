@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from nmt_cli.carrying.placeholders import has_same_placeholders
+from nmt_cli.carrying.syntax import has_same_placeholders
 from nmt_cli.documents.document import Content, Document, Reopen, TornText, TranslationUnit
 from nmt_cli.errors import DataError
 from nmt_cli.text.wrapping import shorten_text

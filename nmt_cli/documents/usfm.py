@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.documents.document import Document, Location, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import DOCUMENT_MEBIBYTES
-from nmt_cli.documents.marks.items import InlineItem, TranslatedPart
-from nmt_cli.documents.marks.paragraph import Paragraph
-from nmt_cli.documents.marks.spelling import TextSyntax, read_spelled_text
+from nmt_cli.documents.marks import InlineItem, TextSyntax, TranslatedPart, read_spelled_text
+from nmt_cli.documents.paragraph import Paragraph
 from nmt_cli.text.usfm import (
     BOOK,
     CELL_MARK,

@@ -17,17 +17,14 @@ from typing import TYPE_CHECKING, Any
 from nmt_cli.evaluation.analysis.tag_scores import TagScores, score_by_tag
 from nmt_cli.evaluation.analysis.warnings import list_warnings
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
-from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.registry import FORCED, measure_all
-from nmt_cli.evaluation.metrics.score import Score
+from nmt_cli.evaluation.metrics.score import Material, Score
 from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.text.notebook import render_rows
-from nmt_cli.text.wrapping import format_count
-from nmt_cli.translation.by_tags import translate_passages
+from nmt_cli.text.wrapping import format_count, render_rows
 from nmt_cli.translation.config import CheckConfig
-from nmt_cli.translation.passages import cut_texts
-from nmt_cli.translation.truncation import SourceCuts, describe_limits
+from nmt_cli.translation.passages import cut_texts, translate_passages
+from nmt_cli.translation.result import SourceCuts, describe_limits
 
 if TYPE_CHECKING:
     from nmt_cli.evaluation.analysis.profile import Profile
@@ -148,7 +145,7 @@ def score_translations(
 def add_reliability(report: Report, translated: TranslatedText, config: ScoreConfig) -> Report:
     """Returns the report with the reliability of the confidence in its translations."""
     from nmt_cli.evaluation.analysis.reliability import measure_reliability  # numpy, which `nmt --help` does not need
-    from nmt_cli.evaluation.metrics.chrf import compute_chrf
+    from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_chrf
     from nmt_cli.translation.checks.confidence import GOOD_CHRF
 
     material = translated.material

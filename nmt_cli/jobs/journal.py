@@ -1,9 +1,4 @@
-"""A journal of finished blocks, with which a job that was killed goes on where it was. Knows no translation.
-
-The first line of its file says what the job is; each further line has the hash of a block's texts, and its results as
-compressed JSON. A line left unfinished by a killed process, or damaged by a power cut, is dropped with all behind it,
-so that at most the blocks in progress are done again.
-"""
+"""A journal of finished blocks, with which a killed job goes on; translations as JSON and back, without loss."""
 
 from __future__ import annotations
 
@@ -11,10 +6,26 @@ import hashlib
 import json
 import zlib
 from base64 import b85decode, b85encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+from nmt_cli.errors import DataError
+from nmt_cli.jobs.job import Block, Job, TranslateBlock
+from nmt_cli.rewriting.slips import ReadAs
+from nmt_cli.translation.result import FailedCheck, Hypothesis, LeastSure, Placed, Repair, Translation, WordLinks
+from nmt_cli.workers.work import Executor
+
+# A journal of finished blocks, with which a job that was killed goes on where it was. Knows no translation.
+# The first line of its file says what the job is; each further line has the hash of a block's texts, and its results as
+# compressed JSON. A line left unfinished by a killed process, or damaged by a power cut, is dropped with all behind it,
+# so that at most the blocks in progress are done again.
+
 
 OWNER_ONLY = 0o600  # the mode of a file with texts
 FASTEST = 1  # level of compression
@@ -113,3 +124,128 @@ def parse_block(line: bytes) -> JournalBlock | None:
 def hash_texts(texts: Sequence[str]) -> bytes:
     """Returns the SHA-256 of texts in hexadecimal digits; their borders count."""
     return hashlib.sha256(json.dumps(tuple(texts)).encode()).hexdigest().encode()
+
+
+# Translations as JSON and back, without loss: each value that is not JSON is an object with its kind as the key.
+
+
+RECORDS: Mapping[str, Any] = {
+    kind.__name__: kind for kind in (Translation, Hypothesis, Placed, WordLinks, Repair, FailedCheck, ReadAs, LeastSure)
+}
+PLAIN = frozenset((str, float, int, bool, type(None)))  # what is JSON already: most values
+# What makes a value of what stands under its kind.
+DECODERS: Mapping[str, Callable[..., Any]] = {
+    **{name: lambda *fields, kind=kind: kind(*fields) for name, kind in RECORDS.items()},
+    "range": range,
+    "frozenset": lambda *items: frozenset(items),
+    "mapping": lambda *items: dict(items),
+    "array": lambda kind, shape, data: np.frombuffer(b85decode(data), kind).reshape(shape),
+}
+
+
+def decode_translation(row: Any) -> Translation:
+    """Returns the translation that `encode_value` has encoded.
+
+    Raises KeyError, TypeError, ValueError or RecursionError for anything else.
+    """
+    translation = decode_value(row)
+    if not isinstance(translation, Translation):
+        raise TypeError("no translation")
+    return translation
+
+
+def encode_value(value: Any) -> Any:
+    """Returns a value as JSON."""
+    if type(value) in PLAIN:
+        return value
+    if isinstance(value, tuple | frozenset):
+        items = [encode_value(item) for item in (sorted(value) if isinstance(value, frozenset) else value)]
+        name = type(value).__name__
+        return items if name == "tuple" else {name: items}
+    if isinstance(value, Mapping):
+        return {"mapping": [[encode_value(key), encode_value(item)] for key, item in value.items()]}
+    if isinstance(value, range):
+        return {"range": [value.start, value.stop, value.step]}
+    if isinstance(value, np.ndarray):
+        return {"array": [value.dtype.str, value.shape, b85encode(value.tobytes()).decode()]}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def decode_value(value: Any) -> Any:
+    """Returns the value that `encode_value` has encoded; lists become tuples."""
+    if isinstance(value, list):
+        return tuple(map(decode_value, value))
+    if isinstance(value, dict):
+        ((kind, items),) = value.items()
+        return DECODERS[kind](*map(decode_value, items))
+    return value
+
+
+# An executor that keeps finished blocks in a journal, and takes those of an interrupted run from it.
+
+
+class JournalledAnswer(NamedTuple):
+    """The translations of a block, and what the journal keeps of it."""
+
+    translations: list[Translation]
+    finished: FinishedBlock
+
+
+class JournalledJob(NamedTuple):
+    """A job whose answers come with their lines of the journal, so that whoever translates writes them."""
+
+    job: Job
+
+    def start(self, *, threads: int | None = None) -> Callable[[Block], JournalledAnswer]:
+        """Starts the job, and raises what it raises."""
+        return partial(answer_in_writing, self.job.start(threads=threads))
+
+    def pack(self) -> JournalledJob:
+        return JournalledJob(self.job.pack())
+
+
+def answer_in_writing(translate: TranslateBlock, block: Block) -> JournalledAnswer:
+    """Translates a block, and writes its line."""
+
+    translations = translate(block)
+    finished = FinishedBlock.write(block.texts, list(map(encode_value, translations)))
+    return JournalledAnswer(translations, finished)
+
+
+class JournalledExecutor(NamedTuple):
+    """Has a journalled job done, except what an interrupted run has translated. Implements `Executor`."""
+
+    executor: Executor[Block, JournalledAnswer]
+    journal: BlockJournal
+    resumes: bool
+
+    @property
+    def replacements(self) -> int:
+        return self.executor.replacements
+
+    def decode(self, saved: JournalBlock, count: int) -> list[Translation]:
+        """Returns the translations of a block. Raises DataError if they are none, or not so many."""
+
+        try:
+            translations = [decode_translation(row) for row in saved.results]
+        except (KeyError, TypeError, ValueError, RecursionError):
+            translations = []
+        if len(translations) != count:
+            raise DataError(f"the journal {self.journal.path} is damaged", hint="leave --resume out")
+        return translations
+
+    def map_blocks(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
+        remaining = iter(blocks)
+        finished = self.journal.replay() if self.resumes else iter(())
+        for block in remaining:
+            saved = next(finished, None) if block.texts else None
+            if block.texts and saved is None:
+                remaining = chain([block], remaining)
+                break
+            if saved is not None and saved.digest != hash_texts(block.texts):
+                raise DataError(f"the journal {self.journal.path} belongs to other texts", hint="leave --resume out")
+            yield [] if saved is None else self.decode(saved, len(block.texts))
+        for answer in self.executor.map_blocks(remaining):
+            if answer.translations:
+                self.journal.append(answer.finished)
+            yield answer.translations

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.files import require_file
-from nmt_cli.runtime.compatibility import require_reverse, require_same_sides
-from nmt_cli.runtime.model_directory import CARD, ModelDirectory
+from nmt_cli.runtime.model_directory import CARD, ModelDirectory, require_reverse, require_same_sides
 from nmt_cli.sources.images import IMAGE_WEIGHTS
 from nmt_cli.translation.config import ModelRequest
 

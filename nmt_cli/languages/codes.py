@@ -1,15 +1,20 @@
-"""Languages by their codes and names: ISO 639-1, 639-2 and 639-3 codes, regional varieties, and names in headers.
+"""Languages by their codes and names, in the names of files, and by their scripts.
 
-`data/codes.tsv` is the one table of them. Two codes are one language if langcodes completes them to the same language
-and script: "en-GB" and "eng" are, "zh-CN" and "zh-TW" are not.
+`find_code("deu")` is `"de"`, `find_named_language("German")` too; the file name `eng-deu.tsv` names two.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
+
+# Languages by their codes and names: ISO 639-1, 639-2 and 639-3 codes, regional varieties, and names in headers.
+# `data/codes.tsv` is the one table of them. Two codes are one language if langcodes completes them to the same language
+# and script: "en-GB" and "eng" are, "zh-CN" and "zh-TW" are not.
+
 
 DATA = Path(__file__).parent / "data"
 # Blanks and ASCII marks but hyphens. Others may be signs of vowels, within a word.
@@ -170,3 +175,57 @@ def find_named_language(heading: str) -> str | None:
     codes = [word for word in words if len(word) in (2, 3) and word.lower() not in NOT_CODES and is_language_code(word)]
     choices = by_word or (codes if len(words) > 1 else [])
     return choices[0] if len(choices) == 1 else None
+
+
+# Recognises languages by script: those written without blanks between words, and Korean.
+
+
+SCRIPTS = {
+    "ko": ("\uac00", "\ud7a3"),
+    "th": ("\u0e00", "\u0e7f"),
+    "lo": ("\u0e80", "\u0eff"),
+    "km": ("\u1780", "\u17ff"),
+    "my": ("\u1000", "\u109f"),
+    "bo": ("\u0f00", "\u0fff"),
+}
+KANA, HAN = ("\u3040", "\u30ff"), ("\u4e00", "\u9fff")
+
+
+def guess_language(texts: Iterable[str]) -> str:
+    """Returns the language code of the script of more than half of the letters; empty if no script has a majority."""
+    letters = [letter for text in texts for letter in text if letter.isalpha()]
+
+    def count(script: tuple[str, str]) -> int:
+        return sum(script[0] <= letter <= script[1] for letter in letters)
+
+    counts = {language: count(script) for language, script in SCRIPTS.items()}
+    kana, han = count(KANA), count(HAN)
+    counts["ja" if 20 * kana > kana + han else "zh"] = kana + han
+    language = max(counts, key=lambda name: counts[name])
+    return language if 2 * counts[language] > len(letters) else ""
+
+
+# Finds the languages in the names of files: `eng-deu.tsv`, `train.en` and `train.de`. Knows only names.
+
+
+LANGUAGES_IN_NAME = re.compile(r"(?:^|[._])([a-z]{2,3}(?:_[A-Za-z]{2,4})?)-([a-z]{2,3}(?:_[A-Za-z]{2,4})?)(?:\.|$)")
+
+LANGUAGE_AS_SUFFIX = re.compile(r"[._](?!txt|tsv|tok|bpe)([a-z]{2,3}(?:_[A-Za-z]{2,4})?)(?:\.(?:txt|gz|xz|zst|bz2))*$")
+
+
+def guess_languages(file_name: str, target_name: str | None = None) -> tuple[str, str]:
+    """Returns the languages in a name like `eng-deu.tsv` or `corpus.en-de.tsv`, else "source" and "target".
+
+    With two files, each names its own language: `train.en` and `train.de.gz`.
+    """
+    if target_name is not None:
+        source, target = LANGUAGE_AS_SUFFIX.search(file_name), LANGUAGE_AS_SUFFIX.search(target_name)
+        return (source[1], target[1]) if source and target else ("source", "target")
+    languages = LANGUAGES_IN_NAME.search(file_name)
+    return (languages[1], languages[2]) if languages else ("source", "target")
+
+
+def find_languages_in_name(*file_names: str) -> tuple[str, str]:
+    """Returns the languages in the names as `guess_languages` does, unless these may be words: `to-do.tsv`."""
+    languages = guess_languages(*file_names)
+    return languages if all(map(is_common_code, languages)) else ("source", "target")

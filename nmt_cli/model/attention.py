@@ -16,7 +16,7 @@ from keras import ops
 
 from nmt_cli.arrays.types import NamedTensors, Tensor
 from nmt_cli.model.encoders import EncoderOutput
-from nmt_cli.model.fast.recurrence import AttentionTensors
+from nmt_cli.model.recurrence import AttentionTensors
 
 DecoderState = NamedTensors
 

@@ -1,4 +1,4 @@
-"""The settings of the network. Standard library only: the command line builds options from them."""
+"""The settings of the network, and the network in a few words. Standard library only."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from nmt_cli.errors import OptionError
 from nmt_cli.settings import Settings, check_value, name_option, setting
+
+# The settings of the network. Standard library only: the command line builds options from them.
+
 
 Architecture = Literal["rnn", "transformer"]
 Positions = Literal["sinusoidal", "learned"]
@@ -277,3 +280,48 @@ class TransformerConfig(ModelConfig, panel="Network"):
 
 
 CONFIGS: dict[str, type[RnnConfig | TransformerConfig]] = {"rnn": RnnConfig, "transformer": TransformerConfig}
+
+
+# The vocabularies of a network, which come from its corpus. Standard library only.
+
+
+class Vocabularies(Settings):
+    """The number of subwords of each side, and whether both share one vocabulary.
+
+    The target may be limited to the first ids of a joint vocabulary.
+    """
+
+    source: int
+    target: int
+    joint: bool
+    features: int | None = None  # depth of the regions, if the source is a picture; `source` is then 0
+
+
+# A network in a few words. Standard library only, like the settings that it describes.
+
+
+def describe_network(network: ModelConfig) -> str:
+    """Returns the kind and the widths of a network in a few words."""
+    fixed_norm = " · fixed norm" if network.fixed_norm else ""
+    if isinstance(network, RnnConfig):
+        return f"rnn · {describe_rnn(network)}{fixed_norm}"
+    if isinstance(network, TransformerConfig):
+        return f"transformer · {describe_transformer(network)}{fixed_norm}"
+    return network.architecture
+
+
+def describe_rnn(network: RnnConfig) -> str:
+    attention = "no attention" if network.attention == "none" else f"{network.attention} attention"
+    heads = f", {network.heads} heads" if network.heads > 1 else ""
+    embeddings = ", attends embeddings" if network.attend_embeddings else ""
+    width = network.encoder_width
+    encoder = f"2x{width // 2}" if network.bidirectional else f"{width}"
+    layers = f", {network.layers} layers" if network.layers > 1 else ""
+    feeding = ", input feeding" if network.input_feeding else ""
+    return f"{attention}{heads}{embeddings}{feeding} · {network.cell.upper()} {encoder} / {network.units}{layers}"
+
+
+def describe_transformer(network: TransformerConfig) -> str:
+    heads = "1 head" if network.heads == 1 else f"{network.heads} heads"
+    layers = f"{network.layers} + {network.layers} layers"
+    return f"{heads} · {layers}, width {network.embedding} / {network.feed_forward}"

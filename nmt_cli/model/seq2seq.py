@@ -1,9 +1,4 @@
-"""The network: `encode` and `step`, and teacher forcing that runs the same decoder over all positions.
-
-Letters: B sentences, S source positions, T target positions, N rows, V target vocabulary,
-E embedding width, R width of the readout.
-Ids: 0 is padding, 2 starts and 3 ends a sentence (`arrays/special_ids.py`).
-"""
+"""The network: `encode` and `step`, and teacher forcing that runs the same decoder over all positions."""
 
 from __future__ import annotations
 
@@ -13,14 +8,111 @@ from typing import Any
 import keras
 from keras import ops
 
-from nmt_cli.arrays.special_ids import PAD, START
-from nmt_cli.arrays.types import Tensor
-from nmt_cli.model.architectures import make_decoder, make_encoder
+from nmt_cli.arrays.types import PAD, START, Tensor
+from nmt_cli.errors import OptionError
 from nmt_cli.model.attention import MASKED, DecoderState, make_padding_bias
-from nmt_cli.model.config import ModelConfig
-from nmt_cli.model.dropout import Dropout
-from nmt_cli.model.inputs import GridInput, SourceInput, TokenInput
-from nmt_cli.model.vocabularies import Vocabularies
+from nmt_cli.model.cells import Dropout
+from nmt_cli.model.config import ModelConfig, RnnConfig, TransformerConfig, Vocabularies
+from nmt_cli.model.decoders import RecurrentDecoder, make_recurrent_decoder
+from nmt_cli.model.encoders import GridEncoder, RecurrentEncoder
+from nmt_cli.model.transformer import TransformerDecoder, TransformerEncoder
+
+# The encoder and decoder of each architecture.
+# An encoder is called with embedded tokens or features (B, S, E) and their mask (B, S), and returns an `EncoderOutput`.
+# A decoder has `init_state` (the state before the first token), `step` (one step) and `teacher_force` (all steps, given
+# the true tokens).
+
+
+Encoder = RecurrentEncoder | GridEncoder | TransformerEncoder
+Decoder = RecurrentDecoder | TransformerDecoder
+
+
+def make_encoder(config: ModelConfig, *, reads_pictures: bool, name: str) -> Encoder:
+    """Returns the encoder of text or of pictures. Raises OptionError if these settings do not allow pictures."""
+    match config:
+        case RnnConfig() if not reads_pictures:
+            return RecurrentEncoder(config, name=name)
+        case RnnConfig() if not config.attend_embeddings:
+            return GridEncoder(config, name=name)
+        case RnnConfig():
+            raise OptionError(
+                "--attend-embeddings needs text, but the sources of this corpus are pictures", hint="leave it out"
+            )
+        case TransformerConfig() if not reads_pictures:
+            return TransformerEncoder(config, name=name)
+    raise OptionError(
+        f"--architecture {config.architecture} reads text, but the sources of this corpus are pictures",
+        hint="use --architecture rnn",
+    )
+
+
+def make_decoder(config: ModelConfig, *, name: str) -> Decoder:
+    """Returns the decoder of the architecture."""
+    if isinstance(config, TransformerConfig):
+        return TransformerDecoder(config, name=name)
+    if isinstance(config, RnnConfig):
+        return make_recurrent_decoder(config, name)
+    raise TypeError(f"{type(config).__name__} has no decoder")
+
+
+# The input of the network: ids or features of the source, as vectors and a mask.
+# Letters: B sentences or pictures, S positions (tokens or regions), D depth of features.
+
+
+class TokenInput:
+    """Token ids, looked up in an embedding. `name` is the name of the graph input in the export."""
+
+    name = "source_ids"
+    dtype = "int32"
+    shape: tuple[int | None, ...] = (None, None)
+
+    def __init__(self, embedding: keras.layers.Embedding, dropout: Dropout) -> None:
+        self.embedding = embedding
+        self.dropout = dropout
+        self.width: int = embedding.output_dim
+
+    def build(self) -> None:
+        self.embedding.build()
+
+    def embed(self, source: Tensor, training: bool) -> Tensor:
+        """Returns the vectors (B, S, width) that the encoder reads."""
+        return self.dropout(self.embedding(source), training=training)
+
+    def mask(self, source: Tensor) -> Tensor:
+        """Returns (B, S): true on tokens or regions, false on padding."""
+        return ops.not_equal(source, 0)
+
+
+class GridInput:
+    """Features of regions, used unchanged.
+
+    The padding of a picture with fewer regions is NaN (`sources.images.pad_grids`).
+    """
+
+    name = "source_features"
+    dtype = "float32"
+
+    def __init__(self, depth: int) -> None:
+        self.shape: tuple[int | None, ...] = (None, None, depth)
+        self.width = depth
+
+    def build(self) -> None:
+        """Nothing is learned before the encoder."""
+
+    def embed(self, source: Tensor, training: bool) -> Tensor:
+        return ops.where(ops.isnan(source), ops.zeros_like(source), source)
+
+    def mask(self, source: Tensor) -> Tensor:
+        return ops.logical_not(ops.isnan(source[..., 0]))
+
+
+SourceInput = TokenInput | GridInput  # the array that `encode` takes
+
+
+# The network: `encode` and `step`, and teacher forcing that runs the same decoder over all positions.
+# Letters: B sentences, S source positions, T target positions, N rows, V target vocabulary, E embedding width, R width
+# of the readout. Ids: 0 is padding, 2 starts and 3 ends a sentence (`arrays/types.py`).
+
 
 TINY = 1e-12  # is added to the square of a length, so that the gradient at zero is finite
 

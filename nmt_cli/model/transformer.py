@@ -7,23 +7,63 @@ The decoder has a single computation: T new positions attend to the cached ones 
 it on all positions with an empty cache, a search step on one position with its predecessors in the cache.
 
 Letters: N rows, T new target positions, P cached ones, S source positions, L positions of either side, E width, H
-heads, D width of a head (E / H).
-"""
+heads, D width of a head (E / H)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import keras
+import numpy as np
 from keras import ops
 
 from nmt_cli.arrays.types import Tensor
 from nmt_cli.model.attention import MASKED, DecoderState
+from nmt_cli.model.cells import Dropout
 from nmt_cli.model.config import TransformerConfig
 from nmt_cli.model.decoders import DecoderStep
-from nmt_cli.model.dropout import Dropout
 from nmt_cli.model.encoders import EncoderOutput
-from nmt_cli.model.positions import POSITIONS
+
+# The encodings of positions that a Transformer adds to its embeddings: L positions in, (L, E) out.
+
+
+class Sinusoids(keras.layers.Layer):
+    """Encodes position p as sin and cos of p / 10000^(2i/E), alternating.
+
+    Source: Vaswani et al. (2017), section 3.5.
+    """
+
+    def __init__(self, config: TransformerConfig, **kwargs: Any) -> None:
+        super().__init__(autocast=False, **kwargs)
+        self.width = config.embedding
+        self.rates = np.power(10_000.0, -np.arange(0, config.embedding, 2) / config.embedding).astype(np.float32)
+
+    def call(self, positions: Tensor) -> Tensor:
+        """Returns the encodings (L, E) of `positions` (L,), in float32."""
+        angles = ops.cast(ops.expand_dims(positions, -1), "float32") * self.rates
+        return ops.reshape(ops.stack([ops.sin(angles), ops.cos(angles)], axis=-1), (-1, self.width))
+
+
+class LearnedPositions(keras.layers.Layer):
+    """Learns a vector for each position; positions beyond `max_positions` share the last one."""
+
+    def __init__(self, config: TransformerConfig, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.last = config.max_positions - 1
+        deviation = keras.initializers.RandomNormal(stddev=config.embedding**-0.5)
+        self.table = keras.layers.Embedding(config.max_positions, config.embedding, deviation, name="table")
+
+    def build(self, input_shape: tuple[int | None, ...]) -> None:
+        self.table.build()
+        self.built = True
+
+    def call(self, positions: Tensor) -> Tensor:
+        """Returns the vectors (L, E) of `positions` (L,)."""
+        return self.table(ops.minimum(positions, self.last))
+
+
+POSITIONS: dict[str, type[keras.layers.Layer]] = {"sinusoidal": Sinusoids, "learned": LearnedPositions}
+
 
 EPSILON = 1e-6  # of the norms
 

@@ -1,7 +1,6 @@
-"""Rewrites text in its usual case in training, and records the case to put back into its translation.
+"""Rewrites of case: reads a text in its usual case, and puts the case of the source back into its translation.
 
-Recognises lines in capitals, headings In Title Case, lines without any capitals, and single words in CAPITALS or MIxed
-case. Text in usual case is left alone. Knows the profile of the source, no networks.
+`OPEN THE DOOR` is read as `Open the door`, and its translation is written in capitals.
 """
 
 from __future__ import annotations
@@ -9,15 +8,95 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
+from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
-from nmt_cli.rewriting.recasing import CasePlan, capitalise_text, lower_text, recase_text
 from nmt_cli.text.aligned import AlignedText, Edit
-from nmt_cli.text.characters import ANY_CLOSING, END_MARKS
+from nmt_cli.text.characters import ANY_CLOSING, END_MARKS, PAUSES
 from nmt_cli.text.profile import TextProfile
-from nmt_cli.text.words import choose_word_pattern
+from nmt_cli.text.words import Link, choose_word_pattern
+
+# Puts the case of a source back into its translation: as a whole for a line in capitals, by alignment for words.
+# Spans that must not change keep their case. Knows no network.
+
+
+CAPITAL_I = frozenset("Iİ")
+
+CaseKind = Literal["upper", "title", "words"]
+
+
+class CasePlan(NamedTuple):
+    """The case to put back into a translation."""
+
+    kind: CaseKind  # all in capitals, a capital for each word that had one, or single words in capitals
+    words: frozenset[int] = frozenset()  # the words of the source, between blanks, that had it
+
+
+def recase_text(text: str, plan: CasePlan, written: Written, language: str) -> str:
+    """Returns a translation in the case of its source; `language` is the translation's."""
+    if plan.kind == "upper":
+        return "".join(part if is_span else upper_text(part, language) for part, is_span in split_spans(text, written))
+    words = [match.span() for match in re.finditer(r"\S+", text)]
+    choose = choose_title_words if plan.kind == "title" else choose_shouted_words
+    is_span_at = [is_span for part, is_span in split_spans(text, written) for _ in part]
+    letters = list(text)
+    for index in choose([text[start:end] for start, end in words], plan, written.find_links()):
+        free = [position for position in range(*words[index]) if not is_span_at[position] and text[position].isalpha()]
+        for position in free[:1] if plan.kind == "title" else free:
+            change = capitalise_text if plan.kind == "title" else upper_text
+            letters[position] = change(letters[position], language)
+    return "".join(letters)
+
+
+def split_spans(text: str, written: Written) -> Iterator[tuple[str, bool]]:
+    """Yields the parts of a text, each with whether it must not change."""
+    pattern = written.span_pattern
+    for number, part in enumerate(re.split(f"({pattern})", text) if pattern else [text]):
+        yield part, number % 2 == 1
+
+
+def choose_title_words(words: Sequence[str], plan: CasePlan, links: Sequence[Link]) -> list[int]:
+    """Returns the words to capitalise: those linked to capitalised source words, or all if nothing is linked."""
+    linked: dict[int, set[int]] = {}
+    for source, target in links:
+        linked.setdefault(target, set()).add(source)
+    return [index for index in range(len(words)) if not links or linked.get(index, set()) & plan.words]
+
+
+def choose_shouted_words(words: Sequence[str], plan: CasePlan, links: Sequence[Link]) -> list[int]:
+    """Returns, for each source word in capitals, its longest linked word in the translation."""
+    indices = []
+    for source in plan.words:
+        targets = [target for other, target in links if other == source and target < len(words)]
+        indices += sorted(targets, key=lambda target: (len(words[target]), target))[-1:]
+    return indices
+
+
+def lower_text(text: str, language: str) -> str:
+    """Returns a text in lower case, with its language's forms of the letter i."""
+    is_dotless = not CAPITAL_I.isdisjoint(text) and find_rules(language).has_dotless_i
+    return (text.replace("I", "ı").replace("İ", "i") if is_dotless else text).lower()
+
+
+def upper_text(text: str, language: str) -> str:
+    """Returns a text in capitals, with its language's forms of the letter i."""
+    return (text.replace("i", "İ") if "i" in text and find_rules(language).has_dotless_i else text).upper()
+
+
+def capitalise_text(text: str, language: str) -> str:
+    """Capitalises the first letter of a text; the others are unchanged."""
+    index = next((index for index, character in enumerate(text) if character.isalnum()), 0)
+    first = text[index : index + 1]
+    capital = "İ" if first == "i" and find_rules(language).has_dotless_i else first.title()
+    return text[:index] + capital + text[index + 1 :]
+
+
+# Rewrites text in its usual case in training, and records the case to put back into its translation.
+# Recognises lines in capitals, headings In Title Case, lines without any capitals, and single words in CAPITALS or
+# MIxed case. Text in usual case is left alone. Knows the profile of the source, no networks.
+
 
 CASED_TRAINING = 0.8  # share of training texts that begin with a capital, if a line without capitals is casual
 RARE_WORD = 3  # occurrences at most; rare words show how a word that never occurred is likely to be written
@@ -214,3 +293,43 @@ def find_cased_words(text: str, *, begins_sentence: bool) -> Iterator[CasedWord]
             is_first = word != "." or len(previous) > 1  # a letter before a full stop is an abbreviation
         elif word[0].isalnum() or word[0] == "⟦":
             is_first, previous = False, word
+
+
+# Continues a sentence: the first word behind a span, or behind another part of it, gets no capital.
+# A network learned that its first word has a capital. Knows profiles, no networks.
+
+
+CONTINUING_WORD = r"[^\W\d_]+"
+BEHIND_SPAN = rf"[\s{re.escape(PAUSES)}]*"
+
+
+class Continued(Rewrite):
+    """Gives no capital to a word behind a span that begins a sentence."""
+
+    def __init__(self, target: TextProfile, language: str) -> None:
+        """`language` is the target's."""
+        self.target, self.language = target, language
+
+    @classmethod
+    def from_model(cls, model: ModelText) -> Self | None:
+        return None if model.lowercase else cls(model.target, model.languages[1])
+
+    def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, bool] | None:
+        """Returns the unchanged text, and whether it begins a sentence; None if its first word does."""
+        first = PLACEHOLDER_PATTERN.match(text.text)
+        if first is None and context.begins_sentence:
+            return None
+        word = re.compile(BEHIND_SPAN + CONTINUING_WORD).match(text.text, first.end() if first else 0)
+        return (text, context.begins_sentence) if word is not None and word[0].islower() else None
+
+    def write(self, translation: str, memo: bool, written: Written) -> str:
+        """Returns a translation whose first word, behind a span in one that begins a sentence, has no rare capital."""
+        spans = "|".join(re.escape(span) for span in sorted(written.spans, key=len, reverse=True) if span)
+        lead = rf"(?:(?:{spans}){BEHIND_SPAN})+" if spans else "(?!)"
+        match = re.match(rf"(?:{lead}){'' if memo else '?'}(?P<word>{CONTINUING_WORD})", translation)
+        if match is None:
+            return translation
+        word, small = match["word"], lower_text(match["word"], self.language)
+        if not word[1:].islower() or self.target.find_usual_case(word) != small:
+            return translation
+        return translation[: match.start("word")] + small + translation[match.end() :]

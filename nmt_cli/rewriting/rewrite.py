@@ -10,17 +10,12 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from nmt_cli.carrying.masking import MaskedText
-from nmt_cli.rewriting.abbreviations import Abbreviations
-from nmt_cli.rewriting.case import Case
+from nmt_cli.rewriting.case import Case, CasePlan, Continued
 from nmt_cli.rewriting.characters import Characters, LetterCase
-from nmt_cli.rewriting.continued import Continued
-from nmt_cli.rewriting.entities import Entities
-from nmt_cli.rewriting.final_marks import FinalMarks
-from nmt_cli.rewriting.gender_forms import GenderForms
+from nmt_cli.rewriting.marks import FinalMarks, Quotes
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
-from nmt_cli.rewriting.quotes import Quotes
-from nmt_cli.rewriting.recasing import CasePlan
 from nmt_cli.rewriting.slips import ReadAs, Slips
+from nmt_cli.rewriting.spelling import Abbreviations, Entities, GenderForms
 from nmt_cli.text.aligned import AlignedText
 
 REWRITES: tuple[type[Rewrite], ...] = (

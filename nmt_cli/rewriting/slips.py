@@ -20,8 +20,7 @@ from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext
 from nmt_cli.text.aligned import AlignedText, Edit
 from nmt_cli.text.profile import TextProfile
-from nmt_cli.text.word_memory import KnownWords, remember_by_word
-from nmt_cli.text.words import has_letters
+from nmt_cli.text.words import KnownWords, has_letters, remember_by_word
 
 KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 WORD = re.compile(r"(?<![\w'’])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w'’])")

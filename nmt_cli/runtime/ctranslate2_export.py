@@ -13,8 +13,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from nmt_cli.arrays.special_ids import PAD, START
-from nmt_cli.arrays.types import FloatArray
+from nmt_cli.arrays.types import PAD, START, FloatArray
 from nmt_cli.errors import OptionError
 from nmt_cli.files import write_json
 from nmt_cli.runtime.model_directory import WEIGHTS, ModelCard, ModelDirectory

@@ -1,8 +1,7 @@
 """The model directory: its files, its card, and how both are written and checked.
 
 A directory is complete as soon as `model.json` exists, which is written last and lists the checksum of every other
-file.
-"""
+file."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from nmt_cli.errors import DamagedError, NmtError, OptionError
 from nmt_cli.files import hash_file, write_json
-from nmt_cli.languages.codes import find_variety, is_same_language
+from nmt_cli.languages.codes import are_same_languages, find_variety, is_same_language
 from nmt_cli.records import Count, FileName, Share, build, parse_json
 from nmt_cli.runtime.installed_models import CARD as CARD
 from nmt_cli.runtime.installed_models import explain_missing_model, list_models
@@ -282,3 +281,38 @@ def write_card(directory: Path, card: ModelCard) -> None:
     """Writes `card` with the checksums of all other files in `directory`."""
     checksums = {path.name: hash_file(path) for path in sorted(directory.iterdir()) if path.name != CARD}
     write_json(directory / CARD, card._replace(checksums=checksums)._asdict())
+
+
+# Checks whether two exported models fit together, in an ensemble or to check each other's translations.
+
+
+def require_same_sides(first: ModelDirectory, other: ModelDirectory) -> None:
+    """Raises OptionError unless both models read the same rows and write the same ids."""
+    for side, identify in (("source", identify_source), ("target", identify_target)):
+        if identify(first.card) != identify(other.card):
+            raise OptionError(
+                f"{other.directory}/ cannot be ensembled with {first.directory}/: it has different {side} subwords",
+                hint="train both on the same prepared corpus, or prepare with --tokenizer-from the other model",
+            )
+
+
+def require_reverse(model: ModelDirectory, other: ModelDirectory, option: str = "check-with") -> None:
+    """Raises OptionError unless `other`, named by `option`, translates text back into the language `model` reads."""
+    languages = model.card.languages
+    others = (other.card.target_language, other.card.source_language)
+    is_text = not (model.card.has_pictures or other.card.has_pictures)
+    if not is_text or not are_same_languages(languages, others):
+        raise OptionError(
+            f"--{option} {other.directory} does not translate text from {languages[1]} to {languages[0]}",
+            hint="name a model of the other direction: nmt train --reverse makes one from the same corpus",
+        )
+
+
+def identify_source(card: ModelCard) -> Any:
+    """Returns a value shared by models that read the same rows: their subwords, or their kind of picture."""
+    return card.side.find_identity((card.tokenizer, card.checksums[card.source_tokenizer]))
+
+
+def identify_target(card: ModelCard) -> Any:
+    """Returns a value shared by models that write the same ids: their target subwords."""
+    return card.tokenizer, card.checksums[card.target_tokenizer]

@@ -12,20 +12,107 @@ has no such input. Apart from the first axis, only the axis of source positions 
 The result of a sentence does not depend, in a single bit, on the other sentences of its batch. One product would break
 that: ONNX Runtime multiplies the attention (1, S) of a single row by the memory (S, D) in blocks of four positions, and
 adds the last three of a width such as 7 in another order than the first three of a block. The entries of the sentences
-are therefore padded to whole blocks. `tests/unit/training/export/test_quantise.py` holds it for every network.
-"""
+are therefore padded to whole blocks. `tests/unit/training/export/test_quantise.py` holds it for every network."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import onnxruntime
 
 from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
-from nmt_cli.runtime.model_directory import FLOAT, name_graphs, report_damage
-from nmt_cli.runtime.sessions import open_session, run_graph
+from nmt_cli.errors import NmtError
+from nmt_cli.runtime.model_directory import FLOAT, name_graphs, name_weights, report_damage
+from nmt_cli.runtime.protobuf import make_field, parse_message
 from nmt_cli.search.step_model import Step
+
+# Opens and runs graphs with ONNX Runtime, and writes them optimised. Knows nothing of their inputs and outputs.
+
+
+INLINE_BYTES = 4096  # size of the largest constant that stays in the graph
+WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
+
+
+def run_graph(
+    session: onnxruntime.InferenceSession, names: list[str], feed: Mapping[str, Any], path: Path
+) -> dict[str, Any]:
+    """Returns the outputs `names` of a graph.
+
+    Raises DamagedError if ONNX Runtime cannot run it, NmtError if memory runs out.
+
+    A graph that loads can be run, unless it belongs to another model.
+    """
+    try:
+        return dict(zip(names, session.run(names, feed), strict=True))
+    except Exception as error:  # ONNX Runtime has no base class for its errors
+        if "alloc" in str(error):
+            raise NmtError(
+                "out of memory", hint="translate shorter lines, or use a machine with more memory"
+            ) from error
+        raise report_damage(path, "cannot be run: it does not belong to this model") from error
+
+
+def optimise(path: Path) -> None:
+    """Replaces a graph by ONNX Runtime's optimised version, so that loading need not optimise again.
+
+    The result is the same on every processor: only optimisations beyond the extended ones depend on it. Weights go to a
+    file of their own, which is memory-mapped instead of read: that halves the loading time.
+    """
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    options.optimized_model_filepath = str(path.with_suffix(".optimised"))
+    weights = "session.optimized_model_external_initializers"
+    options.add_session_config_entry(f"{weights}_file_name", name_weights(path.name))
+    options.add_session_config_entry(f"{weights}_min_size_in_bytes", str(INLINE_BYTES))
+    options.log_severity_level = 3
+    onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    path.with_suffix(".optimised").replace(path)
+
+
+def open_session(path: Path, behind: bytes = b"") -> onnxruntime.InferenceSession:
+    """Loads a graph, with these bytes `behind` those of its file. Raises DamagedError if ONNX Runtime cannot."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # more cores run more batches: a step is too short to be split
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # done by `optimise`
+    options.enable_mem_pattern = False  # it keeps a plan of memory for every shape, and few batches share a shape
+    options.log_severity_level = 4  # what goes wrong is said once, and in other words
+    try:
+        with copy_if_linked(path) as graph:
+            model: str | bytes = str(graph)
+            if behind:
+                model = graph.read_bytes() + behind
+                options.add_session_config_entry(WEIGHTS_FOLDER, str(graph.parent))
+            return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    except OSError:
+        raise
+    except Exception as error:  # ONNX Runtime has no base class for the errors of reading a file
+        raise report_damage(path, "is not a graph that the installed ONNX Runtime can run") from error
+
+
+@contextmanager
+def copy_if_linked(path: Path) -> Iterator[Path]:
+    """Yields the path of a graph, or of a temporary copy if ONNX Runtime would refuse to map its weights into memory.
+
+    It refuses a file with a second name: a symbolic link, or one that shares its content with another (hard links), as
+    every file does in a tree copied with `cp -al` or `rsync --link-dest`. Handed over in memory, they would not reach
+    the loops inside a graph.
+    """
+    weights = path.with_name(name_weights(path.name))
+    if not weights.exists() or not any(file.is_symlink() or file.stat().st_nlink > 1 for file in (path, weights)):
+        yield path
+        return
+    from shutil import copyfile  # which few models need
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="nmt-", ignore_cleanup_errors=True) as folder:
+        for file in (path, weights):
+            copyfile(file, Path(folder) / file.name)
+        yield Path(folder) / path.name
+
 
 Arrays = dict[str, FloatArray]
 TYPES = {"tensor(int32)": np.int32, "tensor(float)": np.float32}  # of the encoder's input
@@ -224,3 +311,59 @@ class OnnxEngine:
             attention=values[ATTENTION][:, : state.positions],
             state=state._replace(rows={name: values[NEXT + name] for name in self.row_names}),
         )
+
+
+# An engine that also returns the vectors from which the network predicts the next token.
+# The decoders of all models compute them, none returns them. ONNX Runtime returns what the outputs of a graph name, and
+# two messages of protobuf that follow each other are one: a graph gets an output more by a few bytes behind its file.
+# The fields of ONNX that are read here have the numbers of `onnx.proto3`.
+
+
+GRAPH = 7  # of a model
+NODE, GRAPH_OUTPUT = 1, 12  # of a graph
+INPUT, OUTPUT, OPERATION = 1, 2, 4  # of a node
+VALUE_NAME = 1
+PRODUCTS = (b"MatMul", b"MatMulIntegerToFloat", b"FusedMatMul", b"Gemm", b"DynamicQuantizeMatMul")
+MIDDLE = 128  # the unsigned byte that stands for 0 (`training.export.quantise`)
+
+
+class VectorEngine(OnnxEngine):
+    """Implements `search.neighbours.VectorModel`: shares the encoder of another engine."""
+
+    def __init__(self, engine: OnnxEngine) -> None:
+        """Raises DamagedError if the vectors cannot be found."""
+        vars(self).update(vars(engine))
+        path = self.paths[1]
+        name = find_vectors(path.read_bytes())
+        if name is None:
+            raise report_damage(path, "has no product that predicts tokens")
+        self.decoder = open_session(path, make_output(name))
+        self.step_names = [*engine.step_names, name.decode()]
+
+    def step_with_vectors(
+        self, tokens: IntArray, state: OnnxState, candidates: int, *, scored: bool = True
+    ) -> tuple[Step[OnnxState], FloatArray]:
+        """Returns a step, and the vectors (N, D), each of length 1."""
+        values = self.run_decoder(tokens, state, candidates, scored=scored)
+        vectors = values[self.step_names[-1]].reshape(len(tokens), -1)
+        vectors = vectors.astype(np.float32) - (MIDDLE if vectors.dtype == np.uint8 else 0)
+        return self.make_step(values, state), vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def find_vectors(model: bytes) -> bytes | None:
+    """Returns the name of the value from which the best tokens are computed by a product; None if there is none."""
+    graphs = map(parse_message, parse_message(model).get(GRAPH, ()))
+    nodes = [parse_message(node) for graph in graphs for node in graph.get(NODE, ())]
+    producers = {value: node for node in nodes for value in node.get(OUTPUT, ())}
+    value: bytes | None = BEST_TOKENS.encode()
+    while value in producers:
+        node = producers.pop(value)
+        value = next(iter(node.get(INPUT, ())), None)
+        if node[OPERATION][0] in PRODUCTS:
+            return value
+    return None
+
+
+def make_output(name: bytes) -> bytes:
+    """Returns the bytes that give a model an output more if they follow it."""
+    return make_field(GRAPH, make_field(GRAPH_OUTPUT, make_field(VALUE_NAME, name)))

@@ -2,27 +2,145 @@
 
 Letters: B sentences, A sentences still searched, K beam size (1 at the first step), C candidates per row, N = A * K
 rows, S source positions, T target tokens. Log-probabilities are natural logarithms; the length T of a hypothesis
-includes its end-of-sentence token.
-"""
+includes its end-of-sentence token."""
 
 from __future__ import annotations
 
 import math
-from typing import Generic, NamedTuple
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.arrays.special_ids import END, START
-from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
-from nmt_cli.search.backpointers import Backpointers
+from nmt_cli.arrays.types import END, START, FloatArray, IntArray, SourceArray
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.search.constraints import NEVER, Rows
-from nmt_cli.search.guide import Guide
-from nmt_cli.search.length_limits import limit_lengths
-from nmt_cli.search.ranking import Ranking
-from nmt_cli.search.result import SearchResult
-from nmt_cli.search.step_model import StateT, Step, StepModel
+from nmt_cli.search.constraints import NEVER, Guide, Rows, limit_lengths
+from nmt_cli.search.step_model import SearchResult, StateT, Step, StepModel
+
+# The steps of a search, as pointers from every row to the row that it continues, and how hypotheses are traced back.
+# Letters: N rows of a step, R rows traced back, T steps, S source positions.
+
+
+class Steps(NamedTuple):
+    """The T steps that led to each of R rows; after its last step, a row is filled with END, 0 and its own number."""
+
+    tokens: IntArray  # (R, T)
+    log_probabilities: FloatArray  # (R, T), of each token alone
+    parents: IntArray  # (R, T), the rows that they continue
+
+
+@dataclass
+class Backpointers:
+    """The token and the parent of every row at every step, for tracing back hypotheses."""
+
+    tokens: list[IntArray]  # one array per step: (N,)
+    log_probabilities: list[FloatArray]  # one array per step: (N,), of the token alone
+    parents: list[IntArray]  # one array per step: (N,), the row of the step before
+    attention: list[FloatArray]  # one array per step: (rows of the step before, S)
+
+    def backtrace(self, rows: IntArray, lengths: IntArray) -> Steps:
+        """Returns the first `lengths` steps that led to `rows`; the longest hypothesis must come first."""
+        shape = len(rows), int(lengths.max(initial=0)) + 1
+        tokens, log_probabilities = np.full(shape, END, dtype=np.int64), np.zeros(shape)
+        parents = np.repeat(rows[:, np.newaxis], shape[1], axis=1)
+        here = rows.copy()
+        for step in reversed(range(shape[1] - 1)):
+            reaching = np.searchsorted(-lengths, -step)  # the number of rows that have this step
+            reached = here[:reaching]
+            tokens[:reaching, step] = self.tokens[step][reached]
+            log_probabilities[:reaching, step] = self.log_probabilities[step][reached]
+            here[:reaching] = parents[:reaching, step] = self.parents[step][reached]
+        return Steps(tokens, log_probabilities, parents)
+
+    def gather_attention(self, parents: IntArray, lengths: IntArray) -> FloatArray:
+        """Returns (R, T, S): the attention of the rows `parents` (R, T) in the first `lengths` steps of each."""
+        attention = np.zeros((*parents.shape, self.attention[0].shape[1]), dtype=self.attention[0].dtype)
+        for step in range(parents.shape[1]):
+            reaching = np.searchsorted(-lengths, -step)
+            attention[:reaching, step] = self.attention[step][parents[:reaching, step]]
+        return attention
+
+    def read_history(self, rows: int) -> IntArray:
+        """Returns (N, T): the tokens of each of the `rows` open rows."""
+        return self.backtrace(np.arange(rows), np.full(rows, len(self.tokens))).tokens[:, :-1]
+
+    def sum_attention(self, latest: FloatArray) -> FloatArray:
+        """Returns (N, S): the attention of each row, summed over its previous steps and `latest`, the current one."""
+        total = latest.astype(np.float64)
+        here: IntArray = np.arange(len(latest))
+        for step in reversed(range(len(self.tokens))):
+            here = self.parents[step][here]
+            total += self.attention[step][here]
+        return total
+
+    def prune(self, rows: IntArray) -> None:
+        """Drops all rows of the last step except `rows`."""
+        self.tokens[-1] = self.tokens[-1][rows]
+        self.log_probabilities[-1] = self.log_probabilities[-1][rows]
+        self.parents[-1] = self.parents[-1][rows]
+
+
+# Ranks hypotheses of different lengths by s(Y, X) = log P(Y | X) / lp(Y) + cp(X; Y). Knows no search.
+# Source: Wu et al. (2016), equation 14. Letters: N rows, S source positions.
+
+
+# Attention can underflow to 0 in 32 bits; the logarithm of 0 would make every score of the sentence -inf.
+MIN_ATTENTION = 1e-6
+
+
+class LengthPenalty(NamedTuple):
+    """lp: length^alpha, with which a score at alpha 1 is the mean per token, or ((5 + length) / 6)^alpha (Wu et al.).
+
+    Positive and non-decreasing in the number of tokens; `Ranking.bound_score` relies on that.
+    """
+
+    alpha: float
+    averages: bool = True
+
+    def __call__(self, length: int | IntArray) -> FloatArray:
+        base = np.asarray(length, dtype=np.float64)
+        return np.asarray((base if self.averages else (5.0 + base) / 6.0) ** self.alpha)
+
+
+class CoveragePenalty(NamedTuple):
+    """beta * sum over the source of log(min(a, 1)), where a is the attention of a position, summed over the target."""
+
+    beta: float
+
+    def __call__(self, attention_sum: FloatArray, is_real: NDArray[np.bool_]) -> FloatArray:
+        """Returns (N,), at most 0. `attention_sum` (N, S) is summed over the target; `is_real` (N, S) excludes padding.
+
+        The penalty is 0 if no position has attention, as in a network without attention.
+        """
+        is_real = is_real & attention_sum.any(axis=1, keepdims=True)
+        share = np.log(np.clip(attention_sum, MIN_ATTENTION, 1.0))
+        # A running sum adds from left to right, so padding changes no digit; `sum` adds in blocks.
+        return np.asarray(self.beta * np.cumsum(np.where(is_real, share, 0.0), axis=1)[:, -1])
+
+
+class Ranking(NamedTuple):
+    """Computes the score by which finished hypotheses are ranked."""
+
+    length: LengthPenalty
+    coverage: CoveragePenalty
+
+    @classmethod
+    def from_config(cls, config: SearchConfig) -> Self:
+        length = LengthPenalty(config.length_penalty, averages=config.length_normalisation == "average")
+        return cls(length, CoveragePenalty(config.coverage_penalty))
+
+    def score(self, log_probability: FloatArray, length: int | IntArray, coverage: FloatArray | float) -> FloatArray:
+        """Returns the scores of hypotheses of `length` tokens with these coverage penalties."""
+        return np.asarray(log_probability / self.length(length) + coverage)
+
+    def bound_score(self, log_probability: FloatArray, limit: IntArray) -> FloatArray:
+        """Returns an upper bound on the scores of all continuations of open hypotheses.
+
+        Further tokens only lower a log-probability, which is at most 0, so the largest divisor, that of `limit` tokens,
+        gives the highest quotient. Coverage adds at most 0.
+        """
+        return np.asarray(log_probability / self.length(limit))
 
 
 class Extension(NamedTuple):

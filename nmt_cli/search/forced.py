@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nmt_cli.arrays.padding import pad_rows
-from nmt_cli.arrays.special_ids import START
-from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
+from nmt_cli.arrays.rows import pad_rows
+from nmt_cli.arrays.types import START, FloatArray, IntArray, SourceArray
 from nmt_cli.search.step_model import StateT, Step, StepModel
 
 LIKELY = 64  # candidates of a step that have most target tokens among them

@@ -1,9 +1,4 @@
-"""Defines the network as search sees it: `encode`, `step`, and a state that can be reordered.
-
-Letters: B sentences, S source positions, N rows (open hypotheses), C candidates per row. Implementations:
-`runtime.onnx_engine.OnnxEngine` (an exported model), `training.keras_engine.KerasEngine`, `ensemble.Ensemble` (several
-step models), and a table of probabilities in the tests.
-"""
+"""The network as search sees it: `encode`, `step`, a state that can be reordered; and what a search finds."""
 
 from __future__ import annotations
 
@@ -12,6 +7,12 @@ from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar, runtime_ch
 import numpy as np
 
 from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
+
+# Defines the network as search sees it: `encode`, `step`, and a state that can be reordered.
+# Letters: B sentences, S source positions, N rows (open hypotheses), C candidates per row. Implementations:
+# `runtime.onnx_engine.OnnxEngine` (an exported model), `training.keras_engine.KerasEngine`, `ensemble.Ensemble`
+# (several step models), and a table of probabilities in the tests.
+
 
 ALL = int(np.iinfo(np.int32).max)  # a number of candidates: all tokens; search lowers it to the size of the vocabulary
 
@@ -65,3 +66,17 @@ class FedModel(Protocol):
         None if sentences that were fed differently cannot be searched together.
         """
         ...
+
+
+# What a search finds. Letters: T target tokens, with the end-of-sentence token; S source positions.
+
+
+class SearchResult(NamedTuple):
+    """A hypothesis in ids; its last token is END if the network ended it (`finished`)."""
+
+    tokens: tuple[int, ...]  # T
+    log_probability: float
+    score: float  # by which hypotheses are ranked (`ranking.Ranking`)
+    token_log_probabilities: tuple[float, ...]  # T
+    attention: FloatArray  # (T, S)
+    finished: bool

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from typing import Literal, NamedTuple
 
-from nmt_cli.arrays.special_ids import END, START
+from nmt_cli.arrays.types import END, START
 from nmt_cli.search.beam import Extension, Observer
-from nmt_cli.search.result import SearchResult
+from nmt_cli.search.step_model import SearchResult
 
 Fate = Literal["kept", "ended", "pruned"]
 

@@ -1,16 +1,146 @@
-"""Who may ask, and how often: a request counts for its key, or for the address that it comes from."""
+"""Who may ask, how often and how much: keys, rates, limits, the body of a request, and refusals."""
 
 from __future__ import annotations
 
+import asyncio
+import hmac
 import math
+import re
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from ipaddress import IPv6Address, ip_address
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from nmt_cli.server.errors import RequestError
-from nmt_cli.server.keys import Key, KeyFile
+from starlette.datastructures import Headers
+
+from nmt_cli.errors import DataError, NmtError, convert_os_error
+from nmt_cli.files import read_state
+
+# The keys of a server: their names, their own rates, and the file in which they change while it runs.
+# A key is written as `KEY`, `NAME KEY` or `NAME KEY REQUESTS-PER-MINUTE`, one a line or with commas between them; what
+# follows a `#` is a comment.
+
+
+class Key(NamedTuple):
+    """A key, and whose it is."""
+
+    name: str
+    secret: str
+    rate: int | None = None  # requests per minute, if it has a rate of its own
+
+    def is_equal(self, secret: str) -> bool:
+        """Whether this is the key, in a time that tells nothing about it."""
+        return hmac.compare_digest(secret.encode("utf-8", "surrogatepass"), self.secret.encode("utf-8"))
+
+
+def parse_keys(text: str, where: str) -> list[Key]:
+    """Returns the keys of a text; `where` names it in errors, which contain no key. Raises DataError."""
+    keys: list[Key] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        for entry in re.split(r"\s*,\s*", line.partition("#")[0].strip()):
+            if entry:
+                keys.append(parse_key(entry.split(), f"{where}, line {number}", len(keys) + 1))
+    return keys
+
+
+def parse_key(parts: Sequence[str], where: str, number: int) -> Key:
+    if len(parts) == 1:
+        return Key(f"key {number}", parts[0])
+    if len(parts) == 2:
+        return Key(parts[0], parts[1])
+    if len(parts) == 3 and parts[2].isascii() and parts[2].isdecimal() and int(parts[2]):
+        return Key(parts[0], parts[1], int(parts[2]))
+    raise DataError(f"{where}: this is no key", hint="a line has a name, a key and, if it has one, a rate per minute")
+
+
+class KeyFile:
+    """The keys in a file, which is read again whenever it changes; a file that cannot be read leaves them as they were.
+
+    Raises NotFoundError and DataError at the start; later, `report` is told.
+    """
+
+    def __init__(self, path: Path, report: Callable[[str], None]) -> None:
+        self.path = path
+        self.report = report
+        self.keys = self.load()
+        self.state = read_state(self.path)
+
+    def load(self) -> list[Key]:
+        try:
+            text = self.path.read_text(encoding="utf-8-sig")
+        except OSError as error:
+            raise convert_os_error(error) from error
+        except UnicodeError as error:
+            raise DataError(f"{self.path} is not UTF-8") from error
+        return parse_keys(text, str(self.path))
+
+    def list_keys(self) -> list[Key]:
+        """Returns the keys that are in the file now."""
+        if (state := read_state(self.path)) != self.state:
+            self.state = state
+            try:
+                self.keys = self.load()
+            except NmtError as error:
+                self.report(f"{error.message}: the keys stay as they were")
+        return self.keys
+
+
+# Limits on requests. Exceeding one is answered by a specific status, never by silence.
+
+
+class Limits(NamedTuple):
+    """The limits of a server."""
+
+    body: int = 2_000_000  # bytes of a request; 413
+    file: int = 50_000_000  # bytes of a document; 413
+    lines: int = 5_000  # of a request; 413
+    characters: int = 200_000  # of a line, which cannot be given up once it is being translated; 413
+    waiting: int = 50_000  # lines of all requests that wait; 503
+    connections: int = 1_000  # at a time; 503
+    head_seconds: float = 10.0  # until the head of a request is there; the connection is closed
+    body_seconds: float = 30.0  # until its body is there; 408
+    answer_seconds: float = 30.0  # in which a client takes a buffer of its answer; the connection is closed
+    linger_seconds: float = 2.0  # in which a refused client that still sends can read why; the connection is closed
+    seconds: float = 120.0  # until a text is translated; 503
+    file_seconds: float = 1_800.0  # until a document is; 503
+    alternatives: int = 10  # of a text
+    suggestion: int = 10_000  # characters of each side of a suggestion; 413
+    suggestions: int = 10_000_000  # bytes of their file: in memory, short pairs take forty times as much; 507
+    client_suggestions: int = 10_000  # of a key, or of an address without one, in a day; 429
+
+
+DEFAULT_LIMITS = Limits()
+
+
+# Refusals over HTTP, with their statuses. Knows no shape.
+
+
+INTERNAL_ERROR = "internal error"  # all that a client is told; where it happened, the report of the server says
+
+
+class RequestError(Exception):
+    """A request that cannot be answered: the status, and a message for a person.
+
+    `detail` is what the server reports instead, such as places in the code or on its disk, which no client should see.
+    """
+
+    def __init__(self, status: int, message: str, *, retry_after: int | None = None, detail: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.detail = detail or message
+        self.retry_after = retry_after  # seconds
+
+
+def explain_missing(parameter: str) -> RequestError:
+    """Returns the error for a missing parameter, in LibreTranslate's words."""
+    return RequestError(400, f"Invalid request: missing {parameter} parameter")
+
+
+# Who may ask, and how often: a request counts for its key, or for the address that it comes from.
+
 
 MINUTE = 60.0  # seconds
 REMEMBERED_CALLERS = 10_000  # whose requests are counted; the one that has not asked for longest is forgotten
@@ -118,3 +248,42 @@ class RequestCounter:
         self.allowances.move_to_end(caller)
         if len(self.allowances) > REMEMBERED_CALLERS:
             self.allowances.popitem(last=False)
+
+
+# The body of a request: how much of it is read, and for how long. Knows only HTTP.
+
+
+HttpMessage = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[HttpMessage]]
+
+
+class BoundedBody:
+    """Receives a body that may neither grow too large nor come too slowly."""
+
+    def __init__(self, receive: Receive, headers: Headers, limit: int, seconds: float) -> None:
+        """`limit` is in bytes."""
+        self.receive_part = receive
+        self.limit = limit
+        self.size = 0
+        self.deadline = asyncio.get_running_loop().time() + seconds
+        self.is_complete = headers.get("content-length", "0") == "0" and "transfer-encoding" not in headers
+
+    async def receive_within_limits(self) -> HttpMessage:
+        """Returns the next message. Raises RequestError for a body that is too large or too slow."""
+        if self.is_complete:
+            return await self.receive_part()
+        left = self.deadline - asyncio.get_running_loop().time()
+        try:
+            message = await asyncio.wait_for(self.receive_part(), max(0.001, left))
+        except TimeoutError as error:
+            raise RequestError(408, "the request came too slowly") from error
+        self.size += len(message.get("body", b""))
+        self.is_complete = not message.get("more_body", False)
+        if self.size > self.limit:
+            raise RequestError(413, explain_limit(self.limit))
+        return message
+
+
+def explain_limit(limit: int) -> str:
+    """Returns the message for a body of more than `limit` bytes."""
+    return f"the request is too large; at most {limit:,} bytes are read"

@@ -1,29 +1,29 @@
 """A request as handlers see it: its values, wherever they come from, and refusals before a handler sees it.
 
 Handlers return plain values, which become JSON, values with a status, or a response of their own; errors take the form
-expected by a shape's clients.
-"""
+expected by a shape's clients."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
-from nmt_cli.errors import name_error
-from nmt_cli.server.admission import name_network
-from nmt_cli.server.errors import INTERNAL_ERROR, RequestError, explain_missing
+from nmt_cli.errors import NmtError, name_error
+from nmt_cli.plugins import list_plugins, load_plugin, name_package_of
+from nmt_cli.server.admission import INTERNAL_ERROR, RequestError, explain_missing, name_network
 from nmt_cli.server.service import Service
-from nmt_cli.text.escapes import replace_surrogates
-from nmt_cli.text.wrapping import format_count
+from nmt_cli.text.wrapping import format_count, replace_surrogates
 
 RETRY_SECONDS = 30  # after which a client may ask again
 CLIENT_GONE = 499  # nobody reads this status: the client closed the connection
@@ -294,3 +294,51 @@ async def wait_for_disconnect(request: Request) -> None:
     """Returns once the client closes the connection."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
+
+
+# A path that is served, as the tables of `shapes/` and those of other packages list them.
+
+
+ADDED = "nmt_cli.shapes"  # the entry points of shapes that other packages add
+GET, POST, BOTH = ("GET",), ("POST",), ("GET", "POST")
+
+
+class ServedPath(NamedTuple):
+    """A path with its handler, and what `/docs` and `/spec` say of it; without a summary, nothing."""
+
+    path: str
+    handler: Handler
+    summary: str = ""
+    required: tuple[str, ...] = ()  # values of a request
+    optional: tuple[str, ...] = ()
+    methods: tuple[str, ...] = POST
+    needs_key: bool = True
+    takes_files: bool = False
+    error_key: str = "error"  # under which its clients look for a message
+    name: str | None = None  # for links to it
+    shown: str = ""  # the path as it is described, if clients write it in several ways
+
+    def make_route(self, service: Service) -> Route:
+        endpoint = make_endpoint(
+            service,
+            self.handler,
+            self.shown or self.path,
+            needs_key=self.needs_key,
+            takes_files=self.takes_files,
+            error_writer=partial(write_error, key=self.error_key),
+        )
+        return Route(self.path, endpoint, methods=list(self.methods), name=self.name)
+
+
+def load_added_paths(report: Callable[[str], None]) -> Iterator[ServedPath]:
+    """Yields the paths of shapes that other packages add; reports those that cannot be served, and leaves them out."""
+    for plugin in list_plugins(ADDED):
+        try:
+            paths = load_plugin(plugin)
+        except NmtError as error:
+            report(f"{error.message}: it is not served")
+            continue
+        if isinstance(paths, Sequence) and all(isinstance(path, ServedPath) for path in paths):
+            yield from paths
+        else:
+            report(f"{plugin.name} of the package {name_package_of(plugin)} is no table of paths: it is not served")

@@ -16,7 +16,7 @@ import h11
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from nmt_cli.server.limits import DEFAULT_LIMITS
+from nmt_cli.server.admission import DEFAULT_LIMITS
 
 AHEAD = 64 * 1024  # bytes of the requests behind the one that is being answered
 PATIENCE = 1.0  # seconds in which a connection that was accepted last must send its request

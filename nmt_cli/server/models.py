@@ -14,7 +14,7 @@ from nmt_cli.errors import NmtError, OptionError
 from nmt_cli.files import FileState, read_state
 from nmt_cli.languages.codes import KnownLanguage, find_code, find_language, find_language_tag, find_variety
 from nmt_cli.runtime.model_directory import CARD, ModelCard, ModelDirectory, read_card
-from nmt_cli.server.errors import RequestError
+from nmt_cli.server.admission import RequestError
 from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags, parse_tag_name
 
 if TYPE_CHECKING:

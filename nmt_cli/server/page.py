@@ -11,17 +11,15 @@ from starlette.responses import Response
 
 from nmt_cli.api.model_info import collect_scores, read_package
 from nmt_cli.runtime.installed_models import name_model
+from nmt_cli.server.admission import INTERNAL_ERROR, RequestError
 from nmt_cli.server.batching import RequestOptions
-from nmt_cli.server.calls import Call
-from nmt_cli.server.errors import INTERNAL_ERROR, RequestError
+from nmt_cli.server.calls import GET, Call, ServedPath
 from nmt_cli.server.models import ServedModel
-from nmt_cli.server.paths import GET, ServedPath
 from nmt_cli.server.service import DEFAULT as USUAL_FORMALITY
-from nmt_cli.server.service import choose_domain, choose_register
+from nmt_cli.server.service import TextLine, choose_domain, choose_register
 from nmt_cli.server.shapes import libretranslate
-from nmt_cli.server.texts import TextLine
 from nmt_cli.text.tags import FORMAL, INFORMAL
-from nmt_cli.visuals.words import label_attention
+from nmt_cli.visuals.labels import label_attention
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation

@@ -1,43 +1,154 @@
-"""Starts and stops the server: binds the port, answers until a signal comes, finishes pending requests.
-
-1. After SIGTERM, SIGHUP or Ctrl-C it goes on accepting for a moment, so that no waiting connection is lost.
-2. Then it closes the port, answers the requests that have begun to arrive, and returns; clients that do not read their
-   answers are given `Limits.answer_seconds`.
-"""
+"""Starts and stops the server: maps paths to handlers, binds the port, answers until a signal comes."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
+from starlette.applications import Starlette
+from starlette.convertors import register_url_convertor
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute
 
-from nmt_cli.api.addresses import open_port, parse_address, write_address
-from nmt_cli.api.memory import load_memory
+from nmt_cli.api.open_model import load_memory
 from nmt_cli.api.translator import LoadedTranslator
-from nmt_cli.server.admission import Admission
-from nmt_cli.server.app import make_application
+from nmt_cli.errors import ExitCode, OptionError
+from nmt_cli.files import HANG_UP, leave_terminals, list_ending_signals, list_terminals
+from nmt_cli.server import page
+from nmt_cli.server.admission import DEFAULT_LIMITS, INTERNAL_ERROR, Admission, Key, KeyFile, Limits
+from nmt_cli.server.calls import load_added_paths
 from nmt_cli.server.connections import PatientProtocol
-from nmt_cli.server.keys import Key, KeyFile
-from nmt_cli.server.limits import DEFAULT_LIMITS, Limits
 from nmt_cli.server.models import ModelPool, ServedDirection, ServedModel
-from nmt_cli.server.security import Rules
+from nmt_cli.server.security import Application, Guard, Rules
 from nmt_cli.server.service import Log, Service, ignore_line
-from nmt_cli.server.stopping import end_process_after
-from nmt_cli.server.suggestions import SuggestionFile
-from nmt_cli.signals import HANG_UP, leave_terminals, list_ending_signals, list_terminals
+from nmt_cli.server.shapes import clients, deepl, libretranslate
+from nmt_cli.server.spec import list_description_paths
+from nmt_cli.server.stores import SuggestionFile
 
 if TYPE_CHECKING:
     from nmt_cli.translation.memory.lookup import TranslationMemory
+
+
+# The application: maps each path to its handler.
+
+
+PATHS = (*libretranslate.PATHS, *deepl.PATHS, *clients.OPUS_CAT_PATHS, *clients.GAME_PATHS, *page.PATHS)
+
+
+def make_application(service: Service, rules: Rules) -> Application:
+    """Returns the application, with the guard before it."""
+
+    @asynccontextmanager
+    async def close_service(application: Starlette) -> AsyncIterator[None]:
+        removal = asyncio.ensure_future(service.results.keep_removing())
+        try:
+            yield
+        finally:
+            removal.cancel()
+            service.close()
+
+    handlers = {404: report_missing, 405: report_missing, 500: report_failure}
+    return Guard(Starlette(routes=list_routes(service), lifespan=close_service, exception_handlers=handlers), rules)
+
+
+def list_routes(service: Service) -> list[BaseRoute]:
+    """Returns the routes of all shapes; those of other packages come last, and replace none."""
+    register_url_convertor("opus_cat", clients.PathName())
+    paths = [*PATHS, *load_added_paths(service.report)]
+    return [path.make_route(service) for path in (*list_description_paths(paths), *paths)]
+
+
+async def report_missing(request: Request, error: Exception) -> Response:
+    """Answers a request for an unknown path, in the words of both LibreTranslate and DeepL."""
+    status = getattr(error, "status_code", 404)
+    message = "this method is not allowed here" if status == 405 else "there is nothing at this address"
+    return JSONResponse({"error": message, "message": message}, status, getattr(error, "headers", None))
+
+
+async def report_failure(request: Request, error: Exception) -> Response:
+    """Answers after an unexpected failure, without a word about the text."""
+    return JSONResponse({"error": INTERNAL_ERROR, "message": INTERNAL_ERROR}, 500)
+
+
+# Ends a process whose threads do not end: Python waits for them, and nothing interrupts a translation.
+
+
+def end_process_after(seconds: float, clean_up: Callable[[], None]) -> None:
+    """Ends this process successfully after `clean_up`, unless it ends by itself within some seconds."""
+
+    def end() -> None:
+        try:
+            clean_up()
+        finally:
+            os._exit(ExitCode.OK)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+
+
+# Addresses that are served: parsed, opened and shown. Standard library only.
+
+
+LOCAL = "127.0.0.1"
+BACKLOG = 2048  # connections that may wait to be accepted
+
+
+def parse_address(text: str) -> tuple[str, int]:
+    """Parses [HOST:]PORT; without a host, only this machine is served. Raises OptionError."""
+    host, _, number = text.rpartition(":")
+    host = host.strip("[]") or LOCAL
+    if "/" in host or not number.isascii() or not number.isdecimal() or int(number) > 65535:
+        raise OptionError(
+            f"--serve cannot be {text!r}",
+            hint="it takes a port, or a host and a port: --serve 5000, --serve 0.0.0.0:5000",
+        )
+    return host, int(number)
+
+
+def open_port(host: str, port: int) -> socket.socket:
+    """Returns a listening socket; port 0 takes a free port. Raises OptionError if that is impossible."""
+    try:
+        family, _, _, _, endpoint = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(endpoint)
+            listener.listen(BACKLOG)
+        except OSError:
+            listener.close()
+            raise
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise OptionError(
+            f"--serve cannot listen on {host}:{port}: {reason}", hint="name another port, or 0 for any that is free"
+        ) from error
+    return listener
+
+
+def write_address(host: str, listener: socket.socket) -> str:
+    """Returns the address of a listening socket, for a browser."""
+    shown_host = f"[{host}]" if ":" in host else host
+    return f"http://{shown_host}:{listener.getsockname()[1]}"
+
+
+# Starts and stops the server: binds the port, answers until a signal comes, finishes pending requests.
+# 1. After SIGTERM, SIGHUP or Ctrl-C it goes on accepting for a moment, so that no waiting connection is lost. 2. Then
+# it closes the port, answers the requests that have begun to arrive, and returns; clients that do not read their
+# answers are given `Limits.answer_seconds`.
+
 
 LAST_CALL = 0.1  # seconds for which connections are still accepted once a signal has come
 LONGEST_HEAD = 256 * 1024  # bytes: the texts of clients that ask by GET stand in it

@@ -19,8 +19,7 @@ from urllib.parse import SplitResult, urlsplit
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from nmt_cli.server.body import BoundedBody, HttpMessage, Receive, explain_limit
-from nmt_cli.server.limits import Limits
+from nmt_cli.server.admission import BoundedBody, HttpMessage, Limits, Receive, explain_limit
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[HttpMessage], Awaitable[None]]

@@ -1,35 +1,200 @@
-"""Shared by all shapes: texts translated, documents translated, languages detected, corrections kept."""
+"""Shared by all shapes: texts and documents translated, languages detected, corrections kept, requests counted."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
+from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.errors import FailedLineError, NmtError
-from nmt_cli.server.admission import Admission
-from nmt_cli.server.batching import USUAL, Batcher, RequestOptions
-from nmt_cli.server.detection import Detected, Detector
-from nmt_cli.server.errors import INTERNAL_ERROR, RequestError
-from nmt_cli.server.glossaries import GlossaryStore
-from nmt_cli.server.limits import DEFAULT_LIMITS, Limits
+from nmt_cli.languages.codes import KnownLanguage, find_code
+from nmt_cli.server.admission import DEFAULT_LIMITS, INTERNAL_ERROR, Admission, Limits, RequestError
+from nmt_cli.server.batching import USUAL, Batcher, ReadingThreads, RequestOptions
 from nmt_cli.server.models import ModelPool, ServedModel
-from nmt_cli.server.request_counts import RequestCounts
-from nmt_cli.server.results import DocumentStore, ResultStore
-from nmt_cli.server.suggestions import SuggestionFile
-from nmt_cli.server.texts import SplitTexts, count_lines
-from nmt_cli.server.threads import ReadingThreads
+from nmt_cli.server.stores import DocumentStore, GlossaryStore, ResultStore, SuggestionFile
 from nmt_cli.text.tags import FORMAL, INFORMAL
 from nmt_cli.text.wrapping import format_count
+from nmt_cli.translation.result import Translation
 
 if TYPE_CHECKING:
-    from nmt_cli.api.documents import FileReport
+    from nmt_cli.api.translator import FileReport
     from nmt_cli.carrying.glossary import Glossary
-    from nmt_cli.translation.result import Translation
+
+
+# Splits a request's text into lines and joins them: line ends, blank lines, margins and letterless text are kept.
+
+
+LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+
+
+class TextLine(NamedTuple):
+    """A line of a text: the part to translate, and its margins."""
+
+    before: str
+    core: str
+    after: str  # with the line end
+    is_translated: bool
+
+    def write(self, translation: str) -> str:
+        return self.before + (translation if self.is_translated else self.core) + self.after
+
+
+def count_lines(texts: Sequence[str]) -> int:
+    """Returns the number of lines of texts, blank ones included, without splitting them."""
+    return sum(1 + text.count("\n") + text.count("\r") - text.count("\r\n") for text in texts)
+
+
+def split_margins(line: str) -> TextLine:
+    """Separates a line from its surrounding blanks; a line without letters is not translated at all."""
+    core = line.strip()
+    start = line.index(core) if core else len(line)
+    has_letters = any(character.isalpha() for character in core)
+    return TextLine(line[:start], core, line[start + len(core) :], has_letters)
+
+
+class SplitTexts(NamedTuple):
+    """The texts of a request as lines."""
+
+    texts: tuple[tuple[TextLine, ...], ...]
+
+    @classmethod
+    def from_texts(cls, texts: Sequence[str]) -> SplitTexts:
+        return cls(tuple(tuple(map(split_margins, LINE.findall(text))) for text in texts))
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines to translate, in order."""
+        return [line.core for text in self.texts for line in text if line.is_translated]
+
+    def join(self, translations: Sequence[Translation]) -> list[str]:
+        """Returns the texts with the translations of their lines."""
+        remaining = iter(translations)
+        return [
+            "".join(line.write(next(remaining).text if line.is_translated else "") for line in text)
+            for text in self.texts
+        ]
+
+    def join_alternatives(
+        self, translations: Sequence[Translation], number: int, find_near: Callable[[str], list[str]]
+    ) -> list[list[str]]:
+        """Returns other translations of each single-line text, without repeats.
+
+        Those of near texts, which people wrote, come first; then those of the model, best first.
+        """
+        remaining = iter(translations)
+        alternatives = []
+        for text in self.texts:
+            parts = [next(remaining) if line.is_translated else None for line in text]
+            only = parts[0] if len(parts) == 1 else None
+            texts = [hypothesis.text for hypothesis in only.hypotheses] if only is not None else []
+            near = find_near(text[0].core) if texts else []
+            others = [other for other in dict.fromkeys([*near, *texts]) if other != texts[0]]
+            alternatives.append([text[0].write(other) for other in others[:number]])
+        return alternatives
+
+
+# Detects which of the served languages a text is written in.
+
+
+CERTAIN = 100.0
+READ = 1_000  # characters that are looked at
+
+
+class Detected(NamedTuple):
+    """The language of a text, with a confidence of 0-100."""
+
+    language: KnownLanguage
+    confidence: float
+
+
+class Detector:
+    """Chooses among the source languages of the models; a single one is always the answer.
+
+    The identifier, if installed, compares them with the target languages too: its confidence falls if a text is in none
+    of the source languages.
+    """
+
+    def __init__(self, pool: ModelPool) -> None:
+        self.pool = pool
+
+    @cached_property
+    def identifier(self) -> Any:
+        """The language identifier, restricted to the served languages; None if it knows fewer than two."""
+        try:
+            from py3langid.langid import MODEL_FILE, LanguageIdentifier
+        except ImportError:
+            return None
+        identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+        codes = {find_code(side.code) for model in self.pool.models for side in (model.source, model.target)}
+        codes &= {label for label, _ in identifier.rank("a")}
+        if len(codes) < 2:
+            return None
+        identifier.set_languages(sorted(codes))
+        return identifier
+
+    async def detect_all(self, texts: Sequence[str]) -> list[Detected]:
+        """Returns the most likely source language of each text.
+
+        Runs in a thread, since loading the identifier takes long.
+        """
+        return await asyncio.to_thread(lambda: [self.detect(text) for text in texts])
+
+    def detect(self, text: str) -> Detected:
+        """Returns the most likely source language of a text."""
+        sources = self.pool.sources
+        if not any(character.isalpha() for character in text) or self.identifier is None:
+            return Detected(sources[0], CERTAIN)
+        ranking = {code: float(share) for code, share in self.identifier.rank(text[:READ])}
+        best = max(sources, key=lambda language: ranking.get(find_code(language.code), 0.0))
+        return Detected(best, round(100 * ranking.get(find_code(best.code), 1.0), 1))
+
+    async def choose_source(self, texts: Sequence[str]) -> str:
+        """Returns the source language code of texts in a single language, by the first with letters."""
+        first = next((text for text in texts if any(character.isalpha() for character in text)), "")
+        if len(self.pool.sources) == 1:
+            return self.pool.sources[0].code
+        (guess,) = await self.detect_all([first])
+        return guess.language.code
+
+
+# Counts the requests that were answered, and how long they took.
+
+
+BOUNDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0)  # seconds
+
+
+class RequestCounts:
+    """The requests that were answered, by path and status, and how long they took; used in one event loop."""
+
+    def __init__(self) -> None:
+        self.answers: Counter[tuple[str, int]] = Counter()
+        self.durations = [0] * (len(BOUNDS) + 1)  # of those up to each bound, and of the rest
+        self.seconds = 0.0
+
+    def add(self, path: str, status: int, seconds: float) -> None:
+        self.answers[path, status] += 1
+        self.durations[bisect_left(BOUNDS, seconds)] += 1
+        self.seconds += seconds
+
+    def write_histogram(self) -> Iterator[tuple[str, float]]:
+        """Yields the number of requests up to each bound, the sum of their seconds, and their number."""
+        totals = list(accumulate(self.durations))
+        for bound, total in zip((*map(str, BOUNDS), "+Inf"), totals, strict=True):
+            yield f'_bucket{{le="{bound}"}}', total
+        yield "_sum", round(self.seconds, 6)
+        yield "_count", totals[-1]
+
+
+# Shared by all shapes: texts translated, documents translated, languages detected, corrections kept.
+
 
 Log = Callable[[str], None]
 DEFAULT, PREFERRED = "default", "prefer_"
@@ -156,7 +321,7 @@ class Service:
         self, model: ServedModel, texts: Sequence[str], kept_tags: frozenset[str], options: RequestOptions = USUAL
     ) -> list[str]:
         """Translates pieces of HTML, keeping tags and entities."""
-        from nmt_cli.api.documents import translate_fragment
+        from nmt_cli.api.translator import translate_fragment
 
         self.check_lines(texts)
         read = partial(translate_fragment, languages=model.card.languages, kept_tags=kept_tags)
@@ -196,7 +361,7 @@ class Service:
         domain: str = "",
     ) -> TranslatedDocument:
         """Translates an uploaded document; its language is detected from its first texts if it is "auto"."""
-        from nmt_cli.api.documents import read_first_texts, translate_file
+        from nmt_cli.api.translator import read_first_texts, translate_file
         from nmt_cli.documents.config import DocumentConfig
         from nmt_cli.translation.known_tags import find_scope
 

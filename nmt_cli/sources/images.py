@@ -19,15 +19,12 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.arrays.batching import PoolShape
-from nmt_cli.arrays.padding import pad_rows
+from nmt_cli.arrays.rows import PoolShape, pad_rows
 from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import require_file
-from nmt_cli.sources.rows import AnyRewrite
-from nmt_cli.sources.source import PictureReader, SourceRow
-from nmt_cli.text.context import SentenceContext
-from nmt_cli.text.tags import TagSet
+from nmt_cli.sources.source import AnyRewrite, PictureReader, SourceRow
+from nmt_cli.text.tags import SentenceContext, TagSet
 
 IMAGE_WEIGHTS = "image.weights.h5"  # weights of the network that reads pictures, in a prepared or a model directory
 

@@ -1,8 +1,4 @@
-"""A text that knows which source character each of its characters came from, through any number of edits.
-
-Statements about an edited text (a word linked by attention, a span taken out) thereby hold for the text that a person
-wrote. Knows nothing of what edits mean.
-"""
+"""Texts that know more than their characters: the source of each character, or which stand between marks."""
 
 from __future__ import annotations
 
@@ -10,6 +6,10 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 from unicodedata import is_normalized, normalize
+
+# A text that knows which source character each of its characters came from, through any number of edits.
+# Statements about an edited text (a word linked by attention, a span taken out) thereby hold for the text that a person
+# wrote. Knows nothing of what edits mean.
 
 
 class Edit(NamedTuple):
@@ -82,3 +82,20 @@ class AlignedText(NamedTuple):
     def find_target(self, start: int, end: int) -> range:
         """Returns the characters that come from the source characters from `start` to `end`."""
         return range(bisect_left(self.origins, start), bisect_left(self.origins, end))
+
+
+# A text of a document that knows which of its characters stand between marks, or in a run of another form.
+
+
+class MarkedText(str):
+    """A text, equal to any other of the same characters; `enclosed` are the ranges between marks, in characters.
+
+    It is a string, so that it goes wherever a text goes: to other processes, in parts and in groups.
+    """
+
+    enclosed: tuple[range, ...]
+
+    def __new__(cls, text: str, enclosed: Iterable[range] = ()) -> MarkedText:
+        marked = super().__new__(cls, text)
+        marked.enclosed = tuple(enclosed)
+        return marked

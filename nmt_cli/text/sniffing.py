@@ -1,8 +1,4 @@
-"""Recognises the format of a file by its first bytes, or by its name if the bytes do not decide.
-
-Unmistakable content (a signature, the root of XML, the shape of a catalogue or of subtitles) overrules the name; all
-other formats are recognised by name only. The rest is plain text or binary data.
-"""
+"""Recognises the format of a file by its first bytes or its name; finds the columns of a table that a user names."""
 
 from __future__ import annotations
 
@@ -10,8 +6,14 @@ import codecs
 import re
 from pathlib import Path
 
-from nmt_cli.errors import OptionError
+from nmt_cli.errors import DataError, OptionError, find_nearest
 from nmt_cli.formats import BINARY, BY_NAME, COMPRESSED, FORMATS, TEXT, FileFormat, find_by_name
+from nmt_cli.text.wrapping import shorten_text
+
+# Recognises the format of a file by its first bytes, or by its name if the bytes do not decide.
+# Unmistakable content (a signature, the root of XML, the shape of a catalogue or of subtitles) overrules the name; all
+# other formats are recognised by name only. The rest is plain text or binary data.
+
 
 HEAD = 1 << 14  # bytes that are looked at
 BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
@@ -157,3 +159,34 @@ def is_western(data: bytes) -> bool:
     letters = re.findall(rb"[\xc0-\xff]+", data)
     in_runs = sum(len(run) for run in letters if len(run) > 1)
     return is_cp1252(data) and 2 * in_runs <= max(2, sum(map(len, letters)))
+
+
+# Columns of a table, named by the user by heading or by number. Knows no file format.
+
+
+LONGEST_NAME = 40  # characters of a heading, as it is shown
+SEPARATOR = re.compile(r'"?sep=(.)"?\s*')  # the first line by which Excel is told the delimiter of a table
+
+
+def find_column(column: str | None, header: list[str] | None, default: int, where: str) -> int:
+    """Returns the 0-based index of a column, given by its name in `header` or by its number, counted from 1.
+
+    Without a `column`, returns `default`. Raises DataError for a name missing from the header; the hint names the
+    nearest one. `where` names the input in the error.
+    """
+    if column is None:
+        return default
+    names = [name.strip() for name in header or ()]
+    if column in names:
+        return names.index(column)
+    if column.isascii() and column.isdigit() and len(column) < 9 and 0 < int(column) < 10_000:
+        return int(column) - 1
+    nearest = find_nearest(column, names)
+    shown = ", ".join(shorten_text(name, LONGEST_NAME) for name in names[:20])
+    known = f"the columns are {shown}" if names else "columns are counted from 1"
+    raise DataError(f"{where}: there is no column {column!r}", hint=f"did you mean {nearest!r}?" if nearest else known)
+
+
+def is_name(column: str | None) -> bool:
+    """Whether a column is given by name, so that the first line must be a header."""
+    return column is not None and not (column.isascii() and column.isdigit())

@@ -1,7 +1,4 @@
-"""Tags: what a network reads in front of a source, and learns to obey: a language, a domain or a register.
-
-Each is one piece of the vocabulary, which no text can spell. Knows no vocabulary and no corpus.
-"""
+"""Tags and context: what a network reads in front of a source: a language, a domain, a register, the line before."""
 
 from __future__ import annotations
 
@@ -12,6 +9,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from nmt_cli.errors import OptionError
+from nmt_cli.text.normalise import is_solid
+
+# Tags: what a network reads in front of a source, and learns to obey: a language, a domain or a register.
+# Each is one piece of the vocabulary, which no text can spell. Knows no vocabulary and no corpus.
+
 
 FORMAL, INFORMAL = "formal", "informal"
 NAME_OF_TAG = r"[^\W\d_][\w-]{0,30}"
@@ -114,3 +116,23 @@ def replace_languages(languages: tuple[str, str], tags: Iterable[Tag]) -> tuple[
     tags = tuple(tags)
     source, target = (find_tag_value(tags, kind) for kind in (TagPurpose.SOURCE, TagPurpose.TARGET))
     return source or languages[0], target or languages[1]
+
+
+# Context: the sentence before, which a network may read in front of a sentence, with its translation.
+# Knows no vocabulary, no corpus and no documents.
+
+
+LONGEST_CONTEXT = 50  # words of a sentence, on either side, that is read as context
+
+
+class SentenceContext(NamedTuple):
+    """The sentence before as a network reads it, and the ids of its translation, which end with the separator."""
+
+    source: str
+    target: tuple[int, ...]
+
+
+def join_sentences(first: str, second: str) -> str:
+    """Returns two sentences as one line."""
+    needs_blank = first and second and not (is_solid(first[-1]) and is_solid(second[0]))
+    return first + (" " if needs_blank else "") + second

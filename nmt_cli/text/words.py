@@ -1,14 +1,18 @@
-"""Finds word boundaries, in scripts with and without spaces. Knows nothing of subwords."""
+"""Finds word boundaries, in scripts with and without spaces; remembers answers about words, which recur."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
+from typing import TypeVar
 
 from nmt_cli.text.characters import END_MARKS, JOINERS, PAUSES, QUOTES, RAISED_DIGITS
 from nmt_cli.text.normalise import find_unspaced, is_unspaced, split_unspaced
+
+# Finds word boundaries, in scripts with and without spaces. Knows nothing of subwords.
+
 
 Link = tuple[int, int]  # a word of a source and one of its translation, from 0
 
@@ -110,3 +114,57 @@ def compile_marked_pattern() -> re.Pattern[str]:
     planes = (range(ord(FIRST_COMBINING_MARK), 0x20000), range(0xE0000, 0xE1000))  # there are none elsewhere
     marks = (chr(code) for plane in planes for code in plane if unicodedata.category(chr(code))[0] == "M")
     return compile_word_pattern(rf"[\w{JOINERS}{''.join(marks)}]")
+
+
+# Remembers answers about words, which recur; knows nothing of the questions.
+# No text fills the memory of a process: answers are bounded in number, and so is the length of what they are about.
+
+
+LONGEST_REMEMBERED = 100  # characters: longer words seldom recur
+
+Value = TypeVar("Value")
+
+
+class WordMemory(dict[str, Value]):
+    """Values by word; forgets all of them once there are `most`."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+
+    def learn(self, word: str, value: Value) -> Value:
+        """Remembers and returns the value of a word."""
+        if len(word) <= LONGEST_REMEMBERED:
+            if len(self) >= self.most:
+                self.clear()
+            self[word] = value
+        return value
+
+
+class AnswersByWord(WordMemory[Value]):
+    """The answers of a function about words."""
+
+    def __init__(self, function: Callable[[str], Value], most: int) -> None:
+        super().__init__(most)
+        self.function = function
+
+    def __missing__(self, word: str) -> Value:
+        return self.learn(word, self.function(word))
+
+
+def remember_by_word(most: int) -> Callable[[Callable[[str], Value]], Callable[[str], Value]]:
+    """Returns a decorator for functions of a word whose last answers, at most `most`, are remembered."""
+    return lambda function: AnswersByWord(function, most).__getitem__
+
+
+class KnownWords(set[str]):
+    """Words for which something holds; forgets all of them once there are `most`."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+
+    def learn(self, words: Iterable[str]) -> None:
+        if len(self) >= self.most:
+            self.clear()
+        self.update(word for word in words if len(word) <= LONGEST_REMEMBERED)

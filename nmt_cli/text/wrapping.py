@@ -1,12 +1,17 @@
-"""Fits text to terminal columns: text width, wrapping at words, counted nouns.
-
-Imports only the standard library, since `nmt --help` needs it.
-"""
+"""Text for a terminal or a notebook: width, wrapping at words, counted nouns, control characters shown."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import IO, cast
+
+from nmt_cli.text.characters import DIRECTION_MARKS
+
+# Fits text to terminal columns: text width, wrapping at words, counted nouns.
+# Imports only the standard library, since `nmt --help` needs it.
+
 
 # Patterns as text: compiled at their first use.
 RUNS = r"( *)([^ ]+)"  # a word with the blanks before it
@@ -74,3 +79,65 @@ def format_count(number: int, noun: str, plural: str = "") -> str:
 def shorten_text(text: str, most: int) -> str:
     """Returns `text`, or its first `most` characters and an ellipsis."""
     return text if len(text) <= most else f"{text[:most]}…"
+
+
+# Makes foreign text safe to print: control characters are shown, not obeyed. Must stay light: errors need it.
+
+
+# All of C0 but tab and line end, DEL, and C1, which some terminals obey too: they would set the title, move the cursor
+# or write to the clipboard.
+CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # as text: compiled at its first use
+# Line ends of Unicode, and marks that turn the direction of what follows, so that a name may be read as another.
+TURNS = rf"[\u2028\u2029{DIRECTION_MARKS}]"
+SURROGATES = "[\ud800-\udfff]"  # as text, too
+
+
+def replace_surrogates(text: str) -> str:
+    """Returns `text` with U+FFFD for each half of a character, which JSON can escape but UTF-8 cannot encode."""
+    return text if text.isascii() else re.sub(SURROGATES, "\ufffd", text)
+
+
+def escape_controls(text: str) -> str:
+    r"""Returns `text` with every control character except tab and line end as its code, such as `\x1b`."""
+    return re.sub(CONTROLS, lambda match: f"\\x{ord(match[0]):02x}", text)
+
+
+def escape_message(text: str) -> str:
+    r"""Returns `text` with marks that turn its direction as their codes, too, such as `\u202e`."""
+    return re.sub(TURNS, lambda match: f"\\u{ord(match[0]):04x}", escape_controls(text))
+
+
+def escape_line(text: str) -> str:
+    """Returns a message as a single line, with line ends escaped too."""
+    return escape_message(text).replace("\n", "\\n")
+
+
+class TerminalOutput:
+    """A stream to a terminal, which shows the control characters of a text and does not obey them."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.stream = stream
+        self.flush, self.isatty = stream.flush, stream.isatty
+
+    def write(self, data: bytes) -> int:
+        lines = data.decode("utf-8", "backslashreplace").replace("\r\n", "\n")
+        return self.stream.write(escape_controls(lines).encode("utf-8", "backslashreplace"))
+
+
+def protect_terminal(stream: IO[bytes]) -> IO[bytes]:
+    """Returns the stream itself, or for a terminal, one that escapes what is written to it."""
+    return cast(IO[bytes], TerminalOutput(stream)) if stream.isatty() else stream
+
+
+# Tables that a notebook shows for a value, by its `_repr_html_`. Every text is escaped.
+
+
+def render_rows(rows: Iterable[Sequence[str]]) -> str:
+    """Returns a table; the first cell of a row is its heading."""
+    from html import escape  # which only a notebook needs
+
+    lines = (
+        f"<tr><th>{escape(heading)}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+        for heading, *cells in rows
+    )
+    return f"<table>{''.join(lines)}</table>"

@@ -18,8 +18,8 @@ from nmt_cli.training.checkpoints.checkpoint import Checkpoints, KeptEpoch
 from nmt_cli.training.checkpoints.progress import Progress
 from nmt_cli.training.data.batches import TrainingBatches
 from nmt_cli.training.deadline import Deadline
-from nmt_cli.training.distributed.cluster import SingleProcess
-from nmt_cli.training.divergence import MAX_ROLLBACKS, Diverged, explain_divergence
+from nmt_cli.training.distributed.strategy import SingleProcess
+from nmt_cli.training.meter import MAX_ROLLBACKS, Diverged, explain_divergence
 from nmt_cli.training.schedule import Schedule
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator

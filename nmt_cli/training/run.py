@@ -17,8 +17,7 @@ import tensorflow as tf
 
 from nmt_cli.errors import TrainingError
 from nmt_cli.training.distributed.process import ProcessRole
-from nmt_cli.training.int8_check import Int8Check
-from nmt_cli.training.publish import publish
+from nmt_cli.training.publish import Int8Check, publish
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.setup.prepare import prepare_run
 from nmt_cli.training.watcher import EpochRecord, SeedResult, Validation

@@ -11,22 +11,18 @@ from itertools import pairwise
 import numpy as np
 import tensorflow as tf
 
-from nmt_cli.arrays.batching import BatchSize, find_batch_edges
+from nmt_cli.arrays.rows import BatchSize, find_batch_edges
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.config import ScoreConfig
-from nmt_cli.evaluation.metrics.bleu import compute_bleu
-from nmt_cli.evaluation.metrics.bleu_tokenizers import choose_for_text
-from nmt_cli.evaluation.metrics.chrf import compute_chrf
+from nmt_cli.evaluation.metrics.sacrebleu_metrics import choose_for_text, compute_bleu, compute_chrf
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.training.data.batches import Batch, make_batch
 from nmt_cli.training.keras_engine import KerasEngine, make_source_spec
-from nmt_cli.training.loss import compute_token_loss
-from nmt_cli.training.step import IDS, Trainer
+from nmt_cli.training.step import IDS, Trainer, compute_token_loss
 from nmt_cli.training.watcher import Validation
-from nmt_cli.translation.by_tags import translate_passages
-from nmt_cli.translation.passages import cut_texts
+from nmt_cli.translation.passages import cut_texts, translate_passages
 from nmt_cli.translation.translator import Translator
 
 GREEDY = SearchConfig(beam_size=1, scored=False)

@@ -7,16 +7,15 @@ from dataclasses import dataclass, field
 
 from nmt_cli.rewriting.rewrite import RewrittenText
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.search.sampling import TextId
-from nmt_cli.text.context import SentenceContext
-from nmt_cli.text.marked import MarkedText
-from nmt_cli.translation.batch_search import CountReporter
+from nmt_cli.search.constraints import TextId
+from nmt_cli.text.aligned import MarkedText
+from nmt_cli.text.tags import SentenceContext
 from nmt_cli.translation.checks.marks import DOUBLE_QUOTE_SET
 from nmt_cli.translation.config import CheckConfig, RepairConfig
 from nmt_cli.translation.result import Translation
+from nmt_cli.translation.search import CountReporter, PieceTranslations
 from nmt_cli.translation.segmentation.line_reader import PieceMemory
 from nmt_cli.translation.segmentation.pieces import Piece
-from nmt_cli.translation.sentence_search import PieceTranslations
 
 
 @dataclass

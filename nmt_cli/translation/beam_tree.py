@@ -7,7 +7,7 @@ from typing import NamedTuple
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.trace import BeamNode
 from nmt_cli.text.normalise import normalise
-from nmt_cli.translation.placement.restoring import replace_placeholders
+from nmt_cli.translation.placement.span_placement import replace_placeholders
 from nmt_cli.translation.segmentation.pieces import make_plain_piece
 from nmt_cli.translation.translator import Translator
 

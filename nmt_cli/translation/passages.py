@@ -1,14 +1,26 @@
-"""Cuts texts into passages, whose lines are read one behind the other, each with the line before and its translation.
-
-A line needs the translation of the line before, so the lines of a passage wait for each other; passages do not, and are
-translated side by side. The line before a passage is translated once more, without context, so that every line but the
-first of a text has one. What a line becomes thus depends on its passage alone. Knows no network and no file format.
-"""
+"""Passages of lines that are read in context, and lines with tags of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from typing import Literal, NamedTuple
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.text.tags import TagSet
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+    from nmt_cli.translation.search import CountReporter
+    from nmt_cli.translation.translator import Translator
+
+
+# Cuts texts into passages, whose lines are read one behind the other, each with the line before and its translation.
+# A line needs the translation of the line before, so the lines of a passage wait for each other; passages do not, and
+# are translated side by side. The line before a passage is translated once more, without context, so that every line
+# but the first of a text has one. What a line becomes thus depends on its passage alone. Knows no network and no file
+# format.
+
 
 PASSAGE = 16  # lines: of fewer, more are translated twice; of more, fewer passages run side by side
 
@@ -76,3 +88,59 @@ def cut_texts(
         for _ in range(size):
             cutter.add(*next(numbered), "" if of_lines is None else next(of_lines))
     return cutter.end_block()
+
+
+# Translates lines that have tags of their own, those of equal tags together, and lines of passages in order.
+
+
+def translate_tagged(
+    translator: Translator,
+    lines: Sequence[str],
+    tags: Sequence[TagSet],
+    config: SearchConfig,
+    progress: CountReporter | None = None,
+    *,
+    chains: Sequence[Sequence[int]] = (),
+    **options: Any,
+) -> list[Translation]:
+    """Returns one translation per line, behind its own `tags`, in order.
+
+    `options` are those of the translator; the lines of each of `chains`, by their index, have equal tags.
+    """
+    if len(set(tags)) <= 1:
+        options |= {"chains": chains} if chains else {}
+        return translator.translate(lines, replace(config, tags=next(iter(tags), ())), progress, **options)
+    translations: dict[int, Translation] = {}
+    for tags_of_group in dict.fromkeys(tags):
+        rows = [row for row, tags_of_row in enumerate(tags) if tags_of_row == tags_of_group]
+        done, positions = len(translations), {row: position for position, row in enumerate(rows)}
+        report = None if progress is None else (lambda more, done=done: progress(done + more))
+        of_group = {**options, "first_line": options.get("first_line", 0) + done}
+        if chains:
+            of_group["chains"] = [[positions[row] for row in chain] for chain in chains if chain[0] in positions]
+        some = [lines[row] for row in rows]
+        translated = translator.translate(some, replace(config, tags=tags_of_group), report, **of_group)
+        translations |= zip(rows, translated, strict=True)
+    return [translations[row] for row in range(len(lines))]
+
+
+def translate_passages(
+    translator: Translator,
+    lines: Sequence[str],
+    tags: Sequence[TagSet],
+    passages: Sequence[TextPassage],
+    config: SearchConfig,
+    progress: CountReporter | None = None,
+    **options: Any,
+) -> list[Translation]:
+    """Returns what `translate_tagged` does, with the lines of `passages` in context; each passage has equal tags."""
+    if not passages:
+        return translate_tagged(translator, lines, tags, config, progress, **options)
+    all_lines, all_tags, chains = list(lines), list(tags or [()] * len(lines)), list[list[int]]()
+    for passage in passages:
+        before = range(len(all_lines), len(all_lines) + len(passage.before))
+        chains.append([*before, *passage.rows])
+        all_lines += passage.before
+        all_tags += [all_tags[passage.rows[0]]] * len(before)
+    report = None if progress is None else (lambda done: progress(min(done, len(lines))))
+    return translate_tagged(translator, all_lines, all_tags, config, report, chains=chains, **options)[: len(lines)]

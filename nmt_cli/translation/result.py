@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from nmt_cli.text.words import Link
-from nmt_cli.text.wrapping import shorten_text
+from nmt_cli.text.wrapping import format_count, shorten_text
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
     from nmt_cli.rewriting.slips import ReadAs
     from nmt_cli.translation.repair.faults import Fault
+
 
 How = Literal["network", "attention", "position", "unchanged"]
 Origin = Literal["network", "memory", "memory_numbers", "memory_part"]  # in part: of some sentences
@@ -184,7 +186,7 @@ class Translation(NamedTuple):
         return self.hypotheses[0].text if self.hypotheses else ""
 
     def _repr_html_(self) -> str:
-        from nmt_cli.text.notebook import render_rows  # which only notebooks need
+        from nmt_cli.text.wrapping import render_rows  # which only notebooks need
 
         rows = [("source", self.source), ("translation", self.text)]
         rows += [("confidence", f"{self.confidence:.2f}")] if self.confidence is not None else []
@@ -240,3 +242,51 @@ def stack_diagonally(blocks: Sequence[FloatArray]) -> FloatArray:
         whole[row : row + block.shape[0], column : column + block.shape[1]] = block
         row, column = row + block.shape[0], column + block.shape[1]
     return whole
+
+
+# Counts the texts with a truncated sentence, for reports. Standard library only.
+
+
+def describe_limits(max_length: int) -> str:
+    """Returns the limits that may have cut a translation short."""
+    return f"--max-length {max_length} or the lower limit for a short source"
+
+
+@dataclass
+class SourceCuts:
+    """Counts the texts in which only the beginning of a sentence was read."""
+
+    thing: str = "line"  # what a text is called
+    count: int = 0  # texts with a truncated sentence
+    texts: int = 0  # texts so far
+    first: int = 0  # the number of the first truncated one, from 1
+    positions: int = 0  # the length of its sentence
+    read: int = 0  # the number of positions of it that were read
+
+    @classmethod
+    def count_cuts(cls, translations: Iterable[Translation]) -> Self:
+        """Counts all these translations."""
+        cuts = cls()
+        for translation in translations:
+            cuts.add(translation)
+        return cuts
+
+    def add(self, translation: Translation) -> None:
+        """Counts the next translation."""
+        self.texts += 1
+        if translation.source_cut_from is None:
+            return
+        if not self.count:
+            self.first, self.positions, self.read = self.texts, translation.source_cut_from, translation.source_read
+        self.count += 1
+
+    @property
+    def summary(self) -> str:
+        """The warning, without a full stop; empty if nothing was truncated."""
+        if not self.count:
+            return ""
+        texts = format_count(self.count, f"{self.thing} has", f"{self.thing}s have")
+        return (
+            f"{texts} a sentence longer than max-source-length {self.read:,}, which was truncated; "
+            f"the first is {self.thing} {self.first:,}, with one of {format_count(self.positions, 'source token')}"
+        )

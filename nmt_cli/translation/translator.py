@@ -9,25 +9,22 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.carrying.numbers.notation import NumberNotation
-from nmt_cli.cores import count_cores
-from nmt_cli.files import require_file
+from nmt_cli.carrying.numbers import NumberNotation
+from nmt_cli.files import count_cores, require_file
 from nmt_cli.rewriting.protocol import ModelText
 from nmt_cli.rewriting.rewrite import Rewriter
-from nmt_cli.runtime.compatibility import require_same_sides
-from nmt_cli.runtime.model_directory import ModelCard, ModelDirectory
+from nmt_cli.runtime.model_directory import ModelCard, ModelDirectory, require_same_sides
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.search.ensemble import Ensemble
+from nmt_cli.search.mixing import Ensemble
 from nmt_cli.search.step_model import StepModel
 from nmt_cli.sources.source import Source
 from nmt_cli.text.tags import TagSet, replace_languages
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerPair
 from nmt_cli.translation.batch import TranslationBatch
-from nmt_cli.translation.batch_search import BatchSearch, CountReporter
 from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig, widen_for_distinct
 from nmt_cli.translation.result import Translation
+from nmt_cli.translation.search import BatchSearch, CountReporter, HypothesisJudge, SentenceSearch
 from nmt_cli.translation.segmentation.line_reader import LineReader, PictureLines
-from nmt_cli.translation.sentence_search import HypothesisJudge, SentenceSearch
 from nmt_cli.translation.stages import run_stages
 
 if TYPE_CHECKING:
@@ -36,8 +33,8 @@ if TYPE_CHECKING:
     from nmt_cli.sources.source import PictureReader
     from nmt_cli.text.profile import CorpusProfile
     from nmt_cli.translation.checks.confidence import ConfidenceModel
-    from nmt_cli.translation.checks.context import CheckContext
-    from nmt_cli.translation.memory.stored_entries import StoredEntries
+    from nmt_cli.translation.checks.words import CheckContext
+    from nmt_cli.translation.memory.lookup import StoredEntries
     from nmt_cli.translation.segmentation.line_reader import PieceMemory
 
 
@@ -228,13 +225,13 @@ class Translator:
         """Returns translated pieces with the content words that they leave out, for a model with a profile."""
         if self.profile is None or self.profile.source is None:
             return list(translations)
-        from nmt_cli.translation.repair.left_out import read_left_out  # training needs none
+        from nmt_cli.translation.repair.second_reading import read_left_out  # training needs none
 
         return read_left_out(translations, self.sentences, self.profile.source, tags)
 
     def check_translations(self, translations: Sequence[Translation], *, repaired: bool = False) -> list[Translation]:
         """Returns the translations with the checks they fail; `repaired` says that faults were already searched for."""
-        from nmt_cli.translation.checks.check import check_translation  # training needs none
+        from nmt_cli.translation.checks.table import check_translation  # training needs none
 
         context, read = self.check_context, self.read_back(translations)
         return [check_translation(translation, context, repaired=repaired) for translation in read]
@@ -252,14 +249,14 @@ class Translator:
     def stored_entries(self) -> StoredEntries | None:
         """What is remembered of entries of a memory that guide the network; None for an ensemble."""
         from nmt_cli.runtime.onnx_engine import OnnxEngine
-        from nmt_cli.translation.memory.stored_entries import StoredEntries  # which few runs need
+        from nmt_cli.translation.memory.lookup import StoredEntries  # which few runs need
 
         return StoredEntries(self.engine) if isinstance(self.engine, OnnxEngine) else None
 
     @cached_property
     def check_context(self) -> CheckContext:
         """The facts that checks use besides the texts."""
-        from nmt_cli.translation.checks.context import CheckContext
+        from nmt_cli.translation.checks.words import CheckContext
 
         return CheckContext(*self.languages, self.reads_text, self.profile, is_rated=self.confidence is not None)
 

@@ -1,8 +1,4 @@
-"""Shows the attention of one translation as a picture (PNG, SVG) or as lines of text.
-
-Takes arrays and strings; must not know models, tokenizers or the terminal.
-Letters: T target tokens, END included, S source tokens, L layers, H heads.
-"""
+"""Draws the attention of a translation: as a heat map, over a picture, or a sheet of all heads."""
 
 from __future__ import annotations
 
@@ -16,14 +12,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nmt_cli.errors import OptionError
 from nmt_cli.text.wrapping import count_columns, format_count, wrap_text
 from nmt_cli.visuals.canvas import FAINT, FONT_SIZE, GRID, INK, check_suffix, create_figure, write_figure
-from nmt_cli.visuals.colours import RAMP
-from nmt_cli.visuals.labels import isolate_text, shorten, split_graphemes
+from nmt_cli.visuals.labels import RAMP, isolate_text, shorten, split_graphemes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from nmt_cli.arrays.types import FloatArray
+
+
+# Shows the attention of one translation as a picture (PNG, SVG) or as lines of text.
+# Takes arrays and strings; must not know models, tokenizers or the terminal. Letters: T target tokens, END included, S
+# source tokens, L layers, H heads.
+
 
 SHADES = ((0.8, "█"), (0.55, "▓"), (0.3, "▒"), (0.1, "░"))  # each from this share of the largest weight on
 BELOW = "·"  # any smaller weight
@@ -276,3 +277,196 @@ def format_legend(top: float) -> str:
     """Returns the meaning of the shades, in per cent of a target token's attention."""
     shades = "   ".join(f"{shade} {100 * least * top:.0f} %" for least, shade in reversed(SHADES))
     return f"attention from   {shades}"
+
+
+# Finds and loads the picture that a source line names. Knows files and arrays, nothing of attention.
+
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif")
+SIDE = 600  # maximum pixels of the longer side, which is plenty for a panel
+
+
+def find_picture(path: Path) -> Any | None:
+    """Returns the pixels (height, width, 3), 0-255, of the picture at `path`, or of one with another suffix.
+
+    Returns None if there is no picture, since features need none.
+    """
+    candidates = [path, *(path.with_suffix(suffix) for suffix in SUFFIXES)]
+    picture = next((file for file in candidates if file.suffix.lower() in SUFFIXES and file.is_file()), None)
+    return None if picture is None else load_pixels(picture)
+
+
+def load_pixels(path: Path) -> Any | None:
+    """Returns the pixels (height, width, 3), 0-255, scaled down to SIDE; None if the file is not a picture."""
+    import numpy as np  # `nmt --help` does not need it
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as image:
+            image.thumbnail((SIDE, SIDE))
+            return np.asarray(image.convert("RGB"))
+    except (OSError, UnidentifiedImageError):
+        return None
+
+
+# Draws the attention of a caption (PNG, SVG): one panel for each word, with its weights as a grid over the picture.
+# Takes arrays and strings; must not know models, tokenizers or the terminal. Letters: T words of the caption, R regions
+# in row-major order.
+
+
+PANELS = 6  # side by side
+GRID_PANEL = 1.5  # inches
+GRID_GAP = 0.35  # inches, for the word
+SHADOW = 0.08  # grey level of the veil: nearly black, so that attended regions are bright whatever their colours
+VEIL = 0.8  # opacity of the veil at a weight of 0
+
+
+def draw_grid(
+    attention: FloatArray, words: Sequence[str], path: Path, *, title: str = "", picture: Any | None = None
+) -> str:
+    """Draws `attention` (T, R), weights 0-1: a panel for each word, with the picture bright in the attended regions.
+
+    `picture` is an array (height, width, 3) for matplotlib; without it the weights are drawn as cells. Returns the
+    characters that no installed font can show. Raises OptionError if the number of words does not match the array, or
+    for another suffix than .png and .svg.
+    """
+    check_suffix(path)
+    if attention.shape[0] != len(words) or not attention.size:
+        raise OptionError(
+            f"attention with shape {tuple(attention.shape)} does not match {format_count(len(words), 'word')}"
+        )
+    return write_figure(
+        path, "".join((*words, title)), lambda: build_grid_figure(attention, words, title, picture), title=title
+    )
+
+
+def build_grid_figure(attention: FloatArray, words: Sequence[str], title: str, picture: Any | None) -> Figure:
+    """Draws one panel for each word, PANELS side by side."""
+    columns = min(PANELS, len(words))
+    rows = math.ceil(len(words) / columns)
+    width, height = columns * (GRID_PANEL + 0.15), rows * (GRID_PANEL + GRID_GAP)
+    figure = create_figure(width, height)
+    top = round_up_weight(float(attention.max()))
+    for index, (word, weights) in enumerate(zip(words, attention, strict=True)):
+        row, column = divmod(index, columns)
+        box = (
+            column * (GRID_PANEL + 0.15) / width,
+            1 - (row + 1) * (GRID_PANEL + GRID_GAP) / height,
+            GRID_PANEL / width,
+            GRID_PANEL / height,
+        )
+        draw_grid_panel(figure.add_axes(box), reshape_to_grid(weights), word, top, picture)
+    if title:
+        size = FONT_SIZE + 1
+        figure.text(0, 1 + 0.12 / height, title, fontsize=size, color=INK, va="bottom", parse_math=False)
+    return figure
+
+
+def reshape_to_grid(weights: FloatArray) -> FloatArray:
+    """Returns the weights (R,) as a square (rows, columns), or as one row if R is not a square number."""
+    side = math.isqrt(len(weights))
+    return weights.reshape(side, side) if side * side == len(weights) else weights.reshape(1, -1)
+
+
+def draw_grid_panel(axes: Axes, weights: FloatArray, word: str, top: float, picture: Any | None) -> None:
+    """Draws the panel of one word. `top` is the weight shown at full brightness, or in the darkest colour."""
+    rows, columns = weights.shape
+    extent = (0.0, float(columns), float(rows), 0.0)
+    if picture is None:
+        axes.imshow(weights, cmap=make_colour_map(), vmin=0, vmax=top, extent=extent, aspect="auto")
+        axes.set_xticks(range(1, columns), minor=True)
+        axes.set_yticks(range(1, rows), minor=True)
+        axes.grid(which="minor", color=GRID, linewidth=0.8)
+    else:
+        axes.imshow(picture, extent=extent, aspect="auto")
+        veil = weights[..., None].repeat(4, axis=2)
+        veil[..., :3], veil[..., 3] = SHADOW, VEIL * (1 - (weights / top).clip(0, 1))
+        axes.imshow(veil, extent=extent, aspect="auto", interpolation="nearest")
+    axes.set_title(word, fontsize=FONT_SIZE, color=INK, pad=4, parse_math=False)
+    axes.tick_params(which="both", length=0, labelleft=False, labelbottom=False)
+    for spine in axes.spines.values():
+        spine.set_color(FAINT)
+        spine.set_linewidth(0.5)
+
+
+# Draws the attention of every layer and head in one sheet (PNG, SVG): layers down, heads across.
+# Takes arrays and strings; must not know models. Letters: L layers, H heads, T target labels, S source labels.
+
+
+LARGEST, SMALLEST = 0.3, 0.13  # inches of a cell
+HEAD_PANEL = 3.2  # inches of a panel's longer side that cells are made to fit
+HEAD_GAP = 0.45  # inches between panels
+
+
+def draw_head_sheet(panel: Panel, path: Path) -> str:
+    """Draws attention (L, H, T, S) to a PNG or SVG file; all panels share one colour scale.
+
+    Returns the characters that no installed font can show. Raises the OptionError of `heatmap.draw_heatmap`.
+    """
+    check_suffix(path)
+    attention, labels, title = panel
+    check_shape(attention[0, 0], labels.down, labels.across)
+    return write_figure(
+        path,
+        "".join(panel.texts),
+        lambda: build_sheet_figure(attention, labels, title),
+        title=" / ".join(filter(None, title)),
+    )
+
+
+def build_sheet_figure(attention: FloatArray, labels: AxisLabels, title: tuple[str, str]) -> Figure:
+    """Draws one panel per head; only the leftmost and topmost panels are labelled with tokens."""
+    layers, heads = attention.shape[:2]
+    cell = min(LARGEST, max(SMALLEST, HEAD_PANEL / max(attention.shape[2:])))
+    size = min(FONT_SIZE, cell * 72 * 0.62)
+    width, height = cell * len(labels.across), cell * len(labels.down)
+    total = heads * width + (heads - 1) * HEAD_GAP, layers * height + (layers - 1) * HEAD_GAP
+    figure = create_figure(*total)
+    top = round_up_weight(float(attention.max()))
+    mesh = None
+    for layer in range(layers):
+        for head in range(heads):
+            left, bottom = head * (width + HEAD_GAP), total[1] - height - layer * (height + HEAD_GAP)
+            axes = figure.add_axes((left / total[0], bottom / total[1], width / total[0], height / total[1]))
+            mesh = axes.pcolormesh(attention[layer, head].T, cmap=make_colour_map(), vmin=0, vmax=top, rasterized=True)
+            style_panel(axes, labels, size, is_left=head == 0, is_top=layer == 0)
+            name = f"layer {layer + 1}, head {head + 1}"
+            axes.set_xlabel(name, loc="left", fontsize=FONT_SIZE - 1, color=FAINT, labelpad=3)
+    add_colour_bar(figure, figure.axes[heads - 1], mesh, longest=2.2)
+    add_sheet_title(figure, title, total)
+    return figure
+
+
+def style_panel(axes: Any, labels: AxisLabels, size: float, *, is_left: bool, is_top: bool) -> None:
+    """Writes the tokens where the panel is at the edge of the sheet, those on top upright."""
+    axes.invert_yaxis()
+    axes.xaxis.tick_top()
+    centres = [[index + 0.5 for index in range(len(tokens))] for tokens in (labels.across, labels.down)]
+    axes.set_xticks(centres[0], labels.across if is_top else [""] * len(labels.across), fontsize=size, rotation=90)
+    axes.set_yticks(centres[1], labels.down if is_left else [""] * len(labels.down), fontsize=size)
+    axes.tick_params(length=0, pad=3, labelcolor=INK)
+    for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+        label.set_parse_math(False)
+    if is_left and is_top:
+        axes.set_ylabel(labels.down_name, loc="top", fontsize=FONT_SIZE - 1, color=FAINT)
+        name = {"xycoords": "axes fraction", "textcoords": "offset points", "ha": "right", "va": "bottom"}
+        axes.annotate(f"{labels.across_name} →", (0, 1), xytext=(-6, 6), fontsize=FONT_SIZE - 1, color=FAINT, **name)
+    for spine in axes.spines.values():
+        spine.set_color(FAINT)
+        spine.set_linewidth(0.5)
+
+
+def add_sheet_title(figure: Figure, title: tuple[str, str], total: tuple[float, float]) -> None:
+    """Writes the sentence and its translation above all labels."""
+    if not any(title):
+        return
+    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
+    box = figure.axes[0].get_tightbbox(renderer)
+    labels = (box or figure.axes[0].bbox).transformed(figure.transFigure.inverted())
+    lines = ["\n".join(textwrap.wrap(text, max(36, int(total[0] / 0.09)))) for text in title]
+    bottom = labels.y1 + 0.15 / total[1]
+    for text, colour in ((lines[1], INK), (lines[0], FAINT)):
+        artist = figure.text(
+            labels.x0, bottom, text, fontsize=FONT_SIZE + 1, color=colour, va="bottom", parse_math=False
+        )
+        bottom = artist.get_window_extent(renderer).transformed(figure.transFigure.inverted()).y1 + 0.07 / total[1]

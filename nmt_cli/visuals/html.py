@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.files import write_text
-from nmt_cli.pages.frame import read_asset, render_document
-from nmt_cli.visuals.colours import DARK_RAMP, RAMP
-from nmt_cli.visuals.words import LabelledAttention
+from nmt_cli.pages import read_asset, render_document
+from nmt_cli.visuals.labels import DARK_RAMP, RAMP, LabelledAttention
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray

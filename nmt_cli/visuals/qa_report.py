@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.files import write_text
-from nmt_cli.pages.frame import read_asset, render_document
+from nmt_cli.pages import read_asset, render_document
 from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 
-from nmt_cli.evaluation.comparison import Cell, SystemComparison
-from nmt_cli.evaluation.comparison_table import describe_letters, describe_spread
+from nmt_cli.evaluation.comparison import Cell, SystemComparison, describe_letters, describe_spread
 from nmt_cli.files import write_text
 from nmt_cli.text.wrapping import format_count
 

@@ -34,7 +34,7 @@ def open_executor(work: Work[WorkItem, WorkAnswer], config: ExecutorConfig) -> I
     it starts.
     """
     if config.ray is not None:
-        from nmt_cli.workers.cluster import RayCluster  # Ray is an extra, and takes a second to load
+        from nmt_cli.workers.pool import RayCluster  # Ray is an extra, and takes a second to load
 
         with RayCluster(work, config.ray) as cluster:
             yield cluster

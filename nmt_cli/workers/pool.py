@@ -1,24 +1,32 @@
-"""Works on blocks in several processes of this machine, with the answers in order.
-
-1. One thread reads blocks and submits them to a pool with one thread per worker.
-2. A thread of the pool takes an idle worker, sends it the block and waits for the answer. If the worker dies, the
-   thread replaces it and sends the block again.
-3. The caller receives the answers in the order of the blocks.
-"""
+"""Executors in several processes of this machine, or on a Ray cluster, with the answers in order."""
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
+import pickle
 import queue
 import signal
 import threading
+import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from multiprocessing.connection import Connection
+from socket import create_connection, gaierror
+from time import monotonic, sleep
 from typing import Any, Generic
 
-from nmt_cli.signals import block_interrupts
+from nmt_cli import ENVIRONMENT
+from nmt_cli.errors import MissingExtraError, NotFoundError, WorkerError, explain_install
+from nmt_cli.files import block_interrupts
 from nmt_cli.workers.work import ATTEMPTS, Work, WorkAnswer, Workers, WorkItem, report_lost, serve_blocks
+
+# Works on blocks in several processes of this machine, with the answers in order.
+# 1. One thread reads blocks and submits them to a pool with one thread per worker. 2. A thread of the pool takes an
+# idle worker, sends it the block and waits for the answer. If the worker dies, the    thread replaces it and sends the
+# block again. 3. The caller receives the answers in the order of the blocks.
+
 
 SPAWN = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
 
@@ -119,3 +127,123 @@ def serve(connection: Connection, work: Work[Any, Any]) -> None:
             connection.send(answer(connection.recv()))
         except (EOFError, ConnectionError):
             return
+
+
+# Works on blocks with Ray, on this machine's cores or on a cluster. The only module that imports Ray.
+# Blocks, answers and the work itself, with the content of its files, travel through Ray; so the machines need not share
+# files, but nmt-cli must be installed on each. A block may name a part of a file: a machine that sees the file reads it
+# there, another gets its content. A block is a task, on one core of any machine. If its process or machine dies, Ray
+# runs the task again elsewhere; its answer is received once, in its place.
+
+
+AUTO = "auto"
+PATIENCE = 120.0  # seconds within which the head of a cluster must listen; Ray itself tries for a quarter of an hour
+STARTED: dict[str, Callable[[Any], Any]] = {}  # in a process of the cluster: the work that it has started, by its key
+
+
+class RayCluster(Workers[WorkItem, WorkAnswer]):
+    """The cluster at `address`; `auto` means a local running cluster, or else a new one on this machine's cores."""
+
+    def __init__(self, work: Work[WorkItem, WorkAnswer], address: str) -> None:
+        self.work = work
+        self.address = address
+
+    def __enter__(self) -> RayCluster[WorkItem, WorkAnswer]:
+        ray = import_ray()
+        packed = self.work.pack()
+        self.was_connected = ray.is_initialized()  # by the program that uses this as a library
+        if not self.was_connected:
+            connect_ray(ray, self.address)
+        key, task = uuid.uuid4().hex, ray.remote(num_cpus=1, max_retries=ATTEMPTS - 1)(answer_block)
+        self.answer_remotely = partial(task.remote, key, [ray.put(packed)])
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        del self.answer_remotely
+        if not self.was_connected:
+            import_ray().shutdown()
+
+    def count_workers(self) -> int:
+        return max(1, int(import_ray().cluster_resources().get("CPU", 1)))
+
+    def submit_block(self, block: WorkItem) -> Callable[[], WorkAnswer]:
+        return partial(receive_answer, block, self.answer_remotely(block))
+
+
+def answer_block(key: str, packed: list[Any], block: Any) -> bytes:
+    """Runs on the machines of the cluster: answers a block, or returns the exception it raised; pickled.
+
+    `packed` refers to the work, which each process starts once. Raised here, an exception would reach the user as one
+    of Ray's; not pickled, arrays would take room in its object store as long as they live.
+    """
+    if key not in STARTED:
+        import ray
+
+        STARTED.clear()
+        STARTED[key] = serve_blocks(ray.get(packed[0]))
+    return pickle.dumps(STARTED[key](block))
+
+
+def receive_answer(block: Any, reference: Any) -> Any:
+    """Waits for an answer and returns it. Raises what the work raised, and WorkerError if Ray fails."""
+    import ray
+
+    try:
+        answer = pickle.loads(ray.get(reference))
+    except (ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError) as error:
+        raise report_lost(block) from error
+    except ray.exceptions.RayError as error:
+        raise WorkerError(
+            f"Ray failed: {find_last_line(error)}",
+            hint="each machine of the cluster needs nmt-cli and enough free memory",
+        ) from error
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
+
+
+def import_ray() -> Any:
+    """Returns the module, which prints nothing. Raises MissingExtraError if Ray is not installed."""
+    try:
+        import ray
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("--ray needs Ray, which is not installed", hint=explain_install("ray")) from error
+    logging.getLogger("ray").setLevel(logging.CRITICAL)  # errors are reported once, as ours
+    return ray
+
+
+def connect_ray(ray: Any, address: str) -> None:
+    """Connects to the cluster, or starts one without a dashboard; prints nothing. Raises NotFoundError."""
+    try:
+        await_head(address)
+        ray.init(
+            None if address == AUTO else address,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            runtime_env={"env_vars": ENVIRONMENT},
+        )
+    except (OSError, ValueError, RuntimeError) as error:
+        raise NotFoundError(
+            f"--ray {address}: {' '.join(str(error).split())}",
+            hint="start a cluster with `ray start --head`, or use --ray auto",
+        ) from error
+
+
+def await_head(address: str) -> None:
+    """Waits until the head of a cluster listens, which may still be starting. Raises OSError after PATIENCE."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    deadline = monotonic() + PATIENCE
+    while port.isdecimal():  # not "auto", nor what Ray refuses
+        try:
+            create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
+            return
+        except OSError as error:
+            if isinstance(error, gaierror) or monotonic() > deadline:
+                raise
+        sleep(0.5)
+
+
+def find_last_line(error: Exception) -> str:
+    """Returns the last line of an error's message, where Ray names the cause."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[-1].strip()

@@ -10,8 +10,7 @@ from threading import Thread
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from nmt_cli.errors import WorkerError
-from nmt_cli.text.line_parts import MissingPartError
-from nmt_cli.text.stream import StreamEnd
+from nmt_cli.text.streams import MissingPartError, StreamEnd
 
 WorkItem = TypeVar("WorkItem")
 WorkAnswer = TypeVar("WorkAnswer")

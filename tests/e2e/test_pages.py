@@ -13,12 +13,11 @@ import pytest
 
 from nmt_cli.evaluation.analysis.profile import build_profile
 from nmt_cli.evaluation.comparison import compare_systems
-from nmt_cli.evaluation.metrics.material import Material
+from nmt_cli.evaluation.metrics.score import Material
 from nmt_cli.evaluation.report import score_material
-from nmt_cli.visuals.comparison_page import write_comparison
 from nmt_cli.visuals.html import PageSentence, write_page
-from nmt_cli.visuals.page import write_report
-from nmt_cli.visuals.words import LabelledAttention
+from nmt_cli.visuals.labels import LabelledAttention
+from nmt_cli.visuals.page import write_comparison, write_report
 
 SCRIPT = "<script>document.title='broken'</script>"
 DIAGONAL = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.0, 0.1, 0.9], [0.3, 0.3, 0.4]])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from nmt_cli.server.service import Service
-from nmt_cli.server.suggestions import SuggestionFile
+from nmt_cli.server.stores import SuggestionFile
 from nmt_cli.translation.result import FailedCheck, Translation
 from support.served import make_pool, serve_on_port
 from support.translations import louder

@@ -22,8 +22,8 @@ import pytest
 
 from nmt_cli.runtime.installed_models import list_bundled_models
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.search.result import SearchResult
-from nmt_cli.search.sampling import TextId
+from nmt_cli.search.constraints import TextId
+from nmt_cli.search.step_model import SearchResult
 from nmt_cli.sources.source import SourceRow
 from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.result import Translation

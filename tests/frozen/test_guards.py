@@ -13,11 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.carrying.kind import Attempt, Context, DoubtfulKind, Kind, LostKind
 from nmt_cli.carrying.kinds import KINDS, find_spans
-from nmt_cli.carrying.spans import Span
-from nmt_cli.rewriting.gender_forms import INNER_MARKS, find_gender_marks
-from nmt_cli.translation.segmentation.frames import frame_segment
+from nmt_cli.carrying.spans import Attempt, Context, DoubtfulKind, Kind, LostKind, Span
+from nmt_cli.rewriting.spelling import INNER_MARKS, find_gender_marks
+from nmt_cli.translation.segmentation.dividers import frame_segment
 from nmt_cli.translation.segmentation.segments import SegmentedLine, cut, is_plain, is_short_sentence, split_to_fit
 
 HERE = Path(__file__).parent

@@ -17,7 +17,7 @@ from nmt_cli.rewriting.rewrite import Rewriter
 from nmt_cli.rewriting.slips import Slips
 from nmt_cli.runtime.installed_models import list_bundled_models
 from nmt_cli.text.profile import CorpusProfile
-from nmt_cli.text.profiling.building import build_profile
+from nmt_cli.text.profile_building import build_profile
 from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.translator import Translator

@@ -22,18 +22,17 @@ from pathlib import Path
 
 import numpy as np
 
-from nmt_cli.api.documents import translate_file
-from nmt_cli.arrays.special_ids import END
+from nmt_cli.api.translator import translate_file
+from nmt_cli.arrays.types import END
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.search.sampling import TextId
+from nmt_cli.search.constraints import TextId
 from nmt_cli.sources.source import SourceRow
-from nmt_cli.text.context import SentenceContext
-from nmt_cli.translation.batch_search import CountReporter
+from nmt_cli.text.tags import SentenceContext
 from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.result import Hypothesis, Translation
-from nmt_cli.translation.sentence_search import SentenceSearch
+from nmt_cli.translation.search import CountReporter, SentenceSearch
 from nmt_cli.translation.translator import Translator
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

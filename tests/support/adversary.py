@@ -10,7 +10,7 @@ import numpy as np
 from nmt_cli.arrays.types import FloatArray, IntArray
 from nmt_cli.search.step_model import Step
 from nmt_cli.sources.source import TextSource
-from nmt_cli.text.tokenizer_settings import TokenizerKind
+from nmt_cli.text.symbols import TokenizerKind
 from nmt_cli.translation.translator import Translator
 from support.tokenizers import syllable_tokenizer
 

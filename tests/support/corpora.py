@@ -12,7 +12,7 @@ from nmt_cli.corpus.formats.reader import Row
 from nmt_cli.corpus.manifest import Finding
 from nmt_cli.corpus.pairs import Pairs
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.corpus.steps.examine import Chunk, add_chunk, examine
+from nmt_cli.corpus.steps.reading import Chunk, add_chunk, examine
 from nmt_cli.corpus.steps.run_checks import run_checks
 from nmt_cli.text.tags import parse_tag_list
 

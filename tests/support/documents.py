@@ -16,7 +16,7 @@ from nmt_cli.documents import open_document
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import Document, DocumentSource
 from nmt_cli.text.normalise import drop_invisible
-from nmt_cli.translation.placement.tracing import find_word_ranges
+from nmt_cli.translation.placement.alignment import find_word_ranges
 from nmt_cli.translation.result import Hypothesis, Translation, WordLinks
 from support.translations import Rule
 

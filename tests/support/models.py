@@ -10,8 +10,7 @@ from shutil import copyfile
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.model.config import Architecture, ModelConfig
-from nmt_cli.model.vocabularies import Vocabularies
+from nmt_cli.model.config import Architecture, ModelConfig, Vocabularies
 
 SYLLABLES = ["ba", "de", "gi", "ko", "lu", "ma", "ne", "po"]
 KINDS: list[dict[str, object]] = [  # networks of every kind, by their settings
@@ -87,10 +86,10 @@ def export_untrained(corpus: PreparedCorpus, directory: Path, *, precision: str 
 
     from nmt_cli.model.seq2seq import Seq2Seq
     from nmt_cli.runtime.model_directory import FORMAT, ModelCard, name_graphs, publish_directory, write_card
-    from nmt_cli.runtime.sessions import optimise
+    from nmt_cli.runtime.onnx_engine import optimise
     from nmt_cli.text.profile import PROFILE_NAME
     from nmt_cli.training.export.export import export
-    from nmt_cli.training.int8_check import quantise
+    from nmt_cli.training.publish import quantise
 
     keras.utils.set_random_seed(4)
     size = corpus.source_tokenizer.vocabulary_size

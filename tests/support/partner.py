@@ -48,7 +48,7 @@ def main(corpus: Path, directory: Path, resume: bool, steps: int, kind: str) -> 
     request = TrainingRequest(PreparedCorpus.load(corpus), directory, SMALL, CONFIG, watcher, role, resume)
     if kind == "synthetic":
         from nmt_cli.training.synthetic import run
-        from nmt_cli.training.synthetic.final_stage import assist_with_synthetic
+        from nmt_cli.training.synthetic.run import assist_with_synthetic
         from nmt_cli.training.synthetic.selection import Selection
 
         # What a network that has learned nothing writes would all be dropped.

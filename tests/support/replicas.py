@@ -11,9 +11,8 @@ from pathlib import Path
 import keras
 import numpy as np
 
-from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.model.vocabularies import Vocabularies
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.batches import Batch
 from nmt_cli.training.schedule import Schedule

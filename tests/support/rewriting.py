@@ -7,7 +7,7 @@ from typing import Any
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext
 from nmt_cli.text.aligned import AlignedText
 from nmt_cli.text.profile import CorpusProfile
-from nmt_cli.text.profiling.building import build_profile
+from nmt_cli.text.profile_building import build_profile
 
 
 def model_text(pairs: list[tuple[str, str]], languages: tuple[str, str] = ("en", "de")) -> ModelText:

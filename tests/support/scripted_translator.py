@@ -8,16 +8,14 @@ from math import inf
 import numpy as np
 
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.search.sampling import TextId
+from nmt_cli.search.constraints import TextId
 from nmt_cli.sources.source import TextSource
+from nmt_cli.text.symbols import TokenizerSettings
 from nmt_cli.text.tags import TagSet
-from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.text.tokenizer_settings import TokenizerSettings
-from nmt_cli.text.tokenizer_training import train_tokenizer
-from nmt_cli.translation.batch_search import CountReporter
+from nmt_cli.text.tokenizer import Tokenizer, train_tokenizer
 from nmt_cli.translation.config import RepairConfig
 from nmt_cli.translation.result import Hypothesis, Translation
-from nmt_cli.translation.sentence_search import PieceTranslations, SentenceSearch
+from nmt_cli.translation.search import CountReporter, PieceTranslations, SentenceSearch
 from nmt_cli.translation.translator import Translator
 from support.adversary import Adversary
 

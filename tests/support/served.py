@@ -13,14 +13,12 @@ from typing import Any
 
 import httpx
 
-from nmt_cli.api.addresses import open_port
 from nmt_cli.api.translator import LoadedTranslator
 from nmt_cli.languages.codes import find_language
-from nmt_cli.server.app import make_application
+from nmt_cli.server.admission import Limits
 from nmt_cli.server.batching import Batcher
-from nmt_cli.server.limits import Limits
 from nmt_cli.server.models import ModelPool, ServedModel
-from nmt_cli.server.run import PatientServer, make_server
+from nmt_cli.server.run import PatientServer, make_application, make_server, open_port
 from nmt_cli.server.security import Rules
 from nmt_cli.server.service import Service
 from support.fakes import FakeTranslator, fake_loaded, make_card

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.sides import ReferencedSource, SentencePair
+from nmt_cli.corpus.manifest import ReferencedSource, SentencePair
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation import forced
 from nmt_cli.translation.translator import Translator

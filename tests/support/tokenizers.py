@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.text.tokenizer_settings import TokenizerKind, TokenizerSettings
-from nmt_cli.text.tokenizer_training import train_tokenizer
+from nmt_cli.text.symbols import TokenizerKind, TokenizerSettings
+from nmt_cli.text.tokenizer import Tokenizer, train_tokenizer
 from support import models
 from support.corpora import toy_pairs
 

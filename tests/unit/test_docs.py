@@ -15,8 +15,7 @@ from typing import get_args
 import pytest
 
 from nmt_cli.cli.app import NmtCommands, load_command
-from nmt_cli.cli.parsing.configuration import map_settings
-from nmt_cli.cli.parsing.spelling import is_setting
+from nmt_cli.cli.parsing.configuration import is_setting, map_settings
 from nmt_cli.translation.checks.table import CHECKS, RULES_PAGE
 from nmt_cli.translation.result import CheckKind
 from support.scripts import load_script

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fuzz_server import ENDPOINTS
 from starlette.routing import Match
 
-from nmt_cli.server.app import list_routes
+from nmt_cli.server.run import list_routes
 from nmt_cli.server.service import Service
 from support.served import make_pool
 

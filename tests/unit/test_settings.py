@@ -7,10 +7,9 @@ import pytest
 
 from nmt_cli.cli.app import NmtCommands, load_command
 from nmt_cli.errors import OptionError
-from nmt_cli.model.config import ModelConfig
-from nmt_cli.model.vocabularies import Vocabularies
+from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.settings import Settings, check_value, setting
-from nmt_cli.text.tokenizer_settings import TokenizerSettings
+from nmt_cli.text.symbols import TokenizerSettings
 
 WITHOUT_DEFAULTS = (ModelConfig, Vocabularies, TokenizerSettings)  # an abstract class, and entries of a card
 

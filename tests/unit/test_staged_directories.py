@@ -14,8 +14,7 @@ import pytest
 
 from nmt_cli import files
 from nmt_cli.errors import OutputError
-from nmt_cli.files import stage_directory
-from nmt_cli.locks import take_lock
+from nmt_cli.files import stage_directory, take_lock
 
 
 def test_a_staged_directory_replaces_the_old_one_whole_and_only_if_told(tmp_path: Path) -> None:

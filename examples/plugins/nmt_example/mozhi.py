@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nmt_cli.server.calls import Call
-from nmt_cli.server.paths import GET, ServedPath
+from nmt_cli.server.calls import GET, Call, ServedPath
 
 
 async def translate(call: Call) -> Any:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from nmt_cli.documents.cues.lines import LineCueDocument
-from nmt_cli.documents.marks.spelling import TextSyntax
+from nmt_cli.documents.cues import LineCueDocument
+from nmt_cli.documents.marks import TextSyntax
 from nmt_cli.formats import FileFormat
 
 TIME = r"\d+:\d\d:\d\d\.\d{3}"

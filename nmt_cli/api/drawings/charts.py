@@ -15,7 +15,7 @@ from nmt_cli.api.progress import count_stage
 from nmt_cli.api.startup import find_cache
 from nmt_cli.errors import OptionError
 from nmt_cli.files import write_text
-from nmt_cli.pages.frame import render_document
+from nmt_cli.pages import render_document
 from nmt_cli.text.tags import parse_tag_name
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.visuals.canvas import PAGES
@@ -98,11 +98,9 @@ def draw_search(request: DrawingRequest, drawing: Drawing) -> None:
 
 def draw_model_network(request: DrawingRequest, drawing: Drawing) -> None:
     """Draws the network of a model: its layers, widths and weights, and where attention joins."""
-    from nmt_cli.model.config import ModelConfig
-    from nmt_cli.model.vocabularies import Vocabularies
+    from nmt_cli.model.config import ModelConfig, Vocabularies
     from nmt_cli.runtime.model_directory import CARD, WEIGHTS, read_card, report_damage
-    from nmt_cli.visuals.network import draw_network, format_network
-    from nmt_cli.visuals.network_blocks import describe_blocks
+    from nmt_cli.visuals.network import describe_blocks, draw_network, format_network
 
     check_outputs(request.outputs)
     model = request.model

@@ -1,4 +1,4 @@
-"""Commands to type: as originally typed, with more options, or recalled from a prepared corpus's manifest."""
+"""Commands to type: as originally typed, with more options, or recalled from what is stored."""
 
 from __future__ import annotations
 
@@ -8,13 +8,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.api.options.command_options import spell_setting
+from nmt_cli.api.options.options import spell_setting
+from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.corpus.config import FILE_OPTIONS, SPLIT_OPTIONS, PrepareConfig, is_size
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.settings import name_option, option_fields
+from nmt_cli.settings import Settings, name_option, option_fields
+from nmt_cli.training.config import FIRST_RUN, TrainConfig
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.manifest import Manifest
+    from nmt_cli.training.synthetic.stages import StageOptions
+
+
+# Commands to type: as originally typed, with more options, or recalled from a prepared corpus's manifest.
+
 
 TypedOption = tuple[str, ...]  # a flag and its value, if it takes one; or `--set` and an assignment
 NETWORK = tuple(name_option(field) for field in option_fields(ModelConfig) if field.name != "dropout")
@@ -118,3 +125,48 @@ def list_places(data: Path, model: Path = Path("model")) -> list[TypedOption]:
 def describe_train(data: Path, model: Path, *options: TypedOption) -> CommandLine:
     """Returns the command that trains on a corpus, with these options."""
     return CommandLine("train", (), (*list_places(data, model), *options))
+
+
+# The options of a training continued by `--resume`, which need not be given again.
+# Loads neither TensorFlow nor Keras, since the command line asks before it waits for them.
+
+
+def find_saved_options(
+    values: Mapping[str, Any], explicit: ExplicitOptions
+) -> Mapping[type[Settings], Mapping[str, Any]]:
+    """Returns the options of the checkpoint that --resume continues from; empty without --resume or a checkpoint.
+
+    `values` holds all options. Raises OptionError for an explicit option that differs but cannot change.
+    """
+    if not values["resume"] or values["force"]:
+        return {}
+    from nmt_cli.training.checkpoints.resume import read_saved_options, select_saved
+
+    directory, names = locate_first_run(values["model"], values["runs"]), {*explicit.typed, *explicit.filed}
+    stages = find_options_of_stages(values["model"], values["runs"])
+    if stages is not None:
+        return select_saved(directory, stages.saved, values, names)
+    return read_saved_options(directory, values, names)
+
+
+def select_explicit(
+    explicit: ExplicitOptions, model: Path, *, resume: bool, force: bool, runs: int
+) -> frozenset[str] | None:
+    """Returns the names of the options set by the user; None if a checkpoint has all, leaving nothing to choose."""
+    names = explicit.select_fields(ModelConfig) | explicit.select_fields(TrainConfig)
+    stages = find_options_of_stages(model, runs) if resume and not force else None
+    if stages is not None:
+        return None if stages.explicit is None else stages.explicit | names
+    saved = find_saved_options({"resume": resume, "force": force, "runs": runs, "model": model}, explicit)
+    return None if saved else names
+
+
+def find_options_of_stages(model: Path, runs: int) -> StageOptions | None:
+    """Returns the original options of a training with synthetic pairs, if --resume takes its options from them."""
+    from nmt_cli.training.synthetic.stages import find_stage_options
+
+    return find_stage_options(locate_first_run(model, runs), several_runs=runs > 1)
+
+
+def locate_first_run(model: Path, runs: int) -> Path:
+    return model / FIRST_RUN if runs > 1 else model

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from json import dumps
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.documents.text import flatten_breaks
+from nmt_cli.documents.document import flatten_breaks
 from nmt_cli.settings import Settings, setting
 from nmt_cli.text.words import Link
 
@@ -51,7 +51,7 @@ class LayoutConfig(Settings, panel="Output"):
             columns.append(f"{translation.confidence:.4f}" if is_best and translation.confidence is not None else "")
         columns.append(flatten_breaks(translation.text if is_best else hypothesis.text))
         if self.alignments:
-            from nmt_cli.translation.placement.word_alignment import find_links  # which few runs need
+            from nmt_cli.translation.placement.alignment import find_links  # which few runs need
 
             columns.append(format_links(find_links(translation, hypothesis)))
         return "\t".join(columns)
@@ -81,7 +81,7 @@ def map_translation(translation: Translation, n_best: int) -> dict[str, Any]:
 
 
 def map_hypothesis(translation: Translation, hypothesis: Hypothesis) -> dict[str, Any]:
-    from nmt_cli.translation.placement.word_alignment import find_links
+    from nmt_cli.translation.placement.alignment import find_links
 
     return {
         "text": hypothesis.text,

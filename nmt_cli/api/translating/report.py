@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from nmt_cli.api.translating.file_summary import FileSummaries
-from nmt_cli.api.translating.first_words import FirstWords
+from nmt_cli.api.translating.outputs import FileSummaries
 from nmt_cli.documents.document import Document, TornText
 from nmt_cli.errors import CheckError, FailedLineError
 from nmt_cli.jobs.job import TranslationExecutor
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.translation.truncation import SourceCuts, describe_limits
+from nmt_cli.translation.result import SourceCuts, describe_limits
 
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
@@ -25,6 +24,32 @@ if TYPE_CHECKING:
     from nmt_cli.translation.repair.faults import Fault
     from nmt_cli.translation.result import CheckKind, Placed, Translation
     from nmt_cli.visuals.qa_report import QaReport
+
+
+# Words for a message: the first few of them, and how many there are, in memory that does not grow with them.
+
+
+WORDS_SHOWN = 5
+
+
+@dataclass
+class FirstWords:
+    """A number of words, and as many of the distinct ones as are shown, and one more."""
+
+    total: int = 0
+    first: dict[str, None] = field(default_factory=dict)
+
+    def add(self, words: Iterable[str]) -> None:
+        for word in words:
+            self.total += 1
+            if len(self.first) <= WORDS_SHOWN:
+                self.first[word] = None
+
+    @property
+    def shown(self) -> str:
+        """The first words, joined by commas."""
+        return ", ".join(list(self.first)[:WORDS_SHOWN]) + (" ..." if len(self.first) > WORDS_SHOWN else "")
+
 
 LINES_MOST = 6  # of all remarks about a run
 LINES_SHOWN = 5  # numbers of the lines that fail a check
@@ -266,7 +291,7 @@ class TranslationReport:
                 words = count_things(count.total, "word")
                 yield Remark(f"{words} never seen in training, and {remark}: {count.shown}", f"{words} {remark}")
         if self.unseen_characters:
-            from nmt_cli.rewriting.lookalikes import name_character  # which few runs need
+            from nmt_cli.rewriting.characters import name_character  # which few runs need
 
             shown = " ".join(map(name_character, sorted(self.unseen_characters)[:CHARACTERS_SHOWN]))
             rest = len(self.unseen_characters) - CHARACTERS_SHOWN

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.api.open_model import open_translator
-from nmt_cli.api.options.explicit import ExplicitOptions
+from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.api.translating.line_layout import LayoutConfig
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.errors import OptionError

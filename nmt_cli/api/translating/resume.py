@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli import __version__
-from nmt_cli.api.translating.console import Console
-from nmt_cli.api.translating.input_folders import InputFile
-from nmt_cli.api.translating.output_files import OutputFiles
+from nmt_cli.api.translating.inputs import Console, InputFile
+from nmt_cli.api.translating.outputs import OutputFiles
 from nmt_cli.api.translating.request import TranslationRequest
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import hash_file
@@ -84,7 +83,7 @@ class ResumableJob:
             with open_executor(job, processes) as executor:
                 yield executor
             return
-        from nmt_cli.jobs.resuming import JournalledExecutor, JournalledJob  # as above
+        from nmt_cli.jobs.journal import JournalledExecutor, JournalledJob  # as above
 
         with open_executor(JournalledJob(job), processes) as workers:
             yield JournalledExecutor(workers, self.journal, self.resumes)

@@ -14,12 +14,17 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.api.options.refusals import OF_MODEL, refuse_combinations
 from nmt_cli.api.startup import silence_ray
-from nmt_cli.api.translating.console import Console
-from nmt_cli.api.translating.file_summary import FileSummaries
-from nmt_cli.api.translating.input_files import ArrivingDocument, DocumentOpener, check_files
-from nmt_cli.api.translating.input_folders import InputFile, list_files, require_folder_for_output
+from nmt_cli.api.translating.inputs import (
+    ArrivingDocument,
+    Console,
+    DocumentOpener,
+    InputFile,
+    check_files,
+    list_files,
+    require_folder_for_output,
+)
 from nmt_cli.api.translating.line_layout import LayoutConfig
-from nmt_cli.api.translating.output_files import BatchUnits, OutputFiles, name_outputs, track_locations
+from nmt_cli.api.translating.outputs import BatchUnits, FileSummaries, OutputFiles, name_outputs, track_locations
 from nmt_cli.api.translating.report import TranslationReport, open_qa_report
 from nmt_cli.api.translating.request import LineWriter, TranslationRequest
 from nmt_cli.api.translating.resume import ResumableJob
@@ -27,12 +32,10 @@ from nmt_cli.documents import SHEETS, TABLES, UNMARKED
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import OptionError
 from nmt_cli.formats import BY_NAME, TEXT
-from nmt_cli.jobs.job import split_pair
-from nmt_cli.jobs.pipeline import translate_units
-from nmt_cli.text.line_parts import PartTexts
-from nmt_cli.text.stream import batch_arriving, batch_blocks
+from nmt_cli.jobs.job import split_pair, translate_units
+from nmt_cli.text.streams import PartTexts, batch_arriving, batch_blocks
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.translation.truncation import SourceCuts
+from nmt_cli.translation.result import SourceCuts
 from nmt_cli.visuals.report_path import SUFFIXES_OF_CHECKS, check_report_path
 
 if TYPE_CHECKING:
@@ -151,7 +154,7 @@ def open_memory(
     names = request.memories.tm
     if not names:
         return None
-    from nmt_cli.api.memory import load_memory  # readers of many formats, which few runs need
+    from nmt_cli.api.open_model import load_memory  # readers of many formats, which few runs need
 
     memory = load_memory(names, card.languages, links_words=writer.layout != LayoutConfig()).follow_tags(tags)
     console.say_detail(f"{', '.join(names)}: {format_count(len(memory), 'text')} with a translation")

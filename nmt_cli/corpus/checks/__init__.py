@@ -6,13 +6,25 @@ To add a check, write a class in a file here and an entry below.
 from __future__ import annotations
 
 from nmt_cli.corpus.checks.check import Check, PairCheck, TextCheck
-from nmt_cli.corpus.checks.languages import Language, Swapped, WrongLanguage
-from nmt_cli.corpus.checks.lengths import Ratio, TooLong
-from nmt_cli.corpus.checks.repeats import Duplicate, DuplicateForm, HeldOut, ManyTargets
-from nmt_cli.corpus.checks.scripts import Script
+from nmt_cli.corpus.checks.languages import Language, Script, Swapped, WrongLanguage
 from nmt_cli.corpus.checks.shifted import Shifted
-from nmt_cli.corpus.checks.single import Empty, Identical, IdenticalShort, LostCharacters, Numbers, Unfinished
-from nmt_cli.corpus.checks.texts import Control, Markup, Mojibake
+from nmt_cli.corpus.checks.texts import (
+    Control,
+    Duplicate,
+    DuplicateForm,
+    Empty,
+    HeldOut,
+    Identical,
+    IdenticalShort,
+    LostCharacters,
+    ManyTargets,
+    Markup,
+    Mojibake,
+    Numbers,
+    Ratio,
+    TooLong,
+    Unfinished,
+)
 from nmt_cli.errors import OptionError
 from nmt_cli.settings import reject_unknown
 

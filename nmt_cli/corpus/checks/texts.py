@@ -1,13 +1,34 @@
-"""Checks that mend a text: wrongly decoded characters, control characters, HTML."""
+"""Checks that each pair passes by itself: mended texts, empty or identical sides, lengths, repetition."""
 
 from __future__ import annotations
 
 import html
 import re
+import unicodedata
 
-from nmt_cli.corpus.checks.check import TextCheck
-from nmt_cli.text.characters import QUOTES
-from nmt_cli.text.normalise import drop_invisible
+import numpy as np
+from numpy.typing import NDArray
+
+from nmt_cli.arrays.scratch import (
+    AnyKeys,
+    ValueCounts,
+    count_values,
+    find_equal_rows,
+    find_members,
+    iterate_blocks,
+    judge_blocks,
+    mark_repeated,
+)
+from nmt_cli.arrays.types import BoolArray
+from nmt_cli.corpus.checks.check import CheckResult, CorpusCheck, PairCheck, TextCheck
+from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.pairs import PairFacts, Pairs
+from nmt_cli.text.characters import QUOTES, THIN_BLANKS
+from nmt_cli.text.normalise import count_words, drop_invisible
+from nmt_cli.text.wrapping import format_count
+
+# Checks that mend a text: wrongly decoded characters, control characters, HTML.
+
 
 # UTF-8 decoded as cp1252: a letter from "Â" to "ô", then one to three characters of the upper half. A single group
 # counts only if correct text does not contain it: "ß“" and "à »" can be German and French.
@@ -87,3 +108,263 @@ class Control(TextCheck):
 
     def mend_text(self, text: str) -> str:
         return drop_invisible(text)
+
+
+# Checks of a single pair: an empty side, lost characters, identical sides, numbers that disagree.
+
+
+SHORT_WORDS = 3  # words; the sides of such a pair may well be the same: a name, "OK", "Taxi!"
+NUMBER = re.compile(rf"(?<!\d)\d{{1,3}}(?:[.,{THIN_BLANKS}' ]\d{{3}})+(?!\d)|\d+")
+DIGIT = re.compile(r"\d")
+
+
+class Empty(PairCheck):
+    name = "empty"
+    problem = "an empty side"
+    covers_every_role = True
+
+    def has_problem(self, source: str, target: str) -> bool:
+        return not source or not target
+
+
+class LostCharacters(PairCheck):
+    name = "damaged"
+    problem = "lost characters (U+FFFD)"
+
+    def has_problem(self, source: str, target: str) -> bool:
+        return "\ufffd" in source or "\ufffd" in target
+
+
+class Identical(PairCheck):
+    name = "identical"
+    problem = f"the same text of more than {SHORT_WORDS} words on both sides"
+
+    def has_problem(self, source: str, target: str) -> bool:
+        return source == target and count_words(source) > SHORT_WORDS
+
+
+class IdenticalShort(PairCheck):
+    name = "identical-short"
+    problem = f"the same text of up to {SHORT_WORDS} words on both sides"
+    action = "reported"
+
+    def has_problem(self, source: str, target: str) -> bool:
+        return bool(source) and source == target and count_words(source) <= SHORT_WORDS
+
+
+class Numbers(PairCheck):
+    name = "numbers"
+    problem = "source and target have different numbers"
+    action = "reported"
+
+    def has_problem(self, source: str, target: str) -> bool:
+        if DIGIT.search(source) is None or DIGIT.search(target) is None:
+            return False  # a number in words does not disagree
+        return list_numbers(source) != list_numbers(target)
+
+
+def list_numbers(text: str) -> list[str]:
+    """Returns the numbers of a text, sorted, in ASCII digits, without thousands separators and leading zeros."""
+    return sorted("".join(map(convert_digit, number)).lstrip("0") for number in NUMBER.findall(text))
+
+
+def convert_digit(character: str) -> str:
+    """Returns a digit of any script as an ASCII digit, and nothing for any other character."""
+    return str(unicodedata.decimal(character, ""))
+
+
+class Unfinished(PairCheck):
+    """Known only from the file: `steps/examine.py` flags the pairs, whatever their text."""
+
+    name = "unfinished"
+    problem = "a translation marked fuzzy, new or unfinished in its file"
+
+    def has_problem(self, source: str, target: str) -> bool:
+        return False
+
+
+# Checks of repetition: duplicate pairs, sources with several targets, test sentences in the training data.
+
+
+class HeldOut(CorpusCheck):
+    name = "held-out"
+    problem = "a sentence of the given dev or test data"
+    can_be_kept = False
+    covers_every_role = True
+    crosses_languages = True
+
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+        """Finds training pairs that share a sentence with dev or test data from files, and dev pairs with test data."""
+        dev, test = (pairs.has_role(role) & candidates for role in ("dev", "test"))
+        rows = np.zeros(len(pairs), dtype=np.bool_)
+        if dev.any() or test.any():
+            in_training = pairs.has_role("train")
+            for keys in pairs.connecting_keys:
+                in_test = find_members(keys, keys[test])
+                rows |= in_test & ~test
+                rows |= find_members(keys, keys[dev & ~in_test]) & in_training
+        return CheckResult(rows & candidates)
+
+
+def list_form_keys(pairs: Pairs) -> list[AnyKeys]:
+    """Returns the keys (N,) that are equal for pairs of the same form and tags: a label may be in a manual, too."""
+    facts = pairs.facts
+    return [facts.source_keys, facts.target_keys, *([facts.tags] if len(pairs.tag_sets) > 1 else [])]
+
+
+class Duplicate(CorpusCheck):
+    name = "duplicate"
+    problem = "duplicates"
+
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+        keys = [*list_form_keys(pairs), pairs.facts.checksums]
+        return CheckResult(mark_repeated(keys, candidates, pairs.scratch))
+
+
+class DuplicateForm(CorpusCheck):
+    name = "duplicate-form"
+    problem = "duplicates except for case, width or the shape of quotes"
+
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+        keys = list_form_keys(pairs)
+        rows = mark_repeated(keys, candidates, pairs.scratch)
+        if Duplicate.name in config.keep:
+            rows &= ~mark_repeated([*keys, pairs.facts.checksums], candidates, pairs.scratch)
+        return CheckResult(rows)
+
+
+class ManyTargets(CorpusCheck):
+    name = "many-targets"
+    problem = "the same source with several targets"
+    action = "reported"
+
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+        rows, sources, most = np.zeros(len(pairs), dtype=np.bool_), 0, 0
+        for part in find_equal_rows([pairs.facts.source_keys], candidates, pairs.scratch):
+            rows[part.rows] = True
+            sources += len(part.starts)
+            most = max(most, int(np.diff(part.starts, append=len(part.rows)).max(initial=0)))
+        return CheckResult(rows, f"{format_count(sources, 'source')}, with up to {most:,} targets")
+
+
+# Length checks: sides far longer than typical of the corpus, and pairs whose lengths do not match.
+# The pairs themselves show what is typical; `--max-length` and `--max-ratio` set fixed limits instead.
+
+
+MINIMUM_PAIRS = 100  # for learning what is typical
+CHARACTERS_PER_WORD = 20  # text with more characters per word of the limit is no sentence: a URL, a table, base64
+
+# Words. In a corpus of short sentences, long ones are rare and good; only one of hundreds of words costs memory.
+SHORTEST_LIMIT, LONGEST_LIMIT = 100, 1_000
+SPREADS_TO_LONG = 5.0
+
+SHORT_PAIR = 5  # words; up to here a ratio says nothing: "Feierabend." is "Let's call it a day."
+BINS = 20
+SPREADS_TO_RATIO = 6.0
+LEAST_SPREAD = 0.15  # of the log ratio; no corpus is so regular that 20 % more would be a problem
+LEAST_RATIO = 2.0
+FEW_PAIRS_RATIO = 3  # words for one, where pairs are too few to learn from
+
+HALF, LOWER_HALF = 32, 2**32 - 1  # two lengths make one number of 64 bits
+
+
+class TooLong(CorpusCheck):
+    name = "too-long"
+    problem = "one side is far longer than is typical here"
+
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+        facts = pairs.facts
+
+        def measure_words(block: slice) -> NDArray[np.int32]:
+            return np.maximum(facts.source_words[block], facts.target_words[block])
+
+        blocks = iterate_blocks(len(pairs))
+        limit = config.max_length or learn_length_limit(
+            count_values(measure_words(block)[candidates[block]] for block in blocks)
+        )
+
+        def is_too_long(block: slice) -> BoolArray:
+            characters = np.maximum(facts.source_lengths[block], facts.target_lengths[block])
+            return (measure_words(block) > limit) | (characters > limit * CHARACTERS_PER_WORD)
+
+        rows = judge_blocks(len(pairs), lambda block: is_too_long(block) & candidates[block])
+        return CheckResult(rows, f"more than {format_count(limit, 'word')}")
+
+
+def learn_length_limit(words: ValueCounts) -> int:
+    """Returns the maximum number of words of a typical sentence: in logarithms, five spreads above the median."""
+    if words.total < MINIMUM_PAIRS:
+        return SHORTEST_LIMIT
+    logarithms = ValueCounts(np.log(np.maximum(words.values, 1)), words.counts)
+    median, high = logarithms.find_quantiles([0.5, 0.9])
+    spread = (high - median) / 1.2816  # of a normal distribution with the same 90th percentile
+    return round(min(max(float(np.exp(median + SPREADS_TO_LONG * spread)), SHORTEST_LIMIT), LONGEST_LIMIT))
+
+
+class Ratio(CorpusCheck):
+    name = "length-ratio"
+    problem = "source and target lengths do not match"
+
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+        facts = pairs.facts
+        if config.max_ratio is not None:
+            return judge_words(facts, candidates, config.max_ratio)
+        if np.count_nonzero(candidates) < MINIMUM_PAIRS:
+            return judge_words(facts, candidates, FEW_PAIRS_RATIO)
+        # 1. Whether a ratio is unusual depends on the two lengths alone, of which there are few.
+        blocks = iterate_blocks(len(pairs))
+        lengths = count_values(join_lengths(facts, block)[candidates[block]] for block in blocks)
+        source_lengths, target_lengths = lengths.values >> HALF, lengths.values & LOWER_HALF
+        ratios = np.log((target_lengths + 1.0) / (source_lengths + 1.0))
+        typical = float(np.exp(ValueCounts(ratios, lengths.counts).find_median()))
+        is_unusual = find_unusual(ratios, source_lengths * np.sqrt(typical), lengths.counts)
+        # 2. Find the pairs with such lengths.
+        unusual = lengths.values[is_unusual]
+
+        def is_unlike(block: slice) -> BoolArray:
+            longer = np.maximum(facts.source_words[block], facts.target_words[block])
+            return find_members(join_lengths(facts, block), unusual) & (longer > SHORT_PAIR)
+
+        rows = judge_blocks(len(pairs), lambda block: is_unlike(block) & candidates[block])
+        return CheckResult(rows, f"typical ratio here: {typical:.2f}")
+
+
+def join_lengths(facts: PairFacts, block: slice) -> NDArray[np.int64]:
+    """Returns both lengths of each pair as one number."""
+    return facts.source_lengths[block].astype(np.int64) << HALF | facts.target_lengths[block]
+
+
+def judge_words(facts: PairFacts, candidates: BoolArray, most: float) -> CheckResult:
+    """Finds the pairs, except short ones, with more than `most` words for one of the other side."""
+
+    def is_unlike(block: slice) -> BoolArray:
+        words = facts.source_words[block], facts.target_words[block]
+        longer = np.maximum(*words)
+        return (longer > SHORT_PAIR) & (longer > most * np.minimum(*words)) & candidates[block]
+
+    return CheckResult(judge_blocks(len(candidates), is_unlike), f"more than {most:g} words for one")
+
+
+def find_unusual(ratios: NDArray[np.float64], sizes: NDArray[np.float64], counts: NDArray[np.int64]) -> BoolArray:
+    """Returns (V,) whether a log ratio is far from those of pairs of about the same size.
+
+    `counts` are those of the pairs with that ratio and size. The ratios of short sentences vary more than those of long
+    ones. Pairs are therefore sorted into up to twenty bins with equal numbers of pairs, each with its own median and
+    spread.
+    """
+    # 1. The size of a pair is the mean of both sides, so that a pair with one long side is compared with pairs like it.
+    sizes = sizes * np.exp(ratios / 2)
+    # 2. Sort the pairs into bins.
+    bins = min(BINS, int(counts.sum()) // MINIMUM_PAIRS)
+    edges = np.unique(ValueCounts(sizes, counts).find_quantiles(np.linspace(0, 1, bins + 1)[1:-1]))
+    bin_numbers = np.searchsorted(edges, sizes, side="right")
+    # 3. In each bin, find the ratios far from its median.
+    is_unusual = np.zeros(len(ratios), dtype=np.bool_)
+    for index in range(len(edges) + 1):
+        in_bin = bin_numbers == index
+        if counts[in_bin].sum() >= MINIMUM_PAIRS // 2:
+            median = ValueCounts(ratios[in_bin], counts[in_bin]).find_median()
+            distance = np.abs(ratios - median)
+            spread = max(1.4826 * ValueCounts(distance[in_bin], counts[in_bin]).find_median(), LEAST_SPREAD)
+            is_unusual |= in_bin & (distance > SPREADS_TO_RATIO * spread) & (distance > np.log(LEAST_RATIO))
+    return is_unusual

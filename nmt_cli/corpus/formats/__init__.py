@@ -7,22 +7,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nmt_cli.corpus.formats.csv import CsvReader
+from nmt_cli.corpus.formats.entries import JsonLinesReader, PoReader
+from nmt_cli.corpus.formats.exchange import TmxReader, WmtReader, XliffReader
 from nmt_cli.corpus.formats.input_stream import InputStream
 from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile, ReadOptions, list_books
-from nmt_cli.corpus.formats.jsonl import JsonLinesReader
-from nmt_cli.corpus.formats.keyed import KeyedReader
-from nmt_cli.corpus.formats.parallel import ParallelReader
-from nmt_cli.corpus.formats.po import PoReader
-from nmt_cli.corpus.formats.reader import Reader
-from nmt_cli.corpus.formats.sgm import SgmReader
-from nmt_cli.corpus.formats.spreadsheet import SpreadsheetReader
+from nmt_cli.corpus.formats.keyed import KeyedReader, SgmReader, UsfmReader
+from nmt_cli.corpus.formats.reader import ParallelReader, Reader
 from nmt_cli.corpus.formats.suggestions import SuggestionsReader
-from nmt_cli.corpus.formats.tmx import TmxReader
-from nmt_cli.corpus.formats.tsv import TsvReader
-from nmt_cli.corpus.formats.usfm import UsfmReader
-from nmt_cli.corpus.formats.wmt import WmtReader
-from nmt_cli.corpus.formats.xliff import XliffReader
+from nmt_cli.corpus.formats.tables import CsvReader, SpreadsheetReader, TsvReader
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.formats import BY_NAME, TEXT, FileFormat, require_use, select_format
 from nmt_cli.text.sniffing import recognise_format

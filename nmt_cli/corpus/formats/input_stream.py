@@ -1,7 +1,6 @@
 """The bytes of a file or of standard input: counted, hashed, decompressed, converted to UTF-8 and split into lines.
 
-Holds a bounded part of any input in memory. Knows no formats of pairs.
-"""
+Holds a bounded part of any input in memory. Knows no formats of pairs."""
 
 from __future__ import annotations
 
@@ -11,26 +10,111 @@ import gzip
 import hashlib
 import io
 import lzma
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
-from nmt_cli.corpus.formats.decompress import (
-    CHUNK,
-    DECOMPRESSION_ERRORS,
-    MAXIMUM_MEMORY,
-    PEEKED,
-    ChunkReader,
-    ZstandardFrame,
-    decompress_head,
-    decompress_streams,
-)
+import zstandard
+
 from nmt_cli.corpus.formats.inputs import STDIN
 from nmt_cli.errors import DataError
 from nmt_cli.files import require_file
-from nmt_cli.text.line_parts import MAXIMUM_LINE, LinePart, PartReader, are_plain
 from nmt_cli.text.sniffing import check_encoding, find_wide_encoding, is_cp1252, is_western
+from nmt_cli.text.streams import MAXIMUM_LINE, LinePart, PartReader, are_plain
+
+# Decompresses what is packed with gzip, xz, bzip2 or zstd, chunk by chunk, within bounded memory.
+
+
+CHUNK = 1 << 18  # bytes
+ZSTD_SLICE = 1 << 12  # compressed bytes, which decompress to at most 128 MB
+MAXIMUM_MEMORY = 1 << 28  # bytes for decompression; what `xz -9` and `zstd --long=27` need
+PEEKED = 1 << 16  # bytes
+DECOMPRESSION_ERRORS = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zstandard.ZstdError)
+
+
+class ChunkReader(io.RawIOBase):
+    """A raw file whose bytes come in chunks from an iterator."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self.chunks = pieces
+        self.remaining = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self.remaining:
+            chunk = next(self.chunks, None)
+            if chunk is None:
+                return 0
+            self.remaining = memoryview(chunk)
+        size = min(len(buffer), len(self.remaining))
+        buffer[:size], self.remaining = self.remaining[:size], self.remaining[size:]
+        return size
+
+
+def decompress_head(data: bytes) -> bytes:
+    """Decompresses the first bytes of a file as far as possible; unchanged if they are not compressed."""
+    decompressors: dict[bytes, Callable[[], bytes]] = {
+        b"\x1f\x8b": lambda: zlib.decompressobj(31).decompress(data, PEEKED),
+        b"\xfd7zXZ": lambda: lzma.LZMADecompressor(memlimit=MAXIMUM_MEMORY).decompress(data, PEEKED),
+        b"BZh": lambda: bz2.BZ2Decompressor().decompress(data, PEEKED),
+        b"\x28\xb5\x2f\xfd": lambda: zstandard.ZstdDecompressor().stream_reader(io.BytesIO(data)).read(PEEKED),
+    }
+    decompress = next((decompressors[magic] for magic in decompressors if data.startswith(magic)), None)
+    try:
+        return data if decompress is None else decompress()
+    except (*DECOMPRESSION_ERRORS, OSError):  # reported when the file is read
+        return b""
+
+
+def decompress_streams(file: io.BufferedReader, make_decompressor: Callable[[], Any]) -> Iterator[bytes]:
+    """Yields the content of one or several concatenated streams of xz, bzip2 or zstd, chunk by chunk.
+
+    Raises EOFError, LZMAError or ZstdError for a truncated or damaged one.
+    """
+    data = file.read(CHUNK)
+    while data:
+        decompressor = make_decompressor()
+        while not decompressor.eof:
+            if decompressor.needs_input and not data and not (data := file.read(CHUNK)):
+                raise EOFError("its compressed data ends early")
+            try:
+                chunk = decompressor.decompress(data, CHUNK)
+            except OSError as error:  # bz2 raises it for damaged data; it is no full disk and no missing file
+                raise EOFError(str(error)) from error
+            yield chunk
+            data = b""
+        data = decompressor.unused_data or file.read(CHUNK)
+
+
+class ZstandardFrame:
+    """Decompresses a frame with the interface of `bz2` and `lzma`. zstandard's own reader ignores a truncated frame."""
+
+    def __init__(self) -> None:
+        self.frame = zstandard.ZstdDecompressor(max_window_size=MAXIMUM_MEMORY).decompressobj()
+        self.pending = memoryview(b"")
+
+    @property
+    def needs_input(self) -> bool:
+        return not self.pending
+
+    @property
+    def eof(self) -> bool:
+        return self.frame.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self.frame.unused_data + bytes(self.pending)
+
+    def decompress(self, data: bytes, size: int) -> bytes:
+        """Returns the content of the next ZSTD_SLICE bytes. It may exceed `size`, but fits into memory."""
+        self.pending = self.pending or memoryview(data)
+        piece, self.pending = self.pending[:ZSTD_SLICE], self.pending[ZSTD_SLICE:]
+        return self.frame.decompress(piece)
+
 
 MAXIMUM_EXPANSION = 200  # times; text is compressed to a tenth, rarely to a fiftieth
 LARGE = 1 << 26  # bytes up to which no expansion is refused

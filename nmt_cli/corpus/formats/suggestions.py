@@ -17,9 +17,9 @@ from typing import Any, BinaryIO, NamedTuple
 from nmt_cli.corpus.formats.reader import Reader, Row
 from nmt_cli.errors import DataError, NmtError
 from nmt_cli.languages.codes import are_same_languages
-from nmt_cli.text.escapes import replace_surrogates
-from nmt_cli.text.line_parts import MAXIMUM_LINE
+from nmt_cli.text.streams import MAXIMUM_LINE
 from nmt_cli.text.tags import TagSet, merge_tags, parse_tag_name, reverse_tags
+from nmt_cli.text.wrapping import replace_surrogates
 
 FORMAT = "nmt suggestions 1"
 MARK = b"\xef\xbb\xbf"  # that some editors put before the heading

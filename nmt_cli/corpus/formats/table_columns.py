@@ -22,7 +22,7 @@ from nmt_cli.languages.codes import (
     is_language_code,
     is_same_language,
 )
-from nmt_cli.text.columns import is_name
+from nmt_cli.text.sniffing import is_name
 from nmt_cli.text.wrapping import shorten_text
 
 Records = Sequence[Sequence[str]]

@@ -24,11 +24,12 @@ from nmt_cli.corpus.manifest import (
     Manifest,
     MonolingualText,
     PairCounts,
+    SourceStatistics,
+    SubwordStatistics,
 )
 from nmt_cli.corpus.pairs import Pairs
-from nmt_cli.corpus.sides import SourceStatistics, SubwordStatistics
 from nmt_cli.corpus.steps.context import describe_order
-from nmt_cli.corpus.steps.encoding import Encoding, encode_splits
+from nmt_cli.corpus.steps.encoding import Encoding, encode_splits, read_written, write_pairs, write_rejected
 from nmt_cli.corpus.steps.held_out import REASONS, Division
 from nmt_cli.corpus.steps.monolingual import MonolingualSide, write_monolingual
 from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress
@@ -36,9 +37,8 @@ from nmt_cli.corpus.steps.run_checks import describe_rows
 from nmt_cli.corpus.steps.sources import CorpusSources
 from nmt_cli.corpus.steps.subwords import measure_subwords, obtain_subwords
 from nmt_cli.corpus.steps.tagging import count_tags
-from nmt_cli.corpus.steps.written import read_written, write_pairs, write_rejected
 from nmt_cli.text.profile import PROFILE_NAME
-from nmt_cli.text.tokenizer_settings import TokenizerSettings
+from nmt_cli.text.symbols import TokenizerSettings
 from nmt_cli.workers.choice import ExecutorConfig
 
 DROP_REASONS = (*(check.name for check in CHECKS if check.action == "dropped"), SAMPLED_OUT)

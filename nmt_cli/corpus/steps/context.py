@@ -10,17 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nmt_cli.arrays.equal_rows import Keys
-from nmt_cli.arrays.scratch import iterate_blocks
+from nmt_cli.arrays.scratch import Keys, iterate_blocks
 from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.corpus.checks import CHECKS
-from nmt_cli.corpus.checks.repeats import Duplicate
+from nmt_cli.corpus.checks.texts import Duplicate
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.manifest import TextOrder
-from nmt_cli.corpus.pairs import Pairs
+from nmt_cli.corpus.pairs import Pairs, number_languages
 from nmt_cli.corpus.steps.split import Splits
-from nmt_cli.corpus.tag_rows import number_languages
-from nmt_cli.text.context import LONGEST_CONTEXT
+from nmt_cli.text.tags import LONGEST_CONTEXT
 
 DUPLICATE = 1 + [check.name for check in CHECKS].index(Duplicate.name)  # in `Pairs.reasons`
 JOINED_SHARE = 1 / 3  # of the pairs behind another: they are learned as one line with it, as of texts that are not cut

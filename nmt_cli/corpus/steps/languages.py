@@ -14,8 +14,7 @@ from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.pairs import Pairs, Texts
 from nmt_cli.corpus.steps.reading import CorpusInputs
 from nmt_cli.corpus.steps.tagging import has_kind
-from nmt_cli.languages.codes import is_same_language
-from nmt_cli.languages.file_names import find_languages_in_name, guess_languages
+from nmt_cli.languages.codes import find_languages_in_name, guess_languages, is_same_language
 from nmt_cli.text.tags import TagPurpose, find_tag_value
 
 UNKNOWN = ("source", "target")

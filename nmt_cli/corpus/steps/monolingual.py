@@ -17,7 +17,7 @@ from nmt_cli.corpus.checks import CHECKS
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.manifest import MonolingualText, TaggedRun
 from nmt_cli.corpus.pairs import Pairs, Side, Texts
-from nmt_cli.corpus.steps.near_duplicates import find_near_held_out
+from nmt_cli.corpus.steps.held_out import find_near_held_out
 from nmt_cli.corpus.steps.reading import CorpusInputs
 from nmt_cli.corpus.steps.run_checks import run_checks
 from nmt_cli.corpus.steps.split import Splits

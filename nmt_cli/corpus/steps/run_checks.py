@@ -14,13 +14,9 @@ from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.corpus.checks import CHECKS, check_names
 from nmt_cli.corpus.checks.check import Check, CheckResult, CorpusCheck
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.manifest import (
-    Action,
-    Finding,
-    FindingExample,
-)
+from nmt_cli.corpus.manifest import Action, Finding, FindingExample
 from nmt_cli.corpus.pairs import Pairs
-from nmt_cli.corpus.steps.examine import CHECK_BITS
+from nmt_cli.corpus.steps.reading import CHECK_BITS
 from nmt_cli.errors import DataError
 from nmt_cli.text.wrapping import shorten_text
 

@@ -1,40 +1,227 @@
 """Learns or reuses the subwords of a prepared corpus, encodes its text with them, and measures how well they fit.
 
-Knows which files of the prepared directory are written; nothing of how pairs are read or split.
-"""
+Knows which files of the prepared directory are written; nothing of how pairs are read or split."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sentencepiece import sentencepiece_model_pb2 as proto
 
-from nmt_cli.arrays.counting import ValueCounts, count_values
-from nmt_cli.arrays.ragged import Ragged
-from nmt_cli.arrays.scratch import iterate_blocks
-from nmt_cli.arrays.special_ids import UNKNOWN
-from nmt_cli.arrays.types import IntArray
+from nmt_cli.arrays.rows import Ragged
+from nmt_cli.arrays.scratch import ValueCounts, count_values, iterate_blocks
+from nmt_cli.arrays.types import UNKNOWN, IntArray
 from nmt_cli.carrying.masking import mask_pair
-from nmt_cli.corpus.checks.scripts import SCRIPTS, measure_script_shares
+from nmt_cli.corpus.checks.languages import SCRIPTS, measure_script_shares
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.pairs import Pairs, Side, Texts
-from nmt_cli.corpus.sides import SubwordStatistics
-from nmt_cli.corpus.steps.reused_tokenizer import find_reused_subwords
+from nmt_cli.corpus.manifest import JOINT_NAME, SubwordStatistics
+from nmt_cli.corpus.pairs import Pairs, Side, Texts, drop_contexts, drop_tag_ids
 from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.corpus.steps.tagging import list_tag_pieces
-from nmt_cli.corpus.steps.target_vocabulary import extract_target_vocabulary
-from nmt_cli.corpus.tag_rows import drop_contexts, drop_tag_ids
+from nmt_cli.errors import DamagedError, DataError, NotFoundError, OptionError
+from nmt_cli.records import FileName, build, parse_json
 from nmt_cli.text.characters import END_MARKS
 from nmt_cli.text.normalise import count_words
-from nmt_cli.text.symbols import CONTEXT_END
-from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.text.tokenizer_settings import TokenizerSettings
-from nmt_cli.text.tokenizer_training import add_control_pieces, add_separator, train_tokenizer
+from nmt_cli.text.symbols import CONTEXT_END, TokenizerSettings
+from nmt_cli.text.tokenizer import Tokenizer, add_control_pieces, add_separator, train_tokenizer
+
+# Orders a joint vocabulary so that the pieces used by targets come first.
+# Many pieces learned from two languages together occur in only one of them. With the target's pieces first, an id
+# represents the same piece on both sides, one embedding matrix serves both, and the network chooses only among the
+# first ids: its output layer, the most expensive of all, becomes a third smaller. The target's subword model has no
+# other pieces, so that any target is segmented into these. Source of the restriction: Sennrich, Haddow, Birch (2016),
+# "Neural Machine Translation of Rare Words with Subword Units", section 3.2, available as `--vocabulary` in their
+# program.
+
+
+# The size of the target's vocabulary is a multiple of this: the export searches for the best token in blocks of about
+# this length (`training/export/graph.py`), and processors multiply by 16 columns at a time.
+BLOCK = 80
+LARGEST_SHARE = 0.9  # of the joint vocabulary: a target that needs more shares all of it
+
+
+def extract_target_vocabulary(joint: bytes, settings: TokenizerSettings, targets: Iterable[str]) -> tuple[bytes, bytes]:
+    """Returns the joint model with its pieces reordered, and its beginning, which holds all pieces that `targets` need.
+
+    Returns `joint` twice if the targets need most of it. Both models segment these targets as `joint` does.
+    """
+    model = proto.ModelProto.FromString(joint)
+    needed = collect_needed_pieces(model, settings, Tokenizer(joint, settings).encode_all(targets))
+    size = -(-len(needed) // BLOCK) * BLOCK
+    if size > LARGEST_SHARE * len(model.pieces):
+        return joint, joint
+    order = sorted(range(len(model.pieces)), key=lambda piece_id: (piece_id not in needed, piece_id))
+    return select_pieces(model, order), select_pieces(model, order[:size])
+
+
+def collect_needed_pieces(
+    model: proto.ModelProto, settings: TokenizerSettings, sentences: Iterable[Iterable[int]]
+) -> set[int]:
+    """Returns the ids of the pieces in `sentences`, of the basic pieces, and of those from which BPE merges them."""
+    needed = {piece_id for ids in sentences for piece_id in ids}
+    for piece_id, piece in enumerate(model.pieces):  # symbols, placeholders, bytes and characters can spell any text
+        if not is_normal(piece) or len(piece.piece) == 1:
+            needed.add(piece_id)
+    if settings.kind == "bpe":
+        ids = {piece.piece: piece_id for piece_id, piece in enumerate(model.pieces) if is_normal(piece)}
+        scores = {piece.piece: piece.score for piece in model.pieces if is_normal(piece)}
+        pieces = [model.pieces[piece_id].piece for piece_id in needed if is_normal(model.pieces[piece_id])]
+        needed |= {ids[part] for piece in pieces for part in list_intermediate_merges(piece, scores)}
+    return needed
+
+
+def is_normal(piece: proto.ModelProto.SentencePiece) -> bool:
+    """Whether a piece was learned from text, rather than a special symbol, a placeholder or a byte."""
+    return bool(piece.type == proto.ModelProto.SentencePiece.NORMAL)
+
+
+def list_intermediate_merges(piece: str, scores: dict[str, float]) -> list[str]:
+    """Returns the pieces that BPE merges, in order, from the characters of a piece to the piece itself."""
+    parts, merges = list(piece), list[str]()
+    while len(parts) > 2:
+        candidates = [(scores[text], -i) for i in range(len(parts) - 1) if (text := parts[i] + parts[i + 1]) in scores]
+        if not candidates:
+            break
+        index = -max(candidates)[1]  # the merge that was learned first, and of equal ones the leftmost
+        parts[index : index + 2] = [parts[index] + parts[index + 1]]
+        merges.append(parts[index])
+    return merges
+
+
+def select_pieces(model: proto.ModelProto, order: list[int]) -> bytes:
+    """Returns the serialized model with only these pieces, in this order."""
+    selection = proto.ModelProto()
+    selection.CopyFrom(model)
+    del selection.pieces[:]
+    selection.pieces.extend(model.pieces[piece_id] for piece_id in order)
+    selection.trainer_spec.vocab_size = len(order)
+    return bytes(selection.SerializeToString(deterministic=True))
+
+
+# Finds the subwords of another model, prepared corpus or SentencePiece file, for `--tokenizer-from`.
+# Reads file names from the card of a model directory; knows nothing else about models.
+
+
+CARDS = ("model.json", "dataset.json")
+
+
+@dataclass(frozen=True)
+class ReusedSubwords:
+    """The files of a source and a target vocabulary, which may be the same, and their settings."""
+
+    settings: TokenizerSettings
+    source: Path
+    target: Path
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """The subword models by role: "joint", optionally with "target", or "source" and "target"."""
+        if self.source == self.target:
+            return {"joint": self.source}
+        return {"joint" if self.source.name == JOINT_NAME else "source": self.source, "target": self.target}
+
+    @property
+    def are_separate(self) -> bool:
+        """Whether each language has a vocabulary of its own."""
+        return self.source != self.target and self.source.name != JOINT_NAME
+
+    def refuse_conflicts(self, config: PrepareConfig) -> None:
+        """Raises OptionError for options that contradict these subwords; options at their defaults never do."""
+        defaults = PrepareConfig()
+        for name, option, default, reused in (
+            ("tokenizer", config.tokenizer, defaults.tokenizer, self.settings.kind),
+            ("lowercase", config.lowercase, defaults.lowercase, self.settings.lowercase),
+            ("separate-vocabularies", config.separate_vocabularies, None, self.are_separate),
+        ):
+            if option not in (default, reused):
+                raise OptionError(
+                    f"--{name} contradicts the subwords of --tokenizer-from {config.tokenizer_from}",
+                    hint="leave out one of them",
+                )
+
+    def select_files(self, sides: Sequence[str]) -> dict[str, Path]:
+        """Returns the files of these sides, by role.
+
+        Raises OptionError if both sides would use the target's part of a joint vocabulary.
+        """
+        if len(sides) == 1:
+            return {side: getattr(self, side) for side in sides}
+        if self.source == self.target:
+            refuse_target_part(self.source)
+        return self.files
+
+
+def find_reused_subwords(path: Path, settings: TokenizerSettings) -> ReusedSubwords:
+    """Returns the subwords of a model directory, a prepared directory, or a single file.
+
+    A single file is used with the settings of a card in its folder that names it, else with `settings`.
+
+    Raises NotFoundError, DamagedError, or DataError for a subword model not made by nmt.
+    """
+    if not path.exists():
+        raise NotFoundError(
+            f"{path} does not exist", hint="--tokenizer-from takes a model, a prepared corpus or a .spm file"
+        )
+    card = find_card(path)
+    if path.is_dir() and card is None:
+        raise NotFoundError(f"{path}/ holds neither a model nor a prepared corpus")
+    reused = use_single_file(path, settings) if card is None else read_subword_card(card)
+    for file in {reused.source, reused.target}:
+        try:
+            Tokenizer.load(file, reused.settings)
+        except DamagedError as error:
+            raise DataError(
+                f"{error.message}; --tokenizer-from needs the subwords of nmt",
+                hint="name a model or corpus that nmt made",
+            ) from error
+    return reused
+
+
+def use_single_file(file: Path, settings: TokenizerSettings) -> ReusedSubwords:
+    """Returns one file as the subwords of both sides; see `find_reused_subwords` for its settings."""
+    card = find_card(file.parent)
+    described = read_subword_card(card) if card is not None else None
+    if described is not None and file in (described.source, described.target):
+        settings = described.settings
+    return ReusedSubwords(settings, file, file)
+
+
+def find_card(directory: Path) -> Path | None:
+    """Returns the file that describes a model or prepared directory; None for any other directory."""
+    return next((directory / name for name in CARDS if (directory / name).is_file()), None)
+
+
+def refuse_target_part(file: Path) -> None:
+    """Raises OptionError if the neighbouring card says that `file` is the target's part of a joint vocabulary."""
+    card = find_card(file.parent)
+    joint = read_subword_card(card) if card is not None else None
+    if joint is not None and joint.source.name == JOINT_NAME and file == joint.target != joint.source:
+        raise OptionError(
+            f"{file} has only the target's subwords, but both sides need subwords",
+            hint=f"use {joint.source}, or {file.parent}/, which has both",
+        )
+
+
+def read_subword_card(card: Path) -> ReusedSubwords:
+    """Reads the subwords described by model.json or dataset.json. Raises DamagedError if there are none."""
+    try:
+        values = build(dict, parse_json(card.read_text(encoding="utf-8")))
+        if card.name == "model.json":
+            names = [values["source_tokenizer"], values["target_tokenizer"]]
+        else:
+            names = [values[side].get("file", values["target"]["file"]) for side in ("source", "target")]
+        settings = build(TokenizerSettings, values["tokenizer"], "tokenizer")
+        source, target = (card.parent / build(FileName, name, "tokenizer") for name in names)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DamagedError(f"{card} is damaged: {error}") from error
+    return ReusedSubwords(settings, source, target)
+
 
 EVERYDAY_WORDS, EVERYDAY_SAMPLE = 15, 2_000  # the most words of a sentence of everyday life; sentences looked at
 SIDES: tuple[Side, Side] = ("source", "target")

@@ -20,8 +20,7 @@ from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile
 from nmt_cli.corpus.pairs import Pairs
 from nmt_cli.errors import DataError, NmtError, OptionError, OutputError, WorkerError
-from nmt_cli.files import write_json
-from nmt_cli.locks import take_lock
+from nmt_cli.files import take_lock, write_json
 from nmt_cli.text.tags import parse_tag_list
 
 JOURNAL = "journal.json"

@@ -14,18 +14,18 @@ from functools import cached_property
 from nmt_cli.carrying.kinds import is_amount
 from nmt_cli.documents.columns import AddedColumn
 from nmt_cli.documents.document import DocumentSource, TranslationUnit
-from nmt_cli.documents.marks.items import InlineItem
-from nmt_cli.documents.marks.paragraph import Paragraph
+from nmt_cli.documents.marks import InlineItem
 from nmt_cli.documents.office.cells import Sheet, SheetCell, choose_sheet, read_cell_number, read_row
-from nmt_cli.documents.office.openxml import OpenXmlDocument
-from nmt_cli.documents.office.runs import RunReader
+from nmt_cli.documents.office.openxml import OpenXmlDocument, RunReader
+from nmt_cli.documents.paragraph import Paragraph
 from nmt_cli.documents.strings.syntax import read_plain_items
 from nmt_cli.documents.strings.xml_values import LINE_SYNTAX
-from nmt_cli.documents.xml.scanner import find_attribute, map_attributes
-from nmt_cli.documents.xml.tree import (
+from nmt_cli.documents.xml import (
     XmlNode,
     decode_xml,
     escape_xml,
+    find_attribute,
+    map_attributes,
     read_attribute,
     read_node,
     scan_xml,

@@ -14,8 +14,8 @@ from typing import ClassVar
 
 from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import decode_document
-from nmt_cli.documents.marks.paragraph import Paragraph, make_units
-from nmt_cli.documents.marks.spelling import TextSyntax
+from nmt_cli.documents.marks import TextSyntax
+from nmt_cli.documents.paragraph import Paragraph, make_units
 from nmt_cli.documents.strings.syntax import (
     ESCAPED_LETTERS,
     LONGEST_PLACEHOLDER,
@@ -23,7 +23,7 @@ from nmt_cli.documents.strings.syntax import (
     is_text,
     read_string,
 )
-from nmt_cli.documents.xml.scanner import ENTITY
+from nmt_cli.documents.xml import ENTITY
 
 C_ESCAPES = r"(?:\\u[0-9a-fA-F]{4})+|\\U[0-9a-fA-F]{8}|\\x[0-9a-fA-F]{2}|\\\r?\n\s*|\\.|\r?\n[ \t]*"
 ENTRY_LETTERS = {**ESCAPED_LETTERS, "N": "\n", "b": ""}

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from nmt_cli.documents.marks.items import InlineItem, ItemKind, Wrapper
-from nmt_cli.documents.marks.paragraph import Paragraph
-from nmt_cli.documents.marks.spelling import TextSyntax, read_spelled_text
+from nmt_cli.documents.marks import InlineItem, ItemKind, TextSyntax, Wrapper, read_spelled_text
+from nmt_cli.documents.paragraph import Paragraph
 from nmt_cli.text.normalise import find_unspaced
 
 MESSAGE_WITH_FORMS = re.compile(r"\{\s*[\w.-]+\s*,\s*(?:plural|select|selectordinal)\s*,")

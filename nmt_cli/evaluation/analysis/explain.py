@@ -14,10 +14,9 @@ from typing import Any
 
 from nmt_cli.errors import OptionError
 from nmt_cli.evaluation.config import ScoreConfig
-from nmt_cli.evaluation.metrics.bleu import compute_brevity_penalty, make_bleu
-from nmt_cli.evaluation.metrics.bleu_tokenizers import make_bleu_metric
+from nmt_cli.evaluation.metrics.overlap import UnicodeTokenizer, compute_f_score
 from nmt_cli.evaluation.metrics.registry import METRICS
-from nmt_cli.evaluation.metrics.rouge import UnicodeTokenizer, compute_f_score
+from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_brevity_penalty, make_bleu, make_bleu_metric
 from nmt_cli.evaluation.metrics.score import Score
 from nmt_cli.text.wrapping import format_count
 

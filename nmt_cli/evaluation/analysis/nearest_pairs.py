@@ -19,7 +19,7 @@ import numpy as np
 
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.sides import SentencePair
+from nmt_cli.corpus.manifest import SentencePair
 from nmt_cli.errors import OptionError
 from nmt_cli.files import stage_file
 from nmt_cli.runtime.model_directory import ENCODER

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from nmt_cli.evaluation.config import ScoreConfig
-from nmt_cli.evaluation.metrics.bleu_tokenizers import choose_for_text
-from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.registry import RESOURCE_METRICS, find_metric
+from nmt_cli.evaluation.metrics.sacrebleu_metrics import choose_for_text
+from nmt_cli.evaluation.metrics.score import Material
 from nmt_cli.text.tags import Tag, TagPurpose
 from nmt_cli.text.wrapping import format_count
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from nmt_cli.evaluation.config import ScoreConfig
-from nmt_cli.evaluation.metrics.bleu import compute_bleu
-from nmt_cli.evaluation.metrics.material import Material
+from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_bleu
+from nmt_cli.evaluation.metrics.score import Material
 from nmt_cli.text.words import split_words
-from nmt_cli.translation.memory.near import LONGEST, compare_words
+from nmt_cli.translation.memory.lookup import LONGEST, compare_words
 
 COMPARED = 10  # training sources that share most words with a sentence, rare ones counting more
 COMMON = 2_000  # training sources that are looked up by a word

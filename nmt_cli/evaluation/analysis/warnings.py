@@ -150,7 +150,7 @@ def find_learned(sources: Sequence[str], model: Path) -> list[bool]:
     """
     import numpy as np  # which `nmt --help` does not need
 
-    from nmt_cli.corpus.mixture import hash_sentences
+    from nmt_cli.corpus.dataset import hash_sentences
     from nmt_cli.runtime.model_directory import TRAINED_SOURCES
 
     path = model / TRAINED_SOURCES

@@ -11,17 +11,27 @@ from typing import cast
 
 from nmt_cli.errors import OptionError, find_nearest
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
-from nmt_cli.evaluation.metrics.bleu import compute_bleu, make_bleu
-from nmt_cli.evaluation.metrics.characters import compute_character_error_rate, compute_exact_match
-from nmt_cli.evaluation.metrics.chrf import chrf_plus_plus, compute_chrf
-from nmt_cli.evaluation.metrics.comet import compute_comet
-from nmt_cli.evaluation.metrics.material import Material
-from nmt_cli.evaluation.metrics.meteor import compute_meteor
-from nmt_cli.evaluation.metrics.neural import compute_bertscore, require_model_path
-from nmt_cli.evaluation.metrics.perplexity import compute_perplexity, compute_token_accuracy
-from nmt_cli.evaluation.metrics.rouge import make_rouge
-from nmt_cli.evaluation.metrics.score import MetricFunction, Score
-from nmt_cli.evaluation.metrics.ter import compute_ter
+from nmt_cli.evaluation.metrics.models import (
+    compute_bertscore,
+    compute_comet,
+    compute_perplexity,
+    compute_token_accuracy,
+    require_model_path,
+)
+from nmt_cli.evaluation.metrics.overlap import (
+    compute_character_error_rate,
+    compute_exact_match,
+    compute_meteor,
+    make_rouge,
+)
+from nmt_cli.evaluation.metrics.sacrebleu_metrics import (
+    chrf_plus_plus,
+    compute_bleu,
+    compute_chrf,
+    compute_ter,
+    make_bleu,
+)
+from nmt_cli.evaluation.metrics.score import Material, MetricFunction, Score
 from nmt_cli.plugins import list_plugins, load_plugin
 
 METRICS: dict[str, MetricFunction] = {

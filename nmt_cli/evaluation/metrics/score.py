@@ -1,7 +1,4 @@
-"""The interface of a metric. Must not know any metric, model or file.
-
-Letters: N sentences, K counts per sentence, R resamples of the sentences.
-"""
+"""The interface of a metric: what it takes, and the score that it returns. Must not know any metric, model or file."""
 
 from __future__ import annotations
 
@@ -11,10 +8,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from nmt_cli.errors import DataError
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
+from nmt_cli.text.tags import TagSet
 from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
+    from nmt_cli.search.forced import ForcedTarget
+
+
+# The interface of a metric. Must not know any metric, model or file.
+# Letters: N sentences, K counts per sentence, R resamples of the sentences.
+
 
 Hypotheses = Sequence[str]
 References = Sequence[Sequence[str]]  # sentence-major: one inner sequence per hypothesis
@@ -115,3 +119,18 @@ def read_version(package: str) -> str:
     from importlib import metadata  # takes a tenth of the time in which `nmt evaluate --help` must answer
 
     return metadata.version(package)
+
+
+# The input of all metrics. Must not know any metric. Standard library only.
+
+
+@dataclass(frozen=True)
+class Material:
+    """The sentences and all known facts about them; sequences are in the order of the hypotheses."""
+
+    hypotheses: Hypotheses
+    references: References
+    sources: Sequence[str] | None = None
+    forced: Sequence[ForcedTarget] | None = None  # the first references, scored by the model
+    subwords: str = ""  # fingerprint of the target subwords in which `forced` is scored
+    tags: Sequence[TagSet] = ()  # of each sentence; empty if none has any

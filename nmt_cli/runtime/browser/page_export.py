@@ -26,9 +26,9 @@ import onnxruntime
 import nmt_cli
 from nmt_cli.errors import DamagedError, NotFoundError, OptionError
 from nmt_cli.languages.codes import find_language
-from nmt_cli.pages.frame import read_asset
+from nmt_cli.pages import read_asset
 from nmt_cli.runtime.model_directory import CARD, ModelDirectory, name_graphs, name_weights
-from nmt_cli.runtime.sessions import open_session
+from nmt_cli.runtime.onnx_engine import open_session
 
 HERE = "nmt_cli.runtime.browser"
 ROOT = Path(nmt_cli.__file__).parent

@@ -1,14 +1,199 @@
-"""The part of DeepL's version 2 that its official clients and Weblate need."""
+"""The part of DeepL's version 2 that its clients and Weblate need: texts, documents, glossaries."""
 
 from __future__ import annotations
 
+import asyncio
+import tempfile
+from collections.abc import Awaitable
+from pathlib import Path
 from typing import Any
 
-from nmt_cli.server.calls import Call
-from nmt_cli.server.paths import BOTH, ServedPath
-from nmt_cli.server.shapes import deepl_documents, deepl_glossaries
-from nmt_cli.server.shapes.deepl_glossaries import find_named_glossary
+from starlette.responses import PlainTextResponse, Response
+
+from nmt_cli.server.admission import RequestError
+from nmt_cli.server.calls import BOTH, GET, Call, ServedPath, explain_failure, find_owner
+from nmt_cli.server.service import TranslatedDocument
+from nmt_cli.server.shapes.libretranslate import send_result, store_upload
+from nmt_cli.server.stores import LONGEST_NAME, ClientDocument, ClientGlossary, read_terms
 from nmt_cli.text.tags import FORMAL, INFORMAL
+
+# DeepL's glossaries, of version 2: created, listed, read and deleted; `/v2/translate` names one by its id.
+
+
+CREATED = 201
+DELETED = 204
+GLOSSARY = "/v2/glossaries/{identifier}"
+
+
+async def list_pairs(call: Call) -> Any:
+    pairs = dict.fromkeys((model.source.code, model.target.code) for model in call.service.pool.models)
+    return {"supported_languages": [{"source_lang": source, "target_lang": target} for source, target in pairs]}
+
+
+async def create_glossary(call: Call) -> Any:
+    values = call.values
+    name = values.read_text("name")
+    if not 0 < len(name) <= LONGEST_NAME:
+        raise RequestError(400, f"Invalid request: a name has 1 to {LONGEST_NAME:,} characters")
+    model = call.service.pool.find(values.read_text("source_lang"), values.read_text("target_lang"))
+    terms = read_terms(values.read_text("entries"), values.read_text("entries_format", default="tsv"))
+    glossary = ClientGlossary(name, model.source, model.target, terms, find_owner(call))
+    call.service.glossaries.add(glossary)
+    return describe_glossary(glossary), CREATED
+
+
+async def list_glossaries(call: Call) -> Any:
+    return {"glossaries": list(map(describe_glossary, call.service.glossaries.list_of(find_owner(call))))}
+
+
+async def show_glossary(call: Call) -> Any:
+    return describe_glossary(find_glossary(call))
+
+
+async def list_entries(call: Call) -> Response:
+    lines = [f"{source}\t{target}\n" for source, target in find_glossary(call).glossary.terms.items()]
+    return PlainTextResponse("".join(lines).encode("utf-8", "replace"), media_type="text/tab-separated-values")
+
+
+async def delete_glossary(call: Call) -> Response:
+    call.service.glossaries.remove(str(call.request.path_params["identifier"]), find_owner(call))
+    return Response(status_code=DELETED)
+
+
+def find_glossary(call: Call) -> ClientGlossary:
+    """Returns the glossary of the path. Raises RequestError if the client has no such one."""
+    return call.service.glossaries.find(str(call.request.path_params["identifier"]), find_owner(call))
+
+
+def find_named_glossary(call: Call, source: str, target: str) -> ClientGlossary | None:
+    """Returns the glossary that a request names, if any. Raises RequestError for one of other languages."""
+    if call.values.find("glossary_id") is None:
+        return None
+    glossary = call.service.glossaries.find(call.values.read_text("glossary_id"), find_owner(call))
+    model = call.service.pool.find(glossary.source.code if source == "auto" else source, target)
+    if (model.source, model.target) != (glossary.source, glossary.target):
+        raise RequestError(400, "Invalid request: the glossary is of other languages")
+    return glossary
+
+
+def describe_glossary(glossary: ClientGlossary) -> dict[str, Any]:
+    return {
+        "glossary_id": glossary.identifier,
+        "name": glossary.name,
+        "ready": True,
+        "source_lang": glossary.source.code,
+        "target_lang": glossary.target.code,
+        "creation_time": glossary.created.isoformat(timespec="microseconds"),
+        "entry_count": len(glossary.glossary.terms),
+    }
+
+
+GLOSSARY_PATHS = (
+    ServedPath("/v2/glossary-language-pairs", list_pairs, "List the directions of glossaries.", methods=GET),
+    ServedPath(
+        *("/v2/glossaries", create_glossary, "Create a glossary, as DeepL does."),
+        *(("name", "source_lang", "target_lang", "entries"), ("entries_format",)),
+    ),
+    ServedPath("/v2/glossaries", list_glossaries, "List the glossaries of the key.", methods=GET),
+    ServedPath(GLOSSARY, show_glossary, "Describe a glossary.", methods=GET),
+    ServedPath(GLOSSARY, delete_glossary, "Delete a glossary.", methods=("DELETE",)),
+    ServedPath(f"{GLOSSARY}/entries", list_entries, "List the terms of a glossary.", methods=GET),
+)
+
+
+# DeepL's documents, of version 2: sent, asked for and fetched, in three requests.
+
+
+DOCUMENT = "/v2/document/{identifier}"
+WAIT_SECONDS = 1  # until a client should ask again
+
+
+async def send_document(call: Call) -> Any:
+    """Starts the translation of a document; answers with its id and its key."""
+    values, service = call.values, call.service
+    source, target = values.read_text("source_lang", default="auto"), values.read_text("target_lang")
+    formality = values.read_text("formality", default="default")
+    glossary = find_named_glossary(call, source, target)
+    folder = tempfile.TemporaryDirectory(prefix="nmt.")
+    try:
+        path, name = await store_upload(call, Path(folder.name))
+        refuse_other_format(path, values.read_text("output_format", default=""))
+
+        async def translate() -> str:
+            language = source if glossary is None else glossary.source.code
+            terms = None if glossary is None else glossary.glossary
+            translated = await bound_time(
+                service.translate_document(path, name, language, target, glossary=terms, formality=formality),
+                service.limits.file_seconds,
+            )
+            return translated.name
+
+        document = service.documents.start(find_owner(call), translate)
+    except BaseException:
+        folder.cleanup()
+        raise
+
+    def clean_up(task: asyncio.Task[str]) -> None:
+        folder.cleanup()
+        if not task.cancelled():
+            task.exception()  # which asyncio reports if nobody asks
+
+    document.task.add_done_callback(clean_up)
+    return {"document_id": document.identifier, "document_key": document.key}
+
+
+async def bound_time(work: Awaitable[TranslatedDocument], seconds: float) -> TranslatedDocument:
+    """Returns the result of the work. Raises RequestError if it takes too long."""
+    try:
+        return await asyncio.wait_for(work, seconds)
+    except TimeoutError as error:
+        raise RequestError(503, f"this took longer than {seconds:g} seconds") from error
+
+
+def refuse_other_format(path: Path, requested: str) -> None:
+    """Raises RequestError for a result in another format than the document's."""
+    if requested and requested.lower() != path.suffix[1:]:
+        raise RequestError(400, f"Value for 'output_format' not supported: {requested}; documents keep their format")
+
+
+async def show_status(call: Call) -> Any:
+    document = find_document(call)
+    answer = {"document_id": document.identifier}
+    if not document.task.done():
+        return {**answer, "status": "translating", "seconds_remaining": WAIT_SECONDS}
+    if document.error is not None:
+        return {**answer, "status": "error", "error_message": explain_failure(document.error).message}
+    return {**answer, "status": "done", "billed_characters": 0}
+
+
+async def fetch_result(call: Call) -> Response:
+    document = find_document(call)
+    if not document.task.done():
+        raise RequestError(503, "Document not ready", retry_after=WAIT_SECONDS)
+    if document.error is not None:
+        raise RequestError(404, "Document not translated")
+    return send_result(call, document.task.result())
+
+
+def find_document(call: Call) -> ClientDocument:
+    """Returns the document of the path. Raises RequestError if the client has no such one."""
+    identifier, key = str(call.request.path_params["identifier"]), call.values.read_text("document_key")
+    return call.service.documents.find(identifier, find_owner(call), key)
+
+
+DOCUMENT_PATHS = (
+    ServedPath(
+        *("/v2/document", send_document, "Translate a document, as DeepL does.", ("file", "target_lang")),
+        optional=("source_lang", "formality", "glossary_id", "output_format"),
+        takes_files=True,
+    ),
+    ServedPath(DOCUMENT, show_status, "Say whether a document is translated.", ("document_key",)),
+    ServedPath(f"{DOCUMENT}/result", fetch_result, "Fetch a translated document.", ("document_key",)),
+)
+
+
+# The part of DeepL's version 2 that its official clients and Weblate need.
+
 
 NO_LIMIT = 1_000_000_000_000
 
@@ -70,7 +255,7 @@ PATHS = tuple(
         ),
         ServedPath("/v2/languages", list_languages, "List the languages, as DeepL does.", (), ("type",), BOTH),
         ServedPath("/v2/usage", report_usage, "Say that there is no quota.", methods=BOTH),
-        *deepl_glossaries.PATHS,
-        *deepl_documents.PATHS,
+        *GLOSSARY_PATHS,
+        *DOCUMENT_PATHS,
     )
 )

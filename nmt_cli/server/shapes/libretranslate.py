@@ -1,12 +1,9 @@
-"""LibreTranslate's interface, which most clients speak, and the two others that share its `/translate`.
-
-Source: LibreTranslate's `app.py`. In addition, `/translate` answers GET, with `translation` beside `translatedText`, as
-plugins of OmegaT require.
-"""
+"""LibreTranslate's interface, which most clients speak, and three others that share its paths."""
 
 from __future__ import annotations
 
 import asyncio
+import secrets
 import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,21 +15,53 @@ from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.formats import DOCUMENTS, FORMATS
 from nmt_cli.plugins import list_plugins
-from nmt_cli.server.calls import Call, Values, find_address, find_secret
-from nmt_cli.server.errors import RequestError, explain_missing
-from nmt_cli.server.glossaries import read_terms
-from nmt_cli.server.paths import BOTH, GET, ServedPath
+from nmt_cli.server.admission import RequestError, explain_missing
+from nmt_cli.server.calls import BOTH, GET, Call, ServedPath, Values, find_address, find_secret
 from nmt_cli.server.service import TranslatedDocument, choose_register
-from nmt_cli.server.shapes import custom
+from nmt_cli.server.stores import read_terms
 from nmt_cli.text.tags import parse_tag_name
+
+# Two small shapes: `text_list` of Immersive Translate and kiss-translator, and DeepLX's single text.
+
+
+async def translate_list(call: Call) -> Any:
+    """Answers the custom interface of Immersive Translate and kiss-translator."""
+    texts = call.values.read_texts("text_list")
+    source = call.values.read_text("source_lang", "source", default="auto")
+    translated = await call.service.translate_texts(texts, source, call.values.read_text("target_lang", "target"))
+    language = translated.model.source.code if source == "auto" else source
+    return {"translations": [{"detected_source_lang": language, "text": text} for text in translated.texts]}
+
+
+async def translate_deeplx(call: Call) -> Any:
+    """Answers like DeepLX, a protocol spoken by many desktop programs."""
+    text = call.values.read_text("text")
+    source = call.values.read_text("source_lang", default="auto")
+    target = call.values.read_text("target_lang")
+    are_markup = call.values.find("tag_handling") in ("xml", "html")
+    translated = await call.service.translate_texts([text], source.lower(), target, 3, are_markup=are_markup)
+    return {
+        "alternatives": translated.alternatives[0] if translated.alternatives else [],
+        "code": 200,
+        "data": translated.texts[0],
+        "id": secrets.randbelow(10**10),
+        "method": "Free",
+        "source_lang": translated.model.source.code.upper(),
+        "target_lang": translated.model.target.code.upper(),
+    }
+
+
+# LibreTranslate's interface, which most clients speak, and the two others that share its `/translate`.
+# Source: LibreTranslate's `app.py`. In addition, `/translate` answers GET, with `translation` beside `translatedText`,
+# as plugins of OmegaT require.
 
 
 async def translate(call: Call) -> Any:
     """Answers `/translate` in the shape of the client, recognised by the keys of its request."""
     if call.values.find("text_list") is not None:
-        return await custom.translate_list(call)
+        return await translate_list(call)
     if call.values.find("q") is None and call.values.find("text") is not None:
-        return await custom.translate_deeplx(call)
+        return await translate_deeplx(call)
     values, service = call.values, call.service
     texts = values.read_texts("q")
     is_list = not isinstance(values.find("q"), str)

@@ -2,13 +2,14 @@
 
 The state is a single file, so that all of it dates from the same moment. It names the best epochs, whose weights have
 files of their own, written before the state and removed after it. A process killed at any moment thus leaves a state
-and all the files that it names.
-"""
+and all the files that it names."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import os
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,17 +17,64 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nmt_cli.errors import DamagedError
-from nmt_cli.files import write_text
+from nmt_cli.files import stage_file, write_text
 from nmt_cli.records import build, parse_json
 from nmt_cli.runtime.model_directory import CHECKPOINTS, HISTORY
-from nmt_cli.training.checkpoints.npz import NamedArrays, read_arrays, write_arrays
 from nmt_cli.training.config import KeptMetric
 from nmt_cli.training.watcher import EpochRecord, Validation
 
-if TYPE_CHECKING:  # the command line looks for a state before it waits for TensorFlow
+if TYPE_CHECKING:
     import keras
 
     from nmt_cli.model.seq2seq import Seq2Seq
+
+
+# Writes and reads files of named arrays: NumPy's .npz, written whole or not at all, without pickle.
+# Not Keras' HDF5, whose library ends the process on a full disk (h5py 3.14). Here a full disk is an OSError.
+
+
+NamedArrays = dict[str, np.ndarray[Any, Any]]
+
+
+def write_arrays(path: Path, arrays: Iterable[tuple[str, Any]]) -> None:
+    """Writes one array after another, so that only one need be in memory. The data is on disk on return."""
+    with stage_file(path) as temporary:
+        with temporary.open("wb") as file:
+            with zipfile.ZipFile(file, "w") as archive:
+                for name, array in arrays:
+                    with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                        np.lib.format.write_array(entry, np.asarray(array), allow_pickle=False)
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def read_arrays(path: Path, names: Iterable[str] | None = None) -> NamedArrays:
+    """Returns all arrays of the file, or those with these names. Raises DamagedError if the file cannot be read."""
+    try:
+        # An open file, since np.load does not close a file that it opens and cannot read.
+        with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
+            require_stored(archive, path.stat().st_size)
+            stream.seek(0)
+            file = np.load(stream, allow_pickle=False)
+            arrays = {name: file[name] for name in (file.files if names is None else names)}
+    except (OSError, EOFError, ValueError, KeyError, AttributeError, MemoryError, zipfile.BadZipFile) as error:
+        raise DamagedError(f"{path} cannot be read: {error}") from error
+    damaged = next((name for name, array in arrays.items() if not is_finite(array)), None)
+    if damaged is not None:
+        raise DamagedError(f"{path} cannot be read: {damaged} has values that are no numbers")
+    return arrays
+
+
+def require_stored(archive: zipfile.ZipFile, size: int) -> None:
+    """Raises ValueError if the entries of an archive of `size` bytes unpack to more than it has."""
+    if sum(entry.file_size for entry in archive.infolist()) > size:
+        raise ValueError("it is packed, or claims to be larger than it is")
+
+
+def is_finite(array: np.ndarray[Any, Any]) -> bool:
+    """Whether an array has neither NaN nor infinity."""
+    return array.dtype.kind != "f" or bool(np.isfinite(array).all())
+
 
 STATE = "state.npz"
 FACTS = "facts"  # the only entry of the state that is JSON and no array of the run

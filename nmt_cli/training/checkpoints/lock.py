@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from nmt_cli.errors import OutputError
-from nmt_cli.files import refuse_to_overwrite
-from nmt_cli.locks import acquire_system_lock
+from nmt_cli.files import acquire_system_lock, refuse_to_overwrite
 from nmt_cli.records import parse_json
 from nmt_cli.runtime.model_directory import CARD, CHECKPOINTS, STAGED, STAGES
 from nmt_cli.training.checkpoints.checkpoint import locate_state, read_facts

@@ -6,8 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from nmt_cli.training.data.batches import EarlierBatches
-from nmt_cli.training.divergence import LossMonitor
-from nmt_cli.training.meter import Meter
+from nmt_cli.training.meter import LossMonitor, Meter
 from nmt_cli.training.schedule import Handover
 
 

@@ -3,12 +3,13 @@
 A group of batches is decoded at most once, passes through all text rewrites, and is encoded at most once. All random
 choices follow from the given generator.
 
-Letters: B pairs of a group, C of them decoded, S source positions, T target positions, R rewrites.
-"""
+Letters: B pairs of a group, C of them decoded, S source positions, T target positions, R rewrites."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -17,21 +18,138 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.arrays.padding import pad_ragged
-from nmt_cli.arrays.ragged import Ragged
-from nmt_cli.arrays.special_ids import END, PAD, START, UNKNOWN
-from nmt_cli.arrays.types import IntArray, SourceArray
+from nmt_cli.arrays.rows import Ragged, pad_ragged
+from nmt_cli.arrays.types import END, PAD, START, UNKNOWN, IntArray, SourceArray
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.corpus.dataset import EncodedSplit
-from nmt_cli.corpus.sides import SentencePair
+from nmt_cli.corpus.manifest import SentencePair
 from nmt_cli.errors import OptionError
-from nmt_cli.text.symbols import BLANK, SPECIALS
+from nmt_cli.text.characters import END_MARKS
+from nmt_cli.text.symbols import BLANK, PLACEHOLDERS, SAMPLED_KINDS, SPECIALS, TokenizerKind
 from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.text.tokenizer_settings import SAMPLED_KINDS, TokenizerKind
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data.noise import mistype_source, write_source_casually
-from nmt_cli.training.data.placeholders import insert_placeholders
 from nmt_cli.training.data.word_swaps import WordSwaps
+
+# Noise: sources as people type them, so that a network learns to read these. Knows only text.
+
+
+TYPING_ERRORS = 0.05  # share of the letters of a sentence with typing errors
+KINDS = 4  # of typing errors
+KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+NEIGHBOURS = {key: other for row in KEYS for pair in pairwise(row) for key, other in (pair, pair[::-1])}
+
+
+def mistype_source(source: str, target: str, generator: np.random.Generator) -> SentencePair:
+    """Puts typing errors into the source; one that would become empty is unchanged."""
+    return SentencePair(add_typing_errors(source, generator) or source, target)
+
+
+def write_source_casually(source: str, target: str, generator: np.random.Generator) -> SentencePair:
+    """Writes the source without capitals and its final mark; one of marks alone is unchanged."""
+    return SentencePair(write_casually(source) or source, target)
+
+
+def write_casually(text: str) -> str:
+    """Returns `text` in lower case and without its final mark."""
+    return text.lower().rstrip(f"{END_MARKS} ")
+
+
+def add_typing_errors(text: str, generator: np.random.Generator) -> str:
+    """Returns a text with typing errors in one of twenty letters."""
+    protected = {index for match in PLACEHOLDER_PATTERN.finditer(text) for index in range(*match.span())}
+    draws = generator.random(len(text))
+    hits = np.flatnonzero(draws < TYPING_ERRORS)
+    kinds = (draws[hits] * (KINDS / TYPING_ERRORS)).astype(int)
+    letters = list(text)
+    for index, kind in zip(hits.tolist(), kinds.tolist(), strict=True):
+        if text[index].isalpha() and index not in protected:
+            mistype_letter(letters, index, kind)
+    return "".join(letters)
+
+
+def mistype_letter(letters: list[str], index: int, kind: int) -> None:
+    """Drops a letter, doubles it, swaps it with the next one, or hits an adjacent key."""
+    letter = letters[index]
+    if kind == 0:
+        letters[index] = ""
+    elif kind == 1:
+        letters[index] = letter * 2
+    elif kind == 2 and index + 1 < len(letters) and letters[index + 1].isalpha():
+        letters[index], letters[index + 1] = letters[index + 1], letter
+    elif kind == 3:
+        beside = NEIGHBOURS.get(letter.lower(), letter)
+        letters[index] = beside.upper() if letter.isupper() else beside
+
+
+# Placeholder augmentation: words shared by both sides become placeholders, so that the network learns to copy these.
+# Few sentences have addresses or amounts, but many have names and numbers that are identical in both languages. Knows
+# only text.
+
+
+MOST_WORDS = 3  # the largest number of words of a sentence that are replaced
+SHORTEST_NAME = 3  # letters of a name; shorter words are mostly an "in" or "an" of related languages
+EDGE_SHARE = 1 / 3  # share of the pairs without a shared word that get a placeholder at one end
+
+WORD = re.compile(r"(?<![\w⟦])\w[\w'’]*(?:-\w+)*")
+
+
+def insert_placeholders(source: str, target: str, generator: np.random.Generator) -> SentencePair:
+    """Replaces up to three shared words on both sides; a third of the pairs without any get one placeholder at an end.
+
+    The placeholders are drawn from all ten, so that the network learns all equally well. A pair that already has all
+    ten is unchanged.
+    """
+    free = [name for name in PLACEHOLDERS if name not in source and name not in target]
+    shared = find_shared_words(source, target)
+    if not free:
+        return SentencePair(source, target)
+    if not shared:
+        if generator.random() < EDGE_SHARE:
+            return insert_at_edge(source, target, free, generator)
+        return SentencePair(source, target)
+    count = min(len(shared), len(free), int(generator.integers(1, MOST_WORDS + 1)))
+    names = dict(zip(draw_some(shared, count, generator), draw_some(free, count, generator), strict=True))
+    return SentencePair(replace_words(source, names), replace_words(target, names))
+
+
+def draw_some(items: Sequence[str], count: int, generator: np.random.Generator) -> list[str]:
+    """Returns `count` different items, in random order; for so few, a tenth of the time of `generator.choice`."""
+    drawn = list(items)
+    for index, draw in enumerate(generator.random(count).tolist()):
+        other = index + int(draw * (len(drawn) - index))
+        drawn[index], drawn[other] = drawn[other], drawn[index]
+    return drawn[:count]
+
+
+def find_shared_words(source: str, target: str) -> list[str]:
+    """Returns the names and numbers that occur exactly once on each side, in source order."""
+    source_counts, target_counts = Counter(WORD.findall(source)), Counter(WORD.findall(target))
+    return [word for word, count in source_counts.items() if count == target_counts[word] == 1 and is_name(word)]
+
+
+def is_name(word: str) -> bool:
+    """Whether a word shared by both languages looks like a name or a number."""
+    return word[0].isdigit() or (len(word) >= SHORTEST_NAME and word[0].isupper())
+
+
+def replace_words(text: str, names: Mapping[str, str]) -> str:
+    """Replaces each word of `text` that is a key of `names` by its value."""
+    return WORD.sub(lambda word: names.get(word[0], word[0]), text)
+
+
+def insert_at_edge(source: str, target: str, free: Sequence[str], generator: np.random.Generator) -> SentencePair:
+    """Puts one of the `free` placeholders before both texts, or after both and before their final marks."""
+    (name,) = draw_some(free, 1, generator)
+    if generator.random() < 0.5:
+        return SentencePair(f"{name} {source}", f"{name} {target}")
+    return SentencePair(append_word(source, name), append_word(target, name))
+
+
+def append_word(text: str, word: str) -> str:
+    """Inserts a word after the last one of `text`, before the final marks."""
+    body = text.rstrip(END_MARKS) or text
+    return f"{body} {word}{text[len(body) :]}"
+
 
 UNREADABLE = "\ufdd1"  # stands for an unknown token in a decoded text; no character, so it is encoded as unknown again
 SEEDS = 2**31

@@ -1,7 +1,6 @@
 """Turns a corpus into a network's input: the sizes of its vocabularies, and batches of ids for the train step.
 
-Letters: B pairs of a batch or group, S source positions, T target positions, R regions of a picture, D features.
-"""
+Letters: B pairs of a batch or group, S source positions, T target positions, R regions of a picture, D features."""
 
 from __future__ import annotations
 
@@ -14,17 +13,41 @@ from typing import TypeVar
 
 import numpy as np
 
-from nmt_cli.arrays.batching import BatchSize, Pool, PoolShape, count_batches, order_by_length, pool_batches
-from nmt_cli.arrays.padding import pad_ragged
-from nmt_cli.arrays.special_ids import END, PAD, START
-from nmt_cli.arrays.types import IntArray, SourceArray
+from nmt_cli.arrays.rows import BatchSize, Pool, PoolShape, count_batches, order_by_length, pad_ragged, pool_batches
+from nmt_cli.arrays.types import END, PAD, START, UNKNOWN, IntArray, SourceArray
 from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus
-from nmt_cli.corpus.tag_rows import number_languages
-from nmt_cli.model.vocabularies import Vocabularies
+from nmt_cli.corpus.pairs import number_languages
+from nmt_cli.model.config import Vocabularies
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.augmentation import Augmentation, learn_word_swaps, make_rewrites
 from nmt_cli.training.data.replay import EpochRows, Replayed
-from nmt_cli.training.data.word_dropout import drop_tags, drop_tokens
+
+# Word dropout: hides tokens from the network. Works on ids, since an unknown token or a tag has no text.
+
+
+UNDROPPED = (PAD, START, END)
+
+
+def drop_tokens(
+    ids: IntArray, share: float, generator: np.random.Generator, control_ids: Sequence[int] = ()
+) -> IntArray:
+    """Returns `ids` (B, S) with this share of the tokens replaced by the unknown token.
+
+    Padding, start, end and control pieces are kept. Sources: Bowman et al. (2016), "Generating Sentences from a
+    Continuous Space", section 3.1, for the decoder's input; Sennrich and Zhang (2019), "Revisiting Low-Resource Neural
+    Machine Translation", for both sides (0.1). They set the embedding to zero; the embedding of the unknown token is
+    learned, and serves rare characters later.
+    """
+    is_dropped = (generator.random(ids.shape) < share) & ~np.isin(ids, (*UNDROPPED, *control_ids))
+    return np.where(is_dropped, np.asarray(UNKNOWN, ids.dtype), ids)
+
+
+def drop_tags(ids: IntArray, share: float, generator: np.random.Generator, tag_ids: Sequence[int]) -> IntArray:
+    """Returns `ids` (B, S) without this share of the tags; what follows moves up, and padding fills the end."""
+    is_dropped = (generator.random(ids.shape) < share) & np.isin(ids, tag_ids)
+    order = np.argsort(is_dropped, axis=1, kind="stable")
+    return np.take_along_axis(np.where(is_dropped, np.asarray(PAD, ids.dtype), ids), order, axis=1)
+
 
 AheadItem = TypeVar("AheadItem")
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.arrays.ragged import Ragged
+from nmt_cli.arrays.rows import Ragged
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus
-from nmt_cli.sources.rows import Sentences
+from nmt_cli.sources.source import Sentences
 from nmt_cli.text.normalise import make_sentence_key
 
 

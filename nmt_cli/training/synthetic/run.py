@@ -8,8 +8,7 @@
 Every stage can be interrupted and resumed. Of several processes, the chief alone does all but the last. Sources:
 Sennrich, Haddow and Birch (2016) for back-translation; Nguyen et al. (2020), "Data Diversification"; Caswell, Chelba
 and Grangier (2019) for the tag; Kim and Rush (2016), "Sequence-Level Knowledge Distillation", for what a beam finds
-and greedy search is to find. Prints nothing.
-"""
+and greedy search is to find. Prints nothing."""
 
 from __future__ import annotations
 
@@ -24,55 +23,77 @@ from typing import Any
 
 import numpy as np
 
-from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.mixture import MixedCorpus, SyntheticPair, write_mixture
-from nmt_cli.corpus.reversed import reverse_corpus
-from nmt_cli.errors import OptionError
+from nmt_cli.corpus.dataset import MixedCorpus, PreparedCorpus, SyntheticPair, reverse_corpus, write_mixture
+from nmt_cli.errors import NotFoundError, OptionError
 from nmt_cli.files import write_text
 from nmt_cli.jobs.job import Job
 from nmt_cli.jobs.journal import FinishedBlock
 from nmt_cli.records import parse_json
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.training.checkpoints import saved_options
+from nmt_cli.training.checkpoints import resume as saved_options
 from nmt_cli.training.checkpoints.checkpoint import locate_state
-from nmt_cli.training.checkpoints.saved_options import read_started_facts
+from nmt_cli.training.checkpoints.resume import read_started_facts
 from nmt_cli.training.deadline import Deadline, TooShortError, parse_duration
 from nmt_cli.training.distributed.process import SINGLE_PROCESS
 from nmt_cli.training.distributed.strategy import make_cluster, make_strategy
 from nmt_cli.training.request import TrainingRequest
-from nmt_cli.training.run import TrainReport, train
-from nmt_cli.training.synthetic.final_stage import fit_request
-from nmt_cli.training.synthetic.helper_work import HelperWork, TaggedBlock, cut_block
-from nmt_cli.training.synthetic.plan import (
+from nmt_cli.training.run import TrainReport, assist, explain_errors, train
+from nmt_cli.training.setup.defaults import count_epochs
+from nmt_cli.training.synthetic.selection import (
+    LEAST_CONFIDENT,
+    HeldOutSentences,
+    HelperWork,
+    Selection,
+    TaggedBlock,
+    WordRatio,
+    cut_block,
+    select_pairs,
+)
+from nmt_cli.training.synthetic.stages import (
+    FEWEST_FINAL_EPOCHS,
     HELPERS_TIME,
+    MIXTURE,
+    STAGES,
     Direction,
     Interrupted,
     Plan,
+    Stages,
     TaggedText,
     Task,
     count_repeats,
     make_plan,
+    open_translations,
     read_real_pairs,
     read_text,
-)
-from nmt_cli.training.synthetic.selection import (
-    LEAST_CONFIDENT,
-    HeldOutSentences,
-    Selection,
-    WordRatio,
-    select_pairs,
-)
-from nmt_cli.training.synthetic.stages import (
-    MIXTURE,
-    STAGES,
-    Stages,
-    open_translations,
     read_translations,
     require_room,
 )
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.workers.choice import ExecutorConfig, open_executor
+
+# The last stage of a training with synthetic pairs: the model itself, which several processes train together.
+
+
+def assist_with_synthetic(request: TrainingRequest, model: Path) -> None:
+    """Waits until the chief has mixed the pairs in its `model` directory, and takes part in the last stage."""
+    with explain_errors(request.role):
+        cluster = make_cluster(make_strategy(request.training, request.role), request.role)
+        cluster.ask_chief(False)
+    mixture = model / STAGES / MIXTURE
+    if not mixture.is_dir():
+        raise NotFoundError(f"{mixture}/ does not exist", hint="all machines need to see the model directory")
+    assist(fit_request(request, MixedCorpus.load(mixture)))
+
+
+def fit_request(request: TrainingRequest, corpus: PreparedCorpus) -> TrainingRequest:
+    """Returns the request for the model itself, with as many epochs as its mixture needs unless these are set."""
+    training, explicit = request.training, request.explicit
+    if explicit is not None and "epochs" not in explicit:
+        epochs = count_epochs(len(corpus.load_encoded("train").source), fewest=FEWEST_FINAL_EPOCHS)
+        training, explicit = replace(training, epochs=epochs), {*explicit, "epochs"}
+    return replace(request, corpus=corpus, training=training, explicit=explicit)
+
 
 CHANGEABLE = {*saved_options.CHANGEABLE, "epochs", "time"}  # options that may differ when stages are resumed
 BLOCK = 4_096  # sentences between two looks at whether to stop

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.mixture import SyntheticPair
+from nmt_cli.corpus.dataset import PreparedCorpus, SyntheticPair
 from nmt_cli.corpus.pairs import Side, Texts
-from nmt_cli.corpus.steps.near_duplicates import find_near_held_out
+from nmt_cli.corpus.steps.held_out import find_near_held_out
+from nmt_cli.jobs.job import Job
 from nmt_cli.text.normalise import count_words, make_sentence_key
+from nmt_cli.text.tags import TagSet
 from nmt_cli.text.wrapping import format_count
+from nmt_cli.training.synthetic.stages import TaggedText, Task
+from nmt_cli.translation.passages import translate_tagged
 from nmt_cli.translation.repair.faults import find_fault
 from nmt_cli.translation.result import Translation
+from nmt_cli.translation.translator import Translator
 
 SPREADS = 4.0  # a ratio of lengths that is so many standard deviations from the mean is off
 LENGTH_SLACK = 3  # words by which the lengths may always differ
@@ -129,3 +135,43 @@ def measure_confidence(translation: Translation) -> float:
         return math.nan
     hypothesis = translation.hypotheses[0]
     return hypothesis.log_probability / len(hypothesis.tokens)
+
+
+# What a process needs to translate text for training with a helper model, block by block.
+
+
+HelperResult = tuple[float, str]  # the confidence of a translation, and its text
+
+
+class TaggedBlock(NamedTuple):
+    """N sentences, the first of which has this number in the whole text."""
+
+    first: int
+    lines: list[str]
+    tags: list[TagSet]  # (N,) as the helper model reads them
+
+    def __str__(self) -> str:
+        return f"sentences {self.first + 1:,} to {self.first + len(self.lines):,}"
+
+
+class HelperWork(NamedTuple):
+    """The job of a helper model, of which only confidences and texts are needed. Implements `workers.work.Work`."""
+
+    job: Job
+
+    def start(self, *, threads: int | None = None) -> Callable[[TaggedBlock], list[HelperResult]]:
+        return partial(self.translate_block, self.job.open_translator(threads))
+
+    def pack(self) -> HelperWork:
+        return HelperWork(self.job.pack())
+
+    def translate_block(self, translator: Translator, block: TaggedBlock) -> list[HelperResult]:
+        """Translates the sentences of a block."""
+        translations = translate_tagged(translator, block.lines, block.tags, self.job.search, first_line=block.first)
+        return [(measure_confidence(translation), translation.text) for translation in translations]
+
+
+def cut_block(task: Task, texts: Sequence[TaggedText], start: int, size: int) -> TaggedBlock:
+    """Returns the block of the texts of a task that begins with this one."""
+    block = texts[start : start + size]
+    return TaggedBlock(start, [text.text for text in block], [task.orient_tags(text.tags) for text in block])

@@ -6,14 +6,13 @@ import dataclasses
 from collections.abc import Collection
 from pathlib import Path
 
-from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.reversed import ReversedCorpus, reverse_corpus
+from nmt_cli.corpus.dataset import PreparedCorpus, ReversedCorpus, reverse_corpus
 from nmt_cli.errors import DataError, NotFoundError, OptionError
 from nmt_cli.files import hash_file
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.runtime.model_directory import CARD, WEIGHTS, ModelDirectory
-from nmt_cli.training.checkpoints.saved_options import list_changes
+from nmt_cli.training.checkpoints.resume import list_changes
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.batches import read_vocabularies
 from nmt_cli.training.data.replay import Replayed, exclude_held_out

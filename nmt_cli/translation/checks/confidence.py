@@ -2,7 +2,7 @@
 
 A translation is *good* if its chrF against a reference is at least `GOOD_CHRF`. Features of the best hypothesis, its
 attention, the lengths, the words and the failed checks go into a logistic model, which is fitted to the development set
-when a model is exported (`training/confidence_fitting.py`) and stored in its card. Every translation is rated, so no
+when a model is exported (`training/publish.py`) and stored in its card. Every translation is rated, so no
 feature needs more than the search has found anyway. Letters: N translations, F features.
 
 A text of several sentences is as sure as its worst one: `I am here. Our landlord evicted the lodgers.` is rated as
@@ -24,14 +24,12 @@ from nmt_cli.errors import OptionError
 from nmt_cli.text.symbols import BLANK
 from nmt_cli.text.words import has_letters
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.translation.checks.check import check_translation
-from nmt_cli.translation.checks.context import CheckContext
-from nmt_cli.translation.checks.words import describe_unseen, find_unseen_words
+from nmt_cli.translation.checks.table import check_translation
+from nmt_cli.translation.checks.words import CheckContext, describe_unseen, find_unseen_words
+from nmt_cli.translation.placement.alignment import group_by_blanks, spell_word
 from nmt_cli.translation.placement.joining import join_parts
-from nmt_cli.translation.placement.word_alignment import group_by_blanks, spell_word
 from nmt_cli.translation.result import DOUBT_MARK, FailedCheck, LeastSure, name_sides
-from nmt_cli.translation.segmentation.segments import find_sentence_starts
-from nmt_cli.translation.segmentation.sentence_ends import has_mark_inside
+from nmt_cli.translation.segmentation.segments import find_sentence_starts, has_mark_inside
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray

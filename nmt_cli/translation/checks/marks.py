@@ -1,25 +1,35 @@
-"""Looks for the brackets, slashes, quotation marks, colons and final marks of a source. Knows only text.
-
-A mark that is lost may have taken words with it. Marks that a translation has besides are style, unless they lack a
-partner: `File - Exit` is „Datei – Beenden…“ where a corpus writes so.
-"""
+"""Checks of what is counted: brackets, quotation marks, final marks, numbers, lengths, spans."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from nmt_cli.carrying.brackets import PARTNERS, SLASHES
-from nmt_cli.rewriting.final_marks import MARK_KINDS, find_final_mark, share_kind
+from nmt_cli.carrying.dates import find_lost_months
+from nmt_cli.carrying.kinds import find_spans
+from nmt_cli.carrying.prose_marks import PARTNERS, SLASHES
+from nmt_cli.carrying.spans import DIGIT
+from nmt_cli.languages.rules import find_rules
+from nmt_cli.rewriting.marks import MARK_KINDS, find_final_mark, share_kind
 from nmt_cli.text.characters import COLONS, DOUBLE_QUOTES, ELLIPSES, PLAIN_BRACKETS, QUOTES, SINGLE_QUOTES
-from nmt_cli.translation.checks.context import CheckContext
-from nmt_cli.translation.checks.renamed import drop_renamed
-from nmt_cli.translation.result import FailedCheck
+from nmt_cli.text.words import count_strings, has_word
+from nmt_cli.text.wrapping import format_count
+from nmt_cli.translation.checks.words import CheckContext, drop_renamed, join_named
+from nmt_cli.translation.result import FailedCheck, Placed
+from nmt_cli.translation.segmentation.segments import find_sentence_starts, has_mark_inside
 
 if TYPE_CHECKING:
     from nmt_cli.text.profile import TextProfile
+    from nmt_cli.translation.result import CheckKind
+
+
+# Looks for the brackets, slashes, quotation marks, colons and final marks of a source. Knows only text.
+# A mark that is lost may have taken words with it. Marks that a translation has besides are style, unless they lack a
+# partner: `File - Exit` is „Datei – Beenden…“ where a corpus writes so.
+
 
 BRACKET_SET = frozenset(PLAIN_BRACKETS)
 DOUBLE_QUOTE_SET = frozenset(DOUBLE_QUOTES)
@@ -93,7 +103,7 @@ def drop_marks_of_words(source: str, target: str, context: CheckContext) -> tupl
     source, target = (re.sub(r"<[^<>]*>", "", text) if "<" in text else text for text in (source, target))
     source, target = (re.sub(BRACKETS_IN_WORD, r"\1", text) if "(" in text else text for text in (source, target))
     if "/" in source or "(" in source:
-        from nmt_cli.rewriting.gender_forms import drop_gender_marks  # which few lines need
+        from nmt_cli.rewriting.spelling import drop_gender_marks  # which few lines need
 
         source = drop_gender_marks(source, context.source_language)
     return source, target
@@ -137,3 +147,133 @@ def keeps_share(context: CheckContext, measure: Callable[[TextProfile], float]) 
     if profile is None or profile.source is None:
         return True
     return measure(profile.target) >= LEAST_KEPT * measure(profile.source)
+
+
+# Compares the numbers and dates of a source and its translation. Knows only text.
+
+
+def check_numbers(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Compares the values of all numbers, in any notation or script, or in words of 87 languages.
+
+    The repair of lost numbers makes the same comparison, between what the network read and wrote.
+    """
+    if not (DIGIT.search(source) or DIGIT.search(target)):
+        return None
+    from nmt_cli.carrying.number_values import compare_numbers  # which most lines need not
+
+    missing, invented = compare_numbers(*drop_renamed(source, target), context.source_language, context.target_language)
+    parts = [
+        f"{join_named(numbers)} {what}" for numbers, what in ((missing, "missing"), (invented, "added")) if numbers
+    ]
+    if not parts:
+        return None
+    noun = "number" if len(missing or invented) == 1 else "numbers"
+    return FailedCheck("numbers", f"{noun} {', '.join(parts)}")
+
+
+def check_dates(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Looks for the months of the source's dates.
+
+    `check_numbers` compares their numbers. The repair of lost dates finds dates and months in the same way.
+    """
+    lost = find_lost_months(source, target, context.source_language, context.target_language)
+    return FailedCheck("dates", f"{join_named(lost)} missing") if lost else None
+
+
+# Compares the lengths of a source and its translation, and their numbers of sentences. Knows only text.
+
+
+MARGIN = 1.25  # by which a length may exceed the range of all but two thousandths of the training data
+BREAK = r"(?i)<(?:br|/p|/li|/div|/h\d|/tr|/td|/th|hr)\b[^<>]*>|\n"
+COMMA = r",\s"
+ITEM_WORDS = 3  # of an item of a list
+
+
+def check_length(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Compares the length ratio with its range in the training data."""
+    ratio = context.find_ratio(len(source))
+    if ratio is None or not target or ratio.lowest / MARGIN <= len(target) / len(source) <= ratio.highest * MARGIN:
+        return None
+    size = "short" if len(target) < ratio.mean * len(source) else "long"
+    return FailedCheck("length", f"too {size}: {format_count(len(target), 'character')} for {len(source):,}")
+
+
+def check_sentences(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Compares the numbers of sentences, and of items of lists.
+
+    A translation that is long enough for all sentences may have fewer.
+    """
+    if not (has_mark_inside(source) or "<" in source or "\n" in source):
+        return check_items(source, target, context)
+    count = count_sentences(source, context.source_language)
+    target_count = count_sentences(target, context.target_language) if count > 1 else count
+    if target_count >= count or has_length_of_all(source, target, (count - target_count) / count, context):
+        return check_items(source, target, context)
+    return FailedCheck("sentences", f"{format_count(count, 'sentence')} became {target_count}")
+
+
+def check_items(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Looks for the commas of a list of short items; the one before its last word, such as "and", is style."""
+    commas, target_commas = count_list_commas(source, context.source_language), len(re.findall(COMMA, target))
+    return FailedCheck("sentences", "an item of a list may be missing") if target and target_commas < commas else None
+
+
+def count_list_commas(text: str, language: str) -> int:
+    """Counts the commas of a text with three items in a row, the first and last of which may be longer; else 0."""
+    parts = re.split(COMMA, text)
+    if len(parts) <= ITEM_WORDS:
+        return 0
+    link = re.compile(rf"(?:{find_rules(language).list_links})\b")
+    are_items = [len(part.split()) <= ITEM_WORDS and not link.match(part) for part in parts[1:-1]]
+    is_list = any(all(pair) for pair in pairwise(are_items))
+    return (len(parts) - 1 - (link.match(parts[-1]) is not None)) * is_list
+
+
+def has_length_of_all(source: str, target: str, missing: float, context: CheckContext) -> bool:
+    """Whether a translation of fewer sentences is as long as one of all, rather than of all but the share `missing`."""
+    ratio = context.find_ratio(len(source))
+    return ratio is not None and len(target) > ratio.mean * len(source) * (1 - missing / 2)
+
+
+def count_sentences(text: str, language: str) -> int:
+    """Counts the sentences that contain words; a line break and a tag such as <br> end one."""
+    lines = re.split(BREAK, text) if "<" in text or "\n" in text else [text]
+    lines = [line for line in lines if has_word(re.sub(r"<[^<>]*>", "", line) if "<" in line else line)]
+    return sum(len(find_sentence_starts(line.strip(), (), language)) for line in lines)
+
+
+# Looks for protected spans and glossary terms in a translation. Knows only text.
+
+
+def check_spans(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Looks for protected spans missing or placed by a guess."""
+    if context.placed is None:
+        counts = count_strings(target, [span.text for span in find_spans(source) if not span.is_number])
+        missing = [text for text, count in counts.items() if not count]
+        return FailedCheck("spans", f"{join_named(missing)} missing") if missing else None
+    spans = [span for span in context.placed if not span.is_term]
+    before, after = (count_strings(text, [span.text for span in spans]) for text in (source, target))
+    doubled = [text for text in before if is_countable(text) and 0 < before[text] < after[text]]
+    failed = check_placed("spans", spans, target)
+    return FailedCheck("spans", f"{join_named(doubled)} too often") if doubled and failed is None else failed
+
+
+def check_terms(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Looks for glossary terms missing or placed by a guess."""
+    return check_placed("terms", [span for span in context.placed or () if span.is_term], target)
+
+
+def check_placed(kind: CheckKind, spans: Sequence[Placed], target: str) -> FailedCheck | None:
+    """Returns the failed check about spans that are missing or may be misplaced."""
+    counts = Counter(span.text for span in spans)
+    written = count_strings(target, counts)
+    missing = [text for text, count in counts.items() if written[text] < count]
+    if missing:
+        return FailedCheck(kind, f"{join_named(missing)} missing")
+    guessed = [span.text for span in spans if span.doubtful]
+    return FailedCheck(kind, f"the place of {join_named(guessed)} is a guess") if guessed else None
+
+
+def is_countable(span: str) -> bool:
+    """Whether a span may not stand more often in a translation than in its source, as numbers and single signs may."""
+    return len(span) > 1 and not span[0].isdigit()

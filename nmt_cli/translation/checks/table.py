@@ -1,24 +1,44 @@
-"""The table of checks: what is compared in every translation, and the messages about it. Knows no network.
-
-A fault found by search may be repaired; the summary counts the repairs. To add a check, name a comparison here, or an
-inspection if it needs more than the texts.
-"""
+"""The table of checks, with their messages, and how a translation is checked. Knows no network."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from nmt_cli.translation.checks.coverage import check_coverage, check_labels
-from nmt_cli.translation.checks.language import check_language
-from nmt_cli.translation.checks.lengths import check_length, check_sentences
-from nmt_cli.translation.checks.marks import check_brackets, check_colons, check_final_mark, check_quotes
-from nmt_cli.translation.checks.numbers import check_dates, check_numbers
-from nmt_cli.translation.checks.spans import check_spans, check_terms
-from nmt_cli.translation.checks.words import check_copy, check_repeats, check_words
+from nmt_cli.carrying.syntax import spell_out_choice
+from nmt_cli.translation.checks.marks import (
+    check_brackets,
+    check_colons,
+    check_dates,
+    check_final_mark,
+    check_length,
+    check_numbers,
+    check_quotes,
+    check_sentences,
+    check_spans,
+    check_terms,
+)
+from nmt_cli.translation.checks.words import (
+    CheckContext,
+    check_copy,
+    check_coverage,
+    check_labels,
+    check_language,
+    check_repeats,
+    check_words,
+)
+from nmt_cli.translation.repair.faults import find_fault
+from nmt_cli.translation.result import FailedCheck, Translation
 
 if TYPE_CHECKING:
-    from nmt_cli.translation.checks.context import Inspection, TextComparison
+    from nmt_cli.translation.checks.words import Inspection, TextComparison
     from nmt_cli.translation.result import CheckKind
+
+
+# The table of checks: what is compared in every translation, and the messages about it. Knows no network.
+# A fault found by search may be repaired; the summary counts the repairs. To add a check, name a comparison here, or an
+# inspection if it needs more than the texts.
 
 
 RULES_PAGE = "docs/rules.md"
@@ -149,3 +169,60 @@ CHECKS = (
 COMPARISONS = tuple(check for check in CHECKS if check.compare is not None)
 INSPECTIONS = tuple(check for check in CHECKS if check.inspect is not None)
 CHECK_ROWS = {check.name: check for check in CHECKS}
+
+
+# Checks a translation against its source: what a person should look at, and why. Knows no network.
+# Checks favour precision over recall, since false alarms make them worthless: `benchmarks/checks.py` measures how often
+# each is raised on human translations.
+
+
+DEFAULT_CONTEXT = CheckContext()
+
+
+def check_translation(translation: Translation, context: CheckContext, *, repaired: bool = False) -> Translation:
+    """Returns the translation with the checks that its best hypothesis fails in `checks`.
+
+    `repaired` says that faults were already searched for: the remaining ones are in its repairs.
+    """
+    if not translation.hypotheses:
+        return translation
+    failed = [*find_faults(translation, context)] if translation.repairs or not repaired else []
+    if context.reads_text:
+        context = context._replace(placed=translation.placed)
+        source = spell_out_choice(read_source_as_known(translation))
+        failed += check_pair(source, spell_out_choice(translation.text), context)
+        inspected = (check.inspect(translation, context) for check in INSPECTIONS if check.inspect is not None)
+        failed += filter(None, inspected)
+        if translation.is_recalled:  # a person chose its words
+            failed = [check for check in failed if check.kind != "unseen words"]
+    else:
+        failed += filter(None, [check_repeats("", translation.text, context)])
+    if not failed:
+        return translation
+    checks = {check.kind: check for check in reversed(failed)}
+    return translation._replace(checks=tuple(reversed(checks.values())))
+
+
+def check_pair(source: str, target: str, context: CheckContext = DEFAULT_CONTEXT) -> list[FailedCheck]:
+    """Returns the checks that `target` fails as a translation of `source`, at most one per kind."""
+    compared = (check.compare(source, target, context) for check in COMPARISONS if check.compare is not None)
+    return [failed for failed in compared if failed is not None]
+
+
+def read_source_as_known(translation: Translation) -> str:
+    """Returns the source with its mistyped words replaced by the known words they were read as."""
+    if not translation.read_as:
+        return translation.source
+    spellings = dict(translation.read_as)
+    words = "|".join(map(re.escape, sorted(spellings, key=len, reverse=True)))
+    return re.sub(rf"(?<![\w'’])(?:{words})(?![\w'’])", lambda word: spellings[word[0]], translation.source)
+
+
+def find_faults(translation: Translation, context: CheckContext) -> Iterator[FailedCheck]:
+    """Yields the faults that no remedy repaired or, if none was tried, the visible fault."""
+    failed = [repair.fault for repair in translation.repairs if repair.remedy is None]
+    if not translation.repairs:
+        source = translation.source if context.reads_text else "?"
+        fault = find_fault(source, translation.text, finished=not translation.cut, same_language=context.same_language)
+        failed = [fault] if fault is not None and fault != "runaway" else []
+    yield from (FailedCheck(fault, CHECK_ROWS[fault].unrepaired) for fault in failed)

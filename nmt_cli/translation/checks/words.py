@@ -1,26 +1,213 @@
-"""Looks for unseen, copied and repeated words in a translation. Knows only text."""
+"""Checks of words: unseen, copied, repeated, left out or renamed words, and the language of a source."""
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from nmt_cli.carrying.tags import remove_tags
+from nmt_cli.carrying.people import find_missing_names
+from nmt_cli.carrying.syntax import remove_tags
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.normalise import find_unspaced, normalise
-from nmt_cli.text.words import EDGES, list_words
-from nmt_cli.translation.checks.context import CheckContext, join_named
-from nmt_cli.translation.checks.coverage import TEXTS_PER_WORD
+from nmt_cli.text.symbols import SENTENCE_END
+from nmt_cli.text.words import EDGES, has_letters, list_words
 from nmt_cli.translation.repair.faults import LONGEST_PHRASE, has_stutter, split_units, strip_words
-from nmt_cli.translation.result import FailedCheck
-from nmt_cli.translation.segmentation.segments import find_sentence_starts
-from nmt_cli.translation.segmentation.sentence_ends import has_mark_inside
+from nmt_cli.translation.result import FailedCheck, Placed
+from nmt_cli.translation.segmentation.segments import find_sentence_starts, has_mark_inside
 
 if TYPE_CHECKING:
-    from nmt_cli.text.profile import TextProfile
+    from nmt_cli.arrays.types import FloatArray
+    from nmt_cli.text.profile import CorpusProfile, LengthRatio, TextProfile
+    from nmt_cli.translation.result import Translation
+
+
+# The facts that checks use besides a source and its translation. Knows only text.
+
+
+NAMED = 3  # words, numbers or spans that a message names
+
+
+class CheckContext(NamedTuple):
+    """The facts that checks use besides the two texts."""
+
+    source_language: str = ""  # a code of two or three letters, by which number words are known
+    target_language: str = ""
+    reads_text: bool = True  # whether a source is text; of a picture, only the translation itself can be checked
+    profile: CorpusProfile | None = None  # of the training text; None: its words and lengths are not known
+    placed: Sequence[Placed] | None = None  # the spans that were put into the translation; None: not known
+    is_rated: bool = False  # whether the model rates its confidence, which unseen words lower
+
+    def find_ratio(self, length: int) -> LengthRatio | None:
+        """Returns the length ratio in training for sources of `length` characters; None if unknown."""
+        return self.profile.find_ratio(length) if self.profile is not None and length else None
+
+    @property
+    def same_language(self) -> bool:
+        return bool(self.source_language) and self.source_language == self.target_language
+
+
+TextComparison = Callable[[str, str, CheckContext], FailedCheck | None]  # of a source and its translation
+Inspection = Callable[["Translation", CheckContext], FailedCheck | None]
+
+
+def join_named(parts: Iterable[str]) -> str:
+    """Joins the first distinct parts, with "..." for the others."""
+    distinct = list(dict.fromkeys(parts))
+    return ", ".join(distinct[:NAMED]) + (" ..." if len(distinct) > NAMED else "")
+
+
+# Finds words in capitals that a translation replaces by others, such as the functions of spreadsheets. Knows text.
+
+
+CODE_WORD = r"[\w/]+"
+CODE_PARTS = r"\d+|(?<=\b\w)/(?=\w\b)"  # what belongs to such a name; a slash only between two letters: N/A
+FEWEST_CAPITALS = 2
+
+
+def drop_renamed(source: str, target: str) -> tuple[str, str]:
+    """Returns both texts without the digits and slashes of words in capitals for which the other has another word.
+
+    A word that the other text has without its digits is not renamed, but damaged; it stays.
+
+    >>> drop_renamed("=OCT2BIN(3) or #N/A", "=OKTINBIN(3) oder #NV")
+    ('=OCTBIN(3) or #NA', '=OKTINBIN(3) oder #NV')
+    """
+    before, after = (Counter(filter(is_in_capitals, re.findall(CODE_WORD, text))) for text in (source, target))
+    lost, added = before - after, after - before
+    names = [{re.sub(CODE_PARTS, "", word) for word in words} for words in (lost, added)]
+    if lost.total() != added.total() or not names[0].isdisjoint(names[1]):
+        return source, target
+    for word in sorted({*lost, *added}, key=len, reverse=True):
+        bare = re.sub(CODE_PARTS, "", word)
+        source, target = source.replace(word, bare), target.replace(word, bare)
+    return source, target
+
+
+def is_in_capitals(word: str) -> bool:
+    """Whether all letters of a word are capitals, and there are several."""
+    return word.isupper() and sum(map(str.isalpha, word)) >= FEWEST_CAPITALS
+
+
+# Looks for content words and labels that nothing in a translation stands for. Knows attention, but no network.
+# The evidence is that the translation does not need a word (`repair.left_out`) or, if it was read back by a model of
+# the other direction, the little attention that the word received and the probability that this model gives to it.
+
+
+# Chosen on 1,000 development pairs of each direction, so that at most 1 % of the references fail
+# (benchmarks/log/left-out.md). Attention is measured in target subwords.
+READ_BACK = ((0.3, -5.0), (1.0, -14.0))  # attention and log-probability below which a word has no translation
+TEXTS_PER_WORD = 150  # a word that occurs in more training texts than one of so many is a function word
+FEWEST_LETTERS = 3  # of a content word
+
+
+class SourceWord(NamedTuple):
+    """A word as the network read it, and the attention that it received, in target subwords."""
+
+    text: str
+    attention: float
+
+
+def check_coverage(translation: Translation, context: CheckContext) -> FailedCheck | None:
+    """Looks for content words that nothing translates."""
+    profile = context.profile
+    if profile is None or profile.source is None or translation.is_recalled:
+        return None
+    neglected = find_neglected(translation) if translation.read_back is not None else ()
+    lost = [word.text for word in neglected if lacks_translation(word, translation, profile.source)]
+    lost += [word for word in translation.left_out if word.lower() not in translation.text.lower()]
+    lost += [
+        name[0] for name in find_missing_names(translation.source, translation.text, profile.source, profile.target)
+    ]
+    return FailedCheck("untranslated", f"nothing translates {join_named(lost)}") if lost else None
+
+
+def check_labels(translation: Translation, context: CheckContext) -> FailedCheck | None:
+    """Looks for labels that were kept, since the network knows no likely translation."""
+    return FailedCheck("labels", f"not translated: {join_named(translation.kept)}") if translation.kept else None
+
+
+def lacks_translation(word: SourceWord, translation: Translation, profile: TextProfile) -> bool:
+    """Whether a word that received little attention is a content word that is unlikely to be read back."""
+    key = word.text.lower()
+    if not is_content_word(key, translation.text, profile, TEXTS_PER_WORD):
+        return False
+    likelihood = (translation.read_back or {}).get(key, 0.0)
+    return any(word.attention < attention and likelihood < least for attention, least in READ_BACK)
+
+
+def is_content_word(word: str, translation: str, profile: TextProfile, texts_per_word: int) -> bool:
+    """Whether a word is not copied to its translation, and occurs at most once in so many training texts."""
+    key = word.lower()
+    if len(key) < FEWEST_LETTERS or profile.count_word(key) * texts_per_word > profile.texts:
+        return False
+    return has_letters(key) and not any(map(str.isdigit, key)) and key not in translation.lower()
+
+
+def find_neglected(translation: Translation) -> Iterator[SourceWord]:
+    """Yields the words of a source that received little attention from the best hypothesis, piece by piece."""
+    most = max(attention for attention, _ in READ_BACK)
+    best, row, column = translation.hypotheses[0], 0, 0
+    for attention in best.attentions:
+        rows, columns = attention.shape
+        source = translation.source_pieces[column : column + columns]
+        target = best.pieces[row : row + rows]
+        row, column = row + rows, column + columns
+        if source[-1:] != (SENTENCE_END,):
+            continue  # a picture
+        received = sum_attention(attention, finished=target[-1:] == (SENTENCE_END,))
+        if received is not None and received.min(initial=most) < most:
+            yield from (word for word in measure_source_words(source[:-1], received) if word.attention < most)
+
+
+def sum_attention(attention: FloatArray, *, finished: bool) -> FloatArray | None:
+    """Returns the attention (S - 1) that each source subword received from all target subwords (T, S).
+
+    That of each target subword sums to 1 without the ends of the sentences; None for a network without attention.
+    """
+    inner = attention[: -1 if finished else None, :-1]
+    sums = inner.sum(axis=1, keepdims=True)
+    if not inner.size or not sums.all():
+        return None
+    received: FloatArray = (inner / sums).sum(axis=0)
+    return received
+
+
+def measure_source_words(pieces: Sequence[str], received: FloatArray) -> list[SourceWord]:
+    """Returns the words that subwords spell, each with the attention of its subwords and of the marks around it."""
+    from nmt_cli.translation.placement.alignment import drop_silent, group_by_blanks, spell_word  # rarely needed
+
+    groups = drop_silent(pieces, group_by_blanks(pieces))
+    return [SourceWord(spell_word(pieces, group), float(received[group].sum())) for group in groups]
+
+
+# Looks for sources that are already in the target language. Knows only text and the profiles of both sides.
+
+
+FEWEST_WORDS = 3  # which tell a language surely
+SURE = 15.0  # natural logarithm of how much likelier the words are in the target language
+SMOOTHING = 0.5  # added to the count of each word
+
+
+def check_language(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Looks for a source whose words belong to the target language."""
+    profile = context.profile
+    if profile is None or profile.source is None or context.same_language:
+        return None
+    if len(source.split()) < FEWEST_WORDS:
+        return None
+    counts = [*zip(profile.source.count_words(source), profile.target.count_words(source), strict=True)]
+    likelier = sum(math.log((there + SMOOTHING) / (here + SMOOTHING)) for here, there in counts)
+    is_sure = len(counts) >= FEWEST_WORDS and likelier >= SURE
+    return FailedCheck("language", "the source is already in the target language") if is_sure else None
+
+
+# Looks for unseen, copied and repeated words in a translation. Knows only text.
+
 
 SIGN = r"(?<!\S)[^\w\s]+(?!\S)"  # on its own: Tools - Macros - Organize Macros
 COPIED_WORDS = 3  # ordinary words in a row that two languages seldom share

@@ -1,28 +1,194 @@
-"""Finds the translation of a text in a translation memory: of the same text, one with other numbers, or near ones.
-
-Texts are the same if their normal forms are (Unicode, blanks, invisible marks); case and marks count. The last of
-several translations wins, so that a correction at the end of a file overrules earlier lines.
-"""
+"""Finds the translation of a text in a memory: of the same text, with other numbers, or of one nearly the same."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from difflib import SequenceMatcher
 from functools import cached_property
+from heapq import nlargest
+from itertools import islice
+from math import log
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
-from nmt_cli.carrying.accelerators import IN_WORD, move_to_word
-from nmt_cli.carrying.numbers.number_text import NUMBER
+from nmt_cli.carrying.numbers import NUMBER, make_number_key
+from nmt_cli.carrying.syntax import IN_WORD, move_to_word
+from nmt_cli.languages.rules import find_rules
+from nmt_cli.runtime.onnx_engine import VectorEngine
+from nmt_cli.search.mixing import StoredTokens
 from nmt_cli.text.characters import DIRECTION_MARKS
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value
-from nmt_cli.text.words import has_letters
-from nmt_cli.translation.memory.near import NearTexts
-from nmt_cli.translation.memory.numbers import replace_numbers
+from nmt_cli.text.words import has_letters, split_words
 
 if TYPE_CHECKING:
+    from nmt_cli.runtime.onnx_engine import OnnxEngine
     from nmt_cli.text.profile import TextProfile
     from nmt_cli.translation.result import Origin
+
+
+# Finds the texts of a translation memory that are nearly the same: that share at least 80 % of their words, in order.
+# The share is that of difflib: the words in common, counted on both sides, of the words of both. Knows only text.
+
+
+LEAST_SHARE = 0.8
+LEAST_ALIKE = 1 / 3  # weight of the words of a text that an entry like it has too
+LONGEST = 100  # words of a text: to compare longer ones takes the square of their length, if their words recur
+MOST_COMPARED = 500  # texts; in a large memory, thousands may share a common word
+
+
+class NearTexts:
+    """Texts by their words, without regard to case and punctuation."""
+
+    def __init__(self) -> None:
+        self.texts_by_word: dict[str, list[str]] = defaultdict(list)
+        self.count = 0
+
+    def add(self, text: str) -> None:
+        words = split_words(text)
+        self.count += 1
+        for word in set(words) if len(words) <= LONGEST else ():
+            self.texts_by_word[word].append(text)
+
+    def find(self, text: str) -> list[str]:
+        """Returns the texts that are nearly the same, nearest first; none for a long text."""
+        words = split_words(text)
+        if len(words) > LONGEST:
+            return []
+        shares = {other: compare_words(words, split_words(other)) for other in self.list_candidates(words)}
+        near = [other for other, share in shares.items() if share >= LEAST_SHARE]
+        return sorted(near, key=lambda other: -shares[other])
+
+    def find_alike(self, text: str, most: int, seen: TextProfile | None) -> list[str]:
+        """Returns at most `most` others that have at least a third of the words of a text, the most alike first.
+
+        Rarer words count for more: each has the weight log((texts + 1) / texts that have it), where the texts of the
+        memory and those that the model has `seen` in training count together.
+        """
+        count = self.count + 1 + (seen.texts if seen else 0)
+        left, total, weights = MOST_COMPARED, 0.0, defaultdict[str, float](float)
+        for word in sorted(set(split_words(text)), key=lambda word: len(self.texts_by_word.get(word, ()))):
+            texts = self.texts_by_word.get(word, [])
+            weight = log(count / min(count, max(1, len(texts) + (seen.count_word(word) if seen else 0))))
+            total += weight
+            for other in islice(reversed(texts), left):
+                weights[other] += weight
+            left = max(0, left - len(texts))
+        alike = [other for other, weight in weights.items() if weight >= LEAST_ALIKE * total]
+        return nlargest(most, alike, key=weights.__getitem__)
+
+    def list_candidates(self, words: list[str]) -> list[str]:
+        """Returns the texts that share a word with what must be left of a near text: two thirds of its words."""
+        rarest = sorted(set(words), key=lambda word: len(self.texts_by_word.get(word, ())))
+        some = rarest[: len(words) // 3 + 1]
+        sharing = dict.fromkeys(other for word in some for other in reversed(self.texts_by_word.get(word, [])))
+        return list(sharing)[:MOST_COMPARED]
+
+
+def compare_words(words: list[str], others: list[str]) -> float:
+    """Returns the share of words in common, 0 to 1."""
+    return SequenceMatcher(None, words, others, autojunk=False).ratio()
+
+
+# Puts the numbers of one text into the translation of another that differs only in its numbers.
+# Nothing is guessed: each number must occur once in both texts, with the same value, and the new number must require
+# the same form of the words beside it. Knows only text.
+
+
+MARK = re.compile(r"[^\d]")
+
+
+def replace_numbers(
+    old_source: str, old_target: str, new_source: str, language: str, convert: Callable[[str], str] = str
+) -> str | None:
+    """Returns the translation `old_target` of `old_source` with the numbers of `new_source`; None if that is unsafe.
+
+    Both sources are equal except for their numbers. `convert` writes a number in the target's notation, and is asked if
+    the old numbers do not show it.
+    """
+    old, new = NUMBER.findall(old_source), NUMBER.findall(new_source)
+    written = {make_number_key(number): number for number in NUMBER.findall(old_target)}
+    keys = [make_number_key(number) for number in old]
+    # 1. Each number stands once in the source, and once in the target, which has no other.
+    if len(set(keys)) < len(keys) or sorted(keys) != sorted(map(make_number_key, NUMBER.findall(old_target))):
+        return None
+    # 2. The words beside it keep their form.
+    if any(find_form(before, language) != find_form(after, language) for before, after in zip(old, new, strict=True)):
+        return None
+    # 3. Write each new number in the notation of the target.
+    replacements = {
+        key: copy_notation(before, written[key], after, convert)
+        for key, before, after in zip(keys, old, new, strict=True)
+    }
+    return NUMBER.sub(lambda match: replacements[make_number_key(match[0])], old_target)
+
+
+def copy_notation(old_source: str, old_target: str, new: str, convert: Callable[[str], str]) -> str:
+    """Writes a number with the marks of the old number's translation, if both have the same marks; else converts it."""
+    marks, old_marks, target_marks = MARK.findall(new), MARK.findall(old_source), MARK.findall(old_target)
+    if not marks:
+        return new
+    if marks == old_marks and len(target_marks) == len(marks):
+        replacing = iter(target_marks)
+        return MARK.sub(lambda _: next(replacing), new)
+    return convert(new)
+
+
+def find_form(number: str, language: str) -> tuple[bool, ...]:
+    """Returns a key shared by numbers that require the same form of a noun beside them; conservative."""
+    plural = find_rules(language).plural
+    if plural in ("one", "below two"):  # where 1.5 and 0 may go with the singular
+        return (number == "1", plural == "below two" and number[0] in "01" and not number[1:2].isdecimal())
+    if not number.isdecimal():
+        return ()
+    value = int(Decimal(number))  # `int` refuses thousands of digits
+    tens, ones = value % 100, value % 10
+    is_teen = 11 <= tens <= 19
+    form = (value == 0, value == 1, ones == 0, ones == 1, 2 <= ones <= 4, is_teen, tens < 20)
+    return form if plural != "dual" else (*form, value == 2, tens == 2, tens in (3, 4), 3 <= tens <= 10)
+
+
+# Remembers what the network made of entries of a translation memory, so that it reads each but once.
+
+
+MOST_STORED = 50_000  # that are remembered: 25 MB with vectors of 256 numbers
+
+MemoryEntry = tuple[str, str, "TagSet"]  # a source, its translation, and the tags behind which the network reads them
+
+
+class StoredEntries:
+    """The stored tokens of the entries that were needed last, and the engine that reads them."""
+
+    def __init__(self, engine: OnnxEngine) -> None:
+        self.engine = VectorEngine(engine)
+        self.parts: dict[MemoryEntry, list[StoredTokens]] = {}  # the oldest first
+        self.size = 0
+
+    def find(self, entry: MemoryEntry) -> list[StoredTokens] | None:
+        """Returns the stored tokens of an entry, which is then the last to go; None if it is not remembered."""
+        parts = self.parts.pop(entry, None)
+        if parts is not None:
+            self.parts[entry] = parts
+        return parts
+
+    def add(self, entry: MemoryEntry, parts: list[StoredTokens]) -> None:
+        """Remembers an entry, and forgets the oldest ones."""
+        self.parts[entry] = parts
+        self.size += count_tokens(parts)
+        while self.size > MOST_STORED and self.parts:
+            self.size -= count_tokens(self.parts.pop(next(iter(self.parts)), []))
+
+
+def count_tokens(parts: Sequence[StoredTokens]) -> int:
+    return sum(len(part.tokens) for part in parts)
+
+
+# Finds the translation of a text in a translation memory: of the same text, one with other numbers, or near ones.
+# Texts are the same if their normal forms are (Unicode, blanks, invisible marks); case and marks count. The last of
+# several translations wins, so that a correction at the end of a file overrules earlier lines.
+
 
 NUMBER_SIGN = "\0"  # stands for a number; no text has it
 

@@ -1,8 +1,4 @@
-"""Recalls the pieces of a line from a translation memory: the line as a whole, or its sentences.
-
-Recalled pieces are not searched. If words must be linked (marks of a document, `--alignments`), the network reads the
-given translation, and its attention links them. Knows no file format.
-"""
+"""Recalls the pieces of a line from a memory, and guides the network by entries that are like it."""
 
 from __future__ import annotations
 
@@ -11,15 +7,29 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.carrying.masking import mask
+from nmt_cli.search.mixing import GuidedModel, StoredTokens, store_targets
+from nmt_cli.translation.forced import encode_pairs, match_line, match_whole
 from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import Segment
 
 if TYPE_CHECKING:
-    from nmt_cli.search.sampling import TextId
-    from nmt_cli.translation.memory.lookup import RecalledTranslation, TranslationMemory
+    from typing import Any
+
+    from nmt_cli.arrays.types import SourceArray
+    from nmt_cli.search.constraints import TextId
+    from nmt_cli.search.step_model import StepModel
+    from nmt_cli.text.tags import TagSet
+    from nmt_cli.translation.memory.lookup import MemoryEntry, RecalledTranslation, StoredEntries, TranslationMemory
     from nmt_cli.translation.result import Hypothesis, Translation
+    from nmt_cli.translation.search import ModelChoice
     from nmt_cli.translation.segmentation.line_reader import LineReader
     from nmt_cli.translation.translator import Translator
+
+
+# Recalls the pieces of a line from a translation memory: the line as a whole, or its sentences.
+# Recalled pieces are not searched. If words must be linked (marks of a document, `--alignments`), the network reads the
+# given translation, and its attention links them. Knows no file format.
+
 
 LONGEST_LINKED = 4_000  # characters of a translation that the network reads,
 LONGEST_OF_NONE, LONGEST_PER_CHARACTER = 200, 10  # and of one of so many characters of a source
@@ -48,7 +58,6 @@ class RecallingMemory(NamedTuple):
 
     def with_neighbours(self, translator: Translator, most: int) -> Translator:
         """Returns a translator that is guided by at most `most` entries like each text; an ensemble by none."""
-        from nmt_cli.translation.memory.neighbours import MemoryNeighbours  # which few runs need
 
         if not (most and translator.reads_text and translator.stored_entries):
             return translator
@@ -107,3 +116,65 @@ def is_readable(piece: Piece) -> bool:
     """
     longest = min(LONGEST_LINKED, LONGEST_OF_NONE + LONGEST_PER_CHARACTER * len(piece.segment.text))
     return piece.recalled is not None and piece.masked.has_words and len(piece.recalled.text) <= longest
+
+
+# Guides the network by the entries of a translation memory that are like a text: that share its rarer words.
+# The network reads each entry once, when a text first needs it; the vectors are remembered for the next text.
+
+
+LONGEST_TARGET = 200  # tokens of a sentence of an entry; its others do not guide
+
+
+class MemoryNeighbours(NamedTuple):
+    """Implements `sentence_search.Neighbours`."""
+
+    translator: Translator
+    memory: TranslationMemory
+    stored: StoredEntries
+    most: int  # entries that guide the translation of a text
+
+    def choose_model(self, texts: Sequence[str], tags: TagSet) -> ModelChoice | None:
+        profile = self.translator.profile
+        seen = profile.source if profile is not None else None
+        sources = [self.memory.find_alike(text, self.most, seen) for text in texts]
+        entries = [[(source, self.memory.targets[source], tags) for source in some] for some in sources]
+        parts = self.read_entries(list(dict.fromkeys(entry for some in entries for entry in some)))
+        if not parts:
+            return None
+        engine, vocabulary = self.translator.engine, self.translator.target.vocabulary_size
+
+        def choose(batch: Sequence[int]) -> StepModel[Any]:
+            of_texts = [[part for entry in entries[index] for part in parts[entry]] for index in batch]
+            return GuidedModel(self.stored.engine, of_texts, vocabulary) if any(of_texts) else engine
+
+        return choose
+
+    def read_entries(self, entries: Sequence[MemoryEntry]) -> dict[MemoryEntry, list[StoredTokens]]:
+        """Returns the stored tokens of each entry, one by one of its sentences."""
+        parts = {entry: some for entry in entries if (some := self.stored.find(entry)) is not None}
+        new = [entry for entry in entries if entry not in parts]
+        # 1. Read sources and targets as translation does.
+        translator = self.translator
+        matches = [
+            match_line(translator, source, target) or [match_whole(translator, source, target)]
+            for source, target, _ in new
+        ]
+        pairs = [(entry, pair) for entry, match in zip(new, matches, strict=True) for pair in match if pair.target]
+        rows, ids = encode_pairs(translator, [pair for _, pair in pairs], None, [entry[2] for entry, _ in pairs])
+        targets = [some[:LONGEST_TARGET] for some in ids]
+        begins = [*map(translator.target.list_beginnings, targets)]
+
+        def store(source: SourceArray, batch: Sequence[int]) -> list[StoredTokens]:
+            return store_targets(
+                engine, source, [targets[index] for index in batch], [begins[index] for index in batch]
+            )
+
+        # 2. Let the network write the targets.
+        engine = self.stored.engine
+        stored = translator.batch_search.map_pairs(rows, targets, store)
+        parts |= {entry: [] for entry in new}
+        for (entry, _), part in zip(pairs, stored, strict=True):
+            parts[entry].append(part)
+        for entry in new:
+            self.stored.add(entry, parts[entry])
+        return parts

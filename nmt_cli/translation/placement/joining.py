@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from nmt_cli.arrays.special_ids import END, UNKNOWN
+from nmt_cli.arrays.types import END, UNKNOWN
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN, SpanKind
-from nmt_cli.rewriting.final_marks import FinalMarks
+from nmt_cli.rewriting.marks import FinalMarks
 from nmt_cli.rewriting.protocol import Written
 from nmt_cli.rewriting.rewrite import RewrittenText
 from nmt_cli.text.normalise import normalise
@@ -45,7 +45,7 @@ def join_parts(
     if len(parts) == 1 and not pieces[0].masked.spans:
         # Most lines are one piece without spans: there is nothing to join.
         return parts[0] if parts[0].source == line else parts[0]._replace(source=line)
-    from nmt_cli.translation.placement.word_alignment import split_ranges  # which few lines need
+    from nmt_cli.translation.placement.alignment import split_ranges  # which few lines need
 
     # 1. Combine the hypotheses of the pieces.
     combinations = (pair_by_rank if sampled else combine_best)([part.hypotheses for part in parts])
@@ -131,7 +131,7 @@ def restore_piece(
         return translation
     if is_complete(piece, translation):
         return translation
-    from nmt_cli.translation.placement.restoring import restore_translation  # which few lines need
+    from nmt_cli.translation.placement.span_placement import restore_translation  # which few lines need
 
     return restore_translation(piece, translation, tokenizers)
 
@@ -167,7 +167,7 @@ def keep_final_marks(translation: Translation, piece: Piece, marks: FinalMarks) 
 
 def find_read_links(translation: Translation, hypothesis: Hypothesis, piece: Piece) -> tuple[Link, ...]:
     """Returns the links from the words read by the network to those of a hypothesis; empty without attention."""
-    from nmt_cli.translation.placement.word_alignment import link_words  # which few lines need
+    from nmt_cli.translation.placement.alignment import link_words  # which few lines need
 
     if not hypothesis.attention.any():
         return ()
@@ -218,7 +218,7 @@ def join_hypotheses(pieces: Sequence[Piece], parts: Sequence[Hypothesis], source
     """Joins the hypotheses of the pieces of a line; `source_ranges` are the words of each piece in the source."""
     if len(parts) == 1:
         return parts[0]
-    from nmt_cli.translation.placement.word_alignment import split_ranges
+    from nmt_cli.translation.placement.alignment import split_ranges
 
     texts = list(join_segments([piece.segment for piece in pieces], [part.text for part in parts]))
     words = tuple(

@@ -1,25 +1,55 @@
-"""Places marks of a source (tags, emphasis, links, code, emoji, lost spans) in its translation: the one engine for all.
-
-It works on a translation whose characters are traced to those of the source (`traced_text`) rather than on attention,
-since documents have only word links, and their marks are at characters. Lines of text provide the links of their words
-and marks (`span_placement`), documents those of a whole line (`tracing`).
-
-1. Opening and closing marks of one name are pairs, which nest; a mark without a partner is a point.
-2. A pair goes around the densest run of words that come from its own; one around all that its pair encloses stays so.
-3. A point goes behind the word before it, or before the one after it; a word goes to where its own characters are.
-4. Marks in a pair are placed within it in the same way; two that would overlap follow each other.
-
-Each mark is placed exactly once. Must not know how anything is written.
-"""
+"""Places marks of a source (tags, emphasis, code, lost spans) in its translation, and cuts it where its source is."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from nmt_cli.carrying.spans import Pair, find_partners
-from nmt_cli.translation.placement.cuts import find_cut
-from nmt_cli.translation.placement.traced_text import Position, TextRange, TracedText
+from nmt_cli.text.characters import PAUSES
+from nmt_cli.text.normalise import find_unspaced
+from nmt_cli.translation.placement.traced_text import UNALIGNED, Position, TextRange, TracedText, find_word
+
+# Divides a translation where its source is divided: between two lines of a subtitle, two cells. Knows no formats.
+
+
+def find_cut(traced: TracedText, point: int, low: int) -> Position:
+    """Returns the blank after `low` that divides the translation where the blank `point` divides its source.
+
+    The words on each side come from the source words on that side, as far as known; a pause, and the same
+    proportion, decide between blanks. Without blanks, a script without blanks is divided anywhere.
+    """
+    ends = [word.end for word in traced.words[:-1] if word.end > low]
+    if not ends:
+        spread = round(point / len(traced.source) * len(traced.text))
+        end = min(max(spread, low + 1), len(traced.text)) if find_unspaced(traced.text) else len(traced.text)
+        return Position(end, end)
+    starts = [word.start for word in traced.words if word.start >= low and traced.sources[word.start] != UNALIGNED]
+    agreeing = [0, *accumulate(1 if traced.sources[start] < point else -1 for start in starts)]  # less a constant
+    expected = sum(word.end <= point for word in traced.source_words) / len(traced.source_words) * len(traced.words)
+
+    def rate(end: int) -> float:
+        distance = abs(find_word(traced.words, end) + 1 - expected)
+        return agreeing[bisect_left(starts, end)] + 0.5 * (traced.text[end - 1] in PAUSES) - 0.5 * distance
+
+    end = max(ends, key=rate)
+    start = next(word.start for word in traced.words if word.start > end)
+    exact = [index for index in traced.targets.get(point, ()) if end <= index < start]
+    return Position(exact[0], exact[0] + 1) if exact else Position(end, start)
+
+
+# Places marks of a source (tags, emphasis, links, code, emoji, lost spans) in its translation: the one engine for all.
+# It works on a translation whose characters are traced to those of the source (`traced_text`) rather than on attention,
+# since documents have only word links, and their marks are at characters. Lines of text provide the links of their
+# words and marks (`span_placement`), documents those of a whole line (`tracing`).
+# 1. Opening and closing marks of one name are pairs, which nest; a mark without a partner is a point. 2. A pair goes
+# around the densest run of words that come from its own; one around all that its pair encloses stays so. 3. A point
+# goes behind the word before it, or before the one after it; a word goes to where its own characters are. 4. Marks in a
+# pair are placed within it in the same way; two that would overlap follow each other.
+# Each mark is placed exactly once. Must not know how anything is written.
+
 
 MarkForm = Literal["point", "open", "close", "word", "cut"]
 Binding = Literal["right", "both"]  # which words a point stays with: that after it; that before it and that after it

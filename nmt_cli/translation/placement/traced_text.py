@@ -1,23 +1,44 @@
 """A translation whose characters are traced to those of its source; locates parts and points of the source in it.
 
-Knows no marks and no formats.
-"""
+Knows no marks and no formats."""
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from nmt_cli.arrays.runs import find_heaviest_run
 from nmt_cli.text.characters import CLOSING, END_MARKS, PAUSES, TURNED_QUOTES
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.words import has_word
+
+# Runs of neighbours in a sequence of weights.
+
+
+def find_heaviest_run(weights: Iterable[float]) -> tuple[int, int]:
+    """Returns the run [start, end) with the largest sum of weights: the maximum subarray, by Kadane's algorithm.
+
+    The run is not empty; among equals it is the first, without leading parts of weight 0. Raises ValueError without
+    weights.
+    """
+    heaviest, heaviest_run = -math.inf, None
+    total, start = 0.0, 0
+    for index, weight in enumerate(weights):
+        if total <= 0:  # what stands before adds nothing
+            total, start = 0.0, index
+        total += weight
+        if total > heaviest:
+            heaviest, heaviest_run = total, (start, index + 1)
+    if heaviest_run is None:
+        raise ValueError("there is no run without weights")
+    return heaviest_run
+
 
 UNALIGNED = -1
 FAINT = 0.5  # share of the surest word's weight below which another is not the translation of the same word

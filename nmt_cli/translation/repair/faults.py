@@ -14,8 +14,7 @@ from typing import Literal
 
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.text.normalise import find_unspaced, normalise
-from nmt_cli.text.word_memory import remember_by_word
-from nmt_cli.text.words import has_letters
+from nmt_cli.text.words import has_letters, remember_by_word
 
 Fault = Literal[
     "empty",

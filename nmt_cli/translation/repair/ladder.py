@@ -1,20 +1,71 @@
-"""Searches faulty translations again, in other ways; never changes a translation without a fault.
-
-The remedies form a ladder: each is tried on what the previous ones could not repair. Knows no network.
-"""
+"""Searches faulty translations again, in other ways, within a budget; never changes one without a fault."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple, get_args
 
+import numpy as np
+
+from nmt_cli.arrays.types import UNKNOWN
 from nmt_cli.carrying.kinds import FAULTS_IF_LOST
+from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.search.sampling import TextId
-from nmt_cli.translation.repair.budget import choose_repaired
+from nmt_cli.search.constraints import TextId
+from nmt_cli.sources.source import Source
+from nmt_cli.text.normalise import normalise
+from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.translation.repair.faults import Fault, find_fault, has_stutter, keeps_words
 from nmt_cli.translation.result import Hypothesis, Repair, Translation
+
+# Bounds what the repairs of one line cost: a line of faulty sentences alone would take seven times its own search.
+# A line of prose has few of them. What is over the budget keeps its fault, which its check tells.
+
+
+MOST_REPAIRED = 32  # sentences of a line that each way of repair searches again
+
+
+def choose_repaired(text_ids: Iterable[TextId]) -> Iterator[TextId]:
+    """Yields those of faulty sentences that are searched again: the first ones of each line."""
+    counts: Counter[int] = Counter()
+    for text_id in text_ids:
+        counts[text_id.line] += 1
+        if counts[text_id.line] <= MOST_REPAIRED:
+            yield text_id
+
+
+# Replaces unknown target tokens by source words, chosen by attention (Luong et al. 2015).
+
+
+def replace_unknown(translation: Translation, source: Source, target: Tokenizer) -> Translation:
+    """Replaces each unknown token of a translation by the source word that it attended to most.
+
+    Returns it unchanged if the source side has no unknown words.
+    """
+    if source.subwords is None or not source.subwords.has_unknown:
+        return translation
+    surfaces = source.subwords.list_surfaces(normalise(translation.source))[: len(translation.source_pieces) - 1]
+    hypotheses = (replace_in_hypothesis(hypothesis, surfaces, target) for hypothesis in translation.hypotheses)
+    return translation._replace(hypotheses=tuple(hypotheses))
+
+
+def replace_in_hypothesis(hypothesis: Hypothesis, surfaces: list[str], target: Tokenizer) -> Hypothesis:
+    """Replaces unknown tokens in one hypothesis; `surfaces` are the source words as written."""
+    unknown = [index for index, token in enumerate(hypothesis.tokens) if token == UNKNOWN]
+    # Leave out the end of the sentence, and placeholders: each stands for one span, which must not occur twice.
+    words = [index for index, surface in enumerate(surfaces) if not PLACEHOLDER_PATTERN.search(surface)]
+    if not (unknown and words):
+        return hypothesis
+    most_attended = hypothesis.attention[np.ix_(unknown, words)].argmax(axis=1)
+    replacements = tuple(surfaces[words[column]] for column in most_attended.tolist())
+    return hypothesis._replace(text=target.decode_with_unknown(hypothesis.tokens, replacements), unknown=replacements)
+
+
+# Searches faulty translations again, in other ways; never changes a translation without a fault.
+# The remedies form a ladder: each is tried on what the previous ones could not repair. Knows no network.
+
 
 COVERAGE = 0.5  # beta; more than the 0.2 of Wu et al., since these translations are known to be faulty
 WIDER_BEAM, WIDEST_BEAM = 10, 100  # beam sizes

@@ -1,28 +1,26 @@
-"""Splits lines into pieces: finds protected spans, cuts between them, masks them and rewrites the rest."""
+"""Reads lines as pieces, masked and rewritten; matches given translations with the pieces of their sources."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from nmt_cli.carrying.glossary import TERMS
-from nmt_cli.carrying.kind import Context, DoubtfulKind, LostKind
 from nmt_cli.carrying.kinds import DOUBTFUL, IF_LOST, KINDS, SYNTAX, find_spans, is_amount, write_spans
-from nmt_cli.carrying.masking import mask
-from nmt_cli.carrying.names.copied import find_missing_names
-from nmt_cli.carrying.names.unknown_names import NameFinder
-from nmt_cli.carrying.numbers.notation import NumberNotation
-from nmt_cli.carrying.spans import Span, SpanKind
-from nmt_cli.rewriting.abbreviations import Abbreviations
+from nmt_cli.carrying.masking import MaskedSide, escape_placeholders, make_span_key, mask, number_spans, select_spans
+from nmt_cli.carrying.names import NameFinder
+from nmt_cli.carrying.numbers import NumberNotation
+from nmt_cli.carrying.people import find_missing_names
+from nmt_cli.carrying.spans import Context, DoubtfulKind, LostKind, Span, SpanKind
 from nmt_cli.rewriting.characters import Characters
-from nmt_cli.rewriting.entities import Entities
-from nmt_cli.rewriting.gender_forms import GenderForms
 from nmt_cli.rewriting.protocol import Rewrite
 from nmt_cli.rewriting.rewrite import Rewriter
 from nmt_cli.rewriting.slips import Slips
+from nmt_cli.rewriting.spelling import Abbreviations, Entities, GenderForms
 from nmt_cli.text.characters import DASHES, HYPHENS
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.words import has_letters
@@ -33,8 +31,11 @@ from nmt_cli.translation.segmentation.segments import Segment, cut, is_plain
 
 if TYPE_CHECKING:
     from nmt_cli.carrying.glossary import Glossary
-    from nmt_cli.search.sampling import TextId
+    from nmt_cli.search.constraints import TextId
     from nmt_cli.translation.result import Translation
+
+
+# Splits lines into pieces: finds protected spans, cuts between them, masks them and rewrites the rest.
 
 
 FILLED_IN = "_"  # the last sign of a field of a form, which stands for the words before those behind it
@@ -164,7 +165,7 @@ class LineReader:
 
     def split_around_choice(self, text: str, choice: Span) -> list[Segment]:
         """Returns the segments of an ICU message; the words around a choice go into each of its texts."""
-        from nmt_cli.carrying.choices import split_choice  # which few lines need
+        from nmt_cli.carrying.syntax import split_choice  # which few lines need
 
         parts = split_choice(text[choice.start : choice.end])
         if parts is None:
@@ -213,7 +214,7 @@ def split_off_frame(segment: Segment, language: str) -> list[Segment]:
     """Separates a segment from its frame, which becomes segments of its own."""
     if is_plain(segment):
         return [segment]
-    from nmt_cli.translation.segmentation.frames import frame_segment  # which few lines need
+    from nmt_cli.translation.segmentation.dividers import frame_segment  # which few lines need
 
     return frame_segment(segment, language)
 
@@ -277,3 +278,85 @@ class PieceMemory(Protocol):
     def link_pieces(self, tools: Any, pieces: Mapping[TextId, Piece]) -> dict[TextId, Translation]:
         """Returns the known translations whose words could be linked to their sources."""
         ...
+
+
+# Matches given translations with the pieces of their sources, so that scoring reads a pair as translation does.
+# Search masks, rewrites and splits a line; its own output must get the score that search gave it. A pair that cannot be
+# matched, such as one sentence for two, is scored as a whole (`forced`).
+
+
+class MatchedPiece(NamedTuple):
+    """A piece and its given translation, masked; None for a kept piece."""
+
+    piece: Piece
+    target: MaskedSide | None
+
+
+def match_pieces(pieces: Sequence[Piece], target: str, reader: LineReader) -> list[MatchedPiece] | None:
+    """Returns each piece with its part of the normalised `target`, with masked spans; None if one is missing."""
+    parts = split_target(pieces, target, reader)
+    if parts is None:
+        return None
+    matched: list[MatchedPiece] = []
+    for piece, part in zip(pieces, parts, strict=True):
+        masked = mask_target(piece, part) if piece.is_translated else None
+        if piece.is_translated and masked is None:
+            return None
+        matched.append(MatchedPiece(piece, masked))
+    return matched
+
+
+def split_target(pieces: Sequence[Piece], target: str, reader: LineReader) -> list[str] | None:
+    """Returns the part of `target` for each piece, in order; None if their numbers differ.
+
+    Kept pieces occur unchanged in the target. Between two of them, it has as many sentences as the source.
+    """
+    parts: list[str] = []
+    waiting, position = 0, 0  # the number of translated pieces before, and where their translation begins
+    for index, piece in enumerate(pieces):
+        if piece.is_translated:
+            waiting += 1
+            continue
+        kept = " ".join(piece.unchanged.split())
+        start = target.find(kept, position) if index + 1 < len(pieces) else len(target) - len(kept)
+        if start < position or not target.startswith(kept, start):
+            return None
+        sentences = split_sentences(target[position:start], waiting, reader)
+        if sentences is None:
+            return None
+        parts += [*sentences, kept]
+        waiting, position = 0, start + len(kept)
+    sentences = split_sentences(target[position:], waiting, reader)
+    return None if sentences is None else [*parts, *sentences]
+
+
+def split_sentences(text: str, count: int, reader: LineReader) -> list[str] | None:
+    """Returns the sentences of a text; None if there are not `count`."""
+    text = text.strip()
+    if count < 2:
+        sentences = [text] if text else []
+    else:
+        spans, config = find_spans(text), reader.config
+        segments = cut(text, spans, config.max_words, reader.context.languages[1], by_sentence=config.split_sentences)
+        sentences = [segment.text.strip() for segment in segments]
+    return sentences if len(sentences) == count else None
+
+
+def mask_target(piece: Piece, text: str) -> MaskedSide | None:
+    """Masks or takes out the piece's spans in its translation; None if one is missing.
+
+    Equal spans are numbered as in the source, in order.
+    """
+    if piece.rewritten is not None and piece.rewritten.was_quoted:
+        return None
+    spans = piece.masked.spans
+    if not spans:
+        return MaskedSide(text, (), mask(escape_placeholders(text), ()))
+    extracted = {make_span_key(span) for span in spans if span.is_extracted}
+    span_counts = Counter(map(make_span_key, spans))
+    target_spans = [span._replace(is_extracted=make_span_key(span) in extracted) for span in find_spans(text)]
+    chosen = select_spans(target_spans, span_counts)
+    if Counter(map(make_span_key, chosen)) != span_counts:
+        return None
+    masked = mask(escape_placeholders(text), chosen, number_spans(chosen, piece.masked))
+    return MaskedSide(text, tuple(chosen), masked) if masked.text else None

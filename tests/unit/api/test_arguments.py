@@ -8,10 +8,9 @@ import pytest
 
 from nmt_cli.api.drawings.config import DrawingConfig
 from nmt_cli.api.evaluate import evaluate
-from nmt_cli.api.options.arguments import list_paths, list_texts, select_options
+from nmt_cli.api.options.options import list_paths, list_texts, select_options
 from nmt_cli.api.prepare import prepare
-from nmt_cli.api.train import train
-from nmt_cli.api.training_watchers import combine_watchers
+from nmt_cli.api.train import combine_watchers, train
 from nmt_cli.api.visualize import visualize
 from nmt_cli.errors import MissingExtraError, NotFoundError, OptionError
 from nmt_cli.runtime import installed_models

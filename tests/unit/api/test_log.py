@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import nmt_cli as nmt
-from nmt_cli.api.training_watchers import combine_watchers
+from nmt_cli.api.train import combine_watchers
 from nmt_cli.translation.result import FailedCheck, Translation
 from support.fakes import FakeTranslator, fake_loaded
 

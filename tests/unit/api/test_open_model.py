@@ -1,14 +1,19 @@
+"""Tests of open model: ."""
+
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
 
-from nmt_cli.api.open_model import open_translator
-from nmt_cli.errors import OptionError
+from nmt_cli.api.open_model import MemoryLanguageError, load_memory, open_translator
+from nmt_cli.errors import NotFoundError, OptionError
 from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.text.tags import parse_tag_list
 from nmt_cli.translation.config import ModelRequest
+from nmt_cli.translation.memory.lookup import RecalledTranslation, TranslationMemory
+from support.fakes import fake_loaded
 
 THERE, BACK = find_model(Path("eng-deu")), find_model(Path("deu-eng"))
 LINES = ["Where is the station?", "", "Tom saw {name} at 5:30. I don't have <b>time</b> for that."]
@@ -29,3 +34,130 @@ def test_a_reranked_list_holds_what_a_wider_search_finds() -> None:
 def test_only_a_model_of_the_other_direction_reranks() -> None:
     with pytest.raises(OptionError, match=r"--rerank .* does not translate text from deu to eng"):
         open_translator(ModelRequest(THERE, rerank=THERE))
+
+
+TMX = (
+    '<tmx version="1.4"><header srclang="de"/><body><tu><tuv xml:lang="de-AT"><seg>Der <hi>Hut</hi>.</seg></tuv>'
+    '<tuv xml:lang="en-GB"><seg>The <hi>hat</hi>.</seg></tuv></tu></body></tmx>'
+)
+XLIFF = (
+    '<xliff version="1.2"><file source-language="{}" target-language="{}"><body>'
+    "<trans-unit id='1'><source>{}</source><target>{}</target></trans-unit>"
+    "<trans-unit id='2'><source>The rest.</source><target state='new'>Rest?</target></trans-unit>"
+    "</body></file></xliff>"
+)
+PO = (
+    'msgid ""\nmsgstr "Language: de\\n"\n\nmsgid "The hat."\nmsgstr "Der Hut."\n\n'
+    '#, fuzzy\nmsgid "The rest."\nmsgstr "Rest?"\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("m.tmx", TMX),
+        ("m.xlf", XLIFF.format("en", "de", "The hat.", "Der Hut.")),
+        ("turned.xlf", XLIFF.format("de", "en", "Der Hut.", "The hat.")),
+        ("m.po", PO),
+        ("m.tsv", "The hat.\tDer Hut.\n"),
+        ("m.deu-eng.tsv", "Der Hut.\tThe hat.\n"),
+        ("m.csv", "de,en\nDer Hut.,The hat.\n"),
+        ("m.jsonl", '{"source": "The hat.", "target": "Der Hut."}\n'),
+    ],
+)
+def test_every_format_of_pairs_is_a_memory_whichever_way_round_it_is(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    memory = load_memory([tmp_path / name], ("eng", "deu"))
+    assert memory.find("The hat.") == RecalledTranslation("Der Hut.", "memory")
+    assert not memory.has_text("The rest.") and not memory.has_text("Der Hut.")
+
+
+def test_two_parallel_files_are_a_memory_and_the_last_of_several_counts(tmp_path: Path) -> None:
+    for name, text in (("a.en", "Save\nOpen\n"), ("a.de", "Sichern\nÖffnen\n"), ("b.tsv", "Save\tSpeichern\n")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    memory = load_memory([f"{tmp_path}/a.en,{tmp_path}/a.de", tmp_path / "b.tsv"], ("en", "de"))
+    assert [memory.targets[text] for text in ("Save", "Open")] == ["Speichern", "Öffnen"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("m.tmx", TMX.replace("de-AT", "fr")),
+        ("m.po", PO.replace("Language: de", "Language: fr")),
+        ("m.eng-fra.tsv", "The hat.\tLe chapeau.\n"),
+        ("fr-en.csv", "Le chapeau.,The hat.\n"),
+    ],
+)
+def test_a_memory_of_other_languages_is_refused(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(MemoryLanguageError) as problem:
+        load_memory([tmp_path / name], ("eng", "deu"))
+    assert "fr" in problem.value.message and "eng -> deu" in problem.value.hint
+
+
+def test_a_name_of_words_says_no_languages(tmp_path: Path) -> None:
+    (tmp_path / "to-do.tsv").write_text("The hat.\tDer Hut.\n", encoding="utf-8")
+    assert load_memory([tmp_path / "to-do.tsv"], ("eng", "deu")).has_text("The hat.")
+
+
+def test_a_model_whose_languages_are_not_known_takes_any_memory(tmp_path: Path) -> None:
+    (tmp_path / "m.tmx").write_text(TMX, encoding="utf-8")
+    assert load_memory([tmp_path / "m.tmx"], ("source", "target")).has_text("Der Hut.")
+
+
+def test_a_file_is_translated_with_a_memory_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "in.po").write_text('msgid "One. Two."\nmsgstr ""\n', encoding="utf-8")
+    (tmp_path / "m.tsv").write_text("One. Two.\tEins, zwei.\n", encoding="utf-8")
+    translator = fake_loaded()
+    report = translator.translate_file(tmp_path / "in.po", tmp_path / "out.po", tm=tmp_path / "m.tsv")
+    assert report.texts == 1  # what the memory has as a whole is not split into sentences
+    assert translator.translate_file(tmp_path / "in.po", tmp_path / "out.po").texts == 2
+    with pytest.raises(NotFoundError):
+        translator.translate_file(tmp_path / "in.po", tmp_path / "out.po", tm="nowhere.tmx")
+    with pytest.raises(OptionError):
+        translator.translate("One.", tm="m.tsv")
+
+
+def test_a_pair_answers_only_who_asks_for_its_language_and_register(tmp_path: Path) -> None:
+    rows = ["source\ttarget\ttags", "Go!\tGeht!\t", "Go!\tGehen Sie!\tformal", "Go!\tGa!\tto:nld", "Yes.\tJa.\tto:deu"]
+    (tmp_path / "m.tsv").write_text("\n".join(rows), encoding="utf-8")
+    memory = load_memory([tmp_path / "m.tsv"], ("eng", "deu"))
+    assert memory.targets == {"Go!": "Geht!", "Yes.": "Ja."}
+    assert memory.follow_tags(parse_tag_list("to:deu formal")).targets == {"Go!": "Gehen Sie!", "Yes.": "Ja."}
+    assert load_memory([tmp_path / "m.tsv"], ("eng", "nld")).targets == {"Go!": "Ga!"}
+
+
+def test_memories_of_registers_are_joined_register_by_register() -> None:
+    memory, other = TranslationMemory("deu"), TranslationMemory("deu")
+    memory.add("a", "1")
+    memory.add("b", "2", "formal")
+    other.add("b", "3")
+    other.add("c", "4", "informal")
+    memory.update(other)
+    assert memory.targets == {"a": "1", "b": "3"}
+    assert memory.by_register["formal"].targets == {"a": "1", "b": "3"}
+    assert memory.by_register["informal"].targets == {"a": "1", "b": "3", "c": "4"}
+
+
+@pytest.mark.parametrize("text", ["source\ttarget\tRegister\n", "formality,source,target\n", "source\ttarget\ttags\n"])
+def test_a_column_of_registers_answers_those_who_ask(tmp_path: Path, text: str) -> None:
+    order = (2, 0, 1) if text.startswith("formality") else (0, 1, 2)
+    rows = [
+        ("Do you see?", "Sehen Sie?", "formal"),
+        ("Do you see?", "Siehst du?", "informal"),
+        ("It is.", "Es ist.", ""),
+    ]
+    lines = ((("," if "," in text else "\t").join(row[n] for n in order) + "\n") for row in rows)
+    (tmp_path / "m.csv").write_text(text + "".join(lines), encoding="utf-8")
+    memory = load_memory([tmp_path / "m.csv"], ("eng", "deu"))
+    asked = {name: memory.follow_tags(parse_tag_list(name)).targets for name in ("formal", "informal", "")}
+    assert asked[""] == {"It is.": "Es ist."}
+    assert (asked["formal"]["Do you see?"], asked["informal"]["Do you see?"]) == ("Sehen Sie?", "Siehst du?")
+
+
+def test_pairs_of_a_register_alone_are_a_memory(tmp_path: Path) -> None:
+    (tmp_path / "m.tsv").write_text("Do you see?\tSehen Sie?\n", encoding="utf-8")
+    memory = load_memory([f"{tmp_path / 'm.tsv'}=formal"], ("eng", "deu"))
+    assert memory and not memory.has_text("Do you see?")
+    assert memory.follow_tags(parse_tag_list("formal")).has_text("Do you see?")
+    assert not load_memory([], ("eng", "deu"))

@@ -11,10 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from nmt_cli.api.evaluate import evaluate
-from nmt_cli.api.options.combinations import Refusal
-from nmt_cli.api.options.explicit import ExplicitOptions
-from nmt_cli.api.options.refusals import OF_MODEL, REFUSALS, refuse_combinations
-from nmt_cli.api.options.searching import make_search_options
+from nmt_cli.api.options.options import make_search_options
+from nmt_cli.api.options.refusals import OF_MODEL, REFUSALS, ExplicitOptions, Refusal, refuse_combinations
 from nmt_cli.api.prepare import prepare
 from nmt_cli.api.train import train
 from nmt_cli.cli.app import app, load_command

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nmt_cli.api.options.spelling import respell_options
+from nmt_cli.api.options.options import respell_options
 
 NAMES = {"beam_size", "check", "no_repeat_ngram", "length_penalty"}
 

@@ -7,16 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.arrays.batching import (
-    BatchSize,
-    PoolShape,
-    count_batches,
-    find_batch_edges,
-    pool_batches,
-)
-from nmt_cli.arrays.ragged import Ragged
-from nmt_cli.text.tokenizer import Tokenizer, TokenizerSettings
-from nmt_cli.text.tokenizer_training import train_tokenizer
+from nmt_cli.arrays.rows import BatchSize, PoolShape, Ragged, count_batches, find_batch_edges, pool_batches
+from nmt_cli.text.tokenizer import Tokenizer, TokenizerSettings, train_tokenizer
 
 RAGGED = Ragged.from_sequences([[[5, 6, 7], [8], [], [9, 4]]], vocabulary_size=10)
 

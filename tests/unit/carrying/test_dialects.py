@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit.carrying.test_names import ENGLISH_FINDER
 
-from nmt_cli.carrying.kind import Context
 from nmt_cli.carrying.kinds import KINDS, find_spans
+from nmt_cli.carrying.spans import Context
 
 DIALECTS = (
     "%s %d %1$s %(name)s %(count)d %-5.2f %% %1 %L1 %@ %2$@ %#@files@ %<name>s %|1$s| ~a ~3d".split()

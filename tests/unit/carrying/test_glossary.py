@@ -1,3 +1,5 @@
+"""Tests of glossary: the entries that stand at a place of a text."""
+
 from __future__ import annotations
 
 import time
@@ -5,11 +7,21 @@ import unicodedata
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from nmt_cli.carrying.glossary import Glossary, fold_case
+from nmt_cli.carrying.glossary import Glossary, PrefixIndex, fold_case
 from nmt_cli.carrying.kinds import find_spans
 from nmt_cli.carrying.spans import cover_spans
 from nmt_cli.errors import DataError
+
+WORDS = st.text("ab ", min_size=1, max_size=6)
+
+
+@given(st.lists(WORDS, max_size=12), st.text("ab c", max_size=12), st.integers(0, 12))
+def test_all_entries_that_stand_at_a_place_are_found_longest_first(entries: list[str], text: str, start: int) -> None:
+    expected = sorted((entry for entry in set(entries) if text.startswith(entry, start)), key=len, reverse=True)
+    assert list(PrefixIndex(entries).find_at(text, start)) == expected
 
 
 def write(path: Path, text: str | bytes) -> Path:

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.carrying.code_words import CodeFinder
-from nmt_cli.carrying.names.unknown_names import NameFinder, find_acronyms, join_neighbours
+from nmt_cli.carrying.codes import CodeFinder
+from nmt_cli.carrying.names import NameFinder, find_acronyms, join_neighbours
 from nmt_cli.carrying.spans import Span, SpanKind
 from nmt_cli.rewriting.characters import Characters
-from nmt_cli.rewriting.gender_forms import GenderForms
 from nmt_cli.rewriting.slips import Slips
+from nmt_cli.rewriting.spelling import GenderForms
 from support.rewriting import model_text
 
 NAMES = ("Tom", "Maria", "Boston", "Anna", "Paris", "Berlin", "Peter", "Ken", "Oslo", "Rom", "Ulm", "Karl")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from nmt_cli.carrying.kind import Context
 from nmt_cli.carrying.kinds import IN_ANY_TEXT, find_spans
-from nmt_cli.carrying.names.people import GREETINGS, PEOPLE, compile_people, list_forms
-from nmt_cli.carrying.names.surnames import find_persons, is_sure_person
-from nmt_cli.carrying.spans import cover_spans
+from nmt_cli.carrying.people import GREETINGS, PEOPLE, compile_people, find_persons, is_sure_person, list_forms
+from nmt_cli.carrying.spans import Context, cover_spans
 from nmt_cli.languages.codes import DATA
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.profile import CorpusProfile, TextProfile
-from nmt_cli.text.profiling.building import build_profile
+from nmt_cli.text.profile_building import build_profile
 
 TO_GERMAN, TO_ENGLISH, TO_JAPANESE = ("eng", "deu"), ("deu", "eng"), ("eng", "jpn")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nmt_cli.carrying.names.places import RARE_PLACE_COUNT, find_places
+from nmt_cli.carrying.people import RARE_PLACE_COUNT, find_places
 from support.rewriting import model_text
 
 FREQUENT = [("We live in Austria.", "Wir leben hier.")] * RARE_PLACE_COUNT

@@ -7,9 +7,8 @@ import time
 import pytest
 from hypothesis import given
 
-from nmt_cli.carrying.addresses import trim_address
 from nmt_cli.carrying.kinds import find_spans
-from nmt_cli.carrying.placeholders import find_placeholders
+from nmt_cli.carrying.syntax import find_placeholders, trim_address
 from support.spans import SPANS, lines_with_spans
 
 DATA = "gattaca+" * 25  # 200 characters

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from nmt_cli.api.options.command_options import OPTIONS
+from nmt_cli.api.options.options import OPTIONS
 from nmt_cli.cli.app import app, load_command
-from nmt_cli.cli.parsing.ambient import find_file, name_variable
-from nmt_cli.cli.parsing.configuration import map_settings
-from nmt_cli.cli.parsing.signature import combine_settings
+from nmt_cli.cli.parsing.configuration import find_file, map_settings, name_variable
+from nmt_cli.cli.parsing.options import combine_settings
 from nmt_cli.cli.status import describe_status
 from nmt_cli.translation.translator import Translator
 
@@ -37,7 +36,7 @@ def given(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         collected.append(combine_settings(*arguments))
         return collected[-1]
 
-    monkeypatch.setattr("nmt_cli.cli.parsing.signature.combine_settings", collect)
+    monkeypatch.setattr("nmt_cli.cli.parsing.options.combine_settings", collect)
     return collected
 
 

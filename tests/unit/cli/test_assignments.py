@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from nmt_cli.cli.app import NmtCommands, app, load_command
-from nmt_cli.cli.parsing.spelling import is_setting, name_option, respell_settings
+from nmt_cli.cli.parsing.configuration import is_setting, name_option, respell_settings
 from nmt_cli.errors import ExitCode
 from nmt_cli.translation.config import LineConfig
 

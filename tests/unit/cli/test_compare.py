@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from nmt_cli.api import scoring
-from nmt_cli.api.compare_systems import merge_warnings
+from nmt_cli.api.evaluate import merge_warnings
 from nmt_cli.cli.app import app
 from nmt_cli.errors import ExitCode
 from nmt_cli.runtime import installed_models

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.cli.parsing.completion import complete_corpora, complete_metrics, complete_models
+from nmt_cli.cli.parsing.options import complete_corpora, complete_metrics, complete_models
 from nmt_cli.evaluation.metrics.registry import NAMES
 
 

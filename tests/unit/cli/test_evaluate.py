@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from nmt_cli.cli.app import app
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.sides import SentencePair
+from nmt_cli.corpus.manifest import SentencePair
 from nmt_cli.errors import ExitCode
 from nmt_cli.evaluation import report
 from support.shouting import Shouting

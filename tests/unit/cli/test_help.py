@@ -7,11 +7,11 @@ import re
 import pytest
 from typer.testing import CliRunner
 
-from nmt_cli.api.options.command_options import OPTIONS
+from nmt_cli.api.options.options import OPTIONS
 from nmt_cli.cli.app import NmtCommands, app, load_command
 from nmt_cli.cli.help import shorten_description
 from nmt_cli.cli.help_pages import FIRST_STEPS, PAGES
-from nmt_cli.cli.parsing.spelling import is_setting, name_option
+from nmt_cli.cli.parsing.configuration import is_setting, name_option
 
 runner = CliRunner()
 COMMANDS = list(NmtCommands.lazy)

@@ -7,11 +7,11 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from nmt_cli.api.options.explicit import ExplicitOptions
+from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.cli.app import NmtGroup
 from nmt_cli.cli.app import app as main_app
 from nmt_cli.cli.parsing.command import PanelledCommand
-from nmt_cli.cli.parsing.signature import with_settings
+from nmt_cli.cli.parsing.options import with_settings
 from nmt_cli.settings import Settings, setting
 
 runner = CliRunner()

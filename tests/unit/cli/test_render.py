@@ -24,7 +24,7 @@ from nmt_cli.cli.render import (
     show_stage_progress,
     show_translation_progress,
 )
-from nmt_cli.cli.training_screen import COLUMNS, TrainingScreen, choose_columns
+from nmt_cli.cli.train import COLUMNS, TrainingScreen, choose_columns
 from nmt_cli.model.config import RnnConfig
 from nmt_cli.text.wrapping import count_columns
 from nmt_cli.training.watcher import EpochRecord, RunInfo, SeedResult, StepStatus, Validation

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.api.memory import MemoryLanguageError
+from nmt_cli.api.open_model import MemoryLanguageError
 from nmt_cli.api.serve_config import ServeConfig
 from nmt_cli.cli.render import Screen
 from nmt_cli.cli.serve import open_memories, read_keys

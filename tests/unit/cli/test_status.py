@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from nmt_cli.api.evaluate import keep_scores
 from nmt_cli.api.evaluation_request import EvaluationRequest
-from nmt_cli.api.kept_scores import keep_scores
-from nmt_cli.api.translating.input_files import require_input
+from nmt_cli.api.translating.inputs import require_input
 from nmt_cli.cli.app import app
 from nmt_cli.cli.status import describe_status
 from nmt_cli.corpus.config import PrepareConfig
@@ -18,8 +18,7 @@ from nmt_cli.corpus.prepare import prepare
 from nmt_cli.errors import NotFoundError
 from nmt_cli.evaluation.analysis.significance import Interval
 from nmt_cli.evaluation.config import ScoreConfig
-from nmt_cli.evaluation.metrics.material import Material
-from nmt_cli.evaluation.metrics.score import Score
+from nmt_cli.evaluation.metrics.score import Material, Score
 from nmt_cli.evaluation.report import Report
 from nmt_cli.runtime import installed_models
 from nmt_cli.search.config import SearchConfig

@@ -1,7 +1,13 @@
-"""What `nmt translate` refuses before it looks for a model, and what it tells after the last line."""
+"""Tests of `cli/translate.py`.
+
+What `nmt translate` refuses before it looks for a model, and what it tells after the last line. What reaches a
+terminal.
+"""
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,11 +16,10 @@ from typer.testing import CliRunner, Result
 from nmt_cli.api.translating.report import TranslationReport
 from nmt_cli.cli.app import app
 from nmt_cli.cli.render import Screen
-from nmt_cli.cli.translate import show_remark
+from nmt_cli.cli.translate import ScreenConsole, show_remark
 from nmt_cli.errors import CheckError, ExitCode, FailedLineError
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.result import FailedCheck, Hypothesis, Placed, Repair, Translation
-from nmt_cli.translation.truncation import SourceCuts
+from nmt_cli.translation.result import FailedCheck, Hypothesis, Placed, Repair, SourceCuts, Translation
 
 
 def summary(capsys: pytest.CaptureFixture[str], *translations: Translation, thing: str = "line") -> str:
@@ -159,3 +164,27 @@ def test_where_most_lines_are_in_the_target_language_only_that_is_told(capsys: p
     remark, _rules = report.list_remarks()
     assert remark.text == "most lines are already in German; the other way: --model deu-eng"
     assert "1 line of 2 already in the target language" in summary(capsys, foreign, line(hypothesis()))
+
+
+TEXT = "Gr\u00fc\u00dfe \x1b[31m\x1b]0;title\x07 \x9b2J \x7f\ttab\r\nnext\rover\n"
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_terminal_shows_control_characters_and_files_keep_them(
+    monkeypatch: pytest.MonkeyPatch, is_terminal: bool
+) -> None:
+    class Stream(io.BytesIO):
+        def isatty(self) -> bool:
+            return is_terminal
+
+    stream = Stream()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(stream, encoding="utf-8"))
+    output = ScreenConsole(Screen(), can_prompt=False).output
+    output.write(TEXT.encode() + b"\xff\n")
+    output.flush()
+    written = stream.getvalue()
+    if is_terminal:
+        shown = "Gr\u00fc\u00dfe \\x1b[31m\\x1b]0;title\\x07 \\x9b2J \\x7f\ttab\nnext\\x0dover\n\\xff\n"
+        assert written == shown.encode()
+    else:
+        assert written == TEXT.encode() + b"\xff\n"

@@ -2,7 +2,7 @@ import pytest
 
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.errors import OptionError
-from nmt_cli.text.tokenizer_settings import TokenizerSettings
+from nmt_cli.text.symbols import TokenizerSettings
 
 
 def test_tokenizer_settings_are_those_of_the_options() -> None:

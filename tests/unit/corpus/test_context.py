@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.dataset import PreparedCorpus, reverse_corpus
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.corpus.steps.context import STRETCH
-from nmt_cli.text.context import join_sentences
-from nmt_cli.text.tags import parse_tag_list
+from nmt_cli.text.tags import join_sentences, parse_tag_list
 from support.corpora import paged_pairs, prepare_paged, prepare_pairs, toy_pairs, write_tsv
 
 BEFORE = {row[:2]: earlier[:2] for earlier, row in zip(paged_pairs(60), paged_pairs(60)[1:], strict=False)}

@@ -1,4 +1,8 @@
-"""Prepared directories: what they hold, and how damage is found."""
+"""Tests of `corpus/dataset.py`.
+
+Prepared directories: what they hold, and how damage is found. A prepared directory with real and synthetic pairs. The
+other direction of a prepared directory.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from nmt_cli.arrays.types import START
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.manifest import Manifest
+from nmt_cli.corpus.dataset import MixedCorpus, PreparedCorpus, SyntheticPair, reverse_corpus, write_mixture
+from nmt_cli.corpus.manifest import Manifest, PictureStatistics
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.corpus.sides import PictureStatistics
 from nmt_cli.errors import DamagedError, NotFoundError, OptionError
-from support.corpora import toy_pairs
+from support.corpora import toy_pairs, write_tsv
 
 SPLITS = ("train", "dev", "test")
 
@@ -101,3 +105,48 @@ def test_a_corpus_of_pictures_has_the_subwords_of_its_captions_alone(copy: Path)
     assert corpus.tokenizers == {"target.spm": corpus.target_tokenizer}
     with pytest.raises(OptionError, match="have no words"):
         _ = corpus.source_tokenizer
+
+
+SYNTHETIC = [
+    SyntheticPair("A cow sees 5 dogs.", "Eine Kuh sieht 5 Hunde.", is_tagged=True),
+    SyntheticPair("The cow sees.", "Die Kuh sieht.", is_tagged=False),
+]
+
+
+def test_real_pairs_are_repeated_and_back_translations_begin_with_a_tag(tmp_path: Path) -> None:
+    prepare(write_tsv(tmp_path / "en-de.tsv", toy_pairs(400)), tmp_path / "prepared", PrepareConfig())
+    corpus = PreparedCorpus.load(tmp_path / "prepared")
+    write_mixture(corpus, SYNTHETIC, {"repeats": 2, "pairs": 2}, tmp_path / "mixture")
+    mixed = MixedCorpus.load(tmp_path / "mixture")
+    mixed.verify()
+    assert mixed.fingerprint == corpus.fingerprint
+    assert mixed.synthetic == {"repeats": 2, "pairs": 2}
+    assert mixed.profile == corpus.profile
+    real = corpus.read_pairs("train")
+    assert mixed.read_pairs("train") == [*real, *real, *[(pair.source, pair.target) for pair in SYNTHETIC]]
+    assert mixed.manifest.counts.splits["train"] == 2 * len(real) + 2
+    for split in ("dev", "test"):
+        assert mixed.read_pairs(split) == corpus.read_pairs(split)
+    rows = [ids.tolist() for ids in mixed.load_encoded("train").source]  # type: ignore[attr-defined]
+    assert [row[0] == START for row in rows] == [False] * 2 * len(real) + [True, False]
+    assert len(mixed.load_encoded("train").target) == len(rows)
+
+
+@pytest.mark.parametrize("separate", [False, True])
+@pytest.mark.parametrize("kind", ["unigram", "word"])
+def test_sides_languages_texts_and_ids_are_swapped(tmp_path: Path, kind: str, separate: bool) -> None:
+    corpus = write_tsv(tmp_path / "en-de.tsv", toy_pairs(400))
+    prepare(corpus, tmp_path / "prepared", PrepareConfig(tokenizer=kind, separate_vocabularies=separate))  # type: ignore[arg-type]
+    there = PreparedCorpus.load(tmp_path / "prepared")
+    back = reverse_corpus(there)
+    assert (back.source_language, back.target_language) == ("de", "en")
+    assert back.fingerprint != there.fingerprint
+    for split in ("train", "dev", "test"):
+        pairs, encoded = back.read_pairs(split), back.load_encoded(split)
+        assert [pair[::-1] for pair in pairs] == there.read_pairs(split)
+        sources = back.source_tokenizer.decode_all([ids.tolist() for ids in encoded.source])  # type: ignore[attr-defined]
+        targets = back.target_tokenizer.decode_all([ids.tolist() for ids in encoded.target])
+        assert list(zip(sources, targets, strict=True)) == [tuple(pair) for pair in pairs]
+        # A network must learn the pieces that it will read.
+        assert back.source_tokenizer.encode_all(sources) == [ids.tolist() for ids in encoded.source]  # type: ignore[attr-defined]
+    assert list(back.tokenizers.values()) == [back.source_tokenizer, back.target_tokenizer][-len(back.tokenizers) :]

@@ -4,10 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.corpus.manifest import FORMAT, FileRecord, Finding, FindingExample, LeakReport, Manifest, PairCounts
-from nmt_cli.corpus.sides import SubwordStatistics
+from nmt_cli.corpus.manifest import (
+    FORMAT,
+    FileRecord,
+    Finding,
+    FindingExample,
+    LeakReport,
+    Manifest,
+    PairCounts,
+    SubwordStatistics,
+)
 from nmt_cli.errors import DamagedError, NotFoundError
-from nmt_cli.text.tokenizer_settings import TokenizerSettings
+from nmt_cli.text.symbols import TokenizerSettings
 
 EXAMPLE = FindingExample(file="a.tsv", line=3, source="", target="b")
 

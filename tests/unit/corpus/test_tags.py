@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.dataset import MixedCorpus, PreparedCorpus, SyntheticPair, reverse_corpus, write_mixture
 from nmt_cli.corpus.formats.inputs import CorpusFile
-from nmt_cli.corpus.mixture import MixedCorpus, SyntheticPair, write_mixture
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.corpus.steps.tagging import find_register, tag_inputs
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.languages.rules import find_rules

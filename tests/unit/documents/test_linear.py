@@ -8,8 +8,7 @@ from functools import partial
 
 import pytest
 
-from nmt_cli.documents.marks.items import InlineItem, ParagraphSegment
-from nmt_cli.documents.marks.spelling import make_text
+from nmt_cli.documents.marks import InlineItem, ParagraphSegment, make_text
 from nmt_cli.translation.result import Translation
 from support.archives import make_ods
 from support.calls import count_calls

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nmt_cli.documents.markdown.inline import make_inline_parser
+from nmt_cli.documents.markdown import make_inline_parser
 from nmt_cli.text.normalise import normalise
 from nmt_cli.translation.result import Translation
 from support.documents import list_texts

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from nmt_cli.documents import open_document
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import DocumentSource
-from nmt_cli.documents.marks.items import MAXIMUM_ITEMS, InlineItem, ParagraphSegment, Wrapper
-from nmt_cli.documents.marks.paragraph import OVERFULL, Paragraph
-from nmt_cli.documents.marks.spelling import make_text
-from nmt_cli.text.marked import MarkedText
+from nmt_cli.documents.marks import MAXIMUM_ITEMS, InlineItem, ParagraphSegment, Wrapper, make_text
+from nmt_cli.documents.paragraph import OVERFULL, Paragraph
+from nmt_cli.text.aligned import MarkedText
 from nmt_cli.translation.result import Placed, Translation
 from support.translations import aligned, backwards, converted, louder
 

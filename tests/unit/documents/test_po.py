@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from unit.carrying.test_dialects import CONTEXT
 
 from nmt_cli.carrying.kinds import KINDS, find_spans
-from nmt_cli.carrying.placeholders import has_same_placeholders
 from nmt_cli.carrying.spans import SpanKind
+from nmt_cli.carrying.syntax import has_same_placeholders
 from nmt_cli.documents import open_document
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import DocumentSource
-from nmt_cli.documents.po_header import load_plural_forms
+from nmt_cli.documents.po import load_plural_forms
 from nmt_cli.errors import DataError
 from nmt_cli.translation.memory.lookup import TranslationMemory
 from nmt_cli.translation.result import FailedCheck, Translation

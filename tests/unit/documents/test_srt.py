@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.documents.cues.wrapping import CUE_LINE_END, balance_lines, fit_lines
+from nmt_cli.documents.cues import CUE_LINE_END, balance_lines, fit_lines
 from nmt_cli.errors import DataError
 from nmt_cli.translation.result import Translation
 from support.translations import aligned, backwards, converted, louder, same

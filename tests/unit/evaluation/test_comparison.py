@@ -7,10 +7,18 @@ from functools import cache
 
 import pytest
 
-from nmt_cli.evaluation.comparison import SystemComparison, compare_systems, list_disputed
-from nmt_cli.evaluation.comparison_table import MARK, describe_difference, describe_pairs, format_notes, format_table
+from nmt_cli.evaluation.comparison import (
+    MARK,
+    SystemComparison,
+    compare_systems,
+    describe_difference,
+    describe_pairs,
+    format_notes,
+    format_table,
+    list_disputed,
+)
 from nmt_cli.evaluation.config import ScoreConfig
-from nmt_cli.evaluation.metrics.material import Material
+from nmt_cli.evaluation.metrics.score import Material
 from nmt_cli.evaluation.report import score_material, tabulate_sentences
 from nmt_cli.text.wrapping import count_columns
 

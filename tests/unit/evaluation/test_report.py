@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from nmt_cli.evaluation.metrics.material import Material
+from nmt_cli.evaluation.metrics.score import Material
 from nmt_cli.evaluation.report import Report, format_report, make_report_json, score_material, score_translations
 from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.search.config import SearchConfig

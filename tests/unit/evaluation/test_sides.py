@@ -8,8 +8,7 @@ import pytest
 
 from nmt_cli.errors import DataError
 from nmt_cli.evaluation.analysis.warnings import list_warnings
-from nmt_cli.evaluation.sides import read_side
-from nmt_cli.evaluation.texts import read_files
+from nmt_cli.evaluation.texts import read_files, read_side
 
 SGM = '<{0}set><doc docid="{1}"><seg id="1">{2}</seg>\n<seg id="2">{3}</seg></doc></{0}set>'
 

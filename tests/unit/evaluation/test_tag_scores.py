@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from nmt_cli.evaluation.analysis.tag_scores import score_by_tag
 from nmt_cli.evaluation.config import DEFAULT
-from nmt_cli.evaluation.metrics.bleu import compute_bleu
-from nmt_cli.evaluation.metrics.material import Material
+from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_bleu
+from nmt_cli.evaluation.metrics.score import Material
 from nmt_cli.text.tags import parse_tag_list
 
 HYPOTHESES = ["Der Hund sieht die Katze .", "Ein Baum steht im Hof .", "De hond ziet de kat .", "Een boom staat daar ."]

@@ -1,13 +1,31 @@
+"""Tests of job: ."""
+
 from __future__ import annotations
 
+import io
+import pickle
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from nmt_cli.jobs.job import Block, Job, restore_text
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.documents import find_format, open_document
+from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.document import DocumentSource, TranslationUnit, make_verbatim_unit
+from nmt_cli.errors import DataError
+from nmt_cli.jobs.job import Block, Job, restore_text, translate_units
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.text.streams import FileLines, batch_arriving, batch_blocks
 from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.result import Translation
+from nmt_cli.workers.work import InProcess
+from support.archives import make_docx
 from support.scripted_translator import ScriptedTranslator
-from support.translations import aligned
+from support.translations import Rule, aligned, louder, same
 
 
 def test_a_scored_translation_has_the_text_that_was_given_on_a_single_line() -> None:
@@ -25,3 +43,156 @@ def test_an_answer_without_the_network_differs_in_nothing_else() -> None:
     assert short != whole and short == [each.drop_network() for each in whole]
     assert [each.text for each in short] == ["WE HAVE 3 CATS.", "", "THEY CAME."]
     assert all(not hypothesis.attentions for each in short for hypothesis in each.hypotheses)
+
+
+SECRET = "secret"
+IN_PROCESS = InProcess(lambda block: [louder(text) for text in block.texts])
+# All that some program takes for the end of a line, and characters that are easily lost.
+AWKWARD = st.sampled_from(
+    ["\r", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029", "\0", "\ufeff", "\u202e", "😀", "שלום"]
+)
+LINES = st.lists(st.lists(AWKWARD | st.text(max_size=5), max_size=4).map("".join), max_size=30)
+
+
+def encodable(text: str) -> str:
+    return text.encode("utf-8", "ignore").decode().replace("\n", "")
+
+
+@given(lines=LINES, ends=st.sampled_from(["\n", "\r\n"]), last=st.booleans(), limit=st.integers(1, 7))
+def test_a_line_in_is_a_line_out_for_all_text(lines: list[str], ends: str, last: bool, limit: int) -> None:
+    lines = [encodable(line) for line in lines]
+    data = ends.join([*lines, ""] if last and lines else lines).encode()
+    expected = data.count(b"\n") + bool(data and not data.endswith(b"\n"))
+    for gather in (batch_blocks, batch_arriving):
+        units = open_document("text", DocumentSource(io.BytesIO(data), "x", DocumentConfig(), "de")).read_units()
+        seen: list[Translation] = []
+        written = b"".join(translate_units(gather(units, limit), IN_PROCESS, seen.append)).decode()
+        assert written.count("\n") == len(written.splitlines()) == len(seen) == expected
+        assert not written or written.endswith("\n")
+
+
+@given(st.binary(max_size=60))
+def test_a_line_in_is_a_line_out_for_all_bytes_where_bad_ones_are_replaced(data: bytes) -> None:
+    source = DocumentSource(io.BytesIO(data), "x", DocumentConfig(errors="replace"), "de")
+    units = open_document("text", source).read_units()
+    written = b"".join(translate_units(batch_blocks(units, 3), IN_PROCESS, lambda _: None)).decode()
+    assert len(written.splitlines()) == data.count(b"\n") + bool(data and not data.endswith(b"\n"))
+
+
+def write_all(units: Iterator[TranslationUnit], rule: Rule, limit: int) -> tuple[bytes, list[Translation], str]:
+    """What is written, seen and raised of units, by a worker who gets pickled blocks."""
+    written, seen, error = b"", list[Translation](), ""
+    executor = InProcess(lambda block: [rule(text) for text in pickle.loads(pickle.dumps(block)).texts])
+    try:
+        for part in translate_units(batch_blocks(units, limit), executor, seen.append):
+            written += part
+    except DataError as problem:
+        error = f"{problem.message} {problem.hint}"
+    return written, seen, error
+
+
+@given(
+    data=st.lists(st.binary(max_size=9) | AWKWARD.map(str.encode), max_size=9).map(b"\n".join), size=st.integers(1, 4)
+)
+@pytest.mark.parametrize("errors", ["strict", "replace"])
+def test_parts_of_a_file_are_written_as_lines(tmp_path: Path, errors: Any, data: bytes, size: int) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(data)
+    source = DocumentSource(FileLines(path), "x", DocumentConfig(errors=errors), "de")
+    by_line = write_all(open_document("text", source).read_with_domain(), louder, 3 * size)
+    by_part = write_all(open_document("text", source._replace(part_size=size)).read_with_domain(), louder, 3)
+    assert repr(by_part) == repr(by_line)
+
+
+def test_of_a_part_only_the_line_that_cannot_be_written_is_copied(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    path.write_text(f"one\n{SECRET}\ntwo\n")
+
+    def write(translation: Translation) -> str:
+        return f"{translation.text}{translation.hypotheses[0].attentions[0].shape}\n"
+
+    source = DocumentSource(FileLines(path), "x", DocumentConfig(), "de")
+    results = [
+        write_all(open_document("text", source._replace(part_size=size), write).read_units(), untraceable, 9)
+        for size in (0, 9)
+    ]
+    assert repr(results[0]) == repr(results[1])
+    written, seen, _ = results[1]
+    assert written.startswith(b"ONE(2, 2)\nsecret(") and written.endswith(b"TWO(2, 2)\n")
+    assert [each.failure is not None for each in seen] == [False, True, False]
+
+
+def test_each_unit_gets_its_own_translations_and_blocks_are_numbered() -> None:
+    blocks: list[Block] = []
+
+    def translate(block: Block) -> list[Translation]:
+        blocks.append(block)
+        return [louder(text) for text in block.texts]
+
+    def write(translations: Sequence[Translation]) -> str:
+        return "+".join(translation.text for translation in translations) + ";"
+
+    batches = [
+        [TranslationUnit(("a", "b"), write), make_verbatim_unit("|"), TranslationUnit(("c",), write)],
+        [make_verbatim_unit("end")],
+        [TranslationUnit((), write)],
+    ]
+    assert list(translate_units(batches, InProcess(translate), lambda _: None)) == [b"A+B;|C;", b"end", b";"]
+    assert blocks == [Block(0, ("a", "b", "c")), Block(3, ()), Block(3, ())]
+
+
+def test_the_format_is_told_by_the_ending_unless_it_is_given() -> None:
+    assert find_format(Path("a.b/README.MD"), None).name == "md"
+    assert find_format(Path("x.pot"), None).name == "po"
+    assert find_format(Path("x.unknown"), None).name == find_format(None, None).name == "text"
+    assert find_format(Path("x.md"), "text").name == "text"
+
+
+def untraceable(text: str) -> Translation:
+    """The text in capitals; of a secret, without the attention that places its marks."""
+    translation = louder(text)
+    (hypothesis,) = translation.hypotheses
+    return translation if SECRET not in text else translation._replace(hypotheses=(hypothesis._replace(attentions=()),))
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [
+        ("md", "# A *man*\n\nThe {0} is *here*.\n\n* his *dog*\n"),
+        ("html", "<p>A <b>man</b>.</p><p>The {0} is <i>here</i>.</p><p>His <b>dog</b>.</p>"),
+        (
+            "srt",
+            "1\n00:00:01,000 --> 00:00:02,000\n<i>A man.</i>\n\n2\n00:00:03,000 --> 00:00:04,000\n{0}.\nHis dog.\n",
+        ),
+        (
+            "docx",
+            "<w:p><w:r><w:t>A man</w:t></w:r></w:p><w:p><w:r><w:t>The {0}</w:t></w:r><w:r><w:t>s</w:t></w:r></w:p>",
+        ),
+    ],
+)
+def test_a_text_that_cannot_be_written_is_copied_and_costs_no_other(name: str, pattern: str) -> None:
+    def convert(word: str, rule: Rule) -> tuple[bytes, list[Translation]]:
+        content = pattern.format(word)
+        data = make_docx(content) if name == "docx" else content.encode()
+        units = open_document(name, DocumentSource([data], f"x.{name}", DocumentConfig(), "de")).read_units()
+        executor, seen = InProcess(lambda block: [rule(text) for text in block.texts]), list[Translation]()
+        return b"".join(translate_units(batch_blocks(units, 2), executor, seen.append)), seen
+
+    written, seen = convert(SECRET, untraceable)
+    expected, _ = convert(SECRET, lambda text: same(text) if SECRET in text else louder(text))
+    assert written == expected
+    assert [SECRET in each.source for each in seen] == [each.failure is not None for each in seen]
+    (failure,) = filter(None, (each.failure for each in seen))
+    assert failure.startswith("nmt failed (") and SECRET not in failure
+
+
+def test_errors_of_the_user_and_of_copies_end_a_document() -> None:
+    def refuse(translations: Sequence[Translation]) -> str:
+        raise DataError("the encoding lacks a character")
+
+    def fail(translations: Sequence[Translation]) -> str:
+        raise IndexError
+
+    for write, texts, problem in ((refuse, ("a",), DataError), (fail, ("a",), IndexError), (fail, (), IndexError)):
+        with pytest.raises(problem):
+            list(translate_units([[TranslationUnit(texts, write)]], IN_PROCESS, lambda _: None))

@@ -11,9 +11,15 @@ import pytest
 
 from nmt_cli.errors import DataError
 from nmt_cli.jobs.job import Block
-from nmt_cli.jobs.journal import BlockJournal, FinishedBlock, hash_texts
-from nmt_cli.jobs.resuming import JournalledExecutor, answer_in_writing
-from nmt_cli.jobs.saved_translations import decode_value, encode_value
+from nmt_cli.jobs.journal import (
+    BlockJournal,
+    FinishedBlock,
+    JournalledExecutor,
+    answer_in_writing,
+    decode_value,
+    encode_value,
+    hash_texts,
+)
 from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.translation.result import FailedCheck, LeastSure, Placed, Repair, Translation, WordLinks
 from nmt_cli.workers.work import InProcess

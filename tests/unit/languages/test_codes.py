@@ -1,4 +1,4 @@
-"""One table knows all codes and names of a language."""
+"""Tests of codes: one table knows all codes and names of a language; the languages in the names of files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from nmt_cli.languages.codes import (
     find_code,
     find_language,
     find_language_tag,
+    find_languages_in_name,
     find_named_language,
+    guess_languages,
     has_same_primary_tag,
     is_right_to_left,
     list_related,
@@ -88,3 +90,28 @@ def test_every_group_of_related_languages_has_known_codes_once() -> None:
     codes = [code for line in lines if not line.startswith("#") for code in line.split()]
     assert len(codes) == len(set(codes))
     assert [code for code in codes if find_language(code).name == code] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "languages"),
+    [
+        ("eng-deu.tsv", ("eng", "deu")),
+        ("corpus.en-de.tsv", ("en", "de")),
+        ("news_en-pt_BR.txt", ("en", "pt_BR")),
+        ("corpus.tsv", ("source", "target")),
+        ("well-known.tsv", ("source", "target")),
+        ("2018-05-13.tsv", ("source", "target")),
+    ],
+)
+def test_languages_are_read_from_file_names_of_the_usual_form(name: str, languages: tuple[str, str]) -> None:
+    assert guess_languages(name) == languages
+
+
+def test_two_files_name_a_language_each() -> None:
+    assert guess_languages("train.en", "train.de.gz") == ("en", "de")
+    assert guess_languages("a.txt", "b.txt") == ("source", "target")
+
+
+def test_codes_that_may_be_words_are_no_languages() -> None:
+    assert find_languages_in_name("eng-deu.tsv") == ("eng", "deu")
+    assert find_languages_in_name("to-do.tsv") == find_languages_in_name("m.tsv") == ("source", "target")

@@ -12,9 +12,9 @@ from pathlib import Path
 import langcodes
 import pytest
 
-from nmt_cli.carrying.numbers.dates import compile_forms, compile_relation, find_dates, write_date
-from nmt_cli.carrying.numbers.notation import is_label
-from nmt_cli.carrying.numbers.ordinals import find_ending
+from nmt_cli.carrying.dates import compile_forms, compile_relation, find_dates, write_date
+from nmt_cli.carrying.number_values import find_ending
+from nmt_cli.carrying.numbers import is_label
 from nmt_cli.languages import rules
 from nmt_cli.languages.codes import DATA, find_code, load_table
 from nmt_cli.languages.rules import WORDS, LanguageRules, find_rules, read_rules

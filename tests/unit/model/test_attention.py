@@ -15,8 +15,8 @@ from nmt_cli.model.attention import (
     ScaledDotAttention,
     make_padding_bias,
 )
-from nmt_cli.model.attentive_decoders import SYSTEMS
 from nmt_cli.model.config import ATTENTIONS
+from nmt_cli.model.decoders import SYSTEMS
 from nmt_cli.model.encoders import EncoderOutput
 
 rng = np.random.default_rng(7)

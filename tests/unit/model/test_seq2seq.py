@@ -6,9 +6,8 @@ import pytest
 import tensorflow as tf
 
 from nmt_cli.errors import OptionError
-from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.model.vocabularies import Vocabularies
 from support.models import tiny_config
 
 SOURCE = np.array([[5, 6, 7, 3], [8, 3, 0, 0]])

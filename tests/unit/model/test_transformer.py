@@ -6,11 +6,16 @@ import pytest
 
 from nmt_cli.errors import OptionError
 from nmt_cli.model.attention import make_padding_bias
-from nmt_cli.model.config import ModelConfig
-from nmt_cli.model.positions import LearnedPositions, Sinusoids
+from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.model.transformer import FeedForward, HeadedAttention, TransformerDecoder, TransformerEncoder
-from nmt_cli.model.vocabularies import Vocabularies
+from nmt_cli.model.transformer import (
+    FeedForward,
+    HeadedAttention,
+    LearnedPositions,
+    Sinusoids,
+    TransformerDecoder,
+    TransformerEncoder,
+)
 from support.models import tiny_config
 
 rng = np.random.default_rng(7)

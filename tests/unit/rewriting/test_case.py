@@ -1,4 +1,8 @@
-"""Texts are brought into the case that training has, and only those that are not in it."""
+"""Tests of `rewriting/case.py`.
+
+Texts are brought into the case that training has, and only those that are not in it. The first word behind a span or
+a part of a sentence has no capital, unless it always has one.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.rewriting.case import Case
-from nmt_cli.rewriting.recasing import CasePlan, capitalise_text, lower_text, upper_text
+from nmt_cli.rewriting.case import Case, CasePlan, Continued, capitalise_text, lower_text, upper_text
+from nmt_cli.rewriting.protocol import Written
 from nmt_cli.text.profile import CorpusProfile
-from nmt_cli.text.profiling.building import build_profile
-from support.rewriting import change, read
+from nmt_cli.text.profile_building import build_profile
+from support.rewriting import change, model_text, read
 
 TRAINING = (
     "Yesterday I saw Peter in Rome with a dog.",
@@ -168,3 +172,38 @@ def test_a_dotted_i_stays_dotted() -> None:
         upper_text("istanbul ılık", "tr") == "İSTANBUL ILIK" and lower_text("İSTANBUL ILIK", "tur") == "istanbul ılık"
     )
     assert capitalise_text("(istanbul", "tr") == "(İstanbul" and upper_text("istanbul", "en") == "ISTANBUL"
+
+
+PAIRS = [("Then we go home.", "Dann gehen wir nach Hause."), ("You can do it today.", "Heute können Sie es tun.")]
+
+
+def translate(text: str, translation: str, spans: tuple[str, ...] = (), **context: bool) -> str:
+    rewrite = Continued.from_model(model_text(PAIRS))
+    assert rewrite is not None
+    changed = change(rewrite, text, **context)
+    return translation if changed is None else rewrite.write(translation, changed[1], Written(spans))
+
+
+@pytest.mark.parametrize(
+    ("translation", "expected"),
+    [
+        ("Am 3. Mai Wir gehen", "Am 3. Mai wir gehen"),
+        ("Am 3. Mai, Wir gehen", "Am 3. Mai, wir gehen"),
+        ("<b>Am 3. Mai</b> Wir gehen", "<b>Am 3. Mai</b> wir gehen"),
+        ("Am 3. Mai. Wir gehen", "Am 3. Mai. Wir gehen"),  # another sentence
+        ("Am 3. Mai Sie gehen", "Am 3. Mai Sie gehen"),  # always has a capital
+        ("Am 3. Mai Hause gehen", "Am 3. Mai Hause gehen"),
+        ("Am 3. Mai WIR gehen", "Am 3. Mai WIR gehen"),
+        ("Am 3. Mai", "Am 3. Mai"),
+        ("Wir gehen Am 3. Mai", "Wir gehen Am 3. Mai"),  # the span is elsewhere
+    ],
+)
+def test_a_word_behind_a_span_that_begins_the_sentence(translation: str, expected: str) -> None:
+    assert translate("⟦0⟧ we go.", translation, ("Am 3. Mai", "<b>", "</b>")) == expected
+    assert translate("⟦0⟧ We go.", translation, ("Am 3. Mai", "<b>", "</b>")) == translation
+
+
+def test_the_first_word_of_a_part_of_a_sentence() -> None:
+    assert translate("we go.", "Wir gehen.", begins_sentence=False) == "wir gehen."
+    assert translate("We go.", "Wir gehen.", begins_sentence=False) == "Wir gehen."
+    assert translate("we go.", "Wir gehen.") == "Wir gehen."

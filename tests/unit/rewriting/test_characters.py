@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.rewriting.characters import Characters
-from nmt_cli.rewriting.lookalikes import name_character
+from nmt_cli.rewriting.characters import Characters, name_character
 from nmt_cli.text.normalise import normalise
 from support.rewriting import change, read
 

@@ -10,12 +10,11 @@ from nmt_cli.rewriting.rewrite import Rewriter
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.sources.source import TextSource
 from nmt_cli.text.normalise import normalise
-from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.text.tokenizer_settings import TokenizerSettings
-from nmt_cli.text.tokenizer_training import train_tokenizer
+from nmt_cli.text.symbols import TokenizerSettings
+from nmt_cli.text.tokenizer import Tokenizer, train_tokenizer
 from nmt_cli.translation.config import LineConfig
 from nmt_cli.translation.forced import force_translations
-from nmt_cli.translation.placement.word_alignment import find_links
+from nmt_cli.translation.placement.alignment import find_links
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
 from support.adversary import Parrot

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.rewriting.slips import ReadAs, Slips
 from nmt_cli.text.profile import CorpusProfile
-from nmt_cli.text.profiling.building import build_profile
+from nmt_cli.text.profile_building import build_profile
 from support.rewriting import change, read
 
 SENTENCES = (

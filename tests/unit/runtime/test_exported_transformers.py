@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 import nmt_cli as nmt
 from nmt_cli.cli.app import app
 from nmt_cli.errors import OptionError
+from nmt_cli.model.config import Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.model.vocabularies import Vocabularies
 from nmt_cli.runtime.model_directory import CARD, WEIGHTS, read_card
 from nmt_cli.training.checkpoints.checkpoint import save_weights
 from nmt_cli.translation.forced import force_lines

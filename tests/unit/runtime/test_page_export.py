@@ -27,9 +27,8 @@ from nmt_cli.runtime.browser import web_onnxruntime, web_sentencepiece
 from nmt_cli.runtime.browser.page_export import ASSETS, LOCK, compile_python, find_assets, pack, read_model
 from nmt_cli.runtime.installed_models import list_bundled_models
 from nmt_cli.runtime.model_directory import ModelDirectory, name_graphs
-from nmt_cli.text.symbols import SPECIALS
+from nmt_cli.text.symbols import SPECIALS, TokenizerKind
 from nmt_cli.text.tokenizer import Tokenizer, prepare_surface
-from nmt_cli.text.tokenizer_settings import TokenizerKind
 from support.tokenizers import KINDS, toy_tokenizer
 
 FROZEN = Path(__file__).parents[2] / "frozen"

@@ -9,16 +9,15 @@ import keras
 import numpy as np
 import pytest
 
-from nmt_cli.arrays.special_ids import END
+from nmt_cli.arrays.types import END
 from nmt_cli.errors import DamagedError
+from nmt_cli.model.config import Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.model.vocabularies import Vocabularies
 from nmt_cli.runtime.model_directory import read_card
-from nmt_cli.runtime.onnx_engine import OnnxEngine
-from nmt_cli.runtime.vector_engine import VectorEngine, find_vectors
+from nmt_cli.runtime.onnx_engine import OnnxEngine, VectorEngine, find_vectors
 from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.search.neighbours import GuidedModel, store_targets
+from nmt_cli.search.mixing import GuidedModel, store_targets
 from support.models import KINDS, USUAL_KINDS, tiny_config
 from support.slow import sample
 

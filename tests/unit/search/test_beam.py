@@ -1,3 +1,5 @@
+"""Tests of beam: ."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -7,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.search.beam import search
+from nmt_cli.search.beam import CoveragePenalty, LengthPenalty, Ranking, search
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.search.length_limits import limit_lengths
-from nmt_cli.search.ranking import LengthPenalty
+from nmt_cli.search.constraints import limit_lengths
 from support.properties import examples
-from support.tables import END, TableModel, every_ended_sequence, sources
+from support.tables import END, TableModel, every_ended_sequence, looked_at, sources
 
 
 @examples(40)
@@ -137,3 +138,100 @@ def test_limits_follow_from_a_sentences_own_length() -> None:
     ids = np.array([[5, 6, 7, 3], [5, 3, 0, 0]])
     assert limit_lengths(ids, SearchConfig(max_length=200)).tolist() == [17, 11]  # 3 for each position, and 5
     assert limit_lengths(ids, SearchConfig(max_length=15)).tolist() == [15, 11]
+
+
+def test_the_length_penalty_is_that_of_wu_et_al() -> None:
+    # ((5 + 7) / 6)^0.6 = 2^0.6
+    assert float(LengthPenalty(0.6, averages=False)(7)) == pytest.approx(1.515716566510398)
+    assert float(LengthPenalty(0.0, averages=False)(7)) == 1.0
+
+
+def test_the_average_divides_by_the_number_of_tokens() -> None:
+    assert float(LengthPenalty(1.0)(7)) == 7.0
+    assert float(LengthPenalty(0.5)(16)) == 4.0
+
+
+def test_coverage_is_that_of_wu_et_al() -> None:
+    # 0.2 * (log 0.5 + log 1 + log 0.25); the second got more than its share, the last is padding
+    looked, true = np.array([[0.5, 1.7, 0.25, 0.0]]), np.array([[True, True, True, False]])
+    assert CoveragePenalty(0.2)(looked, true) == pytest.approx([0.2 * (-0.6931471805599453 - 1.3862943611198906)])
+
+
+def test_a_position_never_looked_at_costs_much_and_not_everything() -> None:
+    cost = CoveragePenalty(1.0)(np.array([[1.0, 0.0]]), np.array([[True, True]]))
+    assert np.isfinite(cost) and cost < -10
+
+
+def test_a_network_without_attention_pays_nothing() -> None:
+    assert CoveragePenalty(1.0)(np.zeros((1, 2)), np.array([[True, True]])) == 0
+
+
+@examples(60)
+@given(
+    seed=st.integers(0, 10_000),
+    alpha=st.sampled_from([0.0, 0.6, 1.0, 2.0]),
+    form=st.sampled_from(["wu", "average"]),
+    beta=st.sampled_from([0.0, 0.2, 1.0, 5.0]),
+    n_best=st.integers(1, 5),
+)
+def test_stopping_early_loses_nothing_that_brute_force_finds(
+    seed: int, alpha: float, form: str, beta: float, n_best: int
+) -> None:
+    model, longest = TableModel(vocabulary=3, attention=0.5), 4
+    config = SearchConfig(
+        beam_size=81,
+        length_penalty=alpha,
+        length_normalisation=form,  # type: ignore[arg-type]
+        coverage_penalty=beta,
+        n_best=n_best,
+        max_length=longest,
+    )
+    hypotheses = search(model, sources(seed), config)[0]
+
+    def score(tokens: tuple[int, ...]) -> float:
+        divisor = ((5 + len(tokens)) / 6) ** alpha if form == "wu" else len(tokens) ** alpha
+        looked = looked_at(model, tokens)
+        covered = np.log(np.clip(looked, 1e-6, 1)).sum() if looked.any() else 0.0
+        return float(model.log_probability(seed + 10, tokens) / divisor + beta * covered)
+
+    best = sorted((score(tokens) for tokens in every_ended_sequence(model, longest)), reverse=True)[:n_best]
+    assert [hypothesis.score for hypothesis in hypotheses] == pytest.approx(best)
+    assert [score(hypothesis.tokens) for hypothesis in hypotheses] == pytest.approx(best)
+
+
+@examples(30)
+@given(seeds=st.lists(st.integers(0, 10_000), min_size=2, max_size=6, unique=True), widths=st.integers(4, 20))
+def test_with_coverage_neighbours_and_their_padding_change_no_digit(seeds: list[int], widths: int) -> None:
+    model = TableModel(vocabulary=6, attention=0.3)
+    config = SearchConfig(beam_size=3, n_best=2, max_length=8, coverage_penalty=0.4)
+    alone = [search(model, sources(seed), config)[0] for seed in seeds]
+    together = search(model, np.pad(sources(*seeds), ((0, 0), (0, widths))), config)
+    for hypotheses, others in zip(alone, together, strict=True):
+        assert [(hypothesis.tokens, hypothesis.score) for hypothesis in hypotheses] == [
+            (hypothesis.tokens, hypothesis.score) for hypothesis in others
+        ]
+
+
+def test_coverage_prefers_the_hypothesis_that_looked_everywhere() -> None:
+    # The likelier of two translations never looks at the second word.
+    ranking = Ranking(LengthPenalty(0.0), CoveragePenalty(0.5))
+    true = np.ones((2, 2), dtype=bool)
+    looked = np.array([[2.0, 0.1], [1.0, 1.0]])
+    scores = ranking.score(np.array([-1.0, -1.5]), 2, ranking.coverage(looked, true))
+    assert scores.argmax() == 1
+
+
+def test_a_hypothesis_cut_at_the_limit_is_ranked_in_the_same_way() -> None:
+    class NeverEnds(TableModel):
+        def distribution(self, table: int, prefix: int) -> np.ndarray:
+            return np.where(self.tokens == END, -1e9, super().distribution(table, prefix))
+
+    model = NeverEnds(vocabulary=4, attention=0.5)
+    config = SearchConfig(beam_size=4, n_best=4, max_length=3, coverage_penalty=2.0, length_penalty=0.0)
+    hypotheses = search(model, sources(1), config)[0]
+    for hypothesis in hypotheses:
+        covered = np.log(np.clip(looked_at(model, hypothesis.tokens), 1e-6, 1)).sum()
+        assert hypothesis.score == pytest.approx(hypothesis.log_probability + 2.0 * covered)
+    assert [hypothesis.score for hypothesis in hypotheses] == sorted(
+        (hypothesis.score for hypothesis in hypotheses), reverse=True
+    )

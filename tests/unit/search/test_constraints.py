@@ -1,20 +1,22 @@
+"""Tests of constraints: what a target begins with is given, and changes nothing but what follows it."""
+
 from __future__ import annotations
 
 import itertools
+import math
+from collections import Counter
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.search.beam import search
-from nmt_cli.search.config import SearchConfig
-from nmt_cli.search.constraints import CopyLimit, NgramBan, Rows
-from nmt_cli.search.guide import Guide
-from nmt_cli.search.length_limits import limit_lengths
-from nmt_cli.search.ranking import LengthPenalty
+from nmt_cli.search.beam import LengthPenalty, search
+from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.search.constraints import CopyLimit, Guide, Lead, NgramBan, Rows, TextId, draw_columns, limit_lengths
+from nmt_cli.search.step_model import SearchResult
 from support.properties import examples
-from support.tables import END, TableModel, every_ended_sequence, sources
+from support.tables import END, FedTable, TableModel, every_ended_sequence, sources
 
 
 def repeats(tokens: tuple[int, ...], size: int) -> bool:
@@ -154,3 +156,186 @@ def test_each_sentence_of_a_batch_has_its_own_copy_limit() -> None:
     limit = CopyLimit(np.array([5]), np.array([[1], [0]]))
     assert limit.find_allowed(np.full((3, 1), 5), np.zeros((3, 1)), rows).ravel().tolist() == [False, True, False]
     assert limit.count_candidates(4, 0) == 5
+
+
+LEADS = st.lists(st.lists(st.integers(4, 6), max_size=3), min_size=1, max_size=4)
+
+
+def search_behind(model: TableModel, leads: list[list[int]], config: SearchConfig) -> list[list[tuple[int, ...]]]:
+    """The tokens of the hypotheses of each sentence behind its lead; the seed of a sentence is its number."""
+    lead = Lead.from_tokens(leads, [1] * len(leads))
+    guide = Guide.from_config(config)._replace(lead=lead)
+    found = search(model, sources(*range(len(leads))), config, guide=guide)
+    return [[hypothesis.tokens for hypothesis in group] for group in found]
+
+
+@examples(50)
+@given(leads=LEADS, beam=st.integers(1, 4), n_best=st.integers(1, 3), ban=st.integers(0, 2))
+def test_leads_fed_before_the_search_and_in_it_give_the_same(
+    leads: list[list[int]], beam: int, n_best: int, ban: int
+) -> None:
+    config = SearchConfig(beam_size=beam, n_best=min(beam, n_best), max_length=5, no_repeat_ngram=ban)
+    guide = Guide.from_config(config, lead=Lead.from_tokens(leads, [1] * len(leads)), barred=5)
+    numbered = sources(*range(len(leads)))
+    in_search, before = (search(model(vocabulary=3), numbered, config, guide=guide) for model in (TableModel, FedTable))
+    for groups in zip(in_search, before, strict=True):
+        for one, other in zip(*groups, strict=True):
+            assert one.tokens == other.tokens and one.finished == other.finished
+            assert one.score == pytest.approx(other.score)
+            assert one.token_log_probabilities == pytest.approx(other.token_log_probabilities)
+            assert one.attention == pytest.approx(other.attention)
+
+
+@examples(30)
+@given(lead=st.lists(st.integers(4, 6), min_size=1, max_size=2), n_best=st.integers(1, 4))
+def test_the_best_ends_of_a_lead_are_found_and_it_counts_for_nothing(lead: list[int], n_best: int) -> None:
+    model, longest = TableModel(vocabulary=3), 3
+    config = SearchConfig(beam_size=27, n_best=n_best, max_length=longest)
+    (found,) = search_behind(model, [lead], config)
+    penalty, table = LengthPenalty(1.0), 10
+    of_lead = model.log_probability(table, tuple(lead))
+    scored = [
+        ((model.log_probability(table, (*lead, *tokens)) - of_lead) / float(penalty(len(tokens))), tokens)
+        for tokens in every_ended_sequence(model, longest)
+    ]
+    assert found == [tokens for _, tokens in sorted(scored, reverse=True)[:n_best]]
+
+
+@examples(30)
+@given(leads=LEADS, beam=st.integers(1, 4))
+def test_a_result_does_not_depend_on_the_leads_beside_it(leads: list[list[int]], beam: int) -> None:
+    model, config = TableModel(vocabulary=3), SearchConfig(beam_size=beam, max_length=5)
+    together = search_behind(model, leads, config)
+    for number, lead in enumerate(leads):
+        others: list[list[int]] = [[] for _ in leads]
+        others[number] = lead
+        assert search_behind(model, others, config)[number] == together[number]
+
+
+def test_probabilities_and_score_are_those_of_the_tokens_behind_the_lead() -> None:
+    model, config = TableModel(vocabulary=3), SearchConfig(beam_size=2, max_length=5)
+    guide = Guide.from_config(config)._replace(lead=Lead.from_tokens([[4, 5]], [1]))
+    ((own,),) = search(model, sources(0), config, guide=guide)
+    assert len(own.attention) == len(own.tokens)
+    assert sum(own.token_log_probabilities) == pytest.approx(own.log_probability)
+    assert own.score == pytest.approx(own.log_probability / float(LengthPenalty(1.0)(len(own.tokens))))
+
+
+def test_limits_count_the_own_positions_of_a_source_and_add_its_lead() -> None:
+    lead = Lead.from_tokens([[4, 5], []], [2, 0])
+    assert limit_lengths(np.full((2, 6), 9), SearchConfig(), lead=lead).tolist() == [3 * 4 + 5 + 2, 3 * 6 + 5]
+    assert Lead.from_tokens([[], []], [0, 0]) is None
+
+
+def test_a_barred_token_is_never_written_but_stands_in_a_lead() -> None:
+    model, config = TableModel(vocabulary=3), SearchConfig(beam_size=3, n_best=3, max_length=6)
+    guide = Guide.from_config(config, barred=4, lead=Lead.from_tokens([[4]], [1]))
+    (hypotheses,) = search(model, sources(5), config, guide=guide)
+    free = Guide.from_config(config)._replace(lead=Lead.from_tokens([[4]], [1]))
+    assert any(4 in hypothesis.tokens for hypothesis in search(model, sources(5), config, guide=free)[0])
+    assert not any(4 in hypothesis.tokens for hypothesis in hypotheses)
+
+
+def test_tokens_of_a_lead_are_no_repetition() -> None:
+    model, config = TableModel(vocabulary=1), SearchConfig(beam_size=1, max_length=8, no_repeat_ngram=1)
+    guide = Guide.from_config(config)._replace(lead=Lead.from_tokens([[4, 4]], [1]))
+    ((best,),) = search(model, sources(3), config, guide=guide)
+    assert best.tokens in ((4, 3), (3,))
+
+
+PROBABILITIES = np.array([0.5, 0.3, 0.15, 0.05])
+GRID = (np.arange(10_000) + 0.5) / 10_000  # draws spread evenly, so that shares are exact
+
+
+def shares(config: SamplingConfig, probabilities: np.ndarray = PROBABILITIES) -> list[float]:
+    """How often each column is drawn."""
+    with np.errstate(divide="ignore"):
+        rows = np.tile(np.log(probabilities), (len(GRID), 1))
+    counts = Counter(draw_columns(rows, GRID, config).tolist())
+    return [counts[column] / len(GRID) for column in range(len(probabilities))]
+
+
+def test_tokens_are_drawn_as_often_as_they_are_likely() -> None:
+    assert shares(SamplingConfig(sample=True)) == pytest.approx(PROBABILITIES, abs=1e-4)
+
+
+def test_temperature_is_the_divisor_of_log_probabilities() -> None:
+    squared = PROBABILITIES**2 / (PROBABILITIES**2).sum()  # temperature 1/2
+    assert shares(SamplingConfig(sample=True, temperature=0.5)) == pytest.approx(squared, abs=1e-4)
+
+
+def test_top_k_draws_from_the_likeliest() -> None:
+    assert shares(SamplingConfig(sample=True, top_k=2)) == pytest.approx([0.625, 0.375, 0, 0], abs=1e-4)
+
+
+def test_top_k_counts_what_is_allowed() -> None:
+    barred = np.array([0.0, 0.6, 0.3, 0.1])
+    assert shares(SamplingConfig(sample=True, top_k=2), barred) == pytest.approx([0, 2 / 3, 1 / 3, 0], abs=1e-4)
+
+
+@pytest.mark.parametrize(("top_p", "kept"), [(0.4, 1), (0.5, 1), (0.51, 2), (0.79, 2), (0.94, 3), (1.0, 4)])
+def test_top_p_draws_from_the_fewest_that_reach_it(top_p: float, kept: int) -> None:
+    expected = np.where(np.arange(4) < kept, PROBABILITIES, 0)
+    assert shares(SamplingConfig(sample=True, top_p=top_p)) == pytest.approx(expected / expected.sum(), abs=1e-4)
+
+
+def sampled(seeds: list[int], lines: list[int], config: SearchConfig) -> list[list[SearchResult]]:
+    guide = Guide.from_config(config, text_ids=[TextId(line, 0) for line in lines], steps=config.max_length)
+    return search(TableModel(vocabulary=6), sources(*seeds), config, guide=guide)
+
+
+@examples(30)
+@given(seeds=st.lists(st.integers(0, 10_000), min_size=2, max_size=6, unique=True), n_best=st.integers(1, 4))
+def test_a_sample_depends_on_the_line_and_its_number_alone(seeds: list[int], n_best: int) -> None:
+    config = SearchConfig(max_length=8, n_best=n_best, sampling=SamplingConfig(sample=True))
+    numbers = [7 * index for index in range(len(seeds))]
+    together = sampled(seeds, numbers, config)
+    backwards = sampled(seeds[::-1], numbers[::-1], config)[::-1]
+    for seed, number, samples, other in zip(seeds, numbers, together, backwards, strict=True):
+        alone = sampled([seed], [number], config)[0]
+        assert (
+            [sample.tokens for sample in samples]
+            == [sample.tokens for sample in alone]
+            == [sample.tokens for sample in other]
+        )
+
+
+def test_samples_are_as_likely_as_the_model_says() -> None:
+    # 4,000 samples of one sentence: the share of every first token within four standard deviations.
+    model, count = TableModel(vocabulary=4), 4_000
+    config = SearchConfig(max_length=1, n_best=1, sampling=SamplingConfig(sample=True))
+    guide = Guide.from_config(config, text_ids=[TextId(line, 0) for line in range(count)], steps=1)
+    results = search(model, sources(*[3] * count), config, guide=guide)
+    shares = Counter(samples[0].tokens[0] for samples in results)
+    for token, probability in zip(model.tokens.tolist(), np.exp(model.distribution(13, 2)), strict=True):
+        deviation = math.sqrt(probability * (1 - probability) / count)
+        assert abs(shares[token] / count - probability) < 4 * deviation
+
+
+def test_another_seed_draws_others_and_the_score_is_the_models_own() -> None:
+    first, second = (
+        sampled([3], [0], SearchConfig(max_length=8, n_best=4, sampling=SamplingConfig(sample=True, seed=seed)))[0]
+        for seed in (1, 2)
+    )
+    assert [sample.tokens for sample in first] != [sample.tokens for sample in second]
+    for sample in (*first, *second):
+        assert sample.tokens[-1] == END or not sample.finished
+        assert sample.log_probability == pytest.approx(TableModel(vocabulary=6).log_probability(13, sample.tokens))
+    assert [sample.score for sample in first] == sorted((sample.score for sample in first), reverse=True)
+
+
+def test_every_sample_is_given_whether_it_ended_or_not() -> None:
+    """One in three finds no end in four tokens, by itself and beside others of its line that do."""
+    shares = []
+    for n_best in (1, 2, 5):
+        config = SearchConfig(max_length=4, n_best=n_best, sampling=SamplingConfig(sample=True))
+        lines = sampled([3] * 400, list(range(400)), config)
+        assert {len(samples) for samples in lines} == {n_best}
+        shares.append(np.mean([not sample.finished for samples in lines for sample in samples]))
+    assert shares == pytest.approx([shares[0]] * 3, abs=0.08)  # three standard deviations of the first
+    assert shares[0] > 0.1
+
+
+def test_samples_are_not_drawn_without_the_places_of_the_sentences() -> None:
+    with pytest.raises(ValueError, match="needs the ids of the texts"):
+        search(TableModel(vocabulary=6), sources(3), SearchConfig(sampling=SamplingConfig(sample=True)))

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.registry import measure_all
+from nmt_cli.evaluation.metrics.score import Material
 from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.forced import LIKELY, ForcedTarget, find_as_likely, force

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from nmt_cli.arrays.types import FloatArray, IntArray
 from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.search.guide import Guide
-from nmt_cli.search.lead import Lead
-from nmt_cli.search.neighbours import (
+from nmt_cli.search.constraints import Guide, Lead
+from nmt_cli.search.mixing import (
     CONTINUED,
     REACH,
     TEMPERATURE,

@@ -10,11 +10,10 @@ import deepl
 import httpx
 import pytest
 
-from nmt_cli.server import results
-from nmt_cli.server.errors import RequestError
-from nmt_cli.server.limits import DEFAULT_LIMITS
-from nmt_cli.server.results import DocumentStore
+from nmt_cli.server import stores
+from nmt_cli.server.admission import DEFAULT_LIMITS, RequestError
 from nmt_cli.server.service import Service
+from nmt_cli.server.stores import DocumentStore
 from support.served import Client, make_pool, serve_on_port
 
 SUBTITLE = b"1\n00:00:01,000 --> 00:00:02,000\nhello you\n"
@@ -96,7 +95,7 @@ def test_only_the_document_itself_may_be_as_large_as_a_document() -> None:
 
 def test_a_key_and_a_server_have_so_many_documents(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"MOST_OF_KEY": 2, "MOST_TOGETHER": 3, "MOST_FINISHED": 2}.items():
-        monkeypatch.setattr(results, name, value)
+        monkeypatch.setattr(stores, name, value)
 
     async def fill() -> None:
         store, finish = DocumentStore(), asyncio.Event()

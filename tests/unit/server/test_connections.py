@@ -14,10 +14,9 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from nmt_cli.server.app import make_application
+from nmt_cli.server.admission import Limits
 from nmt_cli.server.connections import AHEAD, PatientProtocol
-from nmt_cli.server.limits import Limits
-from nmt_cli.server.run import make_server
+from nmt_cli.server.run import make_application, make_server
 from nmt_cli.server.service import Service
 from nmt_cli.translation.result import Translation
 from support.fakes import louder

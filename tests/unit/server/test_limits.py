@@ -7,7 +7,7 @@ import socket
 import time
 from contextlib import suppress
 
-from nmt_cli.server.limits import Limits
+from nmt_cli.server.admission import Limits
 from nmt_cli.server.service import Service
 from support.served import Client, connect, make_pool, read_all, serve_on_port, wait_until
 

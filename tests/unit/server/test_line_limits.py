@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from nmt_cli.server import page
+from nmt_cli.server.admission import Limits
 from nmt_cli.server.calls import collect_values
-from nmt_cli.server.limits import Limits
 from nmt_cli.server.service import Service
-from nmt_cli.server.suggestions import SuggestionFile
+from nmt_cli.server.stores import SuggestionFile
 from support.served import Client, make_pool
 
 PAIR = {"source": "en", "target": "de"}

@@ -10,12 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.server.admission import Admission
-from nmt_cli.server.errors import RequestError
-from nmt_cli.server.keys import Key
+from nmt_cli.server.admission import Admission, Key, RequestError
 from nmt_cli.server.run import log_without_texts
 from nmt_cli.server.service import Service
-from nmt_cli.server.suggestions import SuggestionFile
+from nmt_cli.server.stores import SuggestionFile
 from nmt_cli.translation.result import Translation
 from support.served import Client, connect, make_pool, read_all, serve_on_port
 from support.translations import louder

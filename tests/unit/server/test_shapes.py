@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.server.admission import Admission
-from nmt_cli.server.keys import Key
+from nmt_cli.server.admission import Admission, Key
 from nmt_cli.server.service import Service
 from nmt_cli.translation.result import FailedCheck, LeastSure, Translation
 from support.served import Client, make_pool

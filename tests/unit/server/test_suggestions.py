@@ -13,17 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt_cli.api.memory import load_memory
+from nmt_cli.api.open_model import load_memory
 from nmt_cli.api.translator import LoadedTranslator
 from nmt_cli.corpus.formats.suggestions import SuggestedPair, write_heading
 from nmt_cli.errors import DataError, OutputError
 from nmt_cli.languages.codes import find_language
-from nmt_cli.server import suggestions
-from nmt_cli.server.limits import Limits
+from nmt_cli.server import stores
+from nmt_cli.server.admission import Limits
 from nmt_cli.server.models import ModelPool, ServedModel
 from nmt_cli.server.service import Service
-from nmt_cli.server.suggestions import SuggestionFile
-from nmt_cli.text.line_parts import MAXIMUM_LINE
+from nmt_cli.server.stores import SuggestionFile
+from nmt_cli.text.streams import MAXIMUM_LINE
 from nmt_cli.translation.memory.lookup import TranslationMemory
 from support.fakes import FakeTranslator, make_card
 from support.served import Client, make_pool
@@ -101,7 +101,7 @@ def test_a_client_keeps_as_many_suggestions_as_it_may_on_a_day(tmp_path: Path, m
     file = client.service.suggestions
     assert file is not None
     file.append(client.service.pool.models[0], "a\nb", "c\nd", client="key of another")
-    monkeypatch.setattr(suggestions.time, "time", lambda: (file.day + 1) * 86_400.0)
+    monkeypatch.setattr(stores.time, "time", lambda: (file.day + 1) * 86_400.0)
     assert client.post("/suggest", json=values).status_code == 200
 
 
@@ -160,7 +160,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pyte
     path = tmp_path / "s.jsonl"
     client = make_client(path)
     client.ask("/suggest", q="a", s="b", **PAIR)
-    monkeypatch.setattr(suggestions, "open", lambda *args, **how: FullDisk(open(*args, **how)), raising=False)
+    monkeypatch.setattr(stores, "open", lambda *args, **how: FullDisk(open(*args, **how)), raising=False)
     values = {"q": "x" * 60 + "\nc", "s": "y" * 60 + "\nd", **PAIR}
     is_kept = room >= len(SuggestedPair("x" * 60, "y" * 60).write() + SuggestedPair("c", "d").write())
     assert client.post("/suggest", json=values).status_code == (200 if is_kept else 507)

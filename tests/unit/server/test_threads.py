@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from nmt_cli.server.batching import DOCUMENTS, FRAGMENTS_OF_REQUEST
 from nmt_cli.server.service import Service
-from nmt_cli.server.threads import DOCUMENTS, FRAGMENTS_OF_REQUEST
 from support.served import make_pool
 
 pytestmark = pytest.mark.whole

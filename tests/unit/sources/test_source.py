@@ -8,15 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nmt_cli.arrays.ragged import Ragged
-from nmt_cli.arrays.special_ids import END
+from nmt_cli.arrays.rows import Ragged
+from nmt_cli.arrays.types import END
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.sources.source import LENGTH_MARGIN, MIN_LENGTH_FACTOR, TextSource, measure_length_factor
-from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.text.tokenizer_settings import TokenizerSettings
-from nmt_cli.text.tokenizer_training import train_tokenizer
+from nmt_cli.text.symbols import TokenizerSettings
+from nmt_cli.text.tokenizer import Tokenizer, train_tokenizer
 from support.models import prepare_toy, write_pairs
 
 CHARACTERS = TokenizerSettings(kind="char", lowercase=False)

@@ -1,4 +1,8 @@
-"""What the profile of a training text says of it."""
+"""Tests of `text/profile.py`.
+
+What the profile of a training text says of it. How many of the words that end alike have a capital is what counting
+them one by one says.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.text.profile import CorpusProfile, NumberMarks, TextProfile
-from nmt_cli.text.profiling import building
-from nmt_cli.text.profiling.building import build_caption_profile, build_profile
-from nmt_cli.text.profiling.merging import merge_profiles
+from nmt_cli.text import profile_building
+from nmt_cli.text.profile import (
+    ENOUGH_ALIKE,
+    LONGEST_ENDING,
+    SHORTEST_ENDING,
+    CorpusProfile,
+    NumberMarks,
+    TextProfile,
+    WordCounts,
+    WordEndings,
+)
+from nmt_cli.text.profile_building import build_caption_profile, build_profile, merge_profiles
 
 PAIRS = [
     ("We saw Ann in Rome. It rained.", "Wir sahen Anna in Rom. Es regnete."),
@@ -116,7 +128,7 @@ def test_the_sources_of_captions_have_no_profile() -> None:
 def test_rare_words_make_room_and_this_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = [("often often", f"rare{number}") for number in range(50)]
     assert source_of(pairs).has_all_words
-    monkeypatch.setattr(building, "MAXIMUM_BYTES", 200)
+    monkeypatch.setattr(profile_building, "MAXIMUM_BYTES", 200)
     profile = profile_of(pairs)
     assert not profile.target.has_all_words and len(profile.target.words) == 0
     assert profile.source is not None and profile.source.count_word("often") == 100
@@ -182,3 +194,17 @@ def test_marks_that_all_differ_from_that_of_the_source_need_no_majority(
 ) -> None:
     marks = NumberMarks({}, {(",", target): count for target, count in counts.items()} | {(".", ","): 99})
     assert marks.find_target_thousands(",") == usual
+
+
+WORDS = st.text("abé", min_size=1, max_size=7)
+PROFILES = st.dictionaries(WORDS, st.sampled_from(["", "\t1:2", "\t0:3\t1:1", "\t1:0", "\t2:4"]), max_size=40)
+
+
+@given(PROFILES, WORDS)
+def test_capitals_are_counted_for_the_longest_ending_of_enough_words(forms: dict[str, str], word: str) -> None:
+    content = "\n".join(f"{key}\t5{form}" for key, form in sorted(forms.items()))
+    endings = [word[-length:] for length in range(LONGEST_ENDING, SHORTEST_ENDING - 1, -1) if length < len(word)]
+    alike = ([key for key in forms if key.endswith(ending)] for ending in endings)
+    enough = next((keys for keys in alike if len(keys) >= ENOUGH_ALIKE), None)
+    expected = sum(forms[key] == "\t1:2" for key in enough) / len(enough) if enough else None
+    assert WordEndings(WordCounts(content.encode(), 1)).find_capital_share(word) == expected

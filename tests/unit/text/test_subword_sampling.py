@@ -8,15 +8,13 @@ from random import Random
 
 import pytest
 
-from nmt_cli.arrays.padding import pad_rows
-from nmt_cli.arrays.special_ids import END
-from nmt_cli.text import subword_sampling, unigram_sampling
-from nmt_cli.text.subword_sampling import WORD_PATTERN, PieceTable, merge_with_dropout
-from nmt_cli.text.symbols import PLACEHOLDERS
-from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.text.tokenizer_settings import TokenizerKind, TokenizerSettings
-from nmt_cli.text.tokenizer_training import train_tokenizer
-from nmt_cli.text.unigram_sampling import UnigramSampler
+from nmt_cli.arrays.rows import pad_rows
+from nmt_cli.arrays.types import END
+from nmt_cli.text import subword_sampling
+from nmt_cli.text import subword_sampling as unigram_sampling
+from nmt_cli.text.subword_sampling import WORD_PATTERN, PieceTable, UnigramSampler, merge_with_dropout
+from nmt_cli.text.symbols import PLACEHOLDERS, TokenizerKind, TokenizerSettings
+from nmt_cli.text.tokenizer import Tokenizer, train_tokenizer
 
 TEXTS = ["the sooner the better", "better the theatre than the other", "another brother gathers feathers"] * 20
 DRAWS = 4000

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nmt_cli.evaluation.analysis.reliability import compute_auc, compute_calibration_error, split_bins
-from nmt_cli.training.confidence_fitting import choose_threshold, cross_validate, describe_fit, fit_logistic
+from nmt_cli.training.publish import choose_threshold, cross_validate, describe_fit, fit_logistic
 from nmt_cli.translation.checks.confidence import FEATURES, GOOD_CHRF, LOW_CONFIDENCE, ConfidenceModel
 
 

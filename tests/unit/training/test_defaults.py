@@ -13,8 +13,7 @@ from nmt_cli.model.config import ATTENTIONS, ModelConfig, RnnConfig
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.setup import defaults
-from nmt_cli.training.setup.defaults import RULES, find_rule, fit_to_corpus
-from nmt_cli.training.setup.network_size import WIDE_NETWORK, choose_larger_size
+from nmt_cli.training.setup.defaults import RULES, WIDE_NETWORK, choose_larger_size, find_rule, fit_to_corpus
 
 
 def fit(pairs: int, *, unit: str = "sentence", **options: Any) -> TrainingRequest:

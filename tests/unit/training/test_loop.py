@@ -20,8 +20,8 @@ from nmt_cli.training.checkpoints import checkpoint
 from nmt_cli.training.checkpoints.resume import Identity
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.distributed.process import SINGLE_PROCESS, ProcessRole
-from nmt_cli.training.divergence import Diverged
 from nmt_cli.training.loop import TrainingRun
+from nmt_cli.training.meter import Diverged
 from nmt_cli.training.run import explain_errors
 from nmt_cli.training.schedule import Handover
 from nmt_cli.training.setup.prepare import build_run

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from nmt_cli.training.loss import TrainingLoss, compute_token_loss, compute_training_loss
+from nmt_cli.training.step import TrainingLoss, compute_token_loss, compute_training_loss
 
 RANDOM = np.random.default_rng(1)
 READ = RANDOM.normal(size=(3, 2, 4)).astype(np.float32)  # (T, B, R)

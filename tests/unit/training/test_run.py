@@ -13,14 +13,13 @@ import pytest
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.evaluation.metrics.bleu import compute_bleu
-from nmt_cli.evaluation.metrics.chrf import compute_chrf
+from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_bleu, compute_chrf
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.training import publish as publishing
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.int8_check import Int8Check, quantise_and_check
+from nmt_cli.training.publish import Int8Check, quantise_and_check
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import TrainReport, train
 from nmt_cli.training.step import Trainer

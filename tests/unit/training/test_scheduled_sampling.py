@@ -7,13 +7,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.model.vocabularies import Vocabularies
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.schedule import Schedule, TimedSchedule
-from nmt_cli.training.scheduled_sampling import predict_previous_tokens, sample_previous_tokens
-from nmt_cli.training.step import Trainer
+from nmt_cli.training.step import Trainer, predict_previous_tokens, sample_previous_tokens
 from support.replicas import batch
 from support.slow import sample
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nmt_cli.arrays.batching import BatchSize
+from nmt_cli.arrays.rows import BatchSize
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare

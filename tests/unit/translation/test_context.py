@@ -13,22 +13,20 @@ from nmt_cli.arrays.types import IntArray, SourceArray
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.documents.document import TranslationUnit
 from nmt_cli.errors import OptionError
-from nmt_cli.jobs.job import Job
-from nmt_cli.jobs.pipeline import translate_units
+from nmt_cli.jobs.job import Job, translate_units
 from nmt_cli.runtime.model_directory import read_card
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.step_model import FedModel, Step, StepModel
-from nmt_cli.text.context import SentenceContext
-from nmt_cli.text.stream import batch_blocks
+from nmt_cli.text.streams import batch_blocks
 from nmt_cli.text.symbols import CONTEXT_END
+from nmt_cli.text.tags import SentenceContext
 from nmt_cli.translation.batch import TranslationBatch
 from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.known_tags import find_scope
 from nmt_cli.translation.passages import PASSAGE, ContextScope
 from nmt_cli.translation.result import Translation
-from nmt_cli.translation.stages import rewrite, rewrite_lines, search, split
+from nmt_cli.translation.stages import find_context, rewrite, rewrite_lines, search, split
 from nmt_cli.translation.translator import Translator
-from nmt_cli.translation.waves import find_context
 from nmt_cli.workers.work import InProcess
 from support.corpora import paged_pairs, prepare_paged
 from support.models import export_untrained

@@ -10,18 +10,17 @@ from collections.abc import Callable
 
 import pytest
 
-from nmt_cli.carrying.addresses import trim_address
-from nmt_cli.carrying.kind import NO_CONTEXT
-from nmt_cli.carrying.names.people import PEOPLE
-from nmt_cli.carrying.spans import EMOJI_COVER
-from nmt_cli.translation.checks.context import CheckContext
-from nmt_cli.translation.checks.spans import check_spans
+from nmt_cli.carrying.people import PEOPLE
+from nmt_cli.carrying.spans import EMOJI_COVER, NO_CONTEXT
+from nmt_cli.carrying.syntax import trim_address
+from nmt_cli.translation.checks.marks import check_spans
+from nmt_cli.translation.checks.words import CheckContext
 from nmt_cli.translation.config import CheckConfig, LineConfig, RepairConfig
+from nmt_cli.translation.placement.alignment import find_word_ranges, trace_words
 from nmt_cli.translation.placement.span_placement import verify_spans
 from nmt_cli.translation.placement.traced_text import TextRange
-from nmt_cli.translation.placement.tracing import find_word_ranges, trace_words
 from nmt_cli.translation.result import Placed
-from nmt_cli.translation.segmentation.sentence_ends import find_sentence_ends
+from nmt_cli.translation.segmentation.segments import find_sentence_ends
 from support.calls import count_calls
 from support.scripted_translator import GREEDY, ScriptedTranslator
 

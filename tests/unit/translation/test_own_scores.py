@@ -14,7 +14,7 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.step_model import Step
 from nmt_cli.sources.source import TextSource
 from nmt_cli.translation.forced import force_translations
-from nmt_cli.translation.placement.word_alignment import find_links
+from nmt_cli.translation.placement.alignment import find_links
 from nmt_cli.translation.translator import Translator
 from support.properties import examples
 from support.tokenizers import toy_tokenizer

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.text.tokenizer_settings import TokenizerKind
+from nmt_cli.text.symbols import TokenizerKind
 from nmt_cli.translation.config import LineConfig
 from support.adversary import adversarial_translator
 from support.models import WORDS, toy_pairs

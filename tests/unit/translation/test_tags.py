@@ -13,10 +13,10 @@ from nmt_cli.errors import OptionError
 from nmt_cli.runtime.model_directory import read_card
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.tags import parse_tag_list
-from nmt_cli.translation.by_tags import translate_tagged
 from nmt_cli.translation.config import ModelRequest, TagConfig
 from nmt_cli.translation.forced import force_lines, force_translations
 from nmt_cli.translation.known_tags import find_tags
+from nmt_cli.translation.passages import translate_tagged
 from nmt_cli.translation.translator import Translator
 from support.corpora import prepare_tagged
 from support.models import export_untrained

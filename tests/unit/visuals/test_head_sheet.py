@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from nmt_cli.errors import OptionError
-from nmt_cli.visuals.head_sheet import build_sheet_figure, draw_head_sheet
-from nmt_cli.visuals.heatmap import AxisLabels, Panel
+from nmt_cli.visuals.heatmap import AxisLabels, Panel, build_sheet_figure, draw_head_sheet
 
 SOURCE, TARGET = ["where", "is", "it"], ["wo", "ist"]
 HEADS = np.random.default_rng(1).dirichlet(np.ones(3), (2, 4, 2))  # (L, H, T, S)

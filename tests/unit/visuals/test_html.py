@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from nmt_cli.visuals.html import PageSentence, encode_data, render_page
-from nmt_cli.visuals.words import LabelledAttention
+from nmt_cli.visuals.labels import LabelledAttention
 
 
 def make_sentence(text: str, attention: np.ndarray) -> PageSentence:

@@ -1,9 +1,25 @@
+"""Tests of labels: ."""
+
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nmt_cli.text.wrapping import count_columns
-from nmt_cli.visuals.labels import isolate_text, label_pieces, replace_controls, shorten, split_graphemes
+from nmt_cli.translation.placement.alignment import group_by_blanks, merge_attention
+from nmt_cli.translation.result import Hypothesis, Translation
+from nmt_cli.visuals.labels import (
+    group_words,
+    isolate_text,
+    label_attention,
+    label_pieces,
+    replace_controls,
+    shorten,
+    spell_word,
+    split_graphemes,
+)
 
 
 @pytest.mark.parametrize(
@@ -45,3 +61,45 @@ def test_long_labels_end_in_an_ellipsis_and_keep_to_the_width() -> None:
 def test_only_right_to_left_text_is_followed_by_a_mark() -> None:
     assert isolate_text("שלום") == "שלום\u200e"
     assert isolate_text("Friede") == "Friede"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "labels"),
+    [
+        (["▁Bahn", "hof", "?", "</s>"], ["Bahnhof", "?", "</s>"]),
+        (["▁(", "don", "'", "t", ")", "</s>"], ["(", "don't", ")", "</s>"]),
+        (["▁", "„", "Ja", ".", "“"], ["„", "Ja", ".“"]),
+        (["▁", "Ja"], ["Ja"]),
+        (["▁火车", "站", "在"], ["火车", "站", "在"]),
+        (["▁na", "<0xC3>", "<0xAF>", "ve"], ["naïve"]),
+        (["▁", "字", "<0xE5>", "<0xAD>", "<0x97>"], ["字", "字"]),
+        (["Don't", "go", "￭,", "Tom", "</s>"], ["Don't", "go", ",", "Tom", "</s>"]),  # of kind `word`
+        (["▁.", "▁.", "</s>"], [".", ".", "</s>"]),
+    ],
+)
+def test_pieces_become_the_words_that_a_reader_sees(pieces: list[str], labels: list[str]) -> None:
+    assert [spell_word(pieces, group) for group in group_words(pieces)] == labels
+
+
+@given(st.lists(st.sampled_from(["▁", "▁a", "b", ".", "字", "▁字", "<0xC3>", "</s>", "￭,"]), min_size=1, max_size=12))
+def test_every_piece_belongs_to_one_word_in_order(pieces: list[str]) -> None:
+    for grouping in (group_words, group_by_blanks):
+        assert [index for group in grouping(pieces) for index in group] == list(range(len(pieces)))
+
+
+def test_weights_of_source_pieces_add_up_and_of_target_pieces_are_averaged() -> None:
+    attention = np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]])  # (T, S)
+    np.testing.assert_allclose(merge_attention(attention, [[0, 1], [2]], [[0, 1]]), [[0.5, 0.5]])
+    heads = np.stack([np.stack([attention] * 3)] * 2)  # (L, H, T, S)
+    assert merge_attention(heads, [[0, 1], [2]], [[0, 1]]).shape == (2, 3, 1, 2)
+
+
+def test_a_word_is_as_likely_as_its_pieces_together() -> None:
+    hypothesis = Hypothesis(
+        "Bahnhof", (9, 8, 3), ("▁Bahn", "hof", "</s>"), -1, -1, (-0.5, -0.25, -0.25), (np.eye(3),), True
+    )
+    translation = Translation("abc", ("▁a", "bc", "</s>"), (hypothesis,), frozenset())
+    by_words, by_pieces = label_attention(translation, merge=True), label_attention(translation, merge=False)
+    assert by_words.target == ("Bahnhof", "</s>") and by_words.attention.shape == (2, 2)
+    assert by_words.probabilities == pytest.approx((np.exp(-0.75), np.exp(-0.25)))
+    assert by_pieces.target == ("Bahn", "·hof", "</s>") and by_pieces.attention.shape == (3, 3)

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.model.config import ModelConfig
-from nmt_cli.model.vocabularies import Vocabularies
-from nmt_cli.visuals.network import draw_network, format_network
-from nmt_cli.visuals.network_blocks import NetworkDiagram, describe_blocks
+from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.visuals.network import NetworkDiagram, describe_blocks, draw_network, format_network
 from support.models import KINDS, tiny_config
 
 VOCABULARIES = Vocabularies(source=50, target=40, joint=False)

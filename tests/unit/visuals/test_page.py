@@ -8,7 +8,7 @@ import pytest
 from nmt_cli.errors import OptionError
 from nmt_cli.evaluation.analysis.profile import build_profile
 from nmt_cli.evaluation.analysis.tag_scores import TagRow, TagScores
-from nmt_cli.evaluation.metrics.material import Material
+from nmt_cli.evaluation.metrics.score import Material
 from nmt_cli.evaluation.report import Report, score_material
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.visuals.page import escape_cell, render_html, render_markdown, write_report

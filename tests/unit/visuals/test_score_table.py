@@ -8,11 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.evaluation.comparison import SystemComparison, compare_systems, make_comparison_json
-from nmt_cli.evaluation.comparison_table import format_notes, format_table
-from nmt_cli.evaluation.metrics.material import Material
+from nmt_cli.evaluation.comparison import (
+    SystemComparison,
+    compare_systems,
+    format_notes,
+    format_table,
+    make_comparison_json,
+)
+from nmt_cli.evaluation.metrics.score import Material
 from nmt_cli.evaluation.report import Report, score_material
-from nmt_cli.visuals.comparison_page import render_comparison_html, render_comparison_markdown
+from nmt_cli.visuals.page import render_comparison_html, render_comparison_markdown
 from nmt_cli.visuals.score_table import escape_latex, render_csv, render_latex, write_score_table
 
 LINES = [f"Das ist der Satz mit der Nummer {number} und noch mehr." for number in range(120)]

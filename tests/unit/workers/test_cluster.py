@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from nmt_cli.errors import DataError, WorkerError
-from nmt_cli.text.line_parts import LinePart, cut_file
-from nmt_cli.workers.cluster import RayCluster
+from nmt_cli.text.streams import LinePart, cut_file
+from nmt_cli.workers.pool import RayCluster
 from support.cluster import kill_machine
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]

@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 import pytest
 
 from nmt_cli.errors import NotFoundError
-from nmt_cli.workers import cluster
-from nmt_cli.workers.cluster import await_head, connect_ray
+from nmt_cli.workers import pool
+from nmt_cli.workers.pool import await_head, connect_ray
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_a_head_that_is_starting_is_awaited(head: socket) -> None:
 
 
 def test_a_head_that_never_listens_is_an_error_before_ray_tries(head: socket, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "PATIENCE", 0.1)
+    monkeypatch.setattr(pool, "PATIENCE", 0.1)
     with pytest.raises(NotFoundError, match="Connection refused"):
         connect_ray(make_ray(AssertionError("Ray was asked")), join_address(head))
 
@@ -62,7 +62,7 @@ def test_a_host_without_an_address_is_refused_at_once(monkeypatch: pytest.Monkey
         tried.append(place)
         raise gaierror("Name or service not known")
 
-    monkeypatch.setattr(cluster, "create_connection", look_up)
+    monkeypatch.setattr(pool, "create_connection", look_up)
     with pytest.raises(NotFoundError, match="nowhere:6379: Name or service not known"):
         connect_ray(make_ray(AssertionError("Ray was asked")), "nowhere:6379")
     assert tried == [("nowhere", 6379)]

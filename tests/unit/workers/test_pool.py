@@ -1,3 +1,5 @@
+""""""
+
 from __future__ import annotations
 
 import queue
@@ -9,7 +11,7 @@ import pytest
 from nmt_cli.errors import DamagedError, DataError, WorkerError
 from nmt_cli.jobs.job import Block
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.text.line_parts import FileLines
+from nmt_cli.text.streams import FileLines
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.workers.pool import WorkerPool
 from support.jobs import BrokenJob, LoudJob

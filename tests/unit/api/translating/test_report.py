@@ -6,14 +6,22 @@ from typing import get_args
 
 import pytest
 
-from nmt_cli.api.translating.file_summary import FileSummaries
+from nmt_cli.api.translating.outputs import FileSummaries
 from nmt_cli.api.translating.report import LINES_MOST, TranslationReport
 from nmt_cli.errors import CheckError, FailedLineError
 from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.translation.checks.table import CHECK_ROWS, CHECKS
 from nmt_cli.translation.repair.faults import Fault
-from nmt_cli.translation.result import CheckKind, FailedCheck, Hypothesis, Origin, Placed, Repair, Translation
-from nmt_cli.translation.truncation import SourceCuts
+from nmt_cli.translation.result import (
+    CheckKind,
+    FailedCheck,
+    Hypothesis,
+    Origin,
+    Placed,
+    Repair,
+    SourceCuts,
+    Translation,
+)
 from nmt_cli.visuals.qa_report import CheckTitle, QaReport, render_page
 
 NEVER_COUNTED = {"failed", "language", "spans", *(check.name for check in CHECKS if check.repaired)}  # told otherwise

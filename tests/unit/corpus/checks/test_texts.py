@@ -1,13 +1,35 @@
-"""The checks of a single text: what they mend, and what they leave alone."""
+"""Tests of `corpus/checks/texts.py`.
+
+The checks of a single text: what they mend, and what they leave alone. The checks of a single pair: what they find,
+and what they leave alone. Duplicates, and sentences that training shares with dev or test data. Lengths and ratios of
+lengths, which are learned from the corpus or set by options.
+"""
 
 from __future__ import annotations
 
+import random
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt_cli.arrays.scratch import count_values
 from nmt_cli.corpus.checks import TEXT_CHECKS
-from nmt_cli.corpus.checks.texts import Control, Markup, Mojibake
+from nmt_cli.corpus.checks.texts import (
+    Control,
+    Empty,
+    Identical,
+    IdenticalShort,
+    LostCharacters,
+    Markup,
+    Mojibake,
+    Numbers,
+    learn_length_limit,
+)
+from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.steps.run_checks import run_checks
+from support.corpora import check_rows, examine_rows, example_lines, toy_pairs
 
 
 @pytest.mark.parametrize("text", ["für", "naïve – “ja”", "Привет", "日本語", "😀 café", "Ñandú", "l’été"])
@@ -77,3 +99,86 @@ def test_markup_in_quotes_or_halves_is_mended(text: str, mended: str) -> None:
 
 def test_control_characters_go() -> None:
     assert Control().mend_text("a\0b\u200bc\x1b") == "abc"
+
+
+def test_pairs_by_themselves() -> None:
+    assert Empty().has_problem("", "x") and Empty().has_problem("x", "") and not Empty().has_problem("x", "y")
+    assert LostCharacters().has_problem("caf\ufffd", "x") and not LostCharacters().has_problem("café", "?")
+    assert Identical().has_problem("a b c d", "a b c d") and not Identical().has_problem("a b c", "a b c")
+    assert IdenticalShort().has_problem("Taxi!", "Taxi!") and not IdenticalShort().has_problem("", "")
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "disagree"),
+    [
+        ("5 dogs", "6 Hunde", True),
+        ("1,000,000 men", "1.000.000 Mann", False),
+        ("5 000", "5000", False),
+        ("1999 200", "1999 200", False),
+        ("three dogs", "3 Hunde", False),
+        ("٣ dogs", "3 Hunde", False),
+        ("7 and 8", "8 und 7", False),
+        ("at 07:05", "um 7:05", False),
+    ],
+)
+def test_numbers_disagree_only_where_both_sides_have_some(source: str, target: str, disagree: bool) -> None:
+    assert Numbers().has_problem(source, target) is disagree
+
+
+def test_duplicates_are_exact_or_equal_in_form_and_the_first_stays() -> None:
+    findings = check_rows(
+        [("A b", "X y"), ("c", "z"), ("A b", "X y"), ("a B", "x Y"), ("A b", "other"), ("A b", "X y")]
+    )
+    assert (findings["duplicate"].count, example_lines(findings, "duplicate")) == (2, [3, 6])
+    assert (findings["duplicate-form"].count, example_lines(findings, "duplicate-form")) == (1, [4])
+    assert findings["many-targets"].action == "reported"
+    assert example_lines(findings, "many-targets") == [1, 5]
+
+
+def test_exact_repeats_that_are_kept_are_no_duplicates_in_form() -> None:
+    rows = [("A b", "X y"), ("c", "z"), ("A b", "X y"), ("a B", "x Y")]
+    findings = check_rows(rows, PrepareConfig(keep=("duplicate",)))
+    assert (findings["duplicate"].action, example_lines(findings, "duplicate")) == ("kept", [3])
+    assert example_lines(findings, "duplicate-form") == [4]
+
+
+def test_training_pairs_that_touch_given_test_data_are_dropped() -> None:
+    rows = [("a", "1"), ("b", "2"), ("C!", "3"), ("d", "4"), ("c!", "x"), ("y", "2"), ("b", "z"), ("d", "w")]
+    pairs = examine_rows(rows, roles=["train", "test", "dev"], inputs=[0, 0, 0, 0, 1, 1, 2, 2])
+    findings = {finding.check: finding for finding in run_checks(pairs, PrepareConfig(), lambda done: None)}
+    assert findings["held-out"].count == 3  # b and C! for test, d for dev
+    assert pairs.is_kept.tolist() == [True, False, False, False, True, True, True, True]
+
+
+def test_given_dev_pairs_that_touch_given_test_data_are_dropped_too() -> None:
+    rows = [("a", "1"), ("b", "2"), ("b", "3")]
+    pairs = examine_rows(rows, roles=["train", "dev", "test"], inputs=[0, 1, 2])
+    run_checks(pairs, PrepareConfig(), lambda done: None)
+    assert pairs.is_kept.tolist() == [True, False, True]
+
+
+def test_lengths_are_learnt_from_the_corpus_and_options_set_them() -> None:
+    short, long = np.full(1000, 8), np.full(1000, 60)
+    noise = np.random.default_rng(1).lognormal(0, 0.4, 1000)
+    assert learn_length_limit(count_values([(short * noise).astype(np.int32)])) == 100
+    assert 300 < learn_length_limit(count_values([(long * noise).astype(np.int32)])) < 700
+    rows = [*toy_pairs(300), ("a " * 120 + "b", "c " * 119 + "d"), ("x" * 5000, "y " * 90 + "z")]
+    assert check_rows(rows)["too-long"].count == 2
+    assert check_rows(rows, PrepareConfig(max_length=300))["length-ratio"].count == 1
+    assert check_rows(rows, PrepareConfig(max_length=6))["too-long"].count == 302
+
+
+def test_ratios_are_learnt_from_the_corpus() -> None:
+    """Chinese has a third of the characters of its English; that is usual there, and equal lengths are not."""
+    generator = random.Random(1)
+    lengths = [generator.randint(4, 12) for _ in range(1000)]
+    rows = [("word " * n + str(i), "字" * (2 * n) + str(i)) for i, n in enumerate(lengths)]
+    assert "length-ratio" not in check_rows(rows)
+    rows[500] = (rows[500][0], "字" * 90)
+    rows[700] = (rows[700][0] + " word" * 20, "字字")
+    assert example_lines(check_rows(rows), "length-ratio") == [501, 701]
+
+
+def test_a_fixed_ratio_is_of_words_and_spares_short_pairs() -> None:
+    rows = [("a b c d e", "x"), ("a b c d e f", "x y"), ("a b c d e f", "x"), ("x", "a b c d e f")]
+    assert example_lines(check_rows(rows, PrepareConfig(max_ratio=3)), "length-ratio") == [3, 4]

@@ -15,8 +15,7 @@ from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats.inputs import CorpusFile
 from nmt_cli.corpus.formats.reader import Reader, Row
 from nmt_cli.corpus.steps.build import write_rejected
-from nmt_cli.corpus.steps.examine import Chunk, ChunkOfFile
-from nmt_cli.corpus.steps.reading import CorpusInputs, read_chunks, read_pairs
+from nmt_cli.corpus.steps.reading import Chunk, ChunkOfFile, CorpusInputs, read_chunks, read_pairs
 from nmt_cli.corpus.steps.run_checks import run_checks
 from nmt_cli.errors import DataError
 from nmt_cli.workers.choice import ExecutorConfig
@@ -77,8 +76,7 @@ def write_inputs(folder: Path, rows: list[tuple[str, str, str]], *, has_end: boo
 
 def shorten_samples(patch: pytest.MonkeyPatch) -> None:
     """Has the columns of tables found in few lines, so that parts begin behind these."""
-    for module in ("table", "tsv"):
-        patch.setattr(f"nmt_cli.corpus.formats.{module}.SAMPLE", 5)
+    patch.setattr("nmt_cli.corpus.formats.tables.SAMPLE", 5)
 
 
 @pytest.mark.parametrize("kind", ["tsv", "two", "jsonl"])

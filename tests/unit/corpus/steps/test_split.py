@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.arrays.equal_rows import Keys, connect_rows, store_equal_rows
-from nmt_cli.arrays.scratch import Scratch
+from nmt_cli.arrays.scratch import Keys, Scratch, connect_rows, store_equal_rows
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.config import is_size
 from nmt_cli.corpus.steps.split import (
+    Sizes,
     Splits,
+    choose_sizes,
     measure_known_share,
     measure_leak,
     number_groups,
     split_by_groups,
 )
-from nmt_cli.corpus.steps.split_sizes import Sizes, choose_sizes
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.text.normalise import hash_text, make_sentence_key, normalise
 

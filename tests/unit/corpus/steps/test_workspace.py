@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt_cli.arrays import equal_rows, scratch
+from nmt_cli.arrays import scratch
 from nmt_cli.corpus import pairs
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile
 from nmt_cli.corpus.prepare import NOTHING_TO_RESUME, prepare
-from nmt_cli.corpus.steps import encoding, examine, reading, subwords, workspace, written
+from nmt_cli.corpus.steps import encoding, reading, subwords, workspace
+from nmt_cli.corpus.steps import encoding as written
 from nmt_cli.corpus.steps.workspace import open_workspace
 from nmt_cli.errors import DataError, NmtError, OptionError, OutputError
 from support.corpora import toy_pairs, write_tsv
@@ -59,7 +60,7 @@ def test_the_directory_does_not_depend_on_the_size_of_blocks(
         prepare(table, folder / "whole", config)
         patch.setattr(scratch, "BLOCK", sizes[0])
         patch.setattr(scratch, "SMALL", 0)
-        patch.setattr(equal_rows, "PARTITION", sizes[1])
+        patch.setattr(scratch, "PARTITION", sizes[1])
         patch.setattr(pairs, "SELECTED", sizes[0])
         patch.setattr(subwords, "CHUNK", sizes[1])
         patch.setattr(encoding, "CHUNK", sizes[1])
@@ -98,8 +99,8 @@ def test_an_interrupted_preparation_goes_on_and_gives_the_same(
     with pytest.raises(KeyboardInterrupt):
         prepare(many_chunks, directory, config, report_progress=Interruption(stage, calls))
     assert not directory.exists()
-    examined, whole = list[int](), examine.examine
-    monkeypatch.setattr(examine, "examine", lambda chunk: examined.append(len(chunk.rows)) or whole(chunk))
+    examined, whole = list[int](), reading.examine
+    monkeypatch.setattr(reading, "examine", lambda chunk: examined.append(len(chunk.rows)) or whole(chunk))
     report = prepare(many_chunks, directory, config, resume=True)
     assert read_files(directory) == read_files(many_chunks.parent / "whole")
     assert len(examined) == left and NOTHING_TO_RESUME not in report.notes

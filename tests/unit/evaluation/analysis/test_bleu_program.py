@@ -14,8 +14,7 @@ from sacrebleu.metrics.ter import TER
 from sacrebleu.significance import PairedTest
 
 from nmt_cli.evaluation.analysis import significance
-from nmt_cli.evaluation.analysis.significance import bootstrap_interval, randomise_difference
-from nmt_cli.evaluation.analysis.system_tests import compare_pairs
+from nmt_cli.evaluation.analysis.significance import bootstrap_interval, compare_pairs, randomise_difference
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.registry import METRICS
 from support.corpora import toy_pairs

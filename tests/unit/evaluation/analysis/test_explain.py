@@ -15,7 +15,7 @@ from nmt_cli.evaluation.analysis.explain import (
     tokenize_for_bleu,
 )
 from nmt_cli.evaluation.config import ScoreConfig
-from nmt_cli.evaluation.metrics.bleu import compute_brevity_penalty, make_bleu
+from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_brevity_penalty, make_bleu
 from support.properties import examples
 
 SENTENCE = st.lists(st.sampled_from(["a", "b", "c", "D", "."]), min_size=1, max_size=9).map(" ".join)

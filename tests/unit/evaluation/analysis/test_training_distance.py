@@ -7,7 +7,7 @@ import pytest
 from nmt_cli.evaluation.analysis.profile import build_profile, format_profile
 from nmt_cli.evaluation.analysis.training_distance import MemoryScore, Nearest, TrainingIndex, score_memory
 from nmt_cli.evaluation.config import ScoreConfig
-from nmt_cli.evaluation.metrics.material import Material
+from nmt_cli.evaluation.metrics.score import Material
 
 SOURCES = ["The cat sat on the mat.", "A dog barks at night.", "The cat sat on the red mat.", "the cat sat on the mat"]
 TARGETS = ["Eins.", "Zwei.", "Drei.", "Vier."]

@@ -8,15 +8,14 @@ import pytest
 
 from nmt_cli.errors import DataError, MissingExtraError
 from nmt_cli.evaluation.config import ScoreConfig
-from nmt_cli.evaluation.metrics import bleu_tokenizers
-from nmt_cli.evaluation.metrics.bleu import compute_bleu
-from nmt_cli.evaluation.metrics.bleu_tokenizers import choose_for_text, choose_tokenizer
-from nmt_cli.languages.scripts import guess_language
+from nmt_cli.evaluation.metrics import sacrebleu_metrics
+from nmt_cli.evaluation.metrics.sacrebleu_metrics import choose_for_text, choose_tokenizer, compute_bleu
+from nmt_cli.languages.codes import guess_language
 from support.tokenizers import toy_tokenizer
 
 
 def test_the_language_chooses_unless_a_tokenizer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bleu_tokenizers, "find_spec", lambda module: None)
+    monkeypatch.setattr(sacrebleu_metrics, "find_spec", lambda module: None)
     config = ScoreConfig()
     for language, tokenizer in (
         ("de", "13a"),

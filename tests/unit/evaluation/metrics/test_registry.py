@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from nmt_cli.errors import OptionError
-from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.registry import METRICS, measure_all, resolve_names
+from nmt_cli.evaluation.metrics.score import Material
 
 
 def test_all_is_every_metric_and_the_default() -> None:

@@ -15,11 +15,16 @@ import numpy as np
 import pytest
 
 from nmt_cli.errors import DamagedError
-from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.model.vocabularies import Vocabularies
-from nmt_cli.training.checkpoints.checkpoint import Checkpoints, load_weights, read_facts, save_weights
-from nmt_cli.training.checkpoints.npz import read_arrays, write_arrays
+from nmt_cli.training.checkpoints.checkpoint import (
+    Checkpoints,
+    load_weights,
+    read_arrays,
+    read_facts,
+    save_weights,
+    write_arrays,
+)
 from nmt_cli.training.config import KeptMetric
 from nmt_cli.training.watcher import EpochRecord, Validation
 

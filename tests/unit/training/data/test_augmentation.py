@@ -1,3 +1,5 @@
+"""Tests of augmentation: ."""
+
 from __future__ import annotations
 
 import re
@@ -11,20 +13,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.arrays.padding import pad_rows
-from nmt_cli.arrays.special_ids import END, UNKNOWN
+from nmt_cli.arrays.rows import pad_rows
+from nmt_cli.arrays.types import END, UNKNOWN
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.manifest import SentencePair
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.corpus.sides import SentencePair
+from nmt_cli.text.symbols import PLACEHOLDERS, TokenizerKind
 from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.text.tokenizer_settings import TokenizerKind
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data.augmentation import Augmentation, TextRewrite, apply_rewrites, make_rewrites
+from nmt_cli.training.data.augmentation import (
+    Augmentation,
+    TextRewrite,
+    add_typing_errors,
+    append_word,
+    apply_rewrites,
+    find_shared_words,
+    insert_placeholders,
+    make_rewrites,
+    write_source_casually,
+)
 from nmt_cli.training.data.batches import Batch, TrainingBatches, make_batch, shift_right
-from nmt_cli.training.data.noise import write_source_casually
 from nmt_cli.training.data.word_swaps import WordSwaps
 from support.corpora import prepare_tagged
+from support.final_marks import ENDED
 from support.models import prepare_toy, toy_pairs
 
 VARIED = TrainConfig(
@@ -289,3 +301,111 @@ def test_tags_stay_in_front_of_what_is_rewritten_unless_they_are_dropped(tmp_pat
         assert is_tag[:, 0].all() == (dropout == 0.0)
         assert is_tag.any() == (dropout == 0.0)
         assert not (is_tag[:, 1:] & ~is_tag[:, :-1]).any()  # none behind the text
+
+
+TEXT = "Where is Anna's old house, and who lives in it?"
+
+
+def test_a_source_of_marks_alone_stays_as_it_is() -> None:
+    generator = np.random.default_rng(1)
+    assert write_source_casually("?!", "Wie?", generator) == SentencePair("?!", "Wie?")
+    assert write_source_casually("Where is Tom?", "Wo ist Tom?", generator) == ("where is tom", "Wo ist Tom?")
+
+
+def test_only_what_is_asked_for_draws_random_numbers() -> None:
+    config = TrainConfig(placeholders=0.1)
+    assert [share for share, _ in make_rewrites(config, None)] == [0.1, 0.3]
+    assert [share for share, _ in make_rewrites(replace(config, typing_errors=0.2), None)] == [0.1, 0.2, 0.3]
+
+
+def test_about_one_letter_in_twenty_is_mistyped() -> None:
+    generator = np.random.default_rng(1)
+    texts = [add_typing_errors("abcdefghij" * 10, generator) for _ in range(100)]
+    changed = [sum(a != b for a, b in zip(text, "abcdefghij" * 10, strict=False)) for text in texts]
+    assert 50 < sum(text != "abcdefghij" * 10 for text in texts) and min(changed) < max(changed)
+    lengths = np.array([len(text) for text in texts])
+    assert lengths.mean() == pytest.approx(100, abs=1)  # as many letters are left out as are doubled
+
+
+@given(st.text(), st.integers(0, 100))
+def test_typing_errors_change_letters_alone(text: str, seed: int) -> None:
+    typed = add_typing_errors(text, np.random.default_rng(seed))
+    assert [c for c in typed if not c.isalpha()] == [c for c in text if not c.isalpha()]
+
+
+@given(st.integers(0, 1000))
+def test_typing_errors_leave_placeholders(seed: int) -> None:
+    assert "⟦3⟧" in add_typing_errors(f"{TEXT} ⟦3⟧ {TEXT}", np.random.default_rng(seed))
+
+
+SOURCE, TARGET = "Tom saw Maria in 2013.", "2013 hat Tom Maria gesehen."
+
+
+def restore(text: str, names: dict[str, str]) -> str:
+    return re.sub(r"⟦\d⟧", lambda match: names[match[0]], text)
+
+
+def test_names_and_numbers_that_stand_on_both_sides_once_are_shared() -> None:
+    assert find_shared_words(SOURCE, TARGET) == ["Tom", "Maria", "2013"]
+    assert find_shared_words("Tom, Tom is in Rome", "Tom ist in Rom") == []
+    assert find_shared_words("Is Tom's in an us?", "Toms in an us") == []
+
+
+def test_the_same_words_become_the_same_placeholders_on_both_sides() -> None:
+    seen = set()
+    for seed in range(60):
+        source, target = insert_placeholders(SOURCE, TARGET, np.random.default_rng(seed))
+        used = [name for name in PLACEHOLDERS if name in source]
+        assert used == [name for name in PLACEHOLDERS if name in target]
+        assert 1 <= len(used) <= 3
+        words = re.split(r"[ .]", SOURCE), re.split(r"[ .]", source)
+        names = {new: old for old, new in zip(*words, strict=True) if new in PLACEHOLDERS}
+        assert (restore(source, names), restore(target, names)) == (SOURCE, TARGET)
+        seen |= set(used)
+    assert seen == set(PLACEHOLDERS)
+
+
+def test_of_pairs_without_shared_words_some_get_one_at_an_end() -> None:
+    pairs = [insert_placeholders("where is it?", "wo ist es?", np.random.default_rng(seed)) for seed in range(200)]
+    changed = [re.sub(r"⟦\d⟧", "@", "|".join(pair)) for pair in pairs if pair != ("where is it?", "wo ist es?")]
+    assert set(changed) == {"@ where is it?|@ wo ist es?", "where is it @?|wo ist es @?"}
+    assert 40 < len(changed) < 100  # a third
+
+
+@pytest.mark.parametrize(("words", "mark"), ENDED)
+def test_a_placeholder_at_the_end_stands_before_the_final_mark(words: str, mark: str) -> None:
+    assert append_word(f"{words}{mark}", "⟦0⟧") == f"{words} ⟦0⟧{mark}"
+
+
+@pytest.mark.parametrize("text", [" ".join(PLACEHOLDERS)])
+def test_a_pair_that_has_all_placeholders_stays(text: str) -> None:
+    assert insert_placeholders(f"Tom {text}", f"Tom {text}", np.random.default_rng(1)) == (f"Tom {text}", f"Tom {text}")
+
+
+def test_batches_teach_placeholders_in_source_and_target_alike(corpus: PreparedCorpus) -> None:
+    ids = [corpus.source_tokenizer.encode(name)[-1] for name in PLACEHOLDERS]
+    for share, least in ((0.0, 0), (1.0, 30)):
+        config = TrainConfig(batch=32, careless=0.0, placeholders=share)
+        rows = [
+            row for batch in TrainingBatches(corpus, config).make_epoch(1) for row in zip(*batch.sides, strict=True)
+        ]
+        counts = [[np.isin(side, ids).sum() for side in row] for row in rows]
+        assert all(source == target for source, target in counts)
+        assert sum(source for source, _ in counts) >= least and (share or not any(source for source, _ in counts))
+
+
+def test_about_as_many_pairs_get_placeholders_as_asked() -> None:
+    """Each pair with a shared word gets a placeholder if the rewrite is given it."""
+    corpus = [SentencePair(f"Tom {word} bade.", f"Tom {word} edab.") for word in ("gigi", "kolu") for _ in range(500)]
+    for share in (0.1, 0.6):
+        chosen = np.random.default_rng(1).random((1, len(corpus))) < share
+        pairs = apply_rewrites([TextRewrite(share, insert_placeholders)], chosen, corpus, np.random.default_rng(2))
+        assert np.mean(["⟦" in pair.source for pair in pairs]) == pytest.approx(share, abs=0.05)
+
+
+def test_the_previous_tokens_are_those_of_the_changed_target(corpus: PreparedCorpus) -> None:
+    ids = corpus.target_tokenizer.placeholder_ids
+    batches = list(TrainingBatches(corpus, TrainConfig(batch=32, careless=0.0, placeholders=1.0)).make_epoch(1))
+    assert any(np.isin(batch.target, ids).any() for batch in batches)
+    for batch in batches:
+        np.testing.assert_array_equal(batch.previous, shift_right(batch.target))

@@ -5,9 +5,8 @@ import pytest
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data.augmentation import Augmentation, TextRewrite
+from nmt_cli.training.data.augmentation import Augmentation, TextRewrite, write_casually, write_source_casually
 from nmt_cli.training.data.batches import TrainingBatches
-from nmt_cli.training.data.noise import write_casually, write_source_casually
 from support.final_marks import ENDED
 
 

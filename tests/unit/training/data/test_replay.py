@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nmt_cli.arrays.ragged import Ragged
+from nmt_cli.arrays.rows import Ragged
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.sources.rows import Sentences
+from nmt_cli.sources.source import Sentences
 from nmt_cli.training.data.replay import EpochRows, exclude_held_out
 from support.models import prepare_toy, toy_pairs, write_pairs
 

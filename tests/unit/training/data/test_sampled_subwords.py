@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nmt_cli.arrays.special_ids import END, UNKNOWN
-from nmt_cli.arrays.types import IntArray
+from nmt_cli.arrays.types import END, UNKNOWN, IntArray
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import OptionError
+from nmt_cli.text.symbols import TokenizerKind
 from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.text.tokenizer_settings import TokenizerKind
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.augmentation import Augmentation, check_sampling
 from nmt_cli.training.data.batches import TrainingBatches

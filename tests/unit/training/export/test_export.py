@@ -9,8 +9,8 @@ import keras
 import numpy as np
 import pytest
 
+from nmt_cli.model.config import Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.model.vocabularies import Vocabularies
 from nmt_cli.runtime.onnx_engine import OnnxEngine
 from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig

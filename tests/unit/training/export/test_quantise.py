@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-from nmt_cli.arrays.padding import pad_rows
+from nmt_cli.arrays.rows import pad_rows
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.runtime.model_directory import name_graphs
 from nmt_cli.runtime.onnx_engine import OnnxEngine
@@ -140,7 +140,7 @@ def product_graph(weights: np.ndarray, bias: np.ndarray) -> Graph:
 
 
 def run(graph: Graph, tmp_path: Path, **values: np.ndarray) -> np.ndarray:
-    from nmt_cli.runtime.sessions import open_session
+    from nmt_cli.runtime.onnx_engine import open_session
 
     imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     onnx.save(helper.make_model(graph.proto, opset_imports=imports, ir_version=8), tmp_path / "graph.onnx")

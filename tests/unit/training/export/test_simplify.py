@@ -7,7 +7,7 @@ import onnxruntime
 import pytest
 from onnx import ModelProto, TensorProto, helper
 
-from nmt_cli.training.export.simplify import choose_block_length, simplify_model
+from nmt_cli.training.export.graph import choose_block_length, simplify_model
 
 
 def make_decoder(vocabulary: int) -> ModelProto:

@@ -21,9 +21,8 @@ from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import TooShortError
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.step import Trainer
-from nmt_cli.training.synthetic.plan import Interrupted, count_repeats, make_plan
 from nmt_cli.training.synthetic.run import SyntheticRun, train_with_synthetic
-from nmt_cli.training.synthetic.stages import find_stage_options
+from nmt_cli.training.synthetic.stages import Interrupted, count_repeats, find_stage_options, make_plan
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import Watcher
 from support.corpora import prepare_pairs, toy_pairs

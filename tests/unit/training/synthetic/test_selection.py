@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.mixture import SyntheticPair
+from nmt_cli.corpus.dataset import PreparedCorpus, SyntheticPair, reverse_corpus
 from nmt_cli.corpus.pairs import Side
-from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.text.normalise import make_sentence_key
 from nmt_cli.training.synthetic.selection import HeldOutSentences, Selection, WordRatio, select_pairs
 from support.corpora import prepare_pairs, toy_pairs

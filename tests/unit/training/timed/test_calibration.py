@@ -18,8 +18,7 @@ def test_a_real_calibration_leaves_the_run_as_it_was(corpus: PreparedCorpus, tmp
     import numpy as np
 
     from nmt_cli.training.checkpoints.resume import Identity
-    from nmt_cli.training.cost_model import measure_closing, measure_pace
-    from nmt_cli.training.setup.prepare import build_run
+    from nmt_cli.training.setup.prepare import build_run, measure_closing, measure_pace
 
     run = build_run(corpus, tmp_path, Identity(corpus.fingerprint, SMALL, TIMED), None, Watcher())
     before, deadline = [variable.numpy() for variable in run.trainer.state], Deadline(300.0)
@@ -35,8 +34,8 @@ def test_a_real_calibration_leaves_the_run_as_it_was(corpus: PreparedCorpus, tmp
 def test_a_calibration_takes_no_more_than_its_share_of_the_time(
     corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from nmt_cli.training import cost_model
     from nmt_cli.training.checkpoints.resume import Identity
+    from nmt_cli.training.setup import prepare
     from nmt_cli.training.setup.prepare import build_run
 
     now = 0.0
@@ -49,9 +48,9 @@ def test_a_calibration_takes_no_more_than_its_share_of_the_time(
     config = replace(TIMED, batch=8)
     run = build_run(corpus, tmp_path, Identity(corpus.fingerprint, SMALL, config), None, Watcher())
     monkeypatch.setattr(Trainer, "update", update)
-    monkeypatch.setattr(cost_model.time, "monotonic", lambda: now)
-    assert cost_model.measure_update(run, limit=5.0) == 2.0
+    monkeypatch.setattr(prepare.time, "monotonic", lambda: now)
+    assert prepare.measure_update(run, limit=5.0) == 2.0
     assert now == 2.0 * (1 + 3)  # one that is not timed, and those that pass 5 seconds
     now = 0.0
-    assert cost_model.measure_update(run, limit=300.0) == 2.0
-    assert now == 2.0 * (1 + cost_model.TIMED_UPDATES)
+    assert prepare.measure_update(run, limit=300.0) == 2.0
+    assert now == 2.0 * (1 + prepare.TIMED_UPDATES)

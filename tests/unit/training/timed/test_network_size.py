@@ -11,7 +11,7 @@ from nmt_cli.model.config import ModelConfig, RnnConfig
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.request import TrainingRequest
-from nmt_cli.training.setup import network_size
+from nmt_cli.training.setup import defaults
 from nmt_cli.training.setup import prepare as setup
 from nmt_cli.training.setup.defaults import SMALL_NETWORK
 from support.timed import TIMED, Machine
@@ -52,9 +52,9 @@ def test_a_network_that_is_asked_for_is_not_made_smaller(corpus: PreparedCorpus,
 def test_a_resumed_run_keeps_the_size_that_was_chosen() -> None:
     default = ModelConfig.from_options()
     for chosen in (SMALL_DEFAULT, default):
-        assert network_size.choose_first_size(default, {"identity": {"network": chosen.to_mapping()}}) == chosen
+        assert defaults.choose_first_size(default, {"identity": {"network": chosen.to_mapping()}}) == chosen
     other = ModelConfig.from_options(attention="general")  # which was asked for then, and need not be now
-    assert network_size.choose_first_size(default, {"identity": {"network": other.to_mapping()}}) == other
+    assert defaults.choose_first_size(default, {"identity": {"network": other.to_mapping()}}) == other
 
 
 def test_a_run_killed_before_its_first_update_is_measured_anew(corpus: PreparedCorpus, tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_run_killed_before_its_first_update_is_measured_anew(corpus: PreparedC
 
 
 def test_a_time_decides_where_no_option_of_the_network_is_asked_for() -> None:
-    assert network_size.is_size_open((), TIMED)
-    assert not network_size.is_size_open({"units"}, TIMED)
-    assert not network_size.is_size_open((), replace(TIMED, init_from="model"))
-    assert not network_size.is_size_open((), TrainConfig())
+    assert defaults.is_size_open((), TIMED)
+    assert not defaults.is_size_open({"units"}, TIMED)
+    assert not defaults.is_size_open((), replace(TIMED, init_from="model"))
+    assert not defaults.is_size_open((), TrainConfig())

@@ -13,11 +13,10 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import OptionError, TrainingError
 from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.training import run as running
-from nmt_cli.training.averaging import WeightChoice
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import Deadline
-from nmt_cli.training.int8_check import Int8Check
 from nmt_cli.training.loop import TrainingRun
+from nmt_cli.training.publish import Int8Check, WeightChoice
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import train
 from nmt_cli.training.setup import prepare as setup

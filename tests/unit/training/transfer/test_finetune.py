@@ -12,16 +12,14 @@ import numpy as np
 import pytest
 
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.dataset import PreparedCorpus, reverse_corpus
 from nmt_cli.corpus.formats.inputs import CorpusFile
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.errors import DataError, OptionError
-from nmt_cli.evaluation.metrics.chrf import compute_chrf
+from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_chrf
 from nmt_cli.files import hash_file
-from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.model.vocabularies import Vocabularies
 from nmt_cli.runtime.model_directory import ModelDirectory, read_card
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.tags import parse_tag_list

@@ -7,15 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.reversed import reverse_corpus
+from nmt_cli.corpus.dataset import PreparedCorpus, reverse_corpus
 from nmt_cli.errors import DamagedError
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.text.tokenizer_settings import TokenizerSettings
-from nmt_cli.text.tokenizer_training import train_tokenizer
-from nmt_cli.training.checkpoints.checkpoint import assign_weights
-from nmt_cli.training.checkpoints.npz import NamedArrays
+from nmt_cli.text.symbols import TokenizerSettings
+from nmt_cli.text.tokenizer import Tokenizer, train_tokenizer
+from nmt_cli.training.checkpoints.checkpoint import NamedArrays, assign_weights
 from nmt_cli.training.data.batches import read_vocabularies
 from nmt_cli.training.transfer.parent import (
     OUTPUT_WEIGHTS,
@@ -23,10 +20,11 @@ from nmt_cli.training.transfer.parent import (
     TARGET_EMBEDDING,
     Blueprint,
     ParentWeights,
+    PieceMatcher,
     VocabularyRows,
+    list_keys,
     require_rows,
 )
-from nmt_cli.training.transfer.piece_matching import PieceMatcher, list_keys
 from nmt_cli.training.watcher import RowCounts
 from support.corpora import prepare_pairs
 from support.models import KINDS, USUAL_KINDS, prepare_toy, tiny_config

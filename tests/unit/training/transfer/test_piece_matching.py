@@ -7,13 +7,11 @@ import random
 import pytest
 from sentencepiece import sentencepiece_model_pb2 as proto
 
-from nmt_cli.arrays.special_ids import UNKNOWN
-from nmt_cli.corpus.steps.target_vocabulary import select_pieces
-from nmt_cli.text.symbols import BLANK, PLACEHOLDERS, SPECIALS
-from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.text.tokenizer_settings import TokenizerKind, TokenizerSettings
-from nmt_cli.text.tokenizer_training import train_tokenizer
-from nmt_cli.training.transfer.piece_matching import NO_MATCH, PieceMatch, PieceMatcher, list_keys
+from nmt_cli.arrays.types import UNKNOWN
+from nmt_cli.corpus.steps.subwords import select_pieces
+from nmt_cli.text.symbols import BLANK, PLACEHOLDERS, SPECIALS, TokenizerKind, TokenizerSettings
+from nmt_cli.text.tokenizer import Tokenizer, train_tokenizer
+from nmt_cli.training.transfer.parent import NO_MATCH, PieceMatch, PieceMatcher, list_keys
 from support.tokenizers import KINDS, toy_tokenizer
 
 

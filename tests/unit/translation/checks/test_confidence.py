@@ -9,7 +9,7 @@ import pytest
 
 from nmt_cli.errors import OptionError
 from nmt_cli.text.profile import CorpusProfile
-from nmt_cli.text.profiling.building import build_profile
+from nmt_cli.text.profile_building import build_profile
 from nmt_cli.translation.checks.confidence import (
     FEATURES,
     ConfidenceModel,
@@ -23,7 +23,7 @@ from nmt_cli.translation.checks.confidence import (
     rate_translations,
     split_uncut,
 )
-from nmt_cli.translation.checks.context import CheckContext
+from nmt_cli.translation.checks.words import CheckContext
 from nmt_cli.translation.config import CheckConfig
 from nmt_cli.translation.result import FailedCheck, Hypothesis, Repair, Translation
 from nmt_cli.translation.segmentation.segments import Segment

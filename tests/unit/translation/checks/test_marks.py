@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from nmt_cli.text.profile import CorpusProfile
-from nmt_cli.text.profiling.building import build_profile
-from nmt_cli.translation.checks.check import check_pair
-from nmt_cli.translation.checks.context import CheckContext
+from nmt_cli.text.profile_building import build_profile
 from nmt_cli.translation.checks.marks import check_quotes
+from nmt_cli.translation.checks.table import check_pair
+from nmt_cli.translation.checks.words import CheckContext
 
 
 def kinds(source: str, target: str, context: CheckContext) -> list[str]:

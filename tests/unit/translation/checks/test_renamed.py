@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nmt_cli.translation.checks.context import CheckContext
-from nmt_cli.translation.checks.marks import check_brackets
-from nmt_cli.translation.checks.numbers import check_numbers
+from nmt_cli.translation.checks.marks import check_brackets, check_numbers
+from nmt_cli.translation.checks.words import CheckContext
 
 
 @pytest.mark.parametrize(

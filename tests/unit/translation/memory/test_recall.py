@@ -1,17 +1,31 @@
+"""Tests of recall: entries of a memory that are like a text guide its translation; all else stays as it is."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
 
-from nmt_cli.search.config import SearchConfig
+import nmt_cli as nmt
+from nmt_cli.cli.app import app
+from nmt_cli.runtime.installed_models import find_model
+from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.search.mixing import StoredTokens
 from nmt_cli.translation import forced
-from nmt_cli.translation.config import CheckConfig
-from nmt_cli.translation.memory.lookup import TranslationMemory
+from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.forced import Judge
+from nmt_cli.translation.memory.lookup import MOST_COMPARED, MOST_STORED, NearTexts, StoredEntries, TranslationMemory
 from nmt_cli.translation.memory.recall import RecallingMemory
-from nmt_cli.translation.placement.word_alignment import find_links
+from nmt_cli.translation.placement.alignment import find_links
 from nmt_cli.translation.result import Translation
+from nmt_cli.translation.translator import Translator
 from support.adversary import adversarial_translator
+from support.properties import examples
 
 
 def recall_lines(lines: Sequence[str], memory: TranslationMemory | None) -> list[Translation]:
@@ -73,3 +87,190 @@ def test_what_a_person_translated_is_checked_and_needs_no_review() -> None:
     kinds = [check.kind for check in translation.checks]
     assert "numbers" in kinds and "unseen words" not in kinds and not translation.needs_review
     assert translation._replace(origin="memory_numbers").needs_review
+
+
+MODEL = find_model(Path("eng-deu"))
+ENTRY = ("The lodger pays on Monday.", "Der Untermieter zahlt am Montag.")
+
+
+@pytest.fixture(scope="module")
+def bundled_translator() -> Translator:
+    return Translator.load(ModelRequest(MODEL, threads=1))
+
+
+def translate(
+    translator: Translator, lines: list[str], *entries: tuple[str, str], register: str | None = None, **search: object
+) -> list[Translation]:
+    memory = TranslationMemory("deu")
+    for entry in entries:
+        memory.add(*entry, register=register)
+    config = SearchConfig(**search)
+    return translator.translate(lines, config, repair=RepairConfig(), memory=RecallingMemory(memory))
+
+
+def describe(translations: list[Translation]) -> list[object]:
+    """All numbers of the hypotheses too."""
+    return [
+        [(each.text, each.score, each.tokens, each.token_log_probabilities) for each in translation.hypotheses]
+        for translation in translations
+    ]
+
+
+ENTRIES = (
+    ENTRY,
+    ("The window is open.", "Das Programmfenster ist offen."),
+    ("The <b>%s</b> ledger is locked.", "Das Kassenbuch <b>%s</b> ist gesperrt."),
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("The lodger is strict.", "Untermieter"),
+        ("THE WINDOW IS SMALL.", "PROGRAMMFENSTER"),
+        ("The <i>{name}</i> ledger is old.", "<i>{name}</i> Kassenbuch"),
+    ],
+)
+@pytest.mark.parametrize("search", [{"beam_size": 1}, {"n_best": 3}, {"no_repeat_ngram": 2}], ids=str)
+def test_a_word_of_an_entry_is_translated_as_there(
+    bundled_translator: Translator, line: str, word: str, search: dict[str, object]
+) -> None:
+    (guided,), (alone,) = (translate(bundled_translator, [line], *some, **search) for some in (ENTRIES, []))
+    assert word in guided.text and word not in alone.text
+    assert guided.origin == "network"
+
+
+@pytest.mark.parametrize("line", ["The invoice is right.", "THE INVOICE IS LOST.", "The invoice is on the table."])
+def test_what_an_entry_says_of_a_word_that_a_line_lacks_is_not_written(
+    bundled_translator: Translator, line: str
+) -> None:
+    entries = [
+        ("The invoice is wrong.", "Die Rechnung stimmt nicht."),
+        ("Please print the invoice.", "Bitte drucken Sie die Rechnung aus."),
+    ]
+    (guided,) = translate(bundled_translator, [line], *entries)
+    words = guided.text.lower().split()
+    assert "rechnung" in words and not {"nicht", "nicht.", "bitte", "drucken", "aus", "aus."}.intersection(words)
+
+
+def test_a_token_guides_sources_that_have_what_it_attends_to() -> None:
+    """Ids 5 6 7 with translations 15 16 17, the last first; 15 and 16 are a word."""
+    begins, attended, source = np.array([True, True, False]), np.array([2, 0, 1]), np.array([5, 6, 7])
+    tokens = StoredTokens(np.zeros((3, 2)), np.array([17, 15, 16]), begins, attended, source)
+    assert tokens.is_supported(np.array([7, 5, 9])).tolist() == [True, True, False]
+    assert tokens.continued.tolist() == [-1, -1, 15]
+
+
+@examples(10)
+@given(
+    lines=st.lists(
+        st.sampled_from(["Where is my hat?", "Tom swam.", "We ate 3 fish; you ate none.", "Go!"]), min_size=1
+    ),
+    beam=st.sampled_from([1, 3]),
+)
+def test_a_line_without_a_word_in_common_stays_the_same_to_the_last_bit(
+    bundled_translator: Translator, lines: list[str], beam: int
+) -> None:
+    guided = translate(bundled_translator, ["The lodger is strict.", *lines], ENTRY, beam_size=beam, n_best=beam)
+    alone = translate(bundled_translator, ["The lodger is strict.", *lines], beam_size=beam, n_best=beam)
+    assert describe(guided[1:]) == describe(alone[1:])
+    assert describe(guided[:1]) != describe(alone[:1])
+
+
+@pytest.mark.parametrize("search", [{"neighbours": 0}, {"register": "informal"}], ids=str)
+def test_no_entry_guides_if_none_may_or_of_another_register(
+    bundled_translator: Translator, search: dict[str, object]
+) -> None:
+    guided, alone = (
+        translate(bundled_translator, ["The lodger is strict."], *some, **search) for some in ([ENTRY], [])
+    )
+    assert describe(guided) == describe(alone)
+
+
+def test_a_judge_ranks_guided_hypotheses(bundled_translator: Translator) -> None:
+    reverse = Translator.load(ModelRequest(find_model(Path("deu-eng")), threads=1))
+    judged = bundled_translator.with_judge(Judge(reverse))
+    (guided,), (alone,) = (translate(judged, ["The lodger is strict."], *some) for some in ([ENTRY], []))
+    assert guided.text == "Der Untermieter ist streng." != alone.text
+
+
+def test_an_ensemble_is_not_guided() -> None:
+    ensemble = Translator.load(ModelRequest(MODEL, (MODEL,), threads=1))
+    guided, alone = (translate(ensemble, ["The lodger is strict."], *some, beam_size=1) for some in ([ENTRY], []))
+    assert describe(guided) == describe(alone)
+
+
+def test_a_guided_line_is_the_same_whatever_else_is_translated(bundled_translator: Translator) -> None:
+    lines = ["The lodger is strict.", "Our lodger was here on Monday, and on Sunday too.", "Does the lodger sing?"]
+    together = translate(bundled_translator, lines, ENTRY)
+    for line, translation in zip(lines, together, strict=True):
+        assert describe(translate(bundled_translator, [line], ENTRY)) == describe([translation])
+
+
+def test_samples_follow_the_mixture(bundled_translator: Translator) -> None:
+    sampling = SamplingConfig(sample=True, temperature=0.1)
+    guided, alone = (
+        translate(bundled_translator, ["The lodger is strict."], *some, n_best=8, sampling=sampling)
+        for some in ([ENTRY], [])
+    )
+    counts = [sum("Untermieter" in each.text for each in some[0].hypotheses) for some in (guided, alone)]
+    assert counts[0] > 4 and counts[1] == 0
+
+
+def make_tokens(count: int) -> StoredTokens:
+    return StoredTokens(np.zeros((0, 2)), *np.zeros((4, count), dtype=np.int64))
+
+
+@given(st.lists(st.integers(1, MOST_STORED // 2), max_size=20))
+def test_the_entries_of_last_are_remembered_within_bounds(lengths: list[int]) -> None:
+    stored = StoredEntries.__new__(StoredEntries)  # without an engine
+    stored.parts, stored.size = {}, 0
+    for number, length in enumerate(lengths):
+        stored.add((str(number), "", ()), [make_tokens(length)])
+        assert stored.size == sum(len(part.tokens) for parts in stored.parts.values() for part in parts) <= MOST_STORED
+        assert stored.find((str(number), "", ())) is not None
+        stored.find(("0", "", ()))  # which is used again and again, and so stays
+        assert ("0", "", ()) in stored.parts
+
+
+def test_entries_with_the_rarest_words_come_first_and_few_are_read() -> None:
+    near = NearTexts()
+    for number in range(3 * MOST_COMPARED):
+        near.add(f"the {number} frob" if number < 2 else f"the {number}")
+    assert near.find_alike("frob the", 3, None) == ["the 1 frob", "the 0 frob"]  # `the` alone is too little
+    assert len(near.find_alike("the", 10 * MOST_COMPARED, None)) == MOST_COMPARED
+    assert near.find_alike("nobody", 3, None) == near.find_alike("", 3, None) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_alike"), [("a b x y z", False), ("a b x y", True), ("a x y z", False), ("a", True), ("b", True)]
+)
+def test_an_entry_is_alike_that_shares_a_third_of_the_words(text: str, is_alike: bool) -> None:
+    """Of two entries `a` has weight log 3/2, `b` and unknown words log 3: 1.50 of 4.80, 1.50 of 3.70, 0.41 of 3.70."""
+    near = NearTexts()
+    near.add("a b")
+    near.add("a")
+    assert ("a b" in near.find_alike(text, 2, None)) is is_alike
+
+
+def test_what_training_has_often_weighs_little_in_a_small_memory(bundled_translator: Translator) -> None:
+    """Alone, the memory finds `did`, `you` and `for` as rare as the word in common."""
+    assert bundled_translator.profile is not None
+    memory, line = TranslationMemory("deu"), "Did you ever pay him for the invoice?"
+    memory.add("The invoice is wrong.", "Die Rechnung stimmt nicht.")
+    assert memory.find_alike(line, 8, None) == []
+    assert memory.find_alike(line, 8, bundled_translator.profile.source) == ["The invoice is wrong."]
+
+
+@pytest.mark.parametrize("count", [0, 8])
+def test_the_number_of_neighbours_is_an_option_of_functions(count: int, tmp_path: Path) -> None:
+    memory = tmp_path / "memory.tsv"
+    memory.write_text("\t".join(ENTRY) + "\n", encoding="utf-8")
+    translator = nmt.load(MODEL, tm=memory, beam_size=1, threads=1)
+    assert ("Untermieter" in translator.translate("The lodger is strict.", neighbours=count)) is bool(count)
+    assert "Untermieter" in translator.translate("The lodger is strict.")
+
+
+def test_neighbours_without_a_memory_are_refused() -> None:
+    refused = CliRunner().invoke(app, ["translate", "--model", str(MODEL), "--set", "neighbours=4"], input="a")
+    assert refused.exit_code == 2 and "--set neighbours needs --tm" in refused.output

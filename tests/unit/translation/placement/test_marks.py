@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.carrying.spans import find_partners
+from nmt_cli.translation.placement.alignment import find_word_ranges, trace_words
 from nmt_cli.translation.placement.marks import Mark, PlacedMark, nest_marks, place_marks
 from nmt_cli.translation.placement.traced_text import TracedText
-from nmt_cli.translation.placement.tracing import find_word_ranges, trace_words
 
 
 def trace(

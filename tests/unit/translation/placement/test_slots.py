@@ -7,7 +7,7 @@ import pytest
 
 from nmt_cli.carrying.kinds import find_spans
 from nmt_cli.carrying.masking import mask
-from nmt_cli.translation.placement.slots import choose_slots, find_placeholder_positions, name_units
+from nmt_cli.translation.placement.span_placement import choose_slots, find_placeholder_positions, name_units
 from nmt_cli.translation.placement.units import Unit
 
 

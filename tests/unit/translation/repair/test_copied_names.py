@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from nmt_cli.carrying.kind import Attempt, Context
-from nmt_cli.carrying.names.copied import COPIED_NAMES, find_missing_names
+from nmt_cli.carrying.people import COPIED_NAMES, find_missing_names
+from nmt_cli.carrying.spans import Attempt, Context
 from nmt_cli.text.profile import CorpusProfile
-from nmt_cli.text.profiling.building import build_profile
-from nmt_cli.translation.checks.context import CheckContext
-from nmt_cli.translation.checks.coverage import check_coverage
+from nmt_cli.text.profile_building import build_profile
+from nmt_cli.translation.checks.words import CheckContext, check_coverage
 from support.translations import aligned
 
 PAIRS = [

@@ -1,3 +1,5 @@
+"""Tests of ladder: ."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -5,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.search.sampling import TextId
-from nmt_cli.translation.repair.budget import MOST_REPAIRED
-from nmt_cli.translation.repair.ladder import AT_ONCE, Repairer
+from nmt_cli.search.constraints import TextId
+from nmt_cli.translation.repair.ladder import AT_ONCE, MOST_REPAIRED, Repairer, replace_unknown
 from nmt_cli.translation.result import Hypothesis, Repair, Translation
+from support.adversary import adversarial_translator
 
 LOOP = "und so und so und so und so"
 
@@ -162,3 +165,20 @@ def test_words_between_two_placeholders_stay_between_them() -> None:
     search = StubSearch(wide="⟦0⟧ ⟦1⟧ came|⟦0⟧ or ⟦1⟧ went|⟦0⟧ or ⟦1⟧ came")
     (result,) = Repairer(search, 3).repair([translation("⟦0⟧ oder ⟦1⟧ kam", "⟦0⟧, ⟦1⟧ came")], SearchConfig())
     assert (result.text, result.repairs) == ("⟦0⟧ or ⟦1⟧ came", (Repair("enclosed words", "wider beam"),))
+
+
+def test_an_unknown_word_becomes_the_source_word_it_looked_at_most() -> None:
+    words = adversarial_translator("word")
+    line = "bade Xyzzy."
+    (translation,) = words.translate([line], SearchConfig(max_length=3))
+    ids = words.target.encode(line)
+    assert ids.count(1) == 1
+    attention = np.zeros((len(ids), len(translation.source_pieces)))
+    attention[:, 1], attention[:, -1] = 0.4, 0.6  # mostly at the end of the sentence, which is no word
+    hypothesis = translation.hypotheses[0]._replace(
+        tokens=tuple(ids), attentions=(attention,), text=words.target.decode(ids)
+    )
+    replaced = replace_unknown(translation._replace(hypotheses=(hypothesis,)), words.source, words.target)
+    assert replaced.text == line
+    with pytest.raises(OptionError, match="no subwords for all of 'Xyzzy'"):
+        words.translate([line], SearchConfig(prefix="Xyzzy"))

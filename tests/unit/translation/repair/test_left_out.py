@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from nmt_cli.text.profile import CorpusProfile, TextProfile
-from nmt_cli.text.profiling.building import build_profile
-from nmt_cli.translation.repair.left_out import ERASURE_LIMITS, find_left_out
+from nmt_cli.text.profile_building import build_profile
+from nmt_cli.translation.repair.second_reading import ERASURE_LIMITS, find_left_out
 from nmt_cli.translation.result import Hypothesis, Translation
 
 MEANINGS = {"Brot": "bread", "Schinken": "ham", "kaufte": "bought", "Er": "he"}  # what each target word needs

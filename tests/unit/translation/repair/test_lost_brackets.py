@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.carrying.brackets import BRACKET_PAIRS
-from nmt_cli.carrying.kind import NO_CONTEXT, Attempt
 from nmt_cli.carrying.kinds import IF_LOST
+from nmt_cli.carrying.prose_marks import BRACKET_PAIRS
+from nmt_cli.carrying.spans import NO_CONTEXT, Attempt
 from nmt_cli.translation.config import LineConfig
 from nmt_cli.translation.result import Repair
 from nmt_cli.translation.segmentation.line_reader import LineReader

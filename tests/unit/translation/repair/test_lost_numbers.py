@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from nmt_cli.carrying.numbers.notation import NumberNotation
+from nmt_cli.carrying.numbers import NumberNotation
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.sources.source import TextSource
 from nmt_cli.translation.config import RepairConfig
-from nmt_cli.translation.repair.budget import MOST_REPAIRED
+from nmt_cli.translation.repair.ladder import MOST_REPAIRED
 from nmt_cli.translation.result import Repair
 from nmt_cli.translation.translator import Translator
 from support.adversary import Adversary

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.carrying.kind import Attempt
-from nmt_cli.carrying.quotes import QUOTED_WORDS
-from nmt_cli.translation.repair.budget import MOST_REPAIRED
+from nmt_cli.carrying.prose_marks import QUOTED_WORDS
+from nmt_cli.carrying.spans import Attempt
+from nmt_cli.translation.repair.ladder import MOST_REPAIRED
 from support.scripted_translator import ScriptedTranslator, repair_line
 
 

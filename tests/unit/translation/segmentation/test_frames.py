@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.carrying.kinds import is_amount
-from nmt_cli.carrying.numbers.notation import NumberNotation
-from nmt_cli.text.escapes import CONTROLS
+from nmt_cli.carrying.numbers import NumberNotation
 from nmt_cli.text.normalise import normalise
+from nmt_cli.text.wrapping import CONTROLS
 from nmt_cli.translation.config import LineConfig
-from nmt_cli.translation.segmentation.frames import frame_segment
+from nmt_cli.translation.segmentation.dividers import frame_segment
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import Segment, join_segments
@@ -196,7 +196,7 @@ def keep_signs(text: str) -> str:
     after=st.sampled_from(["", ":", "...", " 😀", "</b>", ")"]),
 )
 def test_word_ranges_follow_the_words_of_the_line(before: str, after: str) -> None:
-    from nmt_cli.translation.placement.word_alignment import split_ranges
+    from nmt_cli.translation.placement.alignment import split_ranges
 
     line = f"{before}it rains{after}"
     pieces = READER.split_line(line)

@@ -1,0 +1,306 @@
+"""Options as the Python interface and the command line name them: `beam_size=9` is `--beam-size 9`."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import wraps
+from itertools import count
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, get_origin
+
+from nmt_cli.api.options.refusals import (
+    ExplicitOptions,
+    Fallback,
+    collect_values,
+    leave_open,
+    list_names,
+    refuse_combinations,
+)
+from nmt_cli.errors import OptionError, convert_import_error, convert_os_error
+from nmt_cli.jobs.job import SearchOptions
+from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.settings import Settings, reject_unknown
+from nmt_cli.text.normalise import normalise
+from nmt_cli.translation.config import CheckConfig, ContextConfig, RepairConfig, TagConfig
+from nmt_cli.translation.passages import ContextScope
+
+if TYPE_CHECKING:
+    from nmt_cli.runtime.model_directory import ModelCard
+    from nmt_cli.text.tags import TagSet
+
+
+# The settings of each command that are options of the command line; all others are set by `--set` or `--config`.
+# Standard library only: imported for `nmt --help`, and to write commands that can be typed.
+
+
+class CommandOptions(NamedTuple):
+    """The names of a command's options, without dashes; `everyday` ones come first in `--help`, in this order."""
+
+    everyday: tuple[str, ...]
+    others: tuple[str, ...]
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(self.everyday + self.others)
+
+
+OPTIONS: Mapping[str, CommandOptions] = {
+    "prepare": CommandOptions(
+        everyday=(
+            *("data", "source-language", "target-language", "source-file", "target-file", "dev", "test"),
+            *("vocab-size", "report", "keep", "seed", "resume", "force", "config", "set", "quiet", "verbose"),
+        ),
+        others=(
+            *("source-type", "monolingual-target"),
+            *("format", "encoding", "source-column", "target-column", "group-column", "tag-column", "context"),
+            "strict",
+            *("tokenizer", "tokenizer-from"),
+            "json",
+        ),
+    ),
+    "train": CommandOptions(
+        everyday=(
+            *("data", "model", "epochs", "time", "batch", "architecture", "attention", "patience"),
+            *("init-from", "resume", "seed", "force", "config", "set", "quiet", "verbose"),
+        ),
+        others=(
+            *("embedding", "units", "layers", "heads", "cell", "bidirectional", "input-feeding"),
+            *("tied", "dropout"),
+            *("learning-rate", "label-smoothing", "metric", "runs", "placeholders", "mixed-precision"),
+            *("noise", "word-dropout", "subword-sampling"),
+            *("replay", "synthetic", "reverse", "devices", "tensorboard", "json"),
+        ),
+    ),
+    "translate": CommandOptions(
+        everyday=(
+            *("output", "model", "format", "column", "glossary", "n-best", "scores", "json"),
+            *("beam-size", "serve", "resume", "force", "config", "set", "quiet", "verbose"),
+        ),
+        others=(
+            *("to", "tag", "formality", "context"),
+            *("ensemble", "rerank", "encoding", "protect", "tm", "repair"),
+            *("check", "check-with", "report", "strict", "confidence", "min-confidence"),
+            *("max-length", "sample"),
+            *("alignments", "score", "info", "export", "workers"),
+        ),
+    ),
+    "evaluate": CommandOptions(
+        everyday=(
+            *("metric", "model", "data", "split", "source", "reference", "hypothesis", "against"),
+            *("report", "json", "beam-size", "config", "set", "quiet"),
+        ),
+        others=(
+            *("smooth", "lowercase", "bleu-tokenizer", "comet-model", "bertscore-model"),
+            *("rerank", "all-runs", "profile", "sentences", "explain"),
+        ),
+    ),
+    "visualize": CommandOptions(
+        everyday=(
+            *("output", "open", "model", "data", "beam", "curves", "corpus", "network", "nearest"),
+            *("beam-size", "config", "set", "quiet"),
+        ),
+        others=("target", "pairs", "heads"),
+    ),
+}
+
+
+def spell_setting(command: str, name: str) -> str:
+    """Returns how a setting is typed, without its value: `--epochs`, or `--set clip` for one that is not an option."""
+    return f"--{name}" if name in OPTIONS[command].names else f"--set {name}"
+
+
+# The spelling of options in errors of the Python interface: `beam_size=9` for `--beam-size 9`.
+# Settings and refusals name options as the command line types them. Standard library only.
+
+
+OPTION = re.compile(r"--([a-z][a-z-]*)(?: (-?\d[\d.]*(?<!\.)))?")
+COMMAND = re.compile(r"\bnmt [a-z]+")
+
+
+@contextmanager
+def spell_as_arguments(names: Collection[str]) -> Iterator[None]:
+    """Names options as arguments of these names in an OptionError of the block; a command to type stays as it is."""
+    try:
+        yield
+    except OptionError as error:
+        message, hint = (respell_options(text, names) for text in (error.message, error.hint))
+        raise OptionError(message, hint=hint) from error
+
+
+def respell_options(text: str, names: Collection[str]) -> str:
+    """Returns a text with options of these names as arguments: `--no-check` becomes `check=False`."""
+
+    def spell(match: re.Match[str]) -> str:
+        name, value = match[1].replace("-", "_"), match[2]
+        if name in names:
+            return name if value is None else f"{name}={value}"
+        return f"{name.removeprefix('no_')}=False" if name.removeprefix("no_") in names else match[0]
+
+    return text if COMMAND.search(text) else OPTION.sub(spell, text)
+
+
+# Arguments that callers may pass: a string for a path, a string for a list of one, options of commands by name.
+# A string is one text or one path, never its letters.
+
+
+PathLike = str | os.PathLike[str]
+Arguments = ParamSpec("Arguments")
+Returned = TypeVar("Returned")
+TEXTS = "give a string, or an iterable of strings"
+
+
+def explain_os_errors(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
+    """Wraps a function so that it raises NmtError for refusals of the operating system, and for missing extras."""
+
+    @wraps(function)
+    def call_explained(*arguments: Arguments.args, **options: Arguments.kwargs) -> Returned:
+        try:
+            return function(*arguments, **options)
+        except OSError as error:
+            raise convert_os_error(error) from error
+        except ImportError as error:
+            raise convert_import_error(error) or error from error
+
+    return call_explained
+
+
+def list_texts(values: str | Iterable[str] | None) -> list[str]:
+    """Returns the texts: a string as a list of one, None as an empty list. Raises OptionError for what is neither."""
+    if values is None or isinstance(values, str):
+        return [] if values is None else [values]
+    if not isinstance(values, Iterable):
+        raise OptionError(f"{values!r} is no text", hint=TEXTS)
+    return list(values)
+
+
+def check_texts(values: str | Iterable[str]) -> Iterator[str]:
+    """Returns an iterator over the texts, or a single one, which raises OptionError for an item that is not text.
+
+    Raises OptionError at once for anything but an iterable of texts.
+    """
+    if isinstance(values, str):
+        return iter([values])
+    if isinstance(values, bytes | bytearray | Mapping) or not isinstance(values, Iterable):
+        raise OptionError(f"the text to translate is of type {type(values).__name__}", hint=TEXTS)
+    return map(require_text, count(1), values)
+
+
+def require_text(number: int, value: str) -> str:
+    """Returns the value. Raises OptionError, with its number in its iterable, if it is not text."""
+    if not isinstance(value, str):
+        raise OptionError(f"text {number:,} is {type(value).__name__}", hint=TEXTS)
+    return value
+
+
+def check_count(name: str, value: int | None) -> None:
+    """Raises OptionError unless a number of things is a whole number from 1, or None."""
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+        raise OptionError(f"{name} cannot be {value!r}", hint="it takes a whole number from 1")
+
+
+def list_paths(values: PathLike | Iterable[PathLike] | None) -> list[Path]:
+    """Returns the paths: a string or a path as a list of one, None as an empty list."""
+    if values is None:
+        return []
+    return [Path(values)] if isinstance(values, str | os.PathLike) else [Path(value) for value in values]
+
+
+def find_path(value: PathLike | None) -> Path | None:
+    return None if value is None else Path(value)
+
+
+def build_settings(
+    command: str,
+    options: Mapping[str, Any],
+    *kinds: type[Settings],
+    others: Mapping[str, Any] = MappingProxyType({}),
+    earlier: Mapping[str, Any] = MappingProxyType({}),
+    fallback: Fallback = leave_open,
+    where: str = "",
+) -> list[Any]:
+    """Returns the settings of these kinds with the values of `options`, which overrule those given `earlier`.
+
+    `others` are arguments that are not settings. Raises OptionError for an option that none of the kinds has, and for
+    arguments that cannot be combined in a `command`. `fallback` may set whatever is not explicit. `where` names the
+    function in errors, if it has another name.
+    """
+    names = list_names(*kinds)
+    reject_unknown(options, sorted(names), where=where or command)
+    values = {**earlier, **options}
+    explicit = ExplicitOptions.from_arguments({**others, **values}, *kinds, earlier={*earlier} - {*options})
+    with spell_as_arguments(names | others.keys()):
+        saved = fallback({**others, **values}, explicit)
+        settings = [kind.from_options(**{**select_options(values, kind), **saved.get(kind, {})}) for kind in kinds]
+        refuse_combinations(command, explicit, collect_values(settings, others))
+    return settings
+
+
+def select_options(options: Mapping[str, Any], kind: type[Settings]) -> dict[str, Any]:
+    """Returns the options that `kind` has, as its fields: paths as text, lists and texts of a list as tuples."""
+    several = {name for name, type in kind.resolve_field_types().items() if get_origin(type) is tuple}
+    return {
+        name: convert_value(list_texts(value) if name in several and isinstance(value, str) else value)
+        for name, value in options.items()
+        if name in list_names(kind)
+    }
+
+
+def convert_value(value: Any) -> Any:
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return tuple(map(convert_value, value)) if isinstance(value, list | tuple) else value
+
+
+# The options of a search, as the Python interface takes them.
+
+
+OF_SEARCH = (SearchConfig, SamplingConfig, RepairConfig, CheckConfig, TagConfig, ContextConfig)
+TAG = "tag"  # an option that may be given as one text or several
+PREFIX = "prefix"  # an option of the command that is no field with a help text
+
+
+def make_search_options(
+    options: Mapping[str, Any],
+    earlier: Mapping[str, Any],
+    *,
+    n_best: int = 1,
+    companions: Mapping[str, Any] = MappingProxyType({}),
+) -> SearchOptions:
+    """Returns the settings of a search; `options` overrule those given `earlier`.
+
+    Raises OptionError for an unknown option, one out of range, and combinations that contradict each other.
+    """
+    check_count("n_best", n_best)
+    prefix = normalise(str({**earlier, **options}.get(PREFIX, "")))
+    options, earlier = (
+        {name: value for name, value in group.items() if name != PREFIX} for group in (options, earlier)
+    )
+    others = {"n_best": n_best, **companions}
+    settings = build_settings("translate", options, *OF_SEARCH, others=others, earlier=earlier)
+    search, sampling, repair, checks, *_ = settings
+    return SearchOptions(dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling), repair, checks)
+
+
+def list_tags(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns options in which a single tag is a list of one."""
+    return {name: tuple(list_texts(value)) if name == TAG else value for name, value in options.items()}
+
+
+def choose_tags(options: Mapping[str, Any], card: ModelCard, model: Path) -> TagSet:
+    """Returns the tags of a model that options ask for. Raises OptionError for one that it does not know."""
+    from nmt_cli.translation.known_tags import find_tags  # SentencePiece, which `import nmt_cli` does not need
+
+    return find_tags(TagConfig.from_options(**select_options(options, TagConfig)).names, card, model)
+
+
+def choose_scope(options: Mapping[str, Any], card: ModelCard, model: Path) -> ContextScope:
+    """Returns what is read with the sentence before. Raises OptionError for a model that knows no context."""
+    from nmt_cli.translation.known_tags import find_scope  # SentencePiece, which `import nmt_cli` does not need
+
+    stands_alone = bool(options.get(PREFIX) or options.get("sample"))
+    return find_scope(0 if stands_alone else options.get("context"), card, model)

@@ -1,0 +1,322 @@
+"""The input of `nmt translate`: files, folders, streams; their formats, and where translations are written."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
+
+from nmt_cli.api.translating.outputs import require_name
+from nmt_cli.documents import TABLES, UNMARKED, check_options, find_format, fit_options, open_document
+from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
+from nmt_cli.errors import NotFoundError, OptionError
+from nmt_cli.files import require_file
+from nmt_cli.formats import TEXT, FileFormat, find_by_name, select_format
+from nmt_cli.text.characters import FINAL_MARKS
+from nmt_cli.text.sniffing import HEAD, recognise_format
+from nmt_cli.text.streams import FileLines
+from nmt_cli.text.wrapping import format_count
+
+if TYPE_CHECKING:
+    from nmt_cli.runtime.model_directory import ModelCard
+    from nmt_cli.translation.result import Translation
+
+
+# Folders as input of `nmt translate`: every file below one that can be translated, and why the others are not.
+
+
+SKIPPED_SHOWN = 5
+
+
+class InputFile(NamedTuple):
+    """A file to translate, and its path below the folder that was named; for a file that was named, its name."""
+
+    path: Path
+    relative: Path
+    is_found: bool = False  # in a folder, rather than named
+
+
+class FolderContent(NamedTuple):
+    """The files of folders that are translated, and those that are not, each with the reason, if there is one."""
+
+    files: list[InputFile]
+    skipped: list[tuple[Path, str]]
+
+    def describe_skipped(self) -> str:
+        """Returns the line that names the first files that are not translated; empty without any."""
+        if not self.skipped:
+            return ""
+        shown = [f"{path} ({reason})" if reason else str(path) for path, reason in self.skipped[:SKIPPED_SHOWN]]
+        more = " ..." if len(self.skipped) > SKIPPED_SHOWN else ""
+        total = format_count(len(self.files) + len(self.skipped), "file")
+        return f"{len(self.skipped):,} of {total} neither translated nor copied: {', '.join(shown)}{more}"
+
+
+def list_files(inputs: Sequence[Path], output: str | None, config: DocumentConfig) -> FolderContent:
+    """Returns the files that are named, and those below the folders that are.
+
+    Hidden files and the folder `output` are left out. Raises NotFoundError for a folder without a file to translate.
+    """
+    content = FolderContent([], [])
+    for path in inputs:
+        if not path.is_dir():
+            content.files.append(InputFile(path, Path(path.name)))
+            continue
+        before = len(content.files)
+        for file in walk_folder(path, None if output is None else Path(output)):
+            reason = find_reason_to_skip(file, config)
+            if reason is None:
+                content.files.append(InputFile(file, file.relative_to(path), is_found=True))
+            else:
+                content.skipped.append((file, reason))
+        if len(content.files) == before:
+            what = content.describe_skipped()
+            raise NotFoundError(f"{path}/ has no file to translate" + (what and f"; {what}"))
+    return content
+
+
+def walk_folder(folder: Path, output: Path | None) -> Iterator[Path]:
+    """Yields the files below a folder in the order of their names, without hidden ones and those below `output`."""
+    for name in sorted(os.listdir(folder)):
+        path = folder / name
+        if name.startswith("."):
+            continue
+        if path.is_file():
+            yield path
+        elif path.is_dir() and not path.is_symlink() and not is_same_place(path, output):
+            yield from walk_folder(path, output)
+
+
+def is_same_place(path: Path, other: Path | None) -> bool:
+    return other is not None and other.exists() and path.samefile(other)
+
+
+def find_reason_to_skip(path: Path, config: DocumentConfig) -> str | None:
+    """Returns what a file is that is not translated, empty if it is of no known kind; None for one to translate."""
+    format = recognise_format(path, read_head(path))
+    if config.format is not None:
+        requested = select_format(config.format, "translate")
+        is_readable = format is requested or not (format.is_binary or requested.is_binary)
+        return None if is_readable else format.title
+    if format is TEXT and find_by_name(path) is not TEXT:
+        return "" if find_by_name(path) is None else "not what its name says"
+    if "translate" not in format.uses:
+        return format.title
+    return "a table; name its --column" if format.name in TABLES and config.column is None else None
+
+
+def read_head(path: Path) -> bytes:
+    """Returns the first bytes of a file; none if it cannot be read, which its translation reports."""
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(HEAD)
+    return b""
+
+
+def require_folder_for_output(inputs: Iterable[Path], output: str | None) -> str | None:
+    """Returns the output, as the name of a directory if a folder is translated. Raises OptionError without any."""
+    folder = next((path for path in inputs if path.is_dir()), None)
+    if folder is None or (output is not None and "{" in output):
+        return output
+    if output in (None, "-"):
+        raise OptionError(f"{folder} is a folder, which cannot be written to standard output", hint="add -o out/")
+    if Path(str(output)).is_file():
+        raise OptionError(f"-o {output} is a file, and {folder} is a folder", hint="name a folder: -o out/")
+    return f"{output}/" if not str(output).endswith(("/", os.sep)) else output
+
+
+# The caller's side of a translation: streams for lines without a file, and a recipient for messages.
+
+
+class Console(Protocol):
+    """Provides and accepts lines that belong to no file, and shows messages to the user."""
+
+    @property
+    def can_prompt(self) -> bool:
+        """Whether a person types the lines and reads their translations one by one."""
+        ...
+
+    @property
+    def output(self) -> IO[bytes]:
+        """Accepts output that goes to no file."""
+        ...
+
+    def open_input(self) -> IO[bytes]:
+        """Opens a reader of input that comes from no file."""
+        ...
+
+    def ask_for_lines(
+        self, card: ModelCard, write: Callable[[Translation], str], errors: str
+    ) -> Iterator[list[TranslationUnit]]:
+        """Yields the lines typed by a person, each as a unit that `write` formats."""
+        ...
+
+    def show_progress(self, paths: Sequence[Path]) -> AbstractContextManager[Callable[[int], None]]:
+        """Shows how many lines of these files are translated; the context receives their number."""
+        ...
+
+    def say(self, text: str) -> None: ...
+
+    def say_detail(self, text: str) -> None: ...
+
+
+# The input files of `nmt translate`: their formats, how they are opened, and where translations are written.
+
+
+STREAM = Path("-")  # standard input or output
+
+
+def check_files(files: Sequence[Path], models: Sequence[Path]) -> list[Path]:
+    """Returns the files and folders; empty for standard input.
+
+    `models` are the typed ones. Raises NotFoundError, and OptionError for files beside standard input.
+    """
+    if STREAM in files and len(files) > 1:
+        raise OptionError("- is standard input and cannot be combined with files", hint="give one or the other")
+    return [] if STREAM in files else [require_input(path, models) for path in files]
+
+
+def require_input(path: Path, models: Sequence[Path]) -> Path:
+    """Returns the path of a file or folder. Raises NotFoundError, with a suggestion if it looks like a sentence."""
+    try:
+        return path if path.is_dir() else require_file(path)
+    except NotFoundError as error:
+        text = str(path)
+        looks_like_text = " " in text.strip() or text.endswith(tuple(FINAL_MARKS)) or not (path.suffix or error.hint)
+        if os.path.lexists(path) or not looks_like_text:
+            raise
+        import shlex  # which only this hint needs
+
+        from nmt_cli.runtime.installed_models import name_model
+
+        quoted = shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
+        typed = (part for model in models for part in ("--model", name_model(model)))
+        command = shlex.join(["nmt", "translate", *typed])
+        hint = f"to translate a sentence: echo {quoted} | {command}"
+        raise NotFoundError(f"there is no file {text!r}", hint=hint) from error
+
+
+class DocumentOpener:
+    """Opens files and console input as documents; `template` holds their common properties.
+
+    Tells the console about an input whose name does not imply its format.
+    """
+
+    def __init__(
+        self,
+        template: DocumentSource,
+        write_line: Callable[[Translation], str],
+        *,
+        is_bare: bool,
+        console: Console,
+    ) -> None:
+        self.template = template
+        self.write_line = write_line
+        self.is_bare = is_bare
+        self.console = console
+
+    def open_files(self, files: Sequence[InputFile], targets: Sequence[Path], *, is_apart: bool) -> list[Document]:
+        """Opens the documents in the files, or in standard input, whose format may be implied by the output's name.
+
+        With `is_apart`, each file is opened when it is read. Raises DataError for formats that are not translated, and
+        OptionError for options that a format lacks.
+        """
+        if not files:
+            return [self.open_standard_input(targets[0] if targets else None)]
+        if is_apart:
+            return [self.defer_file(file) for file in files]
+        documents = [self.open_as(*self.identify_file(file.path)) for file in files]
+        forms = [document.format for document in documents if document.format is not TEXT]
+        if forms and len(documents) > 1:
+            raise OptionError(
+                f"several files, one of them {forms[0].name}, cannot be joined into one",
+                hint="write one for each: -o DIRECTORY/, or -o '{name}.{lang}{ext}'",
+            )
+        return documents
+
+    def defer_file(self, file: InputFile) -> Document:
+        """Returns a document that is opened when it is read; one of a folder ignores the options that it lacks."""
+        format, source = self.identify_file(file.path)
+        if file.is_found:
+            source = source._replace(config=fit_options(format.name, source.config))
+        self.require_bare(format)
+        check_options(format.name, source)
+        return DeferredDocument(source, format, self)
+
+    def identify_file(self, path: Path) -> tuple[FileFormat, DocumentSource]:
+        """Returns a file's format by its content and name; the first bytes of a pipe are inspected without loss."""
+        if path.is_file():
+            head = read_head(path)
+            source = self.template._replace(lines=FileLines(path), name=str(path))
+        else:
+            stream = io.BufferedReader(io.FileIO(path), HEAD)
+            head = stream.peek(HEAD)[:HEAD]
+            source = self.template._replace(lines=stream, name=str(path))
+        format = find_format(path, self.template.config.format, head)
+        if self.template.config.format is None and format not in (find_by_name(path), TEXT):
+            self.console.say(f"{path} is read as {format.title} ({format.name}), by its content")
+        return format, source
+
+    def open_standard_input(self, output: Path | None) -> Document:
+        """Opens standard input, whose format is given by `--format`, the output's name, or its content."""
+        stream = self.console.open_input()
+        source = self.template._replace(lines=stream)
+        requested = self.template.config.format
+        if requested is not None:
+            return self.open_as(find_format(None, requested), source)
+        return ArrivingDocument(source, self, stream, output)
+
+    def require_bare(self, format: FileFormat) -> None:
+        """Raises OptionError if more than the translation is to be written, but the format has no room for it."""
+        if format is not TEXT and not self.is_bare:
+            raise OptionError(f"--format {format.name} has room for one translation and nothing beside it")
+
+    def open_as(self, format: FileFormat, source: DocumentSource) -> Document:
+        self.require_bare(format)
+        if source.memory is not None and format.name not in UNMARKED:
+            source.memory.links_words = True
+        document = open_document(format.name, source, self.write_line)
+        document.format = format
+        return document
+
+
+class DeferredDocument(Document):
+    """A file that is opened when it is read, so that of many files one at a time is held in memory."""
+
+    def __init__(self, source: DocumentSource, format: FileFormat, opener: DocumentOpener) -> None:
+        super().__init__(source)
+        self.format = format
+        self.opener = opener
+
+    def read_units(self) -> Iterator[TranslationUnit]:
+        document = self.opener.open_as(self.format, self.source)
+        document.report_to(self)
+        yield from document.read_with_domain()
+
+
+class ArrivingDocument(Document):
+    """Standard input: a document whose format is known once its first bytes arrive, for which nothing else waits."""
+
+    format = TEXT
+
+    def __init__(self, source: DocumentSource, opener: DocumentOpener, stream: IO[bytes], output: Path | None) -> None:
+        super().__init__(source)
+        self.opener = opener
+        self.stream = stream
+        self.output = output
+
+    def read_units(self) -> Iterator[TranslationUnit]:
+        head = self.stream.peek(HEAD)[:HEAD] if isinstance(self.stream, io.BufferedReader) else b""
+        format = find_format(None, None, head)
+        if format is TEXT and self.output is not None:
+            format = find_format(self.output, None, head)  # `-o out.po < catalogue`
+        if format is not TEXT:
+            self.opener.console.say(f"standard input is read as {format.title} ({format.name})")
+        if self.output is not None:
+            require_name(self.output, self.source, format)
+        document = self.opener.open_as(format, self.source)
+        document.report_to(self)
+        yield from document.read_with_domain()

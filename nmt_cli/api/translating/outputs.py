@@ -1,0 +1,402 @@
+"""The output of `nmt translate`: standard output, one file or a file for each input, and a summary of each."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any
+
+from nmt_cli.documents.document import Document, DocumentSource, Location, TornText, TranslationUnit
+from nmt_cli.errors import DataError, NmtError, OptionError, OutputError, convert_os_error
+from nmt_cli.files import stage_file
+from nmt_cli.formats import TEXT, FileFormat, may_be_named
+from nmt_cli.languages.codes import find_language_tag
+from nmt_cli.text.wrapping import format_count, protect_terminal
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+
+
+# The summary of a translation file by file and chapter by chapter, in words and as JSON.
+
+
+ROWS_SHOWN = 20  # of files and chapters
+NOWHERE = Location("")
+
+
+@dataclass
+class PartSummary:
+    """The counts of a file or of one of its chapters."""
+
+    name: str
+    is_chapter: bool = False
+    texts: int = 0
+    carried: int = 0  # words copied unchanged
+    failed: int = 0  # texts that failed a check
+    rated: int = 0  # texts with a confidence
+    confidence_sum: float = 0.0
+    error: NmtError | None = None  # because of which the file is not translated
+    kept: list[TornText] = field(default_factory=list)  # as in the source, since they could not be read back
+    places: list[tuple[str, float | None]] = field(default_factory=list)  # of a chapter: verses, with their confidence
+
+    def add(self, translation: Translation) -> None:
+        """Counts one translation; one of a blank line has none."""
+        self.texts += bool(translation.source.strip())
+        self.carried += len(translation.carried)
+        self.failed += bool(translation.checks)
+        if translation.confidence is not None:
+            self.rated += 1
+            self.confidence_sum += translation.confidence
+
+    def add_place(self, name: str, confidence: float | None) -> None:
+        """Records the confidence of a verse; further texts of it are footnotes."""
+        if name and not (self.places and self.places[-1][0] == name):
+            self.places.append((name, confidence))
+
+    @property
+    def confidence(self) -> float | None:
+        """The mean confidence; None if no text has one."""
+        return self.confidence_sum / self.rated if self.rated else None
+
+    def is_below(self, threshold: float | None) -> bool:
+        return self.confidence is not None and threshold is not None and self.confidence < threshold
+
+    def describe(self, thing: str, threshold: float | None) -> str:
+        """Returns the line about it."""
+        if self.error is not None:
+            return f"{self.name}: not translated: {self.error.message.removeprefix(f'{self.name}: ')}"
+        facts = [format_count(self.texts, thing)]
+        facts += [f"{format_count(self.carried, 'word')} copied"] if self.carried else []
+        facts += [f"{self.failed:,} failed a check"] if self.failed else []
+        if self.confidence is not None:
+            facts.append(f"confidence {self.confidence:.2f}{' (low)' if self.is_below(threshold) else ''}")
+        return f"{self.name}: {', '.join(facts)}"
+
+    def map_counts(self, threshold: float | None) -> dict[str, Any]:
+        """Returns the counts as the values of a JSON object."""
+        values = {"name": self.name, "texts": self.texts, "carried": self.carried, "failed": self.failed}
+        values |= {"confidence": self.confidence, "is_low": self.is_below(threshold)}
+        if self.kept:
+            values["kept"] = [{"text": text.number, "source": text.source, "why": text.problem} for text in self.kept]
+        if self.places:
+            values["places"] = [{"name": name, "confidence": confidence} for name, confidence in self.places]
+        if self.error is not None:
+            values["error"] = {"message": self.error.message, "hint": self.error.hint}
+        return values
+
+
+@dataclass
+class FileSummaries:
+    """The summaries of all files with their chapters, filled translation by translation, in the order of the input."""
+
+    thing: str = "line"  # what a text is called
+    threshold: float | None = None  # below which a mean confidence is low
+    are_apart: bool = False  # whether each file has an output of its own
+    files: list[PartSummary] = field(default_factory=list)
+    parts: list[PartSummary] = field(default_factory=list)  # each file is followed by its chapters
+    chapters: dict[str, PartSummary] = field(default_factory=dict)  # of the last file, by name
+    location: Location = NOWHERE  # of the next translation
+    number: int = 0  # of the last translation, blank lines included: in its file, if each has an output of its own
+
+    def begin_file(self, name: str) -> PartSummary:
+        """Returns the summary of the file that begins."""
+        self.location, self.chapters = NOWHERE, {}
+        self.number = 0 if self.are_apart else self.number
+        self.parts.append(PartSummary(name))
+        self.files.append(self.parts[-1])
+        return self.parts[-1]
+
+    def begin_location(self, location: Location) -> None:
+        """Records the place of the next translations, which may begin a chapter."""
+        self.location = location
+        if location.chapter and location.chapter not in self.chapters:
+            self.chapters[location.chapter] = PartSummary(location.chapter, is_chapter=True)
+            self.parts.append(self.chapters[location.chapter])
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether there is more to tell than of the input as a whole."""
+        return self.are_apart or len(self.parts) > 1
+
+    @property
+    def file(self) -> str:
+        """The file of the next translation among several; empty if there is one."""
+        return self.files[-1].name if self.are_apart else ""
+
+    @property
+    def where(self) -> str:
+        """The place of the next translation in a report: the file among several, and the verse or chapter."""
+        return " ".join(filter(None, [self.file, self.location.name or self.location.chapter]))
+
+    def add(self, translation: Translation) -> None:
+        """Counts one translation for its file and its chapter."""
+        self.number += 1
+        if self.files:
+            self.files[-1].add(translation)
+        if self.location.chapter:
+            chapter = self.chapters[self.location.chapter]
+            chapter.add(translation)
+            chapter.add_place(self.location.name, translation.confidence)
+
+    def add_torn(self, name: str, torn: TornText) -> None:
+        """Records a text of a file that is written as in the source."""
+        part = next((part for part in self.files if part.name == name), None)
+        if part is not None:
+            part.failed += not torn.was_flagged
+            part.kept.append(torn)
+
+    def describe(self) -> Iterator[str]:
+        """Yields a line per file and chapter; of many, those that most need a look."""
+        if not self.has_parts:
+            return
+        shown = self.parts
+        if len(shown) > ROWS_SHOWN:
+            first = sorted(self.parts, key=rate_urgency)[:ROWS_SHOWN]
+            shown = [part for part in self.parts if part in first]
+        for part in shown:
+            yield f"{'    ' if part.is_chapter else '  '}{part.describe(self.thing, self.threshold)}"
+        rest = len(self.parts) - len(shown)
+        if rest:
+            yield f"  and {rest:,} more, which need a look less"
+
+    def map_files(self) -> list[dict[str, Any]]:
+        """Returns a JSON object per file, with its chapters."""
+        files: list[dict[str, Any]] = []
+        for part in self.parts:
+            values = part.map_counts(self.threshold)
+            if part.is_chapter:
+                files[-1].setdefault("chapters", []).append(values)
+            else:
+                files.append(values)
+        return files
+
+    def write_json(self) -> bytes:
+        """Returns one JSON object per file and line."""
+        return "".join(json.dumps(values, ensure_ascii=False) + "\n" for values in self.map_files()).encode()
+
+    def require_complete(self) -> None:
+        """Raises DataError if a file could not be translated."""
+        failed = [part for part in self.files if part.error is not None]
+        if not failed or failed[0].error is None:
+            return
+        total = format_count(len(self.files), "file")
+        more = " ..." if len(failed) > 1 else ""
+        raise DataError(
+            f"{len(failed):,} of {total} not translated: {failed[0].error.message}{more}",
+            hint=f"all others are; {failed[0].error.hint}" if failed[0].error.hint else "all others are",
+        )
+
+
+def rate_urgency(part: PartSummary) -> tuple[bool, float]:
+    """Returns the order in which parts need a look: failed ones first, then those of the least confidence."""
+    return part.error is None, 1.0 if part.confidence is None else part.confidence
+
+
+# The output of `nmt translate`: standard output, one file, or a file for each input.
+
+
+BatchUnits = Callable[[Iterator[TranslationUnit]], Iterator[list[TranslationUnit]]]
+
+STREAM = "-"  # standard input or output
+FIELDS = "{name}, {lang} and {ext}"
+
+
+def is_for_several(output: str | None) -> bool:
+    """Whether `-o` names a file for each input: a directory, or a pattern."""
+    return output is not None and ("{" in output or output.endswith(("/", os.sep)) or Path(output).is_dir())
+
+
+def name_outputs(
+    output: str | None, paths: Sequence[Path], language: str, *, force: bool, relatives: Sequence[Path] = ()
+) -> list[Path]:
+    """Returns the files to write: empty for standard output, one for all inputs, or one for each.
+
+    `relatives` are the names of the inputs below a directory, by default their own. Raises OptionError for an output
+    that is also an input, or for two equal outputs; OutputError for an existing file among several, unless `force` is
+    set.
+    """
+    if output is None or output == STREAM:
+        return []
+    if not is_for_several(output):
+        targets = [Path(output)]
+    elif not paths:
+        raise OptionError(
+            f"-o {output} names a file for each input, and standard input has no name", hint="name a file"
+        )
+    else:
+        relatives = relatives or [Path(path.name) for path in paths]
+        targets = [name_output(output, *names, language) for names in zip(paths, relatives, strict=True)]
+    for target in targets:
+        same = next((path for path in paths if target.exists() and path.samefile(target)), None)
+        if same is not None:
+            raise OptionError(f"the output {target} is the input", hint="choose another name with -o")
+        if targets.count(target) > 1:
+            raise OptionError(f"two inputs would be written to {target}", hint="tell them apart in -o, or by folders")
+        if is_for_several(output) and target.exists() and not force:
+            raise OutputError(f"{target} already exists", hint="replace it with --force, or choose another -o")
+    return targets
+
+
+def name_output(output: str, path: Path, relative: Path, language: str) -> Path:
+    """Returns the file for one input; a pattern without a folder is placed beside the input."""
+    if "{" not in output:
+        return Path(output) / relative
+    try:
+        name = output.format_map({"name": path.stem, "lang": language, "ext": path.suffix})
+    except (KeyError, ValueError, IndexError, AttributeError) as error:
+        hint = f"it may have {FIELDS}: '{{name}}.{{lang}}{{ext}}'"
+        raise OptionError(f"-o {output} is not a pattern of names", hint=hint) from error
+    return Path(name) if Path(name).name != name else path.parent / name
+
+
+class OutputFiles(AbstractContextManager["OutputFiles"]):
+    """Writes files one after the other, renaming each when complete; without files, writes to a stream.
+
+    With `is_apart`, each input has a file of its own, and an input that fails costs only that.
+    """
+
+    def __init__(self, targets: Sequence[Path], stream: IO[bytes], *, is_apart: bool = False) -> None:
+        self.targets = targets
+        self.stack = ExitStack()
+        self.stream = stream
+        self.is_apart = is_apart
+
+    def __enter__(self) -> OutputFiles:
+        if self.targets and not self.is_apart:
+            self.start_file(self.targets[0])
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return self.stack.__exit__(kind, error, trace)
+
+    def require_formats(self, documents: Sequence[Document], lines: FileFormat = TEXT) -> None:
+        """Raises OptionError for a name with the ending of another format, and a terminal that cannot show a format.
+
+        `lines` is what becomes of plain text: JSON Lines with `--json`.
+        """
+        for document, target in zip(documents, self.targets, strict=False):  # lines of several files go into one
+            require_name(target, document.source, lines if document.format is TEXT else document.format)
+        for document in [] if self.targets else documents:
+            if document.format.is_binary and self.stream.isatty():
+                name = Path(document.source.name)
+                hint = f"name a file: -o {name_translation(name).name}"
+                raise OptionError(f"{name} is {document.format.title}, which a terminal cannot show", hint=hint)
+
+    def start_file(self, path: Path) -> None:
+        """Completes the previous file and begins the next."""
+        self.stack.close()
+        with ExitStack() as stack:
+            temporary = stack.enter_context(stage_file(path))
+            self.stream = protect_terminal(stack.enter_context(temporary.open("wb")))
+            self.stack = stack.pop_all()
+
+    def write(self, data: bytes) -> None:
+        if data:  # else the file may be complete
+            self.stream.write(data)
+            self.stream.flush()
+
+    def end_file(self, error: BaseException | None) -> None:
+        """Completes the file; after an error, the file is as before."""
+        stack, self.stack = self.stack, ExitStack()
+        if error is None:
+            stack.close()
+            return
+        with suppress(type(error)):
+            stack.__exit__(type(error), error, error.__traceback__)
+
+    def batch_files(
+        self, documents: Iterable[Document], batch: BatchUnits, summaries: FileSummaries
+    ) -> Iterator[list[TranslationUnit]]:
+        """Yields the batches of all documents, between one that begins the file of each and one that completes it."""
+        for target, document in zip(self.targets, documents, strict=True):
+            file = FileUnits(self, target, document, summaries)
+            yield [TranslationUnit((), file.begin)]
+            yield from batch(file.read_units())
+            yield [TranslationUnit((), file.end)]
+
+
+class FileUnits:
+    """The units of a document with an output of its own: if one fails, the file is not written."""
+
+    def __init__(self, outputs: OutputFiles, target: Path, document: Document, summaries: FileSummaries) -> None:
+        self.outputs = outputs
+        self.target = target
+        self.document = document
+        self.summaries = summaries
+        self.error: NmtError | None = None
+
+    def begin(self, _translations: Sequence[Translation]) -> str:
+        self.summary = self.summaries.begin_file(self.document.source.name)
+        self.outputs.start_file(self.target)
+        return ""
+
+    def end(self, _translations: Sequence[Translation]) -> str:
+        self.summary.error = self.error
+        self.outputs.end_file(self.error)
+        return ""
+
+    def read_units(self) -> Iterator[TranslationUnit]:
+        """Yields the units until one cannot be read or written."""
+        with self.note_error():
+            for unit in track_locations(self.document.read_with_domain(), self.summaries):
+                if self.error is not None:
+                    return
+                yield unit._replace(write=partial(self.write, unit))
+
+    def write(self, unit: TranslationUnit, translations: Sequence[Translation]) -> str | bytes:
+        """Writes a unit; nothing once one has failed."""
+        if self.error is None:
+            with self.note_error():
+                return unit.write(translations)
+        return b""
+
+    @contextmanager
+    def note_error(self) -> Iterator[None]:
+        """Records an error of the input in place of raising it."""
+        try:
+            yield
+        except OutputError:
+            raise
+        except NmtError as error:
+            self.error = self.error or error
+        except OSError as error:
+            self.error = self.error or convert_os_error(error)
+
+
+def require_name(target: Path, source: DocumentSource, format: FileFormat) -> None:
+    """Raises OptionError for a name of a translation that implies another format than its own.
+
+    A name may end as that of its source does, and in the code of its language.
+    """
+    path = Path(source.name)
+    endings = (path.suffix.lower(), f".{source.target_language}", f".{find_language_tag(source.target_language)}")
+    if target.suffix.lower() in endings or may_be_named(format, target):
+        return
+    suffix, bare = path.suffix or "".join(format.extensions[:1]), target.with_suffix("")
+    same = bare if suffix and bare.suffix == suffix else target.with_suffix(suffix)
+    hint = f"end it as that: {name_translation(path) if same == path else same}"
+    raise OptionError(f"-o {target}: the translation of {source.name} is {format.title}, too", hint=hint)
+
+
+def name_translation(path: Path) -> Path:
+    """Returns a name for the translation of a file beside it."""
+    return path.with_stem(f"{path.stem}-translated")
+
+
+def track_locations(units: Iterable[TranslationUnit], summaries: FileSummaries) -> Iterator[TranslationUnit]:
+    """Yields the units; those with a place record it as they are written."""
+
+    def write(unit: TranslationUnit, location: Location, translations: Sequence[Translation]) -> str | bytes:
+        summaries.begin_location(location)
+        return unit.write(translations)
+
+    for unit in units:
+        yield unit if unit.location is None else unit._replace(write=partial(write, unit, unit.location))

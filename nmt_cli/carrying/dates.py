@@ -1,0 +1,463 @@
+"""Dates with a month name, ranges of them and abbreviated days: finds them, and writes them in the target language.
+
+`3 May 2024` becomes `3. Mai 2024`, `Mon-Fri` becomes `Mo-Fr`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from nmt_cli.carrying.spans import (
+    COVERS,
+    DIGIT,
+    INNER_STOP,
+    PLACEHOLDER_PATTERN,
+    Attempt,
+    Context,
+    Kind,
+    LostKind,
+    Span,
+    SpanKind,
+    cover_spans,
+)
+from nmt_cli.languages.rules import find_rules
+from nmt_cli.text.words import skip_blanks
+
+# How languages write dates: the names of months and days, and the orders of 158 languages (`languages.cldr`).
+
+
+MONTH_ENDING = 2  # letters of a month's name that its inflected forms may change,
+SHORT_NAME = 4  # unless it has as few letters: Maybe is not in May
+
+
+class Date(NamedTuple):
+    """A date in a text, from `start` to `end`; the day or the year may be missing, in a range both."""
+
+    start: int
+    end: int
+    month: int  # 1 to 12
+    day: str | None  # or days: 3–5
+    year: str | None
+
+
+class Calendar(NamedTuple):
+    """The way a language writes dates."""
+
+    names: tuple[tuple[str, ...], ...]  # of each month, abbreviations too; empty where months are numbers
+    months: tuple[str, ...]  # with a day
+    alone: tuple[str, ...]  # without
+    day_pattern: str
+    full_pattern: str
+    year_pattern: str
+    days: tuple[tuple[str, ...], ...]  # the names of each day in full, Monday first
+    short_days: tuple[str, ...]
+
+    @property
+    def has_names(self) -> bool:
+        """Whether months have names."""
+        return any(self.names)
+
+    def find_month(self, name: str) -> int:
+        """Returns the number of a month, given one of `names` in any case."""
+        key = name.casefold()
+        return next(m for m, names in enumerate(self.names, start=1) if key in map(str.casefold, names))
+
+    def has_month(self, text: str, month: int) -> bool:
+        """Whether a text contains a name of a month, possibly inflected, or its number if months have no names."""
+        names = self.names[month - 1]
+        if not names:
+            return re.search(rf"(?<!\d)0?{month}(?!\d)", text) is not None
+        stems = "|".join(
+            re.escape(name[:-MONTH_ENDING]) if len(name) > SHORT_NAME else rf"{re.escape(name)}(?![^\W\d_])"
+            for name in names
+        )
+        return (
+            re.search(rf"(?<![^\W_])(?:{stems})|(?<!\d)0?{month}[./-] ?\d|\d[./-] ?0?{month}(?!\d)", text, re.I)
+            is not None
+        )
+
+    def writes_so(self, date: str) -> bool:
+        """Whether a text is a date in the language's order, with its mark behind a day that comes first."""
+        if re.match(r"\d{1,2}(?!\d)", date) is None:
+            return date[0].isdigit() or not self.day_pattern.startswith("{day}")
+        return ("{day}." in self.day_pattern) == (re.match(r"[\d –-]+\.", date) is not None)
+
+    def write(self, date: Date) -> str:
+        """Returns a date as written in full."""
+        month, alone = self.months[date.month - 1], self.alone[date.month - 1]
+        if not (date.day or date.year):
+            return alone
+        pattern = self.full_pattern if date.year else self.day_pattern
+        pattern = pattern if date.day else self.year_pattern
+        return pattern.format(day=date.day, month=month, name=alone, number=date.month, year=date.year)
+
+
+@cache
+def load_calendar(language: str) -> Calendar | None:
+    """Returns the calendar for a language code of two or three letters; None for an unknown language."""
+    from nmt_cli.languages.cldr import load_cldr  # an archive, which few lines need
+
+    content = load_cldr("dates", language)
+    if content is None:
+        return None
+    names, months = tuple(map(tuple, content["names"])), tuple(content["months"])
+    alone, days = tuple(content.get("alone", months)), tuple(map(tuple, content["days"]))
+    day, full, year = content["patterns"]
+    return Calendar(names, months, alone, day, full, year, days, tuple(content["short_days"]))
+
+
+# Dates with a month name, and ranges of them: finds them in a source, and writes them in the target language.
+# Knows only text.
+
+
+RANGE = r"(?P<day>[0-3]?\d(?: ?[–-] ?[0-3]?\d)?)"
+BEFORE_DAY = r"(?<![\w.,:/–-])"
+BEHIND_DAY = r"(?![\w%]|[.,:/–-]\d)"
+YEAR = r"(?P<year>[12]\d{3})(?![\w%]|[.,:/-]\d)"
+YEAR_BEFORE = r"(?<![\w.,:/-])(?P<year>[12]\d{3})\.?"
+LAST_DAY = 31
+READ_BY_NETWORK = frozenset({"since", "before", "after"})  # which decide the tense
+
+
+@cache
+def write_month_pattern(language: str) -> str:
+    """Returns the pattern of a month, written in usual case or in capitals."""
+    calendar = load_calendar(language)
+    names = {name for month in calendar.names for name in month} if calendar is not None else set()
+    written = {form for name in names for form in (name, name[0].upper() + name[1:], name.upper())}
+    listed = "|".join(map(re.escape, sorted(written, key=len, reverse=True)))
+    return rf"(?<![^\W_])(?P<month>{listed})(?![^\W_])(?:\.(?=\s+[\da-z]))?"
+
+
+@cache
+def compile_forms(language: str, *, any_case: bool) -> tuple[re.Pattern[str], ...]:
+    """Returns the patterns of the dates of a language whose months have names, in usual case, in capitals or in any
+    case.
+    """
+    month, rules = write_month_pattern(language), find_rules(language)
+    day = rf"{BEFORE_DAY}{RANGE}(?:{rules.ordinal_endings}|\.)?"
+    day_behind = rf"{RANGE}(?:{rules.ordinal_endings}|\.(?=\s+[a-z]))?{BEHIND_DAY}"
+    link = rf"(?:\s+(?:{rules.date_links}))?\s+"
+    forms = (
+        rf"{YEAR_BEFORE}\s+{month}\s+{day_behind}",  # 1990. március 5
+        rf"{day}{link}{month}(?:,?{link}{YEAR})?",  # 12. März 1990, 24th of December, 5 de marzo de 1990
+        rf"{month}\s+{day_behind}(?:,?\s+{YEAR})?",  # March 12, 1990
+        rf"{month},?{link}{YEAR}",  # October 1990
+    )
+    return tuple(re.compile(form, re.IGNORECASE if any_case else 0) for form in forms)
+
+
+@cache
+def compile_range_end(language: str, *, any_case: bool) -> re.Pattern[str]:
+    """Returns the pattern of an end of a range without a month or a number: of `3 to 5 May`, of `March to June`."""
+    day = rf"{RANGE}(?:\.|{find_rules(language).ordinal_endings})?(?!\w)"
+    return re.compile(f"{day}|{write_month_pattern(language)}", re.IGNORECASE if any_case else 0)
+
+
+def find_lost_months(source: str, target: str, source_language: str, target_language: str) -> list[str]:
+    """Returns the dates of a source, as written there, whose month is missing from the translation."""
+    dates = list(find_dates(source, source_language))
+    calendar = load_calendar(target_language) if dates else None
+    if calendar is None:
+        return []
+    return [source[date.start : date.end] for date in dates if not calendar.has_month(target, date.month)]
+
+
+class DateKind(LostKind):
+    """Dates with a month name: `on March 12` becomes `am 12. März`.
+
+    All those of a sentence are carried as the target writes them.
+    """
+
+    def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
+        dates = self.list_dates(attempt, context)
+        calendar = load_calendar(context.languages[1]) if dates else None
+        target = PLACEHOLDER_PATTERN.sub(" ", attempt.target)
+        if calendar is None or not any(is_lost(date, attempt, target, calendar, context) for date in dates):
+            return []
+        written = [write_date(attempt.text, date, attempt.spans, context.languages) for date in dates]
+        return join_ranges(sorted(written), attempt.text)
+
+    def may_be_in(self, text: str, context: Context) -> bool:
+        is_long_enough = super().may_be_in(text, context)
+        return is_long_enough and may_have_dates(text, context.languages[0])
+
+    def list_dates(self, attempt: Attempt, context: Context) -> list[Date]:
+        """Returns the dates of a sentence, including those whose numbers and month are already carried."""
+        others = [span for span in attempt.spans if not (span.is_number or span.kind is SpanKind.NAME)]
+        return list(find_dates(cover_spans(attempt.text, others), context.languages[0]))
+
+
+# A digit, or four words: from June to August.
+DATES = DateKind(SpanKind.DATE, cues=r"\d|\s\S+\s+\S+\s+\S", fault="dates", remedy="protected date")
+
+
+def is_lost(date: Date, attempt: Attempt, target: str, calendar: Calendar, context: Context) -> bool:
+    """Whether the month or a number of a date is missing from the translation, or they are no date there."""
+    from nmt_cli.carrying.number_values import compare_numbers  # which few lines need
+    from nmt_cli.carrying.numbers import NUMBER
+
+    covered = attempt.covered
+    numbers = compare_numbers(covered, target, *context.languages).missing
+    in_date = NUMBER.findall(covered, date.start, date.end)
+    if not calendar.has_month(target, date.month) or not set(numbers).isdisjoint(in_date):
+        return True
+    days = re.findall(r"\d+", date.day or "")
+    if not calendar.has_names or not all(re.search(rf"(?<!\d){day}(?!\d|[./-] ?\d)", target) for day in days):
+        return False  # in words, or with the month as a number
+    others = [other for other in find_dates(target, context.languages[1]) if other.day and other.month == date.month]
+    return bool(days) and not any(calendar.writes_so(target[other.start : other.end]) for other in others)
+
+
+def write_date(text: str, date: Date, spans: Sequence[Span], languages: tuple[str, str]) -> Span:
+    """Returns a date as the target writes it, with what relates the sentence to it, such as "until".
+
+    Marks that enclose the date alone, `by *July 4*`, stay around it.
+
+    Both languages need a phrase for that. A network cannot see that a placeholder stands for a date. It still reads
+    words that tell when something happens (`READ_BY_NETWORK`), of which only the article is written here: seit dem 12.
+    März.
+    """
+    source_language, target_language = languages
+    calendar = load_calendar(target_language)
+    written = text[date.start : date.end] if calendar is None else calendar.write(date)
+    is_shouted = text[date.start : date.end].isupper()  # as the whole line, which spans do not follow
+    written = written.upper() if is_shouted else written
+    first, last = widen_to_marks(date.start, date.end, spans)
+    written = text[first : date.start] + written + text[date.end : last]
+    before, phrases = text[:first], list_phrases(target_language, has_day=bool(date.day))
+    relation, start = find_relation(before, source_language, has_day=bool(date.day))
+    if relation not in phrases:
+        return Span(first, last, written, SpanKind.DATE)
+    phrase = phrases[relation].partition("|")[0]
+    if relation in READ_BY_NETWORK:
+        article = phrase.partition(" ")[2]
+        with_article = f"{article} {written}".lstrip()
+        return Span(first, last, with_article, SpanKind.DATE, replaces=frozenset(article.split()))
+    phrase = phrase[0].upper() + phrase[1:] if text[start].isupper() else phrase
+    phrase = phrase.upper() if is_shouted and before[start:].isupper() else phrase
+    relating = list_relating_words(target_language)
+    return Span(start, last, f"{phrase} {written}", SpanKind.DATE, replaces=relating)
+
+
+def widen_to_marks(start: int, end: int, spans: Sequence[Span]) -> tuple[int, int]:
+    """Returns the characters from `start` to `end` with the pairs of marks and tags that enclose nothing else."""
+    opening = {span.end: (span.start, span.pair.name) for span in spans if span.pair and not span.pair.closes}
+    closing = {span.start: (span.end, span.pair.name) for span in spans if span.pair and span.pair.closes}
+    while start in opening and end in closing and opening[start][1] == closing[end][1]:
+        start, end = opening[start][0], closing[end][0]
+    return start, end
+
+
+def join_ranges(dates: Sequence[Span], text: str) -> list[Span]:
+    """Joins dates that a blank alone separates from each other with their phrases: `from March 3` `to March 12`."""
+    joined: list[Span] = []
+    for date in dates:
+        if joined and text[joined[-1].end : date.start].isspace():
+            first = joined.pop()
+            date = first._replace(end=date.end, text=f"{first.text} {date.text}")
+        joined.append(date)
+    return joined
+
+
+def find_relation(before: str, language: str, *, has_day: bool) -> tuple[str, int]:
+    """Returns the English name of the phrase at the end of a text, and where it begins; "" for none.
+
+    What ends a range does so behind what begins it.
+    """
+    article = find_rules(language).date_article
+    for relation, phrase in list_phrases(language, has_day=has_day).items():
+        match = re.search(rf"(?i)(?<!\w)(?:{phrase})(?: (?:{article}))?\s+$", before)
+        if match and (relation != "to" or find_range_start(before[: match.start()], language)):
+            return relation, match.start()
+    return "", len(before)
+
+
+@cache
+def compile_relation(relation: str, language: str) -> re.Pattern[str] | None:
+    """Returns the pattern of what so relates something to a day or a month, with an article; None for nothing."""
+    phrases = {list_phrases(language, has_day=has_day).get(relation, "") for has_day in (True, False)} - {""}
+    listed = "|".join(sorted("|".join(phrases).split("|"), key=len, reverse=True))
+    article = find_rules(language).date_article
+    return re.compile(rf"(?i)(?<!\w)(?:{listed})(?: (?:{article}))?\s+") if phrases else None
+
+
+def find_range_start(text: str, language: str) -> re.Match[str] | None:
+    """Returns the first phrase of a text that begins a range of dates."""
+    pattern = compile_relation("from", language)
+    return pattern.search(text) if pattern is not None else None
+
+
+def list_phrases(language: str, *, has_day: bool) -> dict[str, str]:
+    """Returns what relates something to a day or a month in a language, the ends of ranges first."""
+    rules = find_rules(language)
+    phrases = rules.day_phrases if has_day else rules.month_phrases
+    return dict(sorted(phrases.items(), key=lambda item: (item[0] != "to", -len(item[1]))))
+
+
+@cache
+def list_relating_words(language: str) -> frozenset[str]:
+    """Returns the words of a language that relate something to a date."""
+    phrases = (list_phrases(language, has_day=has_day).values() for has_day in (True, False))
+    return frozenset(word for texts in phrases for text in texts for word in text.replace("|", " ").split())
+
+
+def may_have_dates(text: str, language: str) -> bool:
+    """Whether a text has a digit, or a phrase that begins a range."""
+    return DIGIT.search(text) is not None or find_range_start(text, language) is not None
+
+
+def find_dates(text: str, language: str) -> Iterator[Date]:
+    """Yields the dates of a text that consist of a month name and a number, in order of their forms, then other ends of
+    ranges.
+    """
+    calendar = load_calendar(language) if may_have_dates(text, language) else None
+    if calendar is None or not calendar.has_names:
+        return
+    covered: set[int] = set()
+    dates: list[Date] = []
+    for form in compile_forms(language, any_case=text.islower()):
+        for match in form.finditer(text):
+            date, characters = read_date(match, calendar), set(range(*match.span()))
+            if covered.isdisjoint(characters) and is_in_month(date.day):
+                covered |= characters
+                dates.append(date)
+    yield from dates
+    yield from find_range_ends(text, language, calendar, dates)
+
+
+def find_range_ends(text: str, language: str, calendar: Calendar, dates: Sequence[Date]) -> Iterator[Date]:
+    """Yields the ends of ranges that lack a month or a number; a day has the month of the other end."""
+    begin, until = compile_relation("from", language), compile_relation("to", language)
+    whole = {date.start: date for date in dates}
+    covered = {index for date in dates for index in range(date.start, date.end)}
+
+    def read_end(match: re.Match[str] | None) -> Date | None:
+        if match is None or match.end() in whole:
+            return match and whole[match.end()]
+        end = compile_range_end(language, any_case=text.islower()).match(text, match.end())
+        return read_date(end, calendar) if end is not None and is_in_month(end["day"]) else None
+
+    if begin is None or until is None:
+        return
+    for match in begin.finditer(text):
+        first = read_end(match)
+        last = read_end(until.match(text, skip_blanks(text, first.end))) if first is not None else None
+        if first is not None and last is not None and last.month:
+            ends = (first._replace(month=first.month or last.month), last)
+            yield from (end for end in ends if end.start not in covered)
+
+
+def read_date(match: re.Match[str], calendar: Calendar) -> Date:
+    """Returns the date of a match; its month is 0 if it has none."""
+    parts = match.groupdict()
+    month = calendar.find_month(parts["month"]) if parts["month"] else 0
+    return Date(*match.span(), month, parts.get("day"), parts.get("year"))
+
+
+def is_in_month(day: str | None) -> bool:
+    """Whether a month may have a day, or days; or none is named."""
+    return all(1 <= int(number) <= LAST_DAY for number in re.findall(r"\d+", day or ""))
+
+
+# Abbreviated days: `Mon-Fri` becomes `Mo-Fr`.
+
+
+SHORTEST = 2  # letters of an abbreviation that is no other word's letter
+LONGER = 2  # letters by which a form may be longer than the abbreviation: Tues, Thurs
+CHAIN_MARK = r"\s?[-–/&+]\s?"  # within a chain: Mon-Fri
+LINK = rf"{CHAIN_MARK}|,\s|\s\w{{1,4}}\s"  # between days that show each other to be days: Sat and Sun
+HOURS = r",?\s+\d{1,2}(?:[:.]\d\d|\s?[-–]\s?\d)"
+
+
+class WeekdayKind(Kind):
+    """Abbreviated days: `Mon-Fri`, `on Tue. at`, `Sat 9:00`; but not `The Sun is up`.
+
+    They need a full stop within the sentence, a preposition, another such day or a time beside them, since many are
+    words too.
+    """
+
+    def find(self, text: str, context: Context) -> Iterator[Span]:
+        days = list(find_short_days(text, context.languages[0]))
+        target = load_calendar(context.languages[1]) if days else None
+        if target is None or not target.short_days:
+            return
+        chains: list[list[tuple[int, re.Match[str]]]] = []
+        for number, match in days:
+            if chains and re.fullmatch(CHAIN_MARK, text[chains[-1][-1][1].end() : match.start()]):
+                chains[-1].append((number, match))
+            else:
+                chains.append([(number, match)])
+        for chain in chains:
+            yield write_chain(chain, text, target.short_days, context.languages)
+
+
+WEEKDAYS = WeekdayKind(
+    SpanKind.WEEKDAY,
+    cues=r"(?<![^\W_])[^\W\d_]{2,6}+(?:\.(?!\s*$)|\.?,?\s\d|\.?\s?[-–/&+]|\.?(?:,|\s\w{1,4})\s[A-ZÀ-Þ][a-zß-ÿ]{1,5}\b)"
+    r"|(?<=\s)[A-ZÀ-Þ][a-zß-ÿ]{1,5}\W*$",
+)
+
+
+def write_chain(
+    chain: Sequence[tuple[int, re.Match[str]]], text: str, short: Sequence[str], languages: tuple[str, str]
+) -> Span:
+    """Returns the span of days between which marks stand; a day alone brings its preposition: `am Fr.`"""
+    start, end = chain[0][1].start(), chain[-1][1].end()
+    written, position = "", start
+    for number, match in chain:
+        name = short[number].upper() if match[0].rstrip(".").isupper() else short[number]
+        stop = "." if match[0].endswith(".") and not name.endswith(".") else ""
+        written += f"{text[position : match.start()]}{name}{stop}"
+        position = match.end()
+    relation, begin = find_relation(text[:start], languages[0], has_day=True)
+    phrase = list_phrases(languages[1], has_day=True).get("on", "").partition("|")[0]
+    if len(chain) > 1 or relation != "on" or not phrase:
+        return Span(start, end, written, SpanKind.WEEKDAY)
+    phrase = phrase.capitalize() if text[begin].isupper() else phrase
+    return Span(begin, end, f"{phrase} {written}", SpanKind.WEEKDAY, replaces=list_relating_words(languages[1]))
+
+
+def find_short_days(text: str, language: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """Yields the abbreviated days of a text, each with its number, Monday being 0."""
+    pattern = compile_short_days(language)
+    matches = list(pattern.finditer(text)) if pattern is not None else []
+    linked = {
+        match
+        for pair in pairwise(matches)
+        if re.fullmatch(LINK, text[pair[0].end() : pair[1].start()])
+        for match in pair
+    }
+    clock = find_rules(language).clock
+    before_time = re.compile(f"{HOURS}|,?\\s+(?:{clock})" if clock else HOURS)
+    sure = {
+        match
+        for match in matches
+        if match in linked
+        or match[0].endswith(".")
+        or before_time.match(text, match.end())
+        or find_relation(text[: match.start()], language, has_day=True)[0] == "on"
+    }
+    before_span = re.compile(rf",?\s+[{COVERS}]")  # which may be a time
+    for match in matches:
+        if match in sure or (sure and before_span.match(text, match.end())):
+            yield int((match.lastgroup or "")[1:]), match
+
+
+@cache
+def compile_short_days(language: str) -> re.Pattern[str] | None:
+    """Returns the pattern of abbreviated days, in groups `d0` to `d6`; None where single letters are days."""
+    calendar = load_calendar(language)
+    short = [name.rstrip(".") for name in calendar.short_days] if calendar is not None else []
+    if calendar is None or not short or min(map(len, short)) < SHORTEST:
+        return None
+    groups = []
+    for number, (name, names) in enumerate(zip(short, calendar.days, strict=True)):
+        longer = {full[: len(name) + more] for full in names for more in range(1, LONGER + 1) if full.startswith(name)}
+        forms = {written for form in {name, *longer} for written in (form, form.capitalize(), form.upper())}
+        groups.append(f"(?P<d{number}>{'|'.join(map(re.escape, sorted(forms, key=len, reverse=True)))})")
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(groups)})(?![^\W_])(?:{INNER_STOP})?")

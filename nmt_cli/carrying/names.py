@@ -1,0 +1,268 @@
+"""Names, files and codes that training never had: `Kazimierz`, `report.pdf`, `C++`.
+
+A network spells an unknown name from subwords and silently writes another one. If it has learned to carry placeholders,
+such words are carried; `code_words` finds those that do not look like ordinary ones, in any language. Capitalised words
+are carried if the training text shows that capitals mark names, because its rare capitalised words also appear in the
+target, as in English. In German, where every noun has a capital, the words that resemble no known word are carried:
+whether or not they are names, a network can only guess. Knows the profiles of both sides, no networks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Protocol
+
+from nmt_cli.carrying.codes import (
+    BEFORE_WORD,
+    BEHIND_WORD,
+    CodeFinder,
+    make_code,
+    may_be_phrase,
+    strip_marks,
+    widen_code,
+)
+from nmt_cli.carrying.people import find_persons, find_places, is_sure_person, may_be_place
+from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, Context, Kind, Span, SpanKind, cover_spans
+from nmt_cli.languages.rules import find_rules
+from nmt_cli.text.characters import BRACKETS, LIVELY_MARKS, PAUSES
+from nmt_cli.text.profile import TextProfile, WordEndings, split_compound
+from nmt_cli.text.words import KnownWords, remember_by_word
+
+# Patterns as text: compiled at their first use, which most texts do not need.
+NAME_TOKEN = rf"[^\s—–…{COVERS}{EMOJI_COVER}]+"
+PART = rf"[^/{PAUSES}{LIVELY_MARKS}{re.escape(BRACKETS)}\"]+"  # of what stands between blanks
+ABBREVIATION = r"[^\W\d_]{1,5}\.(?=,|\s+[\da-zß-ÿ])"  # its full stop ends no sentence: Dec. 24
+ACRONYM = r"(?<![^\W_])(?<![A-Z] )[A-Z]{2,}(?![^\W_]| [A-Z]{2})"
+INITIALS = r"(?<![\w.])(?:[A-ZÄÖÜ]\. ?){1,4}$"  # before a name: J. R. R. Tolkien
+INITIALS_LENGTH = 12  # characters
+BETWEEN_NAMES = (" ", "/", " & ", "–")  # Söhne & Co, Mo–Fr
+POSSESSIVE = r"['’]s?$"
+RARE_ACRONYM_COUNT = 10  # occurrences at most of an acronym that both sides have, and that a network may not know
+RARE_NAME_COUNT = 3  # occurrences at most; rare words show what a word that never occurred is likely to be
+FEWEST_RARE = 10  # as many rare words with a capital show whether they are names
+SHARE_OF_NAMES = 1 / 3
+FEW_NAMES = 0.03  # of the words that end alike: of 840 new words of documentation 67 % end so, of 236 names 14 %
+STEM = 4  # letters that a known word and its unknown form have in common at least
+JOINING = "(?:e?s|e?n|er)$"  # between the parts of a compound: Arbeit-s-zeit
+SHORTEST_MODIFIER = 3
+NEW_WORDS_SELDOM = 0.03  # largest share of new words among which those with a capital are carried; 48,000 pairs have it
+MAXIMUM_ENDING = 2  # letters at most by which a form differs from the known word
+PARTS_REMEMBERED = 20_000
+NAME_KINDS = (SpanKind.NAME, SpanKind.RARE_NAME, SpanKind.PLACE)
+
+
+class WordReader(Protocol):
+    """Mistyped words, as `rewriting` knows them."""
+
+    def is_known(self, word: str) -> bool: ...
+
+    def find_intended(self, word: str, *, is_first: bool) -> str | None: ...
+
+    def may_be_mistyped(self, word: str, *, is_first: bool) -> bool: ...
+
+
+class NameFinder:
+    """Finds the words of a text to carry."""
+
+    def __init__(
+        self,
+        source: TextProfile,
+        target: TextProfile,
+        slips: WordReader,
+        spell: Callable[[str], str],
+        cover_forms: Callable[[str], str],
+        languages: tuple[str, str] = ("", ""),
+    ) -> None:
+        """`spell` returns a word in the characters of training, `cover_forms` a text without words of several genders,
+        which are no names.
+        """
+        self.source, self.target, self.languages = source, target, languages
+        self.slips, self.spell, self.cover_forms = slips, spell, cover_forms
+        self.naming = find_rules(languages[0]).naming
+        self.codes = CodeFinder(source)
+        self.is_ordinary = remember_by_word(PARTS_REMEMBERED)(self.judge_part)
+        self.nameless = KnownWords(PARTS_REMEMBERED)  # parts of texts between blanks that are no name alone
+
+    @cached_property
+    def capitals_are_names(self) -> bool:
+        """Whether rare words with a capital within a sentence are names, which appear in the target too."""
+        rare = self.source.words.list_capitalised(RARE_NAME_COUNT)
+        carried = sum(map(self.target.words.contains, rare))
+        return len(rare) >= FEWEST_RARE and carried >= SHARE_OF_NAMES * len(rare)
+
+    @cached_property
+    def endings(self) -> WordEndings:
+        return WordEndings(self.source.words)
+
+    def find_names(self, text: str) -> list[Span]:
+        """Returns the names and codes of a text, merging neighbours; the other spans of the text are covered."""
+        if code := self.codes.find_lone_code(text):
+            return [code]
+        text = self.cover_forms(text)
+        candidates = find_persons(text, self.source, self.target)
+        persons = [x for x in candidates if self.capitals_are_names or is_sure_person(text, x.start, self.naming)]
+        if not persons and all(map(self.is_ordinary, text.split())):
+            return []
+        persons += find_places(cover_spans(text, persons), self.languages, self.source)
+        text = cover_spans(text, persons)
+        phrases = self.codes.phrases.find(text, has_rare_quotes=self.codes.has_rare_sign("«"))
+        words = [*persons, *self.find_words(cover_spans(text, phrases))]
+        names: list[Span] = []
+        for span in filter(self.is_sure, join_neighbours(sorted([*phrases, *words]), text)):
+            names.append(include_initials(span, text, names[-1].end if names else 0))
+        return names
+
+    def judge_part(self, part: str) -> bool:
+        """Whether a part of a text between blanks is a known word or lacks a capital, as nearly all are."""
+        word = strip_marks(part)
+        if not word.replace("'", "").isalpha() or may_be_phrase(part):
+            return False
+        if word.islower():
+            return True
+        is_place = may_be_place(re.sub(POSSESSIVE, "", word), self.languages, self.source)
+        return not is_place and self.slips.is_known(word) and not self.is_rare_name(word)
+
+    def find_words(self, text: str) -> Iterator[Span]:
+        """Yields the words of a text to carry."""
+        is_shouted = text.isupper()
+        for match in re.finditer(NAME_TOKEN, text):
+            part = match[0]
+            if self.is_ordinary(part) or part in self.nameless:
+                continue
+            bare = part.lstrip(BEFORE_WORD)
+            bare = self.codes.find_signs(part[: -len(bare)], bare) + bare
+            start = match.start() + len(part) - len(bare)
+            written = re.sub(POSSESSIVE, "", bare.rstrip(BEHIND_WORD))
+            word = self.spell(written)
+            if self.codes.is_lone_sign(part):
+                yield make_code(text, *match.span())
+            elif self.codes.is_code(word):
+                yield from self.codes.find_glued(written, start) or [widen_code(text, start, start + len(written))]
+            elif re.compile(ABBREVIATION).match(text, start):
+                continue
+            elif names := list(self.find_in_word(written, start, is_shouted=is_shouted)):
+                yield from names
+            elif word == word.lower() or self.source.has_word(word):  # whatever stands around it
+                self.nameless.learn([part])
+
+    def find_in_word(self, written: str, start: int, *, is_shouted: bool) -> Iterator[Span]:
+        """Yields the word that begins at `start` if it is a name, or those of its parts that are: Tom/Kazimierz."""
+        for part in re.finditer(PART, written):
+            word, begin = self.spell(part[0]), start + part.start()
+            if self.is_name(word, is_first=begin == 0, is_shouted=is_shouted):
+                kind = SpanKind.RARE_NAME if self.source.has_word(word) else SpanKind.NAME
+                yield Span(begin, begin + len(part[0]), part[0], kind)
+
+    def is_name(self, word: str, *, is_first: bool, is_shouted: bool) -> bool:
+        """Whether a word, without surrounding marks, may be a name that training hardly had."""
+        if len(word) < 2 or word == word.lower():
+            return False
+        if self.source.has_word(word):
+            return self.is_rare_name(word)
+        unknown = [part for part in split_compound(word) if not self.source.has_word(part)]
+        if not any(part != part.lower() for part in unknown) or not all(map(str.isalpha, unknown)):
+            return False
+        is_camel = any(part[1:] != part[1:].lower() for part in unknown)  # camelCase, NULL
+        if is_camel and not is_shouted:
+            return self.slips.find_intended(word, is_first=is_first) is None
+        if is_first and not is_shouted and self.ends_as_words(word):
+            return False
+        if not self.capitals_are_names and (is_shouted or self.may_be_understood(word)):
+            return False
+        return not self.slips.may_be_mistyped(word, is_first=is_first)
+
+    def ends_as_words(self, word: str) -> bool:
+        """Whether hardly a name ends as a word does: at the beginning of a sentence, its capital then shows no name
+        (Reviewers).
+        """
+        share = self.endings.find_capital_share(word)
+        return share is not None and share <= FEW_NAMES
+
+    def may_be_understood(self, word: str) -> bool:
+        """Whether a network may understand an unknown capitalised word, in a language where capitals mark more than
+        names.
+
+        It may if the word is composed of known words, and whenever unknown words are too frequent to carry them all.
+        """
+        if self.source.unseen_share > NEW_WORDS_SELDOM:
+            return True
+        return any(self.is_compound(part) for part in split_compound(word.lower()))
+
+    def is_compound(self, word: str) -> bool:
+        """Whether a lower-case word is two known words, possibly joined by an element such as -s-: Schul-buch."""
+        contains = self.source.words.contains
+        for start in range(STEM, len(word) - SHORTEST_MODIFIER + 1):
+            first, last = word[:start], word[start:]
+            stem = re.sub(JOINING, "", first)
+            if not any(map(contains, {first, stem, f"{first}e", f"{first}en"})):
+                continue
+            if any(contains(form) for form in (last, last[:-1], last[:-2]) if len(form) >= STEM):
+                return True
+        return False
+
+    def is_rare_name(self, word: str) -> bool:
+        """Whether a capitalised word is very rare and written identically in the target."""
+        count, in_target = self.source.find_word(word), self.target.find_word(word)
+        forms = [known.forms[0][0] for known in (count, in_target) if known.forms]
+        most = RARE_ACRONYM_COUNT if word.isupper() else RARE_NAME_COUNT
+        return count.total <= most and word[0].isupper() and forms == [word, word]
+
+    def is_sure(self, span: Span) -> bool:
+        """Whether a span is more than a form of a known word: a code, a place, or a name with a part that is none."""
+        words = map(self.spell, re.split("[ /]", span.text))
+        return span.kind is SpanKind.PLACE or not is_name_span(span) or not all(map(self.is_form, words))
+
+    def is_form(self, word: str) -> bool:
+        """Whether a word may be an inflected form of a known word, because training has its beginning."""
+        stems = (word[:-length] for length in range(1, MAXIMUM_ENDING + 1))
+        return not self.source.has_word(word) and any(
+            len(stem) >= STEM and stem.isalpha() and self.source.has_word(stem) for stem in stems
+        )
+
+
+class NameKind(Kind):
+    """Names and codes, found by the profiles of both sides."""
+
+    def find(self, text: str, context: Context) -> Iterator[Span]:
+        if context.find_names is not None:
+            acronyms = list(find_acronyms(text, context.languages[0]))
+            yield from acronyms
+            yield from context.find_names(cover_spans(text, acronyms) if acronyms else text)
+
+
+NAMES = NameKind(SpanKind.NAME)
+
+
+def find_acronyms(text: str, language: str) -> Iterator[Span]:
+    """Yields the acronyms of a text that are spelled like frequent words, unless a word beside is in capitals too."""
+    acronyms = find_rules(language).acronyms
+    for match in re.finditer(ACRONYM, text) if acronyms else ():
+        if match[0] in acronyms:
+            yield Span(*match.span(), match[0], SpanKind.NAME)
+
+
+def join_neighbours(spans: Sequence[Span], text: str) -> list[Span]:
+    """Joins names, and codes, between which one of `BETWEEN_NAMES` stands; a joined name with a new word is new."""
+    joined: list[Span] = []
+    for span in spans:
+        last = joined[-1] if joined and text[joined[-1].end : span.start] in BETWEEN_NAMES else None
+        if last and SpanKind.SIGN not in (last.kind, span.kind) and is_name_span(last) == is_name_span(span):
+            joined.pop()
+            kind = SpanKind.NAME if SpanKind.NAME in (last.kind, span.kind) else span.kind
+            span = Span(last.start, span.end, last.text + text[last.end : span.start] + span.text, kind)
+        joined.append(span)
+    return joined
+
+
+def is_name_span(span: Span) -> bool:
+    return span.kind in NAME_KINDS
+
+
+def include_initials(name: Span, text: str, start: int) -> Span:
+    """Extends a name by preceding initials that begin at `start` or later."""
+    before = text[max(start, name.start - INITIALS_LENGTH) : name.start]
+    initials = re.search(INITIALS, before) if is_name_span(name) else None
+    if not initials or initials[0] == "I. ":
+        return name
+    return name._replace(start=name.start - len(initials[0]), text=initials[0] + name.text)

@@ -1,0 +1,526 @@
+"""Numbers as text: how they are read and written, and the kinds of amounts, times, identifiers and labels.
+
+`1,234.50` is read as 1234.5 and written `1.234,50` in German; `10:30 a.m.` becomes `10:30`, `A4-17` stays.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from nmt_cli.carrying.spans import (
+    BEFORE,
+    COMPARISON,
+    COVERS,
+    INNER_STOP,
+    LETTER,
+    MINUS,
+    NUMBER_WITH_SIGNS,
+    PLACEHOLDER_PATTERN,
+    Context,
+    Kind,
+    Span,
+    SpanKind,
+)
+from nmt_cli.carrying.syntax import REFERENCE
+from nmt_cli.languages.rules import find_rules
+from nmt_cli.text.characters import DASHES, OPENING_QUOTES, RAISED_DIGITS, THIN_BLANKS
+
+if TYPE_CHECKING:
+    from nmt_cli.text.profile import CorpusProfile, NumberMarks
+
+
+# Reads the numbers of a text, with all their possible values, in digits of any script. Knows only text.
+
+
+NUMBER = re.compile(rf"\d{{1,3}}(?:[ {THIN_BLANKS}]\d{{3}})+(?!\d)|\d+(?:[.,'’]\d+)*")
+FULL_HOUR = re.compile(r"(?<=\d:)00(?![\d:])")  # 9:00 is 9 a.m.
+CLOCK = r"(?<!\d)\d{1,2}[:h][0-5]\d(?!\d)"
+DECADE_YEARS, CENTURY = 10, 100
+HALF_DAY = 12  # hours
+LONGEST_WHOLE = 100  # digits; converting them takes time that grows with their square
+
+
+class NumberToken(NamedTuple):
+    """A number in a text."""
+
+    text: str  # as it stands there
+    groups: tuple[int, ...]  # what its separators part
+    values: frozenset[Decimal]  # its possible values; exact, however many digits it has
+
+    @property
+    def whole(self) -> int | None:
+        """The greatest possible whole value, or None; nobody spells a number of more than LONGEST_WHOLE digits."""
+        short = (value for value in self.values if value.adjusted() < LONGEST_WHOLE)
+        return max((int(value) for value in short if value == int(value)), default=None)
+
+
+class NumberText(NamedTuple):
+    """A text and its language code, for comparing numbers."""
+
+    text: str
+    language: str
+
+    @classmethod
+    def read(cls, text: str, language: str) -> NumberText:
+        return cls(unicodedata.normalize("NFKC", drop_other_digits(text)), language)
+
+    @property
+    def numbers(self) -> list[NumberToken]:
+        """The numbers written in digits of any script."""
+        return [read_number(match[0]) for match in NUMBER.finditer(FULL_HOUR.sub("", self.text))]
+
+    @property
+    def tells_time(self) -> bool:
+        """Whether a number of the text is a time of day."""
+        clocks = filter(None, (CLOCK, find_rules(self.language).clock))
+        return re.search("|".join(clocks), self.text, re.IGNORECASE) is not None
+
+    @property
+    def tells_full_hour(self) -> bool:
+        """Whether it tells an hour of the afternoon in digits, to which nobody adds a half in words: 14 Uhr."""
+        hours = rf"(?<![\d:.])[12](?:{find_rules(self.language).clock})"
+        heads = (match[0][:2] for match in re.finditer(hours, self.text, re.IGNORECASE))
+        return any(head.isdecimal() and int(head) > HALF_DAY for head in heads)
+
+    def list_readings(self, token: NumberToken, *, has_clock: bool) -> set[int]:
+        """Returns the whole numbers that a number of the text may mean: 70 for the 1970s, 17 for 5 p.m."""
+        readings = self.list_decade(token)
+        hour = token.groups[0]
+        if has_clock and hour <= 24 and len(token.groups) <= 2:
+            readings |= {hour} | {hour + shift for shift in (HALF_DAY, -HALF_DAY) if hour + shift > 0}
+        return readings
+
+    def list_decade(self, token: NumberToken) -> set[int]:
+        """Returns the whole number and, for a decade, also the number without its century."""
+        if token.whole is None:
+            return set()
+        endings = find_rules(self.language).decade_endings if token.whole % DECADE_YEARS == 0 else ""
+        is_decade = endings and re.search(rf"{re.escape(token.text)}(?:{endings})\b", self.text)
+        return {token.whole, token.whole % CENTURY} if is_decade else {token.whole}
+
+    def drop_bare_decade(self, readings: Iterable[int], token: NumberToken) -> set[int]:
+        """Returns the readings that this text may write in digits: 90 for the 1990s only as 90er, in German."""
+        short = token.whole % CENTURY if token.whole is not None else 0
+        is_bare = short != token.whole and not re.search(rf"(?<!\d){short}['’-]?[^\W\d_]", self.text)
+        return {*readings} - {short} if is_bare and find_rules(self.language).decade_endings else {*readings}
+
+
+def drop_other_digits(text: str) -> str:
+    """Removes digits that are no numbers: those in placeholders and references (`&#39;`).
+
+    Separates a single-character fraction from the number before it: 1½ is not 11/2.
+    """
+    text = PLACEHOLDER_PATTERN.sub(" ", text)
+    text = text if text.isascii() else re.sub(r"(?<=\d)(?=[¼-¾⅐-⅞])", " ", text)
+    return REFERENCE.sub("'", text) if "&#" in text else text
+
+
+def read_number(text: str) -> NumberToken:
+    """Returns a number with all its readings: separators may mark thousands, a fraction, or separate numbers."""
+    parts = re.split(r"\D", text)
+    values: set[Decimal] = set()
+    if len(parts) == 1 or (len(parts[0]) <= 3 and all(len(part) == 3 for part in parts[1:])):
+        values.add(Decimal("".join(parts)))
+    if len(parts) > 1:
+        values.add(Decimal(f"{''.join(parts[:-1])}.{parts[-1]}"))
+    return NumberToken(text, tuple(int(Decimal(part)) for part in parts), frozenset(values))
+
+
+# Numbers with `No.` or units of time: `3 hrs.` becomes `3 Std.`
+
+
+COUNT = r"\d{1,2}(?:\s?[-–]\s?\d{1,2})?(?!\d|[.,:/–-]\d|\s?%)"  # all other numbers are covered, as spans of their own
+
+
+class NumberWordKind(Kind):
+    """Numbers behind `No.`, and before abbreviated units of time; a longer number is a span already, and joined."""
+
+    def find(self, text: str, context: Context) -> Iterator[Span]:
+        written = list_number_words(context.languages)
+        for match in compile_number_words(context.languages).finditer(text) if written else ():
+            sign, unit = match["sign"], match["unit"]
+            word = written[sign or unit]
+            if unit and text[match.end() : match.end() + 1] == ".":
+                word = word.rstrip(".")  # the full stop of the sentence
+            number = match["number"] or match["count"] or ""
+            yield Span(*match.span(), f"{word} {number}" if sign else f"{number} {word}", self.name)
+
+
+NUMBER_WORDS = NumberWordKind(SpanKind.NUMBER_WORD, signs=r"\d")
+
+
+@cache
+def list_number_words(languages: tuple[str, str]) -> dict[str, str]:
+    """Returns what the target writes for each abbreviation of the source beside a number."""
+    source, target = map(find_rules, languages)
+    written = {source.number_sign: target.number_sign} if source.number_sign and target.number_sign else {}
+    for unit, forms in source.time_units.items():
+        if unit in target.time_units:
+            forms_without_stop = forms.replace(".", "").split("|")
+            written |= dict.fromkeys(forms_without_stop, target.time_units[unit].partition("|")[0])
+    return written
+
+
+@cache
+def compile_number_words(languages: tuple[str, str]) -> re.Pattern[str]:
+    source, written = find_rules(languages[0]), list_number_words(languages)
+    units = "|".join(re.escape(form) for form in sorted(written, key=len, reverse=True) if form != source.number_sign)
+    sign = re.escape(source.number_sign) if source.number_sign in written else "(?!)"
+    return re.compile(
+        rf"(?<![^\W_])(?P<sign>{sign})\s?(?:(?P<number>{COUNT})(?![^\W_])|(?=[{COVERS}]))"
+        rf"|(?:(?<![\w.,:/–-])(?P<count>{COUNT})|(?<=[{COVERS}]))\s?(?P<unit>{units or '(?!)'})(?![^\W_])"
+        rf"(?:{INNER_STOP})?"
+    )
+
+
+# Roman numbers behind a label: `Chapter IV`.
+
+
+NUMERAL = r"(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
+
+
+class RomanKind(Kind):
+    """Numbers behind a label of the language; one that is a word too only ends a clause: no `part I like`."""
+
+    def find(self, text: str, context: Context) -> Iterator[Span]:
+        rules = find_rules(context.languages[0])
+        for match in self.pattern.finditer(text):
+            is_number = match["is_last"] is not None or match["number"] not in rules.one_letter_words
+            if is_number and match["label"].lower() in rules.labels:
+                yield self.make_span(match.start("number"), match["number"])
+
+
+ROMAN_NUMBERS = RomanKind(
+    SpanKind.CODE,
+    patterns=(
+        rf"(?<![^\W_])(?P<label>[^\W\d_]+)\.?[ \u00a0](?P<number>{NUMERAL})(?![\w'’-])(?P<is_last>(?=[^\s\w,]|$))?",
+    ),
+    cues=r"[ \u00a0][IVXLCDM]",
+)
+
+
+# Streets: `12 Baker St.`, `Hauptstr. 5`.
+# They are found in the form of the source's and of the target's language.
+
+
+class StreetKind(Kind):
+    """Streets that a number or an abbreviation shows: `Oak Ave.`, `Hauptstr. 5`; but not `a long street`."""
+
+    def find(self, text: str, context: Context) -> Iterator[Span]:
+        pattern = compile_streets(context.languages)
+        if pattern is not None:
+            yield from map(self.read_match, pattern.finditer(text))
+
+
+STREETS = StreetKind(SpanKind.STREET, cues=r"\d|[^\W\d_]\.(?!\s*$)")
+
+
+@cache
+def compile_streets(languages: tuple[str, str]) -> re.Pattern[str] | None:
+    """Returns the pattern of streets of these languages; None if none is known."""
+    patterns = dict.fromkeys(filter(None, (find_rules(language).streets for language in languages)))
+    return re.compile("|".join(rf"(?<![^\W_])(?x:{pattern})" for pattern in patterns)) if patterns else None
+
+
+# Number notation: a key that equates two spellings of a number, and conversion to the target's notation.
+# Knows only text; the marks used by each side are learned from a corpus (`profile`) and passed in.
+
+
+# Patterns as text: compiled at their first use.
+BETWEEN_DIGITS = r"(?<=\d)[.,:'’\s]+(?=\d)"
+WRITTEN = (
+    r"(?<![^\W_])(?<![\d.,:/'’])(?<![^\W\d_]-)(?<![^\W\d_]\d-)"
+    rf"\d+(?:[.,'’{THIN_BLANKS} ]\d+)*(?![.,:/'’]?\d)(?!-\d+-)"
+)
+MINUS_AS_HYPHEN = str.maketrans("−–", "--")
+WORD_BEFORE_NUMBER = r"([^\W\d_]+)\.?[ \u00a0]$"
+CAPTURED_TIME = r"(\d{1,2})(?:[:.]([0-5]\d))?"
+HALF_OF_DAY = rf"[ {THIN_BLANKS}]?([ap])\.?m\b\.?"
+TIME_OF_DAY = rf"(?i)([(\[]?)(?:{CAPTURED_TIME}(?:{HALF_OF_DAY})?( ?[-–] ?))?{CAPTURED_TIME}{HALF_OF_DAY}([)\]]?)"
+END_OF_RANGE = rf"(?i) \w{{2,5}} {CAPTURED_TIME}[ {THIN_BLANKS}]?([ap])\.?m\b"  # behind its beginning: 5 to 6 p.m.
+GROUPS = rf"\d{{1,3}}(?:([.,'’{THIN_BLANKS} ])\d{{3}})(?:\1\d{{3}})*"
+NEAR = 20  # characters behind a number that may say what it is: 5 to 6 p.m.
+
+
+class NumericKind(Kind):
+    """A kind of span made of digits, written with the target's marks, except versions."""
+
+    def write(self, span: Span, text: str, context: Context) -> str:
+        if context.write_number is None or is_label(text, span.start, context.languages[0]):
+            return span.text
+        return context.write_number(span.text, text[span.end : span.end + NEAR])
+
+
+class NumberNotation(NamedTuple):
+    """The known marks in source numbers, and how the target writes them."""
+
+    decimal: str | None  # of the source
+    thousands: str | None  # of the source
+    marks: NumberMarks
+    target_language: str = ""
+
+    @classmethod
+    def from_profile(cls, profile: CorpusProfile | None, target_language: str = "") -> NumberNotation | None:
+        """Returns the notation learned from a corpus; None if it shows nothing about numbers."""
+        if profile is None or profile.source is None:
+            return None
+        return cls(profile.source.decimal_mark, profile.source.thousands_mark, profile.marks, target_language)
+
+    def convert(self, text: str, following: str = "") -> str:
+        """Returns an amount or a number in the target's notation; unchanged if the corpus does not show it.
+
+        5 p.m. becomes 17:00 in a language with a 24-hour day, and so does 5 if `following` is ` to 6 p.m.`.
+        """
+        time = convert_time(text, following) if self.target_language else None
+        if time is not None and find_rules(self.target_language).hours == 24:
+            return time
+        return re.sub(WRITTEN, lambda match: self.convert_number(match[0]), text)
+
+    def convert_number(self, number: str) -> str:
+        """Converts digits with marks; either both marks of a number change, or neither."""
+        whole, decimal, fraction = split_number(number, self.decimal, self.thousands)
+        thousands = next((character for character in whole if not character.isdigit()), "")
+        new_decimal = self.marks.find_target_decimal(decimal) if decimal else ""
+        new_thousands = self.marks.find_target_thousands(thousands) if thousands else ""
+        if new_decimal is None or new_thousands is None or (new_decimal and new_decimal == new_thousands):
+            return number
+        return (whole.replace(thousands, new_thousands) if thousands else whole) + new_decimal + fraction
+
+
+def convert_time(text: str, following: str) -> str | None:
+    """Converts a 12-hour time, or a range of them, to 24 hours; None for anything else.
+
+    The text may also begin a range whose end is in `following`.
+    """
+    beginning = re.fullmatch(CAPTURED_TIME, text)
+    if beginning is not None:
+        end = re.match(END_OF_RANGE, following)
+        return write_time(beginning[1], beginning[2], end[1], end[3]) if end else None
+    time = re.fullmatch(TIME_OF_DAY, text)
+    if time is None:
+        return None
+    opening, first_hour, first_minute, first_half, dash, hour, minute, half, closing = time.groups()
+    until = (first_hour, first_half) if first_half else (hour, half)
+    first = write_time(first_hour, first_minute, *until) if first_hour else ""
+    last = write_time(hour, minute, hour, half)
+    return f"{opening}{first}{dash or ''}{last}{closing}" if first is not None and last is not None else None
+
+
+def write_time(hour: str, minute: str | None, last: str, half: str) -> str | None:
+    """Returns a time in 24 hours, in the same half of the day as the `last` hour or in the one before.
+
+    From 9 to 5 p.m. is from 9:00 to 17:00. None for an hour that does not exist in a 12-hour clock.
+    """
+    if not (0 < int(hour) <= HALF_DAY and 0 < int(last) <= HALF_DAY):
+        return None
+    is_in_other_half = int(hour) % HALF_DAY > int(last) % HALF_DAY
+    return f"{int(hour) % HALF_DAY + HALF_DAY * ((half in 'pP') != is_in_other_half)}:{minute or '00'}"
+
+
+def is_label(text: str, start: int, language: str) -> bool:
+    """Whether the number at `start` is a name, whose marks must not change: `version 3.1`."""
+    word = re.search(WORD_BEFORE_NUMBER, text[max(0, start - 24) : start])
+    return word is not None and word[1].lower() in find_rules(language).labels
+
+
+def split_number(number: str, decimal: str | None, thousands: str | None) -> tuple[str, str, str]:
+    """Splits a number into whole part, decimal mark and fraction; the latter two may be empty.
+
+    `decimal` and `thousands` are the usual marks of its side. Anything but a plain number (a date, a version) is whole,
+    without a mark that could change.
+    """
+    marks = re.sub(r"\d", "", number)
+    if not marks:
+        return number, "", ""
+    # 1. The last mark is that of the decimals if it is another one than those before it.
+    whole, last, fraction = re.split(r"([^\d])(?=\d+$)", number)
+    grouped = re.fullmatch(GROUPS, number)
+    if len(marks) > 1:
+        is_decimal = last in ".," and (groups := re.fullmatch(GROUPS, whole)) is not None and groups[1] != last
+        return (whole, last, fraction) if is_decimal else ((number, "", "") if grouped else as_one_number(number))
+    # 2. A single mark before three digits may be either: what is usual decides.
+    if last == decimal and last != thousands:
+        return whole, last, fraction
+    if grouped and whole != "0" and (last == thousands or last not in ".,"):
+        return number, "", ""
+    return as_one_number(number)
+
+
+def as_one_number(number: str) -> tuple[str, str, str]:
+    """Returns the parts of a number that must not change: all of it counts as the fraction."""
+    return "", "", number
+
+
+def make_number_key(text: str) -> str:
+    """Returns the key of a number or amount, without the marks and blanks in which languages differ.
+
+    >>> make_number_key("1,000.5 kg") == make_number_key("1 000,5kg")
+    True
+    """
+    return "".join(re.sub(BETWEEN_DIGITS, "", text).translate(MINUS_AS_HYPHEN).split())
+
+
+# Numbers with currency or unit: `$5`, `1,000 kg`, `20 °C`, `3×10⁸ m/s`.
+
+
+POWER = rf"[⁺⁻]?[{RAISED_DIGITS}]{{1,4}}"
+QUANTITY = rf"{NUMBER_WITH_SIGNS}(?: ?[x×·⋅] ?10{POWER})?"
+AMOUNT = rf"{COMPARISON}?[~≈{MINUS}]?{QUANTITY}(?:(?:[-–]| [-–] ){QUANTITY})?"
+CURRENCY_SIGNS = "$€£¥₹₽₩₪₫₴₺₦฿¢₿"
+CURRENCIES = "EUR|USD|GBP|JPY|CHF|CNY|INR|RUB|BRL|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|TRY|ZAR|KRW|MXN|SGD|HKD|BTC"
+# A single letter after a space may be a word of its own ("5 A students"), so only letters that are common units count.
+UNITS = (
+    "km/h|m/s|mph|kWh|MWh|kW|MW|GW|kV|mV|mA|mAh|kHz|MHz|GHz|Hz|kPa|hPa|bar|kcal|kJ|dB|[kMGT]i?[Bb](?:/s|it/s)?|[kMG]bps"
+    "|[kcmµμn]m[²³23]?|m[²³]|ha|[kmµμ]g|[mcd]l|mL|lbs?|oz|ft|yd|min|[mµμn]s|px|pt|rpm|dpi|fps|ppm"
+)
+# Units joined to one: 5 kg/m², 8 l/100 km, 250 N·m, 3 €/h. The first one is known, the others may be any short word.
+FACTOR = (
+    rf"(?:[{CURRENCY_SIGNS}]|{UNITS}|k?N|[kM]?J|[mkM]?W|[MG]?Pa|[mk]?mol|cal|Wh|[kM]?Ω|[µμ]l|[mglLhsVtKU]|rad|lm)"
+    rf"(?:{POWER})?"
+)
+JOINED = rf"[/·⋅](?:\d{{1,3}} ?)?°?[A-Za-zµμΩ]{{1,6}}(?:{POWER}[A-Z]?)?"
+AMOUNTS = NumericKind(
+    SpanKind.AMOUNT,
+    patterns=(
+        rf"(?<![{LETTER}.,'])\d{{1,2}}['′] ?\d{{1,2}}(?:[\"″]|'')",  # feet and inches: 6'2"
+        # A price without cents: 5,- or 5,– €.
+        rf"(?<![{LETTER}.,])\d{{1,9}}(?:\.\d{{3}}){{0,3}},[-{DASHES}]{{1,2}}(?: ?[{CURRENCY_SIGNS}])?(?![\w-])",
+        rf"(?<![{LETTER}]){AMOUNT}[ {THIN_BLANKS}]?{FACTOR}(?:{JOINED}){{1,3}}(?![{LETTER}/])",
+        rf"(?<![{LETTER}])(?:US|AU|CA|HK|NZ|R)?[{CURRENCY_SIGNS}] ?{AMOUNT}(?:(?:k|K|M|B|bn|m)(?![{LETTER}]))?"
+        rf"(?:/[A-Za-z]{{1,6}}(?![{LETTER}/]))?",
+        rf"(?<![{LETTER}.,])(?:\d{{1,20}}(?:[.,]\d{{1,20}})? ?[x×·⋅] ?)?\d{{1,20}}{POWER}",
+        rf"(?<![{LETTER}])(?:{CURRENCIES})[ {THIN_BLANKS}]?{AMOUNT}",
+        rf"(?<![{LETTER}]){AMOUNT}(?:[ {THIN_BLANKS}]?(?:[{CURRENCY_SIGNS}]|[%‰](?![{LETTER}])"
+        rf"|°(?:[CFK](?![{LETTER}]))?"
+        rf"|(?:{CURRENCIES}|{UNITS}|[mglhVW])(?![{LETTER}]))|[AKJNT](?![{LETTER}])|[ {THIN_BLANKS}]s(?![{LETTER}'’]))",
+    ),
+    signs=r"\d",
+)
+
+# What a number alone must be to count as an amount, whose marks may change: 12,500, -3.5, 1,000–1,500.
+WHOLE = rf"(?:[1-9]\d{{0,2}}(?:[.,'’{THIN_BLANKS}]\d{{3}}){{1,6}}|[1-9]\d{{0,19}}|0)"
+ALONE = rf"[~≈{MINUS}]?{WHOLE}(?:[.,]\d{{1,20}})?"
+ALONE_RANGE = rf"{ALONE}[-–](?:\d{{1,20}}[.,]\d{{1,20}}|[1-9]\d{{0,2}}(?:[.,]\d{{3}}){{1,6}})"
+BYTE = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
+# And what it then still may not be: the address of a machine, a month of a year.
+NO_AMOUNT = rf"{BYTE}(?:\.{BYTE}){{3}}|(?:19|20)\d\d[.](?:0?[1-9]|1[0-2])"
+MARKED_NUMBER = rf"\d[.,'’{THIN_BLANKS} ]\d"
+
+
+def may_change(text: str) -> bool:
+    """Whether a text has a number with a mark inside: fast, for there may be a million."""
+    return re.search(MARKED_NUMBER, text) is not None
+
+
+def are_amounts(text: str, spans: Sequence[Span]) -> bool:
+    """Whether a text without letters is amounts with a currency, a unit or `%`, or one number that counts something.
+
+    Versions, dates, times, addresses, telephone numbers, and lists of numbers without units are something else.
+    """
+    masked = [span for span in spans if not span.is_extracted]
+    if not masked or any(span.kind is not SpanKind.AMOUNT for span in masked[1:]):
+        return False
+    first = masked[0]
+    if first.kind is SpanKind.AMOUNT or len(masked) > 1:
+        return first.kind is SpanKind.AMOUNT
+    number = text[first.start : first.end].strip("()[]")
+    rest = text[: first.start] + text[first.end :]
+    if first.kind is not SpanKind.NUMBER or any(map(str.isdigit, rest)) or re.fullmatch(NO_AMOUNT, number):
+        return False
+    return re.fullmatch(f"{ALONE_RANGE}|{ALONE}", number) is not None
+
+
+# Times: `10:30 a.m.`, `5-6 PM`; `14 Uhr` becomes `14:00`.
+# A 24-hour time without a word behind it is a number.
+
+
+HOUR_AND_MINUTE = r"\d{1,2}(?:[:.]\d{2})?"
+# `am` before a German noun or its adjective is no half of the day: 3 am Tisch, 3 am letzten Tag; but 5 am Monday.
+AM_OF_GERMAN = (
+    r"(?:(?<= am)\s+(?:[A-ZÄÖÜ][a-zäöüß]+(?<!day)|(?!when|then|often|even|ten)[a-zäöüß]+en)\b"
+    r"|(?<= AM)\s+[A-ZÄÖÜ]{4,}(?<!DAY)\b)"
+)
+AM_OR_PM = rf"[ {THIN_BLANKS}]?(?:[ap]m|[AP]M|[ap]\.m|[AP]\.M)(?![{LETTER}])(?!{AM_OF_GERMAN})"
+TIMES = NumericKind(
+    SpanKind.TIME,
+    patterns=(
+        # Times of day, with the half of the day that they are in: 10:30 a.m., 5 PM; a full stop may end the sentence
+        # too. Both ends of a range are in it: 5-6 p.m., 5 to 6 p.m.
+        rf"{BEFORE}{HOUR_AND_MINUTE}(?= (?:to|and|or|until|till) {HOUR_AND_MINUTE}{AM_OR_PM})",
+        # Both ends of a range may name their halves: 9am-5pm, 9:30 a.m. – 5 p.m.
+        rf"{BEFORE}{HOUR_AND_MINUTE}[ {THIN_BLANKS}]?(?i:[ap]m|[ap]\.m\.) ?[-–] ?{HOUR_AND_MINUTE}{AM_OR_PM}"
+        r"(?:(?<=\.[mM])\.(?!\s*$))?",
+        # A time alone, such as a cell of a table, is no sentence.
+        rf"(?i:^(?:{HOUR_AND_MINUTE} ?[-–] ?)?{HOUR_AND_MINUTE}[ {THIN_BLANKS}]?[ap]\.m\.$)",
+        rf"{BEFORE}(?:{HOUR_AND_MINUTE} ?[-–] ?)?{HOUR_AND_MINUTE}{AM_OR_PM}"
+        rf"(?:(?<=\.[mM])\.(?!\s*$|\s+[{OPENING_QUOTES}]?[A-ZÀ-Þ]))?",
+    ),
+    signs=r"\d",
+)
+
+
+class FullTimeKind(Kind):
+    """Times in the 24-hour clock that a word shows to be times: `14 Uhr`, `9–17 Uhr`; but not `9 Uhr`, which may be in
+    the evening, and which a network knows.
+    """
+
+    def find(self, text: str, context: Context) -> Iterator[Span]:
+        word, target_word = (find_rules(language).clock_word for language in context.languages)
+        pattern = rf"{BEFORE}(?:{CAPTURED_TIME}( ?[-–] ?))?{CAPTURED_TIME}\s(?i:{word})(?![{LETTER}])"
+        for match in re.finditer(pattern, text) if word else ():
+            first_hour, first_minute, dash, hour, minute = match.groups()
+            if dash or minute or int(hour) > HALF_DAY:
+                first = f"{first_hour}:{first_minute or '00'}{dash}" if dash else ""
+                written = f"{first}{hour}:{minute or '00'}"
+                number = match[0][: -len(word)]
+                yield Span(*match.span(), f"{number}{target_word}" if target_word else written, SpanKind.FULL_TIME)
+
+
+FULL_TIMES = FullTimeKind(SpanKind.FULL_TIME, cues=r"\d\s[^\W\d_]{3}")
+
+
+# Digits with letters, signs or brackets: `A4-17`, `v1.2.3`, `#123`, `[3]`.
+
+
+MIXED = r"[A-Za-z0-9]{0,40}"  # the rest of a part of a code
+HEXADECIMAL = r"[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,6}"
+LENGTH = r"\d{1,9}(?:[.,]\d{1,9})?"
+IDENTIFIERS = NumericKind(
+    SpanKind.IDENTIFIER,
+    patterns=(
+        # Shortened addresses of machines (RFC 4291): fe80::1, ::1, fe80::/10.
+        rf"(?<![\w:])(?:{HEXADECIMAL}::(?:{HEXADECIMAL})?|::{HEXADECIMAL})(?:/\d{{1,3}})?(?!:?\w|::)",
+        # Numbers of orders and colours, paragraphs, powers of ten: #123, #ff0000, § 5a, 1e-5.
+        rf"(?<![\w&#])#(?:\d{{1,12}}(?:-\d{{1,12}}){{0,4}}|[0-9A-Fa-f]{{6}})(?![{LETTER}])",
+        rf"(?:§§?|¶|№)[ {THIN_BLANKS}]?\d{{1,5}}[a-z]?(?![{LETTER}])",
+        rf"{BEFORE}\d{{1,20}}+(?:[.,]\d{{1,20}}+)?[eE][{MINUS}]\d{{1,4}}(?![{LETTER}])",
+        # Parts of an article of a law: 5(1)(a), 12b(iv).
+        rf"{BEFORE}\d{{1,5}}[a-z]?(?:\((?:\d{{1,3}}|[a-z]|[ivx]{{2,5}})\)){{1,5}}(?!\w)",
+        # Digits, then one small letter: 10k, 1080p, 12a, 2x; but 5e is an ordinal in French, and the 20s are a decade.
+        rf"{BEFORE}\d{{1,12}}(?:[.,]\d{{1,9}})?(?![ap]\.m)[a-df-rt-z](?![{LETTER}'’])",
+        # A number alone in brackets keeps them: [12], [3, 4], (34); but (030) 1234 is a telephone number. At the end of
+        # a text, brackets are taken off as its frame.
+        r"\[\d{1,4}(?: ?[-–,] ?\d{1,4}){0,5}\](?!\s*$)|(?<!\w)\(\d{1,4}\)(?![ -]?\d)(?!\w)",
+        # Measures: 10 x 20 x 30 cm.
+        rf"{BEFORE}{LENGTH}(?: ?[x×] ?{LENGTH}){{1,3}}(?: ?(?:[kcmµ]?m|px|in|ft|[mcd]?l|[kmµ]?g))?(?![{LETTER}])",
+        # A code in brackets is one with them: tools for translators write what they hide as `[X7X]`.
+        rf"\[(?:[A-Za-z]{{1,12}}\d|\d{{1,12}}[A-Z]){MIXED}\]",
+        # Numbers of books, accounts and articles, with what they are called.
+        r"(?:ISBN|ISSN)(?:-1[03])?:?[ -]?\d(?:[ -]?\d){5,15}(?:[ -]?[Xx])?(?![\dA-Za-z])",
+        rf"{BEFORE}[A-Z]{{2}}\d{{2}}(?: ?[A-Z0-9]{{4}}){{2,7}}(?: ?[A-Z0-9]{{1,3}})?(?![{LETTER}])",
+        # Versions before they are final: v1.2.3-beta, 1.0.0-rc.1
+        rf"{BEFORE}v?\d{{1,5}}(?:\.\d{{1,5}}){{2}}-[a-z]{{1,12}}(?:\.?\d{{1,5}})?(?![{LETTER}])",
+        # Letters, then digits: A4-17, MP3, v1.2.3, COVID-19; digits, then capitals: 3D, 4K, 12A; mixed: 4x4, 3f2a.
+        rf"{BEFORE}(?:[A-Za-z]{{1,12}}|[A-Z]{{1,12}}-)\d{MIXED}(?:[-./_]\d{MIXED}|[-_][A-Z]{{1,20}}){{0,8}}(?![{LETTER}])",
+        rf"{BEFORE}\d{{1,12}}(?!(?:AM|PM|ST|ND|RD|TH)(?![{LETTER}]))[A-Z][A-Z0-9]{{0,20}}(?:-[A-Z0-9]{{1,20}}){{0,4}}(?![{LETTER}])",
+        rf"{BEFORE}\d{{1,12}}[A-Za-z]{{1,12}}\d{MIXED}(?:-{MIXED}){{0,6}}(?![{LETTER}])",
+        # Addresses of machines in hexadecimal digits.
+        r"(?<![\w:])(?:[0-9A-Fa-f]{1,4}::?){2,8}[0-9A-Fa-f]{1,4}(?![\w:])",
+    ),
+    signs=r"\d:",
+)

@@ -1,1 +1,0 @@
-"""Amounts, times, dates and numbers in digits: how each language writes them, and their values."""

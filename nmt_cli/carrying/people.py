@@ -1,0 +1,293 @@
+"""People and places: greetings and ends of letters, given names with surnames, countries and cities.
+
+`Yours sincerely` becomes `Mit freundlichen Grüßen`, `Denmark` becomes `Dänemark`, and `Peter Brown` keeps his name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from nmt_cli.carrying.spans import COVERS, Attempt, Context, Kind, LostKind, Span, SpanKind
+from nmt_cli.languages.codes import read_given_names
+from nmt_cli.languages.rules import LanguageRules, find_rules
+from nmt_cli.text.characters import CLOSING_BRACKETS, COMMAS, FINAL_MARKS, INVISIBLE, LIVELY_MARKS, OPENING, PAUSES
+from nmt_cli.text.profile import TextProfile
+
+# People, greetings, ends of letters: `Yours sincerely` becomes `Mit freundlichen Grüßen`.
+# A network translates a surname that is a word (`Frau Schneider`), and knows no letters if it learned from none. Knows
+# no profiles.
+
+
+ENDS = re.escape(FINAL_MARKS)
+TITLE_BLANK = rf"[{INVISIBLE}]*\s[{INVISIBLE}]*"
+GENDERS, DEGREES = ("man", "woman"), ("professor", "doctor")
+GREETINGS = {"man": "to_man", "woman": "to_woman"}  # by the gender that the titles tell
+PHRASES = ("to_all", "to_group", "regards")  # without a name
+SURNAME = (
+    r"(?:[A-ZÀ-Þ]\.\s?)*(?:(?:van|von|de|di|da|der|den|la|le|du|zu)\s){0,2}"  # J. R. van der
+    r"(?:[A-ZÀ-Þ]['’])?[A-ZÀ-Þ][^\W\d_]+(?:-[A-ZÀ-Þ][^\W\d_]+)*"
+)
+LOOK_BACK = 40  # characters before a person
+SIGNATURE = rf",?(?:\s{SURNAME}){{1,4}}(?=\W*$)"  # behind what a letter ends with
+
+
+class PersonKind(Kind):
+    """Titles with names, greetings of letters and what letters end with, in the words of the target's language."""
+
+    def find(self, text: str, context: Context) -> Iterator[Span]:
+        pattern = compile_people(context.languages[0])
+        if pattern is None:
+            return
+        source, target = map(find_rules, context.languages)
+        is_noun, is_shouted = re.compile(rf"\b(?:{source.noun_signs or '(?!)'})\s$"), text.isupper()
+        for match in pattern.finditer(text):
+            if match.lastgroup in PHRASES:
+                spans = read_phrase(match, target)
+            elif is_noun.search(text, max(0, match.start() - LOOK_BACK), match.start()):
+                continue
+            else:
+                spans = read_person(match, source, target)
+            yield from (span._replace(text=span.text.upper()) if is_shouted else span for span in spans)
+
+
+PEOPLE = PersonKind(
+    SpanKind.PERSON,
+    cues=rf"(?<![^\W_])[A-ZÀ-Þ][^\W\d_]{{0,30}}\.?{TITLE_BLANK}[^a-zß-ÿ\d\s]"  # Mr. Brown, Mr. {name}
+    rf"|(?:^|[{ENDS}]\s)[A-ZÀ-Þ][^{ENDS}{COMMAS}]{{2,30}}(?:[{COMMAS}]|\W*$)",  # what letters begin and end with
+)
+
+
+def read_phrase(match: re.Match[str], target: LanguageRules) -> Iterator[Span]:
+    """Yields the span of a phrase, with the names behind what a letter ends with."""
+    signed = re.compile(SIGNATURE).match(match.string, match.end()) if match.lastgroup == "regards" else None
+    name = signed[0] if signed else ""
+    for written in list_forms(target, match.lastgroup or "")[:1]:
+        yield Span(match.start(), match.end() + len(name), f"{written}{name}", SpanKind.PERSON)
+
+
+def read_person(match: re.Match[str], source: LanguageRules, target: LanguageRules) -> Iterator[Span]:
+    """Yields the span of a person: of the name alone if the target's titles are not known.
+
+    A mark, such as a tag, may stand between titles and name, which are then two spans.
+    """
+    begin, end = find_name(match)
+    name = match.string[begin:end]
+    keys = [key for title in (match["titles"] or "").split() for key in name_title(title.strip(INVISIBLE), source)]
+    gender = next((key for key in keys if key in GENDERS), "")
+    degrees = [key for key in keys if key in DEGREES]
+    greeting = GREETINGS.get(gender, "to_any" if keys else "to_friend")
+    words = [greeting] * bool(match["greeting"]) + (degrees or [gender] * bool(gender))  # a degree is title enough
+    titles = [form for word in words for form in list_forms(target, word)[:1]]
+    if target.courtesies and set(keys) == set(GENDERS):  # Mr. and Mrs. Brown
+        titles[-1:] = [list_forms(target, keys[0])[0], target.list_links.split("|")[0], list_forms(target, keys[-1])[0]]
+    if titles and match["name"] is not None:
+        yield Span(match.start(), end, " ".join([*titles, name]), SpanKind.PERSON)
+        return
+    if titles:
+        yield Span(
+            match.start(),
+            match.start() + len(re.sub(f"{TITLE_BLANK}$", "", match[0])),
+            " ".join(titles),
+            SpanKind.PERSON,
+        )
+    if name:
+        yield Span(begin, end, name, SpanKind.PERSON)
+
+
+def find_name(match: re.Match[str]) -> tuple[int, int]:
+    """Returns the place of a name, with the surname behind a given name; the name may be behind a mark."""
+    behind = match if match["name"] else re.compile(rf"[{COVERS}]+(?P<name>{SURNAME})").match(match.string, match.end())
+    if behind is None:
+        return match.end(), match.end()
+    begin, end = behind.span("name")
+    more = re.compile(rf"\s{SURNAME}").match(match.string, end) if behind["name"] in read_given_names() else None
+    return begin, end if more is None else more.end()
+
+
+def name_title(title: str, rules: LanguageRules) -> list[str]:
+    """Returns the key of a title."""
+    return [key for key in (*GENDERS, *DEGREES) if title.upper() in map(str.upper, list_forms(rules, key))]
+
+
+def list_forms(rules: LanguageRules, key: str) -> list[str]:
+    """Returns the forms of a courtesy in a language; the first is written."""
+    return list(filter(None, rules.courtesies.get(key, "").split("|")))
+
+
+@cache
+def compile_people(language: str) -> re.Pattern[str] | None:
+    """Returns the pattern of persons and phrases in a language; None if its titles are not known."""
+    rules = find_rules(language)
+    if not rules.courtesies:
+        return None
+    titles, greetings, to_all, to_group, regards = (
+        "|".join(map(re.escape, sorted(list_cased_forms(rules, keys), key=len, reverse=True)))
+        for keys in ((*GENDERS, *DEGREES), ("to_man", "to_woman"), *((key,) for key in PHRASES))
+    )
+    begins, ends = rf"(?:^|(?<=[{ENDS}{COMMAS}]\s))", rf"(?=\s*(?:[{ENDS}{PAUSES}]|$)|{SIGNATURE})"
+    linked = rf"(?:(?i:{rules.list_links}){TITLE_BLANK}(?=(?:{titles}){TITLE_BLANK}))?"  # Mr. and Mrs. Brown
+    titled = rf"(?P<titles>(?:(?:{titles}){TITLE_BLANK}{linked})+)(?!(?i:{rules.roles})\b)"
+    called = rf"(?(greeting)(?=(?:[^\W\d_]+|[{COVERS}]+)[{COMMAS}{LIVELY_MARKS}])|(?!))"  # without a title: Dear Anna,
+    behind_titles = (
+        rf"(?:(?P<name>{SURNAME})|(?=[{COVERS}]+(?:{SURNAME}|[{COMMAS}{LIVELY_MARKS}]))|(?<=\.\s)(?=[{COVERS}]))"
+    )
+    person = rf"(?<![^\W_])(?:(?P<greeting>{greetings}){TITLE_BLANK})?(?:{titled}|{called}){behind_titles}"
+    phrases = rf"(?P<to_all>{to_all})|(?P<to_group>{to_group})|(?P<regards>{regards})"
+    return re.compile(rf"{begins}(?:{phrases}){ends}|{person}")
+
+
+def list_cased_forms(rules: LanguageRules, keys: Iterable[str]) -> set[str]:
+    """Returns the forms of courtesies, also in capitals."""
+    forms = {form for key in keys for form in list_forms(rules, key)}
+    return forms | set(map(str.upper, forms))
+
+
+# Names that training's targets write as its sources do: `Tom`, `Boston`; but not `Vienna`, which is `Wien`.
+
+
+NAME_WRITTEN = r"(?<![^\W_])[A-ZÀ-Þ][^\W\d_]+(?![\w-]|['’](?!s\b))"
+FEWEST_COPIES = 2  # occurrences; a profile has no rarer words
+COPIED_SHARE = 0.8  # of a name's occurrences in sources, those in targets at least
+
+
+class CopiedNameKind(LostKind):
+    """Names that training copies, such as `Boston`."""
+
+    def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
+        if context.find_missing_names is None or not context.carries:
+            return []
+        return list(map(self.read_match, context.find_missing_names(attempt.covered, attempt.target)))
+
+
+COPIED_NAMES = CopiedNameKind(
+    SpanKind.RARE_NAME, cues=r"[A-ZÀ-Þ][a-zß-ÿ]", fault="untranslated", remedy="protected name"
+)
+
+
+def find_missing_names(
+    source_text: str, target_text: str, source: TextProfile, target: TextProfile
+) -> Iterator[re.Match[str]]:
+    """Yields the names of a text that its translation should have, and lacks."""
+    for match in re.finditer(NAME_WRITTEN, source_text):
+        if match[0] not in target_text and is_copied(match[0], source, target):
+            yield match
+
+
+def is_copied(name: str, source: TextProfile, target: TextProfile) -> bool:
+    """Whether both sides of training have a word about as often, always with a capital."""
+    count = source.find_word(name).total
+    if count < FEWEST_COPIES or target.find_word(name).total < COPIED_SHARE * count:
+        return False
+    return source.find_usual_case(name) == name == target.find_usual_case(name)
+
+
+# Countries and cities that training hardly had: `Denmark` becomes `Dänemark`.
+# A network misspells a rare place, or writes another one (`Austria`: *Australien*). CLDR names some 650 places in 136
+# languages. Knows the profile of the source, no networks.
+
+
+PLACE_WORD = rf"[^\W\d_]+(?:(?:[{INVISIBLE}.-]|['’](?![sS]\b))[^\W\d_]+)*"
+RARE_PLACE_COUNT = 50  # occurrences below which no network writes a place reliably
+MOST_PLACE_WORDS = 5
+
+
+def find_places(text: str, languages: tuple[str, str], source: TextProfile) -> Iterator[Span]:
+    """Yields the rare places of a text as the target's language names them, the longest at each word."""
+    words = list(re.finditer(PLACE_WORD, text))
+    plain = [read_plainly(word[0]) for word in words]
+    rare = [may_be_place(word, languages, source) for word in plain]
+    past, is_title = 0, text.istitle()
+    for index, first in enumerate(words if any(rare) else ()):
+        for behind in range(min(index + MOST_PLACE_WORDS, len(words)), index, -1):
+            start, end = first.start(), words[behind - 1].end()
+            written = name_places(*languages).get(read_plainly(text[start:end]))
+            if written is None or start < past or not any(rare[index:behind]) or is_surname(text, start):
+                continue
+            is_sure = behind - index > 1 or not (is_title or start == 0)
+            if is_sure or source.find_usual_case(plain[index]) != plain[index].lower():  # Turkey is good meat
+                yield Span(start, end, written, SpanKind.PLACE)
+                past = end
+
+
+def read_plainly(name: str) -> str:
+    """Returns a name without invisible marks, and with usual blanks."""
+    return " ".join(re.sub(f"[{INVISIBLE}]", "", name).split())
+
+
+def may_be_place(word: str, languages: tuple[str, str], source: TextProfile) -> bool:
+    """Whether a word with a capital is a rare one, and of a place's name."""
+    if word.islower() or source.find_word(word).total >= RARE_PLACE_COUNT:
+        return False
+    return word in list_place_words(*languages)
+
+
+def is_surname(text: str, start: int) -> bool:
+    """Whether a given name stands before a word: Michael Jordan."""
+    before = re.compile(rf"({PLACE_WORD})\s$").search(text, max(0, start - LOOK_BACK), start)
+    return before is not None and before[1] in read_given_names()
+
+
+@cache
+def list_place_words(source: str, target: str) -> frozenset[str]:
+    """Returns the words of the places."""
+    return frozenset(word for name in name_places(source, target) for word in re.findall(PLACE_WORD, name))
+
+
+@cache
+def name_places(source: str, target: str) -> dict[str, str]:
+    """Returns the names of places in the target's language by those in the source's, also in capitals.
+
+    Without those that are given names (`Maurice`).
+    """
+    from nmt_cli.languages.cldr import load_places  # an archive, which few lines need
+
+    links = [find_rules(language).list_links.split("|")[0] for language in (source, target)]
+    sides = [
+        [name.replace(" & ", f" {link} " if link.isalpha() else " & ") for name in load_places(language)]
+        for language, link in zip((source, target), links, strict=True)
+    ]
+    pairs = sorted(zip(*sides, strict=True), key=lambda pair: pair[0] != pair[1])  # what differs has the last word
+    names = {read_plainly(old): new for old, new in pairs if source != target and old not in read_given_names()}
+    return {old.upper(): new.upper() for old, new in names.items()} | names
+
+
+# Given names with a surname that is a word, or nearly unknown: `Peter Brown`, but not `Tom Jackson`.
+# A network translates such a surname, or misspells it. Knows the profiles of both sides, no networks.
+
+
+BEHIND = re.escape(FINAL_MARKS + PAUSES + CLOSING_BRACKETS)
+PERSON = (
+    rf"(?<![^\W_])(?P<given>[A-ZÀ-Þ][^\W\d_]+)(?=\s(?P<surname>{SURNAME})"
+    rf"(?:['’]s)?(?:\W*$|[{BEHIND}]|\s[^\W\dA-ZÀ-Þ]))"  # no capital follows: How Peter Makes Money
+)
+CLAUSE_BEGINNING = (
+    rf"(?:^|[{re.escape(FINAL_MARKS + PAUSES)}]\s|[{re.escape(OPENING)}])\s*$"  # of a clause, up to the name
+)
+TOO_FREQUENT = 100  # occurrences of a word with a capital that is a noun rather than a surname
+
+
+def find_persons(text: str, source: TextProfile, target: TextProfile) -> Iterator[Span]:
+    """Yields the persons of a text, and in German also `Peter Brot` of `dass Peter Brot mag`."""
+    has_words, length, comma = any(map(str.islower, text.split())), len(text.strip()), text.find(",")
+    for match in re.finditer(PERSON, text):
+        start, end = match.start(), match.end("surname")
+        is_alone = length == end - start or -1 < comma < start
+        is_person = match["given"] in read_given_names() and (has_words or is_alone)
+        if is_person and may_be_surname(match["surname"], source, target):
+            yield Span(start, end, text[start:end], SpanKind.RARE_NAME)
+
+
+def is_sure_person(text: str, start: int, naming: str) -> bool:
+    """Whether a person begins at `start`, where every noun has a capital: a clause begins there, `Peter Koch kommt`,
+    or a word that a name follows, of the pattern `naming`, stands before it.
+    """
+    cues = [CLAUSE_BEGINNING, *[rf"\b(?:{naming})\s$"] * bool(naming)]
+    return re.compile("|".join(cues)).search(text, max(0, start - LOOK_BACK), start) is not None
+
+
+def may_be_surname(word: str, source: TextProfile, target: TextProfile) -> bool:
+    """Whether a word behind a given name may be a surname that a network would translate or misspell."""
+    is_noun = source.find_word(word).total > TOO_FREQUENT and source.find_usual_case(word) == word  # Monday
+    return not is_noun and not is_copied(word, source, target)

@@ -1,0 +1,184 @@
+"""Marks in prose: brackets, quotation marks within a sentence, emphasis, and signs of notes.
+
+The network may lose one of two brackets: then both are carried, and the sentence is searched again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from nmt_cli.carrying.codes import is_variable
+from nmt_cli.carrying.spans import COVERS, Attempt, Context, DoubtfulKind, Kind, LostKind, Pair, Span, SpanKind
+from nmt_cli.text.characters import ANY_CLOSING, DOUBLE_QUOTES, END_MARKS, PAUSES, RAISED_DIGITS, SINGLE_QUOTES
+from nmt_cli.text.words import has_letters
+
+# Brackets, and slashes between two words, carried if the network lost one of them.
+# A network that has rarely seen brackets drops them, or what they enclose. They are then taken out of the sentence and,
+# like tags, put around the words that attend to the words they enclosed. A slash needs the words on both sides to be
+# adjacent.
+
+
+AROUND_WORD = r"[(\[{][^()\[\]{}]*[^\W\d_]"  # and not (!)
+PARTNERS = {"(": ")", "[": "]", "{": "}"}
+
+
+class BracketKind(LostKind, DoubtfulKind):
+    """Paired brackets, except within words: `brother(s)`."""
+
+    def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
+        return self.find_pairs(attempt.covered) if has_other_marks(self.signs, attempt) else []
+
+    def find_doubtful(self, attempt: Attempt) -> list[Span]:
+        return self.find_pairs(attempt.covered) if re.search(AROUND_WORD, attempt.covered) else []
+
+    def find_pairs(self, text: str) -> list[Span]:
+        """Returns the opening and closing bracket of every pair."""
+        pairs: list[Span] = []
+        waiting: list[tuple[int, str]] = []
+        for index, mark in enumerate(text):
+            if mark in PARTNERS:
+                waiting.append((index, mark))
+            elif waiting and PARTNERS[waiting[-1][1]] == mark:
+                start, opening = waiting.pop()
+                if not (start and text[start - 1].isalnum()):
+                    pairs += self.make_pair(start, opening, index, mark)
+        return sorted(pairs)
+
+
+class SlashKind(LostKind):
+    """Slashes between two words: `and/or`."""
+
+    def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
+        taken_out = [span for span in attempt.spans if span.kind is self.name]
+        if taken_out:
+            return [span for span in taken_out if not attempt.finds_place(span)]
+        if not has_other_marks(self.signs, attempt):
+            return []
+        return list(map(self.read_match, self.pattern.finditer(attempt.covered)))
+
+
+BRACKET_PAIRS = BracketKind(
+    SpanKind.BRACKET, form="taken out", signs=r"()\[\]{}", fault="brackets", remedy="protected brackets"
+)
+SLASHES = SlashKind(
+    SpanKind.SLASH,
+    form="taken out",
+    patterns=(r"(?<=[^\W\d_])/(?=[^\W\d_])",),
+    signs="/",
+    fault="brackets",
+    remedy="protected brackets",
+)
+
+
+def has_other_marks(marks: str, attempt: Attempt) -> bool:
+    """Whether the network wrote any of these marks more or less often than it read them."""
+    return count_marks(marks, attempt.read) != count_marks(marks, attempt.target)
+
+
+def count_marks(marks: Sequence[str], text: str) -> Counter[str]:
+    return Counter(mark for mark in text if mark in marks)
+
+
+# Quotes around words within a sentence, taken out where the network then finds a likelier translation.
+
+
+IN_DOUBLE_QUOTES = rf"(?<!\w)[{DOUBLE_QUOTES}](?=\S)[^{DOUBLE_QUOTES}]+(?<=\S)[{DOUBLE_QUOTES}](?!\w)"
+SINGLE_OPENING_QUOTE = rf"(?<![\w{SINGLE_QUOTES}])[{SINGLE_QUOTES.replace('’', '')}](?=\w)"  # no apostrophe: ’tis
+IN_SINGLE_QUOTES = rf"{SINGLE_OPENING_QUOTE}[^{SINGLE_QUOTES}]+(?<=\S)[{SINGLE_QUOTES}](?!\w)"
+SPEECH_ENDS = f"{END_MARKS}{PAUSES}"
+
+
+class QuoteKind(DoubtfulKind):
+    """Quotes around words: `the "new" car`."""
+
+    def find_doubtful(self, attempt: Attempt) -> list[Span]:
+        """Returns the quotes around words, as the network writes them if it writes as many as it reads.
+
+        Without its quotes, speech would run on: `"Where?" "There."` Those around the sentence may already be off.
+        """
+        matches = [match for match in self.pattern.finditer(attempt.covered) if any(map(str.isalpha, match[0]))]
+        if any(map(is_speech, matches)) or count_quotes(attempt.read) != count_quotes(attempt.covered):
+            return []
+        marks = sorted(mark for match in matches for mark in self.read_marks(match))
+        doubles = [mark for mark in marks if mark.text in DOUBLE_QUOTES]
+        written = [mark for mark in attempt.target if mark in DOUBLE_QUOTES]
+        styles = dict(zip(doubles, written, strict=True)) if len(written) == len(doubles) else {}
+        return [mark._replace(text=styles.get(mark, mark.text)) for mark in marks]
+
+    def read_marks(self, match: re.Match[str]) -> tuple[Span, Span]:
+        """Returns both quotes of a match."""
+        return self.make_pair(match.start(), match[0][0], match.end() - 1, match[0][-1])
+
+
+QUOTED_WORDS = QuoteKind(
+    SpanKind.QUOTE,
+    form="taken out",
+    patterns=(IN_DOUBLE_QUOTES, IN_SINGLE_QUOTES),
+    signs=DOUBLE_QUOTES,
+    cues=SINGLE_OPENING_QUOTE,
+)
+
+
+def is_speech(match: re.Match[str]) -> bool:
+    """Whether a sentence is quoted: it begins with a capital letter and has a mark at its end."""
+    return match[0][1].isupper() and match[0][-2] in SPEECH_ENDS
+
+
+def count_quotes(text: str) -> int:
+    """Returns the number of double quotes; single ones may be apostrophes."""
+    return sum(map(text.count, DOUBLE_QUOTES))
+
+
+# Emphasis in plain text: `*very*`, `_very_`, `**very**`, `~not~`.
+# Like tags in HTML, they represent no word and enclose the same words in the translation. Knows only text.
+
+
+# A pair has blanks or marks outside and none inside, but within a word (*Lehrer*innen*); it is no name such as __init__
+# and no run of signs.
+PAIR = (
+    r"(?<![\w*~\\])(?P<sign>\*{1,3}|_|~{1,2})(?=[^\s*_~/])(?!\.\w)"
+    r"(?P<inside>(?:[^*~\n]|(?<=[^\W\d_])\*(?=[^\W\d_])){0,200}?[^\s*_~\\])(?P=sign)(?![\w*~])"
+)
+
+
+class EmphasisKind(Kind):
+    """The opening and closing mark of each pair around words."""
+
+    def find(self, text: str, context: Context) -> Iterator[Span]:
+        for match in self.pattern.finditer(text):
+            sign, inside = match["sign"], match["inside"]
+            if has_letters(inside) or not frozenset(COVERS).isdisjoint(inside):
+                for start, closes in ((match.start(), False), (match.end() - len(sign), True)):
+                    yield self.make_span(start, sign)._replace(pair=Pair(sign, closes))
+
+
+EMPHASIS = EmphasisKind(SpanKind.EMPHASIS, form="taken out", patterns=(PAIR,), signs="*_~")
+
+
+# Note references, and what begins notes: `tea.¹`, `†Died.`.
+
+
+SIGNS = "*†‡§"
+MARKS = re.escape(END_MARKS + PAUSES)
+
+
+class NoteKind(Kind):
+    """The signs of notes, but not that of a variable: `*args`."""
+
+    def find(self, text: str, context: Context) -> Iterator[Span]:
+        yield from (span for span in super().find(text, context) if not is_variable(span, text, context))
+
+
+NOTES = NoteKind(
+    SpanKind.NOTE,
+    form="taken out",
+    patterns=(
+        # Behind a word longer than a unit of measure, or behind a mark.
+        rf"(?:(?<=[^\W\d_]{{3}})|(?<=[^\W\d_][{MARKS}]))[{RAISED_DIGITS}]{{1,3}}(?![\w{RAISED_DIGITS}])",
+        rf"(?:(?<=[^\W\d_]{{2}})|(?<=[^\W\d_][{MARKS}]))[{SIGNS}]{{1,3}}(?=[\s{MARKS}{re.escape(ANY_CLOSING)}]|$)",
+        rf"^(?:[{RAISED_DIGITS}]{{1,3}}|[{SIGNS}]{{1,3}})(?=[^\W\d_])",
+    ),
+    signs=f"{SIGNS}{RAISED_DIGITS}",
+)

@@ -1,0 +1,473 @@
+"""Spans of markup and of programs: tags, elements, references, placeholders, addresses, accelerators, messages.
+
+`Open <b>{name}</b> at https://example.org` has the spans `<b>`, `{name}`, `</b>` and the address: each is found by
+its syntax, whatever the language. Tags are taken out of the text, the others masked by placeholders.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Container, Iterator, Sequence
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from nmt_cli.carrying.codes import is_variable
+from nmt_cli.carrying.spans import (
+    LETTER,
+    NOT_IN_SPANS,
+    UNSPACED_LETTERS,
+    Context,
+    Kind,
+    Pair,
+    Span,
+    SpanKind,
+    cover_spans,
+)
+from nmt_cli.text.characters import ANY_CLOSING, ANY_OPENING, END_MARKS, FINAL_MARKS, OPENING, PAUSES
+
+# Tags, comments and declarations: `<b>`, `<br/>`, `<!-- -->`. They represent no word.
+
+
+INLINE_TAGS = frozenset(
+    "a abbr b bdi bdo big bpt bx cite code del dfn em ept ex font g i ins it kbd mark ph q s samp small span strike"
+    " strong sub sup tt u var x".split()
+)
+EMPTY_TAGS = frozenset("area base br bx col embed ex hr img input link meta param ph source track wbr x".split())
+BLOCK_TAGS = frozenset(
+    "address article aside blockquote body br caption center col colgroup dd details dialog dir div dl dt fieldset"
+    " figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html iframe legend li link main"
+    " menu meta nav noscript object ol optgroup option p param script section select style summary table tbody td"
+    " template textarea tfoot th thead title tr ul video audio canvas map"
+    " para item itemizedlist listitem entry row seg tu tuv source target string text note step".split()
+)
+TAG_PATTERN = r"(?s)<(/?)([A-Za-z][\w:.-]*|\d{1,3})[^>]*?(/?)>$"
+
+
+class TagKind(Kind):
+    """Tags, each with the element that it opens or closes."""
+
+    def make_span(self, start: int, text: str) -> Span:
+        return super().make_span(start, text)._replace(pair=parse_tag(text))
+
+
+TAGS = TagKind(
+    SpanKind.TAG,
+    form="taken out",
+    patterns=(
+        # Markup: a comment, a declaration, an instruction, or a tag, which may have a `>` within quotes.
+        rf"<!--[^{NOT_IN_SPANS}]{{0,2000}}?-->|<[!?][A-Za-z\[][^<>{NOT_IN_SPANS}]{{0,2000}}>",
+        rf"</?(?:[A-Za-z][\w:.-]*+|\d{{1,3}}+)(?:\s(?:[^<>\"'{NOT_IN_SPANS}]|\"[^\"{NOT_IN_SPANS}]{{0,2000}}\"|'[^'{NOT_IN_SPANS}]{{0,2000}}')*+)?/?>",
+    ),
+    signs="<",
+)
+
+
+@lru_cache(maxsize=1 << 12)
+def parse_tag(markup: str) -> Pair | None:
+    """Returns the pair that a tag opens or closes; None for anything else.
+
+    Cached, since nested tags ask repeatedly.
+    """
+    match = re.match(TAG_PATTERN, markup)
+    if match is None or match[3] or match[2].lower() in EMPTY_TAGS:
+        return None
+    return Pair(match[2], closes=bool(match[1]))
+
+
+def parts_words(span: Span) -> bool:
+    """Whether the texts before and after a span are separate words even without a space."""
+    if span.kind is not SpanKind.TAG:
+        return span.pair is None
+    match = re.match(TAG_PATTERN, span.text)
+    return match is None or match[2].lower() not in INLINE_TAGS
+
+
+def remove_tags(text: str) -> str:
+    """Returns a text as it is read: without tags, some of which part words."""
+    if "<" not in text:
+        return text
+    return TAGS.pattern.sub(lambda tag: " " if parts_words(TAGS.read_match(tag)) else "", text).strip()
+
+
+def is_block_tag(span: Span, pairs: Container[Pair]) -> bool:
+    """Whether a span is a tag that parts sentences: a break, a paragraph, an item of a list.
+
+    A tag with an unknown name does if it has no partner among the `pairs` of its line.
+    """
+    match = re.match(TAG_PATTERN, span.text) if span.kind is SpanKind.TAG and parts_words(span) else None
+    if match is None or match[2].isdigit():
+        return False
+    if match[2].lower() in BLOCK_TAGS or span.pair is None:
+        return match[2].lower() in BLOCK_TAGS
+    return span.pair._replace(closes=not span.pair.closes) not in pairs
+
+
+# Elements whose content stays: `<kbd>Ctrl</kbd>`; in Markdown, between backticks.
+
+
+VERBATIM = "kbd|code|samp|var|pre"  # what is typed, printed or run
+ELEMENT = rf"<(?:{VERBATIM})(?:\s[^<>{NOT_IN_SPANS}]{{0,200}})?>[^<>{NOT_IN_SPANS}]{{0,500}}</(?:{VERBATIM})>"
+ELEMENTS = Kind(
+    SpanKind.ELEMENT,
+    patterns=(rf"{ELEMENT}(?: ?[+/-]? ?{ELEMENT}){{0,9}}", rf"(?<![\w`])`[^`{NOT_IN_SPANS}]{{1,100}}`(?![\w`])"),
+    signs="<`",
+)
+
+
+# Emoji, halves of them (U+FFFD), emoticons such as `:-)`, and signs after a word: `™`, `(!)`.
+
+
+EMOJI = Kind(
+    SpanKind.EMOJI,
+    form="taken out",
+    patterns=(
+        # Emoji: flags, keycaps, and pictographs with modifiers, variations, tags and joiners (UTS 51, ED-16).
+        r"[\U0001f1e6-\U0001f1ff]{1,2}|[0-9#*]\ufe0f?\u20e3",
+        # Faces that are typed: :-) ;D <3 xD ^^
+        rf"(?<!\S)(?:[:;=]['-]?[DPpOo3|/\\*()\[\]]{{1,5}}|[xX]D{{1,5}}|<3{{1,5}}|\^_?\^)(?=[\s{END_MARKS}{PAUSES}]|$)",
+        r"(?:{0}(?:\u200d{0})*)".format(
+            "(?:[\U0001f000-\U0001f1e5\U0001f200-\U0001faff\u2600-\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55"
+            "\u231a\u231b\u23e9-\u23f3\u23f8-\u23fa\u25fd\u25fe\u2934\u2935]"
+            "|[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u25ff\u3030\u303d\u3297\u3299](?=\ufe0f))"
+            "[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
+        ),
+        "\ufffd+",  # what is left of an emoji that a program has cut in half; networks make nonsense of it
+    ),
+    signs="<©®\u203c\u2049\u20e3\u2100-\u2bff\u3030\u303d\u3297\u3299\ufffd\U0001f000-\U0001faff",
+    cues=r"[:;=]['-]?[DPpOo3|/\\*()\[\]]|[xX]D|\^_?\^",
+)
+WORD_SIGNS = Kind(
+    SpanKind.SIGN,
+    form="taken out",
+    patterns=(r"[®™℠](?!\ufe0f)|\([!?]{1,3}\)|\[sic\]",),
+    signs="®™℠",
+    cues=r"\([!?]|\[sic",
+)
+
+
+# HTML character references: `&amp;`, `&#39;`. `rewriting` decodes those for letters and quotes.
+
+
+REFERENCE = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
+
+
+def stands_for_word(reference: str) -> bool:
+    """Whether a reference represents a symbol read as a word (&, ©, €) rather than a blank or a mark."""
+    from html import unescape  # which few texts need
+
+    character = unescape(reference)
+    return len(character) > 1 or character == "&" or unicodedata.category(character)[0] not in "PZC"
+
+
+class ReferenceKind(Kind):
+    """References that are kept: those read as a word get a placeholder, the others are taken out."""
+
+    def make_span(self, start: int, text: str) -> Span:
+        span = super().make_span(start, text)
+        return span._replace(kind=SpanKind.SYMBOL, is_extracted=False) if stands_for_word(text) else span
+
+
+REFERENCES = ReferenceKind(
+    SpanKind.REFERENCE,
+    form="taken out",
+    patterns=(REFERENCE.pattern,),
+    signs="&",
+)
+
+
+# Signs and words no prose has: `1½`, `CO₂`, `:name`, `[NAME]`, base64.
+# `names` finds codes by what training had.
+
+
+WORD_START = rf"(?<![^\s{re.escape(ANY_OPENING)}])"
+TYPE = r"[A-Z]\w{0,40}(?:<[A-Z]\w{0,40})?|int|str|string|float|double|char|bool|long"
+DATA = r"[\w+/=-]"  # base64, hexadecimal digits, sequences of genes
+SHORTEST_DATA = 200  # characters, three times as many as the longest word of German law
+CODES = Kind(
+    SpanKind.CODE,
+    patterns=(
+        # Types of programs: std::vector<int>, Map<String, Integer>
+        rf"(?<![\w:])(?:(?:\w{{1,40}}::){{1,6}}\w{{1,40}}|[A-Z]\w{{0,40}})<(?:{TYPE})(?:, ?(?:{TYPE})){{0,4}}>+",
+        r"(?:(?<![\d.,/])\d{1,9} ?)?[¼-¾⅐-⅞]",
+        rf"(?<![{LETTER}])(?=[A-Za-z]{{1,6}}[₀-₉])(?:[A-Z][a-z]?[₀-₉]{{0,3}}){{1,10}}(?![{LETTER}])",
+        # Laravel, Rails, chats; Drupal: a mark that stands behind words, before one.
+        rf"{WORD_START}::?[A-Za-z_]\w{{1,40}}:{{0,2}}(?!\w)|{WORD_START}![a-z_]\w{{1,40}}(?!\w)",
+        # Data, in a script with blanks.
+        rf"(?<!{DATA})(?={DATA}{{{SHORTEST_DATA}}})(?:(?![{UNSPACED_LETTERS}]){DATA}){{{SHORTEST_DATA},}}",
+        # Forms: a word in capitals within brackets, where it is not all there is.
+        r"(?:(?<!^)(?<!\[)|^(?=.*[a-z]))\[[A-Z][A-Z_]{1,40}(?:_\d{1,3})?\](?!\])",
+    ),
+    signs=r"¼-¾⅐-⅞₀-₉:!\[<",
+    cues=rf"{DATA}{{{SHORTEST_DATA}}}",
+)
+
+
+# Addresses of pages, mail and machines: `https://example.org`, `tom@example.org`.
+
+
+ADDRESS = (
+    rf"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%{{}}-]|(?![{UNSPACED_LETTERS}])[^\W_]|(?<=[/=?&#_-])[{UNSPACED_LETTERS}]+)"
+)
+DOMAINS = "com|org|net|edu|gov|io|dev|app|info|eu|de|fr|es|ch|uk|jp|cn"
+
+
+class AddressKind(Kind):
+    """Addresses; trailing punctuation may belong to the sentence."""
+
+    def read_match(self, match: re.Match[str]) -> Span:
+        return self.make_span(match.start(), trim_address(match[0]))
+
+
+ADDRESSES = AddressKind(
+    SpanKind.ADDRESS,
+    patterns=(
+        rf"(?<![{LETTER}])(?:[A-Za-z][A-Za-z0-9+.-]{{1,20}}://|www\.|mailto:){ADDRESS}+",
+        rf"(?<![{LETTER}.+-])(?:(?![{UNSPACED_LETTERS}])[\w.+%-]){{1,64}}@(?:[^\W_]|-){{1,63}}(?:\.[A-Za-z0-9-]{{2,63}})+",
+        rf"(?<![{LETTER}.-])(?:[A-Za-z0-9-]{{1,63}}\.){{1,5}}(?:{DOMAINS})(?![{LETTER}-])(?:[/?#]{ADDRESS}*)?",
+    ),
+    signs="@",
+    cues=r"://|mailto:|www\.|\w\.[a-z]",
+)
+
+
+def trim_address(address: str) -> str:
+    """Strips the sentence's trailing punctuation and an enclosing bracket from an address.
+
+    >>> trim_address("https://en.wikipedia.org/wiki/Hund_(dog)).")
+    'https://en.wikipedia.org/wiki/Hund_(dog)'
+    """
+    counts, end = Counter(address), len(address)
+    while end:
+        last = address[end - 1]
+        opening = {")": "(", "]": "[", "}": "{"}.get(last)
+        unbalanced = opening is not None and counts[opening] < counts[last]
+        if not (unbalanced or last in f"{FINAL_MARKS}{PAUSES}'*_~"):
+            break
+        counts[last] -= 1
+        end -= 1
+    return address[:end]
+
+
+# The sign before a letter of a menu: `_File`, `Save &As`, `~Edit`.
+# A sign stands before a letter at the beginning of a word, outside every other span. Within a word it is a part of it
+# (`data_type`, `R&D`, `?q=x&p=y`), unless a file declares the sign: then `E&xit` is read as `&Exit`, since in a
+# translation the sign precedes a word, wherever in the word it was in the source. Knows only text.
+
+
+LONGEST_LABEL = 60  # characters of a text that may be an entry of a menu
+BEHIND_BLANK = rf"(?<![^\s{re.escape(OPENING)}])"
+BEFORE_BLANK = rf"(?=[{re.escape(END_MARKS + PAUSES + ANY_CLOSING)}]*(?:\s|$))"
+AT_WORD = rf"{BEHIND_BLANK}[&_~](?=[^\W\d_])"
+# Where a declared sign may stand within a word: the word before it, and behind it. Names of programs have underscores
+# between small letters, and between capitals.
+SMALL_LETTERS = r"(?:(?![^\W\d_]*[A-ZÀ-Þ])[^\W\d_]+)"
+IN_WORD = {
+    "&": rf"(?P<before>[^\W\d_]+)(?P<sign>&)(?P<after>{SMALL_LETTERS})",
+    "~": rf"(?P<before>[^\W\d_]+)(?P<sign>~)(?P<after>{SMALL_LETTERS})",
+    "_": rf"(?P<before>[A-ZÀ-Þ][^\W\d_]*)(?P<sign>_)(?P<after>{SMALL_LETTERS})",
+}
+
+
+class AcceleratorKind(Kind):
+    """The sign before a word of a text that contains only one, but not that of a variable: `&var`."""
+
+    def find(self, text: str, context: Context) -> Iterator[Span]:
+        signs = list(super().find(text, context))
+        if len(signs) == 1 and text.count(signs[0].text) == 1 and not is_variable(signs[0], text, context):
+            yield from signs
+
+
+ACCELERATORS = AcceleratorKind(SpanKind.ACCELERATOR, form="taken out", patterns=(AT_WORD,), signs="&_~")
+
+
+def move_to_word(text: str, sign: str, spans: Sequence[Span]) -> str:
+    """Moves the declared `sign` of accelerators before the word of a menu or button in which it is.
+
+    Leaves other texts alone: long ones, those with several signs, and what `spans` cover.
+    """
+    if sign not in IN_WORD or len(text) > LONGEST_LABEL or text.count(sign) != 1:
+        return text
+    word = re.search(BEHIND_BLANK + IN_WORD[sign] + BEFORE_BLANK, cover_spans(text, spans))
+    return text if word is None else f"{text[: word.start()]}{sign}{word['before']}{word['after']}{text[word.end() :]}"
+
+
+# ICU messages: `{count, plural, one {# file} other {#}}`.
+# Keywords and braces are kept; only the texts are translated. Knows only text.
+
+
+# Texts to choose from, in a message of ICU: `{count, plural, one {# file} other {# files}}`. Braces nest to depth 3.
+CHOICE = (
+    r"\{\s*[\w.-]{1,60}\s*,\s*(?:plural|select|selectordinal)\s*,"
+    r"(?:[^{}]++|\{(?:[^{}]++|\{(?:[^{}]++|\{[^{}]*+\})*+\})*+\})*+\}"
+)
+# Texts by intervals of numbers, as i18next writes them: `(0){no items};(1){one item};(2-inf){items};`
+INTERVAL = r"\(\d+(?:-(?:\d+|inf))?\)\{"
+INTERVALS = rf"(?:{INTERVAL}[^{{}}]*+(?:\{{[^{{}}]*+\}}[^{{}}]*+)*+\}};?\s*)+"
+CHOICES = Kind(SpanKind.CHOICE, patterns=(CHOICE, INTERVALS), signs="{")
+SELECTOR = re.compile(r"\s*(?:offset:\d+\s+)?(?:=\d+|[\w-]+)\s*\{")
+
+
+class ChoicePart(NamedTuple):
+    """A part of a choice: syntax, which is kept, or one of its texts."""
+
+    text: str
+    is_text: bool
+
+
+def split_choice(choice: str) -> list[ChoicePart] | None:
+    """Splits a choice into alternating syntax and texts; None if it is malformed.
+
+    >>> [part.text for part in split_choice("{n, plural, one {# file} other {# files}}")]
+    ['{n, plural, one {', '# file', '} other {', '# files', '}}']
+    """
+    if re.match(INTERVAL, choice):
+        return split_intervals(choice)
+    head = re.match(r"\{[^{},]*,[^{},]*,", choice)
+    if head is None:
+        return None
+    parts: list[ChoicePart] = []
+    syntax, position = head[0], head.end()
+    while match := SELECTOR.match(choice, position):
+        end = find_end(choice, match.end())
+        if end is None:
+            return None
+        parts += [ChoicePart(syntax + match[0], False), ChoicePart(choice[match.end() : end], True)]
+        syntax, position = "}", end + 1
+    if not parts or choice[position:].strip() != "}":
+        return None
+    return [*parts, ChoicePart(syntax + choice[position:], False)]
+
+
+def spell_out_choice(text: str) -> str:
+    """Returns the texts of the first choice of a message, each on a line with the words around the choice.
+
+    >>> spell_out_choice("I see {n, plural, one {# file} other {# files}}.").split("\\n")
+    ['I see # file.', 'I see # files.']
+    """
+    choice = re.search(f"{CHOICE}|{INTERVALS}", text) if "{" in text else None
+    parts = split_choice(choice[0]) if choice else None
+    if choice is None or parts is None:
+        return text
+    before, after = text[: choice.start()], text[choice.end() :]
+    return "\n".join(f"{before}{part.text}{after}" for part in parts if part.is_text)
+
+
+def split_intervals(choice: str) -> list[ChoicePart]:
+    """Splits texts by intervals of numbers into alternating syntax and texts.
+
+    >>> [part.text for part in split_intervals("(0){no items};(1){one item};")]
+    ['(0){', 'no items', '};(1){', 'one item', '};']
+    """
+    parts: list[ChoicePart] = []
+    position = 0
+    for match in re.finditer(INTERVAL, choice):
+        end = find_end(choice, match.end())
+        if end is not None:
+            parts += [
+                ChoicePart(choice[position : match.end()], False),
+                ChoicePart(choice[match.end() : end], True),
+            ]
+            position = end
+    return [*parts, ChoicePart(choice[position:], False)]
+
+
+def find_end(text: str, start: int) -> int | None:
+    """Returns the position of the brace that closes the one before `start`, or None."""
+    depth = 1
+    for match in re.compile("[{}]").finditer(text, start):
+        depth += 1 if match[0] == "{" else -1
+        if depth == 0:
+            return match.start()
+    return None
+
+
+# Words in scripts the model does not know.
+
+
+class ForeignKind(Kind):
+    """Words without a single letter that the model knows."""
+
+    def find(self, text: str, context: Context) -> Iterator[Span]:
+        if context.find_foreign_words is not None and not text.isascii():
+            for start, end in context.find_foreign_words(text):
+                yield self.make_span(start, text[start:end])
+
+
+FOREIGN_WORDS = ForeignKind(SpanKind.FOREIGN)
+
+
+# Program placeholders of every language that gettext knows: `{name}`, `%s`, `%1$d`, `$t(key)`.
+# Documents use them to compare a translation with its source.
+
+
+OWN = r"⟦\d⟧"  # text that looks like what a masked span becomes
+NAME = r"[A-Za-z_](?:[\w.-]{0,40}\w)?"
+BETWEEN_SIGNS = "|".join(
+    rf"(?<!\w){sign}{{1,2}}{NAME}{sign}{{1,2}}(?!\w)" for sign in ("#", "@", r"\|", r"\^", "§", "!!")
+)
+PLACEHOLDER_SYNTAXES = (
+    # Between signs: ERB and ASP, Template Toolkit, Mailchimp, wikis, Java, Python, Chrome, Windows, MFC.
+    rf"<%[^%{NOT_IN_SPANS}]{{0,80}}%>|\[%[^%{NOT_IN_SPANS}]{{0,80}}%\]|\*\|[^|*{NOT_IN_SPANS}]{{1,60}}\|\*",
+    rf"\[\[[^\[\]{NOT_IN_SPANS}]{{1,60}}\]\]|<<[^<>{NOT_IN_SPANS}]{{1,60}}>>|\(\({NAME}\)\)",
+    rf"%%{NAME}%%|%(?![sd]){NAME}%(?!%)|%[sd][\w.-]{{0,40}}\w%(?![\w%])|\${NAME}\$|__[A-Za-z](?:[\w.-]{{0,40}}?[^\W_])?__",
+    r"(?<![\w%])%[A-Z][A-Z_]{1,40}\d?(?![\w%])",  # LibreOffice
+    BETWEEN_SIGNS,
+    # Between brackets behind a sign: Swift, make; a formula of a spreadsheet.
+    rf"[\\$@]\((?:[^(){NOT_IN_SPANS}]|\([^(){NOT_IN_SPANS}]{{0,60}}\)){{1,60}}\)",
+    rf"(?<![\w=])=[A-Z][A-Z0-9.]{{0,30}}\((?:[^(){NOT_IN_SPANS}]|\([^(){NOT_IN_SPANS}]{{0,80}}\)){{0,120}}\)",
+    # Braces: Python, Java, C#, JavaScript, Mustache, Ruby, shell.
+    rf"\{{\{{\{{[^{{}}{NOT_IN_SPANS}]{{0,80}}\}}\}}\}}|\{{\{{[^{{}}{NOT_IN_SPANS}]{{0,80}}\}}\}}|[$#%@]?\{{[^{{}}{NOT_IN_SPANS}]{{0,60}}\}}",
+    r"\$t\([^()\n]{0,80}\)",
+    r"\$(?:[A-Za-z_]\w{1,40}|[A-Za-z_](?!\w))(?:(?:->|\.(?=[a-z_]))[A-Za-z_]\w{0,40}){0,4}",
+    # Ruby, Python, Boost, Qt.
+    r"%<\w{1,40}>[-+ #0]*\d*(?:\.\d+)?[a-zA-Z]|%(?:\d+\$)?\(\w{1,40}\)[#0+-]*\d*(?:\.\d+)?[a-zA-Z]",
+    r"%\|[^|%\n]{1,20}\||%\d{1,2}%|%L?\d{1,2}(?![\d$a-zA-Z]|\.\d|:\w)|%Ln(?![A-Za-z])",
+    # Apple's plurals.
+    r"%(?:\d+\$)?#@\w{1,40}@",
+    # C, and what learned from it: Objective-C, PHP, Perl, Java, Lua, awk, Tcl, Pascal, GCC; dates.
+    r"%(?:\d+\$|\d+:)?[#0+'-]*(?:\*|\d+)?(?:\.(?:\*|\d+))?"
+    rf"(?:[sd]|(?:hh|h|ll|l|L|j|z|t|q)?[+#]*(?:@|[a-zA-Z](?![{LETTER}])))|%[<>](?=[^\s\d])|%%",
+    rf"(?<![\w~/])~\d{{0,3}}[asdwASDW%](?![{LETTER}/])",
+)
+ANY_PLACEHOLDER = "|".join((CHOICE, *PLACEHOLDER_SYNTAXES))  # as text: compiled at its first use
+PROGRAM_PLACEHOLDERS = Kind(SpanKind.PLACEHOLDER, patterns=(OWN, *PLACEHOLDER_SYNTAXES), signs=r"%{$~⟦#@|^§!=<\[(\\_*")
+
+
+@cache
+def compile_placeholders() -> re.Pattern[str]:
+    """Returns the pattern of a placeholder or a choice, compiled at its first use."""
+    return re.compile(ANY_PLACEHOLDER)
+
+
+def find_placeholders(text: str) -> list[str]:
+    """Returns the placeholders of a message, in order."""
+    return [match[0] for match in compile_placeholders().finditer(text)]
+
+
+def has_same_placeholders(source: str, target: str) -> bool:
+    """Whether a translation has the same placeholders as its source, equally often.
+
+    In a message with alternative texts, each text may repeat placeholders of the surrounding words; so only the set of
+    placeholders must agree, with the same braces and keywords.
+    """
+    expected, actual = find_placeholders(source), find_placeholders(target)
+    if not any(re.match(CHOICE, placeholder) for placeholder in expected):
+        return Counter(expected) == Counter(actual)
+    return set(list_choice_parts(source)) == set(list_choice_parts(target))
+
+
+def list_choice_parts(text: str) -> Iterator[str]:
+    """Yields the placeholders of a message and the syntax of its choices, without blanks."""
+    for placeholder in find_placeholders(text):
+        parts = split_choice(placeholder) if re.match(CHOICE, placeholder) else None
+        if parts is None:
+            yield placeholder
+            continue
+        for part in parts:
+            if part.is_text:
+                yield from list_choice_parts(part.text)
+                yield from re.findall("#", part.text)
+            else:
+                yield "".join(part.text.split())

@@ -1,0 +1,232 @@
+"""XML formats of pairs: TMX, XLIFF, and test sets of WMT."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NoReturn
+from xml.etree.ElementTree import Element
+
+from nmt_cli.corpus.formats.reader import Row
+from nmt_cli.corpus.formats.xml import XML_LANG, XmlReader, extract_text
+from nmt_cli.errors import DataError
+from nmt_cli.languages.codes import is_same_language, is_same_variety
+from nmt_cli.text.wrapping import format_count
+
+# TMX, the industry's translation memory format: units with one variant per language, with inline tags.
+# `--source-language` and `--target-language` choose the two languages to read; a file of two languages needs neither.
+# Regional varieties count as one language, unless an option names one of them.
+
+
+Variants = list[tuple[str, str]]  # the code of the language and the text of each variant of a unit
+
+
+class TmxReader(XmlReader):
+    expects = "a translation memory: <tmx> with units of variants"
+    root = "tmx"
+    unit_names = frozenset({"tu"})
+
+    def read_rows(self) -> Iterator[Row]:
+        self.codes: dict[str, None] = {}  # in the order of their first units
+        self.further = 0
+        self.indices: dict[tuple[tuple[str, ...], str], list[int]] = {}  # of the variants in a language, by their codes
+        has_pairs = False
+        for line, unit, context in self.read_units():
+            variants = read_variants(unit)
+            self.note_codes(code for code, _ in variants)
+            if self.languages is None:
+                self.languages = self.choose_languages(context.get("header", {}).get("srclang", ""))
+            if self.languages is None:
+                yield Row(line, variants[0][1] if variants else "", "")
+                continue
+            source, target = (self.choose_variant(variants, language) for language in self.languages)
+            has_pairs |= source is not None and target is not None
+            yield Row(line, source or "", target or "")
+        if self.codes and not has_pairs:
+            self.refuse_languages()
+        if self.further:
+            self.add_note(f"further variants of a language in one unit, which were left out: {self.further:,}")
+
+    def note_codes(self, codes: Iterable[str]) -> None:
+        """Records the codes of a unit. Raises DataError for a third language that no option excludes."""
+        for code in codes:
+            if code in self.codes:
+                continue
+            all_known = (*self.codes, *(self.languages or ()))
+            is_new = self.languages is not None and not any(is_same_language(code, known) for known in all_known)
+            self.codes[code] = None
+            if is_new and (self.options.source_language is None or self.options.target_language is None):
+                self.refuse_languages()
+
+    def choose_languages(self, declared: str) -> tuple[str, str] | None:
+        """Returns the two languages to read: those of the options, else those of the first unit with two languages.
+
+        Returns None while all units so far have had only one language, and so no translation.
+        """
+        source, target = self.options.source_language, self.options.target_language
+        if source is None:
+            others = [code for code in self.codes if target is None or not is_same_variety(code, target)]
+            source = next((code for code in others if declared and is_same_variety(code, declared)), None)
+            source = source or next(iter(others), None)
+        if target is None:
+            others = [code for code in self.codes if source and not is_same_language(code, source)]
+            target = others[0] if others and all(is_same_language(code, others[0]) for code in others) else None
+        if source is not None and target is not None:
+            return source, target
+        first = next(iter(self.codes), "")
+        if not all(is_same_language(code, first) for code in self.codes):
+            self.refuse_languages()
+        return None
+
+    def choose_variant(self, variants: Variants, language: str) -> str | None:
+        """Returns the text in a language, preferably in that exact variety, or None. Counts the unused variants."""
+        codes = tuple([code for code, _ in variants])
+        if (codes, language) not in self.indices:
+            self.indices[codes, language] = self.find_variants(codes, language)
+        indices = self.indices[codes, language]
+        self.further += max(0, len(indices) - 1)
+        return variants[indices[0]][1] if indices else None
+
+    def find_variants(self, codes: Sequence[str], language: str) -> list[int]:
+        """Returns the indices of the variants in a language, the one to read first."""
+        is_asked = language in (self.options.source_language, self.options.target_language)
+        match = is_same_variety if is_asked else is_same_language
+        indices = [index for index, code in enumerate(codes) if match(code, language)]
+        return sorted(indices, key=lambda index: codes[index] != language)
+
+    def refuse_languages(self) -> NoReturn:
+        raise DataError(
+            f"{self.file.name} has the languages {', '.join(self.codes) or '(none)'}",
+            hint="choose two with --source-language and --target-language",
+        )
+
+
+def read_variants(unit: Element) -> Variants:
+    """Returns the language and text of each variant of a unit."""
+    variants = []
+    for variant in unit.iterfind("tuv"):
+        segment = variant.find("seg")
+        code = variant.get(XML_LANG) or variant.get("lang") or ""
+        variants.append((code, "" if segment is None else extract_text(segment)))
+    return variants
+
+
+# XLIFF 1.2 (`trans-unit`) and 2 (`segment`), the exchange format of translators, including SDL's and memoQ's.
+# A unit divided into segments (`<mrk mtype="seg">`) is one pair per segment. In files with several languages,
+# `--source-language` and `--target-language` choose.
+
+
+Languages = tuple[str, str]
+
+UNFINISHED = frozenset({"new", "needs-translation", "needs-adaptation", "needs-l10n", "initial"})
+UNCONFIRMED = frozenset({"draft", "unspecified", "rejectedtranslation", "rejectedsignoff"})  # by SDL Trados Studio
+NOT_STARTED = frozenset({"notstarted", "rejected", "partiallyedited"})  # in memoQ
+
+
+class XliffReader(XmlReader):
+    expects = "<xliff> 1.2 or 2 with sources and targets"
+    root = "xliff"
+    unit_names = frozenset({"trans-unit", "segment"})
+
+    def read_rows(self) -> Iterator[Row]:
+        left_out: Counter[Languages] = Counter()
+        for line, unit, context in self.read_units():
+            languages = read_languages(context)
+            if languages is not None and not self.accept_languages(languages):
+                left_out[languages] += 1
+                continue
+            yield from read_segments(line, unit)
+        if left_out and self.languages is None:
+            self.refuse_languages(next(iter(left_out)))
+        for languages, count in left_out.items():
+            self.add_note(f"{format_count(count, 'unit')} in {' -> '.join(languages)} left out")
+
+    def accept_languages(self, languages: Languages) -> bool:
+        """Whether units in these languages are read.
+
+        Raises DataError for a second language pair if no option chooses.
+        """
+        requested = (self.options.source_language, self.options.target_language)
+        for code, option in zip(languages, requested, strict=True):
+            if option is not None and not is_same_variety(code, option):
+                return False
+        self.languages = self.languages or languages
+        for code, known, option in zip(languages, self.languages, requested, strict=True):
+            if option is None and not is_same_language(code, known):
+                self.refuse_languages(languages)
+        return True
+
+    def refuse_languages(self, languages: Languages) -> NoReturn:
+        pairs = dict.fromkeys(" -> ".join(pair) for pair in (self.languages or languages, languages))
+        raise DataError(
+            f"{self.file.name} has texts in {' and '.join(pairs)}",
+            hint="choose with --source-language and --target-language",
+        )
+
+
+def read_languages(context: Mapping[str, Mapping[str, str]]) -> Languages | None:
+    """Returns the languages of the <file> (1.2) or root (2) that contains a unit."""
+    attributes = {**context.get("xliff", {}), **context.get("file", {})}
+    source = attributes.get("source-language", attributes.get("srcLang"))
+    target = attributes.get("target-language", attributes.get("trgLang"))
+    return (source, target) if source and target else None
+
+
+def read_segments(line: int, unit: Element) -> Iterator[Row]:
+    """Yields the pairs of a unit: one per segment, or the whole."""
+    source, target = unit.find("source"), unit.find("target")
+    seg_source = unit.find("seg-source")
+    source_segments, target_segments = find_segments(seg_source), find_segments(target)
+    unfinished = is_unfinished(unit, target)
+    if not source_segments or not target_segments:
+        yield Row(line, read_side(source), read_side(target), is_unfinished=unfinished)
+        return
+    states = {seg.get("id", ""): seg.get("conf", "") for seg in unit.iter("seg")}
+    for number, segment in source_segments.items():
+        is_draft = states.get(number, "").lower() in UNCONFIRMED
+        yield Row(
+            line, extract_text(segment), read_side(target_segments.get(number)), is_unfinished=unfinished or is_draft
+        )
+
+
+def find_segments(side: Element | None) -> dict[str, Element]:
+    """Returns the segments of a source or target by number, in order; empty if it is not divided."""
+    marks = [] if side is None else [mark for mark in side.iter("mrk") if mark.get("mtype") == "seg"]
+    return {mark.get("mid", str(number)): mark for number, mark in enumerate(marks)}
+
+
+def read_side(side: Element | None) -> str:
+    """Returns the text of a source or target; empty if the unit has none."""
+    return "" if side is None else extract_text(side)
+
+
+def is_unfinished(unit: Element, target: Element | None) -> bool:
+    """Whether a translation is unfinished: XLIFF 2 says so at the segment, 1.2 at the target, memoQ at the unit."""
+    state = unit.get("state") or (None if target is None else target.get("state"))
+    return state in UNFINISHED or unit.get("mq:status", "").lower() in NOT_STARTED
+
+
+# WMT test sets in XML (from 2021 on): documents with a source and references by several translators.
+# Each reference of a segment is a pair with its source.
+
+
+class WmtReader(XmlReader):
+    expects = "a test set of WMT: <dataset> of documents with <src> and <ref>"
+    root = "dataset"
+    unit_names = frozenset({"doc"})
+
+    def read_rows(self) -> Iterator[Row]:
+        for line, document, _ in self.read_units():
+            source = document.find("src")
+            sources = read_sides(source)
+            for reference in document.iterfind("ref"):
+                if self.languages is None and source is not None:
+                    self.languages = (source.get("lang", "source"), reference.get("lang", "target"))
+                targets = read_sides(reference)
+                yield from (Row(line, text, targets.get(number, "")) for number, text in sources.items())
+
+
+def read_sides(side: Element | None) -> dict[str, str]:
+    """Returns the segments of a source, reference or hypothesis by number."""
+    segments = [] if side is None else side.iter("seg")
+    return {segment.get("id", str(number)): extract_text(segment) for number, segment in enumerate(segments, start=1)}

@@ -1,0 +1,349 @@
+"""Tables of pairs: TSV, CSV and spreadsheets, whose cells may be quoted; two columns hold the pairs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import Any
+
+from nmt_cli.corpus.formats.reader import Reader, Row
+from nmt_cli.corpus.formats.table_columns import Layout, count_filled, find_layout, find_single_column
+from nmt_cli.errors import DataError, MissingExtraError, explain_install
+from nmt_cli.languages.codes import guess_languages
+from nmt_cli.text.sniffing import SEPARATOR
+from nmt_cli.text.wrapping import format_count
+
+# Shared by all tables: rows of cells, two columns of which are the pairs.
+# The columns and the header are found in the first records (`table_columns.py`).
+
+
+SAMPLE = 500  # records by whose content columns are chosen
+SAMPLE_SIZE = 1 << 22  # characters
+
+TableRecord = tuple[int, Sequence[str]]  # the line on which it begins, and its cells
+
+
+class TableReader(Reader):
+    """The base of readers of tables: a subclass yields the records."""
+
+    has_columns = True
+    layout = Layout(0, 1)  # found when reading begins
+    awaits_header = True
+
+    @abstractmethod
+    def read_records(self) -> Iterator[TableRecord]:
+        """Yields the records in order."""
+
+    def read_rows(self) -> Iterator[Row]:
+        records = self.read_records()
+        sample = take_sample(records)
+        self.layout = self.choose_layout([cells for _, cells in sample])
+        self.awaits_header = self.layout.has_header
+        yield from self.read_cells(chain(sample, records))
+
+    def read_cells(self, records: Iterable[TableRecord]) -> Iterator[Row]:
+        """Yields the rows of records, except the header if it is still to come."""
+        layout = self.layout
+        needed = 1 + max(layout.source, layout.target)
+        may_be_more = (layout.source, layout.target) == (0, 1) and not self.has_chosen_columns
+        for line, cells in records:
+            if len(cells) < needed or not any(map(str.strip, cells)):
+                if any(map(str.strip, cells)):
+                    self.refuse_short_row(line, len(cells), needed)
+                yield Row(line, "", "")
+            elif self.awaits_header:
+                self.awaits_header = False
+            else:
+                group, tags = (read_cell(cells, column) for column in (layout.group, layout.tags))
+                has_more = may_be_more and len(cells) > max(2, len(layout.headings))
+                texts = cells[layout.source], cells[layout.target]
+                yield Row(line, *texts, has_more, group=group, tags=self.read_tags(line, tags))
+
+    @property
+    def has_chosen_columns(self) -> bool:
+        return self.options.source_column is not None or self.options.target_column is not None
+
+    def choose_layout(self, records: Sequence[Sequence[str]]) -> Layout:
+        """Returns the layout of the table; languages named in its header become those of the file."""
+        options = self.options
+        if options.one_side and max(map(count_filled, records), default=0) == 1:
+            return find_single_column(records)
+        by_name = guess_languages(self.file.files[0].name)
+        languages = [code for code in (options.source_language, options.target_language, *by_name) if code]
+        layout = find_layout(records, options, self.file.name, languages)
+        self.languages, self.headings, self.group_columns = layout.languages, layout.headings, tuple(layout.groups)
+        self.has_tag_column = layout.tags is not None
+        if layout.note:
+            self.add_note(layout.note)
+        return layout
+
+    def refuse_short_row(self, line: int, columns: int, needed: int) -> None:
+        self.refuse_missing_column(line, columns, needed)
+
+
+def read_cell(cells: Sequence[str], column: int | None) -> str:
+    """Returns the content of a cell; empty without a `column`, and in a row that ends before it."""
+    return cells[column].strip() if column is not None and column < len(cells) else ""
+
+
+def take_sample(records: Iterator[TableRecord]) -> list[TableRecord]:
+    """Consumes the first records: SAMPLE of them, or fewer if they are long."""
+    sample: list[TableRecord] = []
+    size = 0
+    for record in records:
+        sample.append(record)
+        size += sum(map(len, record[1]))
+        if len(sample) == SAMPLE or size > SAMPLE_SIZE:
+            break
+    return sample
+
+
+# Records of text whose cells may be quoted, as written by spreadsheets. Knows nothing of columns.
+
+
+NumberedLine = tuple[int, str]
+
+HEAD_SIZE = 1 << 22  # in characters
+QUOTED_CELL = re.compile(r'(?:^|(?<=\t)|(?<=\n))"((?:[^"]|"")*)"(?=[\t\r\n]|$)')
+
+
+def take_head(lines: Iterator[NumberedLine], count: int) -> list[NumberedLine]:
+    """Consumes the first `count` lines, or fewer if they are long."""
+    head: list[NumberedLine] = []
+    size = 0
+    for line in islice(lines, count):
+        head.append(line)
+        size += len(line[1])
+        if size > HEAD_SIZE:
+            break
+    return head
+
+
+def take_separator(head: list[NumberedLine]) -> str | None:
+    """Removes a line `sep=;` from the beginning and returns its delimiter; None if there is no such line."""
+    match = SEPARATOR.fullmatch(head[0][1].removeprefix("\ufeff")) if head else None
+    if match is None:
+        return None
+    del head[0]
+    return match[1]
+
+
+def read_csv_records(
+    reader: Reader, head: Sequence[NumberedLine], lines: Iterator[NumberedLine], delimiter: str
+) -> Iterator[tuple[int, list[str]]]:
+    """Yields the first line number of each record, and its fields; `csv.field_size_limit()` limits their length."""
+    skipped = head[0][0] - 1 if head else 0
+    records = csv.reader((text for _, text in chain(head, lines)), delimiter=delimiter)
+    while True:
+        line = records.line_num + 1 + skipped
+        try:
+            yield line, next(records)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            reader.refuse(line, f"{error}", "perhaps a quote that opens here is never closed")
+
+
+def is_quoted(head: Sequence[str]) -> bool:
+    """Whether a spreadsheet has quoted the cells of tab-separated lines: all of them, or those that need it.
+
+    A cell needs quotes for a quote, a tab, a line break or, in Excel, a comma. In running text, quoted sentences occur
+    beside others with a comma or an inner quote, which no spreadsheet would have left bare. A cell with a tab or a line
+    break leaves lines of several widths.
+    """
+    text = "".join(head)
+    try:
+        has_cells = any(csv.reader(head, delimiter="\t", strict=True))
+    except csv.Error:
+        return False
+    if text.count('"') < 2 or not has_cells:
+        return False
+    bare = [cell for line in QUOTED_CELL.sub("\t\t", text).splitlines() for cell in line.split("\t") if cell]
+    quoted = [match[1].replace('""', '"') for match in QUOTED_CELL.finditer(text)]
+    if not quoted or any('"' in cell for cell in bare):
+        return False
+    if len({line.count("\t") for line in head}) == 1 and re.search(r"[\t\n]", "".join(quoted)):
+        return False
+    if not bare:
+        return True
+    needs = '"\t\n' if any("," in cell for cell in bare) else '"\t\n,'
+    return all(any(mark in cell for mark in needs) for cell in quoted)
+
+
+# CSV as written by spreadsheets: quoted fields, separated by `,`, `;` or a tab, possibly with a header.
+
+
+HEAD_LINES = 20  # lines from which the delimiter is inferred
+
+
+class CsvReader(TableReader):
+    guesses_encoding = True
+    expects = "two columns, as in a spreadsheet"
+
+    def read_records(self) -> Iterator[TableRecord]:
+        lines = self.stream.read_lines()
+        head = take_head(lines, HEAD_LINES)
+        delimiter = take_separator(head) or find_delimiter([text for _, text in head])
+        yield from read_csv_records(self, head, lines, delimiter)
+
+
+def find_delimiter(head: Sequence[str]) -> str:
+    """Returns the delimiter that splits the first records of a file into the same number of fields, preferably two.
+
+    Among several such delimiters, or without any, returns the most frequent one of the first line, by default a comma.
+    """
+
+    def rate_delimiter(delimiter: str) -> tuple[bool, bool, int]:
+        try:
+            records = [fields for fields in csv.reader(head, delimiter=delimiter) if any(map(str.strip, fields))]
+        except csv.Error:  # reported with its line when the file is read
+            return False, False, head[0].count(delimiter)
+        complete = records[:-1] if len(head) == HEAD_LINES else records  # the last one may continue after the head
+        counts = {len(fields) for fields in complete}
+        return len(counts) == 1 and counts != {1}, counts == {2}, head[0].count(delimiter)
+
+    return max(",;\t", key=rate_delimiter) if head else ","
+
+
+# Tab-separated text: one pair per line. There is no quoting, unless a spreadsheet has evidently quoted the cells.
+
+
+class TsvReader(TableReader):
+    guesses_encoding = True
+    expects = "one sentence pair per line, separated by a tab"
+    is_quoted = False  # so that a record may have several lines
+
+    def read_records(self) -> Iterator[TableRecord]:
+        lines = self.stream.read_lines()
+        head = take_head(lines, SAMPLE)
+        separator = take_separator(head)
+        quoted = self.options.format is None and is_quoted([text for _, text in head])
+        self.is_quoted = separator is not None or quoted
+        if self.is_quoted:
+            if quoted:
+                self.add_note("the quotes that a spreadsheet put around cells were removed")
+            yield from read_csv_records(self, head, lines, separator or "\t")
+            return
+        yield from split_cells(chain(head, lines))
+
+    @property
+    def has_parts(self) -> bool:
+        return not (self.is_quoted or self.awaits_header)
+
+    def parse_lines(self, *sides: Iterable[NumberedLine]) -> Iterator[Row]:
+        return self.read_cells(split_cells(*sides))
+
+    def refuse_short_row(self, line: int, columns: int, needed: int) -> None:
+        if columns > 1 or self.has_chosen_columns:
+            self.refuse_missing_column(line, columns, needed)
+        self.refuse(
+            line,
+            "one column, but two are needed, separated by a tab",
+            "join two files of sentences with --source-file and --target-file",
+        )
+
+
+def split_cells(lines: Iterable[NumberedLine]) -> Iterator[TableRecord]:
+    """Yields the number of each line, and its cells."""
+    for line, text in lines:
+        yield line, text.rstrip("\r\n").split("\t")
+
+
+# Spreadsheets (.xlsx, .ods), read by python-calamine: the first sheet with cells.
+# Nothing in them is run or fetched. Files that would not fit in memory once unpacked are refused beforehand.
+
+
+MAXIMUM_FILE = 1 << 28  # bytes
+MAXIMUM_CONTENT = 1 << 28  # bytes of all parts, unpacked
+MAXIMUM_CELLS = 20_000_000  # of the rectangle that a sheet spans
+REFERENCE = re.compile(rb'<c r="([A-Z]{1,4})(\d{1,9})"')
+REPEATED = re.compile(rb'number-(columns|rows)-repeated="(\d{4,})"[^<>]*[^/<>]>')  # of what is not empty
+
+
+class SpreadsheetReader(TableReader):
+    expects = "a sheet with two columns of sentences"
+
+    def read_records(self) -> Iterator[TableRecord]:
+        try:
+            from python_calamine import CalamineWorkbook
+        except ModuleNotFoundError as error:
+            raise MissingExtraError(
+                "spreadsheets need the package python-calamine, which is not installed",
+                hint=f"{explain_install('formats')}, or save the sheet as .csv",
+            ) from error
+        data = self.read_data()
+        self.check_archive(data)
+        try:
+            book = CalamineWorkbook.from_filelike(io.BytesIO(data))
+            names = book.sheet_names
+            sheets = ((name, book.get_sheet_by_name(name).to_python(skip_empty_area=False)) for name in names)
+            name, rows = next(((name, rows) for name, rows in sheets if rows), ("", []))
+        except Exception as error:  # of whatever kind its parser raises for a damaged file
+            raise DataError(
+                f"{self.file.name} is damaged: {str(error)[:100]}", hint="open it, and save it again"
+            ) from error
+        if len(names) > 1 and rows:
+            others = format_count(len(names) - 1, "other was", "others were")
+            self.add_note(f"the sheet {name!r} was read; {others} not")
+        for number, row in enumerate(rows, start=1):
+            yield number, [format_value(value) for value in row]
+
+    def read_data(self) -> bytes:
+        with self.stream.open_binary() as file:
+            data: bytes = file.read(MAXIMUM_FILE + 1)
+        if len(data) > MAXIMUM_FILE:
+            raise DataError(f"{self.file.name} has more than {MAXIMUM_FILE:,} bytes", hint="save it as .csv")
+        return data
+
+    def check_archive(self, data: bytes) -> None:
+        """Raises DataError for an archive that is damaged, encrypted, or larger inside than memory allows."""
+        try:
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                size = 0
+                for entry in archive.infolist():
+                    with archive.open(entry) as part:
+                        content = part.read(MAXIMUM_CONTENT - size + 1)
+                    size += len(content)
+                    if size > MAXIMUM_CONTENT:
+                        self.refuse_size(f"more than {MAXIMUM_CONTENT:,} bytes when it is unpacked")
+                    self.check_extent(entry.filename, content)
+        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError, ValueError) as error:
+            raise DataError(
+                f"{self.file.name} is damaged or encrypted: {str(error)[:100]}", hint="open it, and save it again"
+            ) from error
+
+    def check_extent(self, name: str, content: bytes) -> None:
+        """Raises DataError for a sheet whose cells span a rectangle that is too large."""
+        if name.endswith(".xml") and "worksheets/" in name:
+            columns = rows = 1
+            for match in REFERENCE.finditer(content):
+                columns, rows = max(columns, count_column(match[1])), max(rows, int(match[2]))
+            if columns * rows > MAXIMUM_CELLS:
+                self.refuse_size(f"a sheet of {format_count(columns, 'column')} and {format_count(rows, 'row')}")
+        if name == "content.xml":
+            for match in REPEATED.finditer(content):
+                if int(match[2][:12]) > 100_000 or match[1] == b"columns":
+                    self.refuse_size(f"a cell or row that is repeated {int(match[2][:12]):,} times")
+
+    def refuse_size(self, problem: str) -> None:
+        raise DataError(f"{self.file.name} has {problem}", hint="save the two columns as .csv")
+
+
+def count_column(letters: bytes) -> int:
+    """Returns the number of a column, from 1: "A" is 1, "AB" is 28."""
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number
+
+
+def format_value(value: Any) -> str:
+    """Returns a cell as text; a whole number has no decimals."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return "" if value is None else str(value)

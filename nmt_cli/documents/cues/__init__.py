@@ -1,1 +1,0 @@
-"""Subtitles: speakers, sentences that continue in the next cue, and line breaks in translations."""

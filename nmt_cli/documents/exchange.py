@@ -1,0 +1,455 @@
+"""Formats of translators: XLIFF 1.2 and 2, SDLXLIFF, TMX. A target is written for each source, nothing else changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
+from nmt_cli.documents.encodings import DecodedText
+from nmt_cli.documents.marks import InlineItem
+from nmt_cli.documents.paragraph import GUESSED_MARKS, Paragraph
+from nmt_cli.documents.xml import (
+    MarkupToken,
+    XmlNode,
+    decode_xml,
+    escape_xml,
+    make_text_item,
+    read_attribute,
+    read_node,
+    refuse_part,
+    scan_xml,
+    set_attribute,
+    strip_prefix,
+)
+from nmt_cli.languages.codes import find_language_tag, has_same_primary_tag
+from nmt_cli.text.words import has_word
+from nmt_cli.text.wrapping import shorten_text
+from nmt_cli.translation.result import drop_doubt_mark
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+
+
+# An XLIFF unit, and how its target is written: segments, inline codes, states.
+
+
+PAIRED_CODES = frozenset({"g", "pc", "mrk"})
+CODE_ELEMENTS = frozenset({"x", "ph", "it"})  # stand for a word, if they show one
+UNFINISHED = frozenset({"new", "needs-translation", "initial"})
+NEEDS_REVIEW = "units marked for review, because a check failed or the place of a tag is a guess"
+
+
+@dataclass
+class XliffScope:
+    """The attributes inherited from the elements around a unit."""
+
+    version: str = ""
+    languages: tuple[str, str] = ("", "")
+    kept: list[bool] = field(default_factory=list)  # of each open element, whether it is not to be translated
+    data: dict[str, str] = field(default_factory=dict)  # of XLIFF 2: the code of the unit's inline elements, by id
+
+    @property
+    def is_second(self) -> bool:
+        return self.version.startswith("2")
+
+
+class TargetBuilder:
+    """Writes a unit with its translation."""
+
+    def __init__(
+        self, node: XmlNode, scope: XliffScope, notes: Counter[str], config: DocumentConfig, *, reads_back: bool = False
+    ) -> None:
+        self.node = node
+        self.is_second = scope.is_second
+        self.data = scope.data
+        self.notes = notes
+        self.reviews_all = config.fuzzy
+        self.target = node.find("target")
+        self.source = node.find("source")
+        self.segmented = node.find("seg-source")
+        replaces = config.retranslate or reads_back or self.target is None
+        self.existing = {} if replaces or self.target is None else self.read_existing(self.target)
+        self.parts: list[str | Paragraph] = []
+        self.translated_ids: list[str] = []
+        model = self.segmented or self.source
+        if model is not None and self.needs_translation(replaces):
+            self.parts = list(self.read_parts(model))
+        self.texts = tuple(text for part in self.parts if isinstance(part, Paragraph) for text in part.texts)
+
+    def read_existing(self, target: XmlNode) -> dict[str, XmlNode]:
+        """Returns the translated segments by number."""
+        segments = [mark for mark in find_segments(target) if mark.content.strip()]
+        return {mark.read("mid"): mark for mark in segments}
+
+    def needs_translation(self, retranslate: bool) -> bool:
+        if self.target is None or not self.target.content.strip() or retranslate:
+            return True
+        if self.segmented is not None and find_segments(self.segmented):
+            return any(mark.read("mid") not in self.existing for mark in find_segments(self.segmented))
+        state = (self.node if self.is_second else self.target).read("state")
+        is_copy = self.source is not None and self.target.content == self.source.content
+        return is_copy and state in UNFINISHED
+
+    def read_parts(self, model: XmlNode) -> Iterator[str | Paragraph]:
+        """Yields the parts of the target: paragraphs, and the text between segments."""
+        if self.segmented is None or not find_segments(model):
+            yield self.make_paragraph(model.children)
+            return
+        for child in model.children:
+            if isinstance(child, XmlNode) and is_segment(child):
+                yield from self.read_segment(child)
+            elif isinstance(child, XmlNode) and find_segments(child):
+                yield child.tag
+                yield from self.read_parts(child)
+                yield child.end
+            else:
+                yield child.raw
+
+    def read_segment(self, mark: XmlNode) -> Iterator[str | Paragraph]:
+        existing = self.existing.get(mark.read("mid"))
+        if existing is not None:
+            yield existing.raw
+            return
+        self.translated_ids.append(mark.read("mid"))
+        yield mark.tag if mark.end else f"{mark.tag[:-2].rstrip()}>"
+        yield self.make_paragraph(mark.children)
+        yield mark.end or "</mrk>"
+
+    def make_paragraph(self, children: Sequence[XmlNode | MarkupToken]) -> Paragraph:
+        return Paragraph(list(self.read_items(children)), escape_xml)
+
+    def read_items(self, children: Sequence[XmlNode | MarkupToken]) -> Iterator[InlineItem]:
+        """Yields inline elements and text as items of a paragraph."""
+        for child in children:
+            if not isinstance(child, XmlNode):
+                yield make_text_item(child)
+            elif child.name in PAIRED_CODES and child.end and not is_protected(child):
+                yield InlineItem("open", (child.tag,), name=child.name)
+                yield from self.read_items(child.children)
+                yield InlineItem("close", (child.end,), name=child.name)
+            elif is_protected(child) and has_word(child.text):
+                yield InlineItem("code", (child.raw,))
+            elif child.name in CODE_ELEMENTS and shows_word(child, self.data):
+                yield InlineItem("code", (child.raw,))
+            else:
+                yield InlineItem("point", tuple(self.read_point(child)), keeps_order=child.name not in ("x", "ph"))
+
+    def read_point(self, node: XmlNode) -> Iterator[str | Paragraph]:
+        """Yields an element of code; the text of a nested <sub> is translated."""
+        if not any(node.find_all(frozenset({"sub"}))):
+            yield node.raw
+            return
+        yield node.tag
+        for child in node.children:
+            if isinstance(child, XmlNode) and child.name == "sub":
+                yield from (child.tag, self.make_paragraph(child.children), child.end)
+            elif isinstance(child, XmlNode):
+                yield from self.read_point(child)
+            else:
+                yield child.raw
+        yield node.end
+
+    def write(self, translations: Sequence[Translation]) -> str:
+        """Returns the unit with its target, and notes anything that needs review."""
+        remaining = map(drop_doubt_mark, translations)
+        notes: Counter[str] = Counter()
+        written = [part if isinstance(part, str) else part.write(remaining, notes) for part in self.parts]
+        needs_review = bool(notes[GUESSED_MARKS]) or any(translation.needs_review for translation in translations)
+        self.notes += notes
+        self.notes += Counter({NEEDS_REVIEW: int(needs_review)})
+        return self.write_unit("".join(written), needs_review or self.reviews_all)
+
+    def write_unit(self, content: str, needs_review: bool) -> str:
+        """Returns the unit with `content` as its target, in place of the old one or after the source."""
+        tag = self.node.tag
+        if self.is_second:
+            tag = set_attribute(tag, "state", "translated")
+            tag = set_attribute(tag, "subState", "nmt:needs-review") if needs_review else tag
+        target = f"{self.write_target_tag(needs_review)}{content}{self.write_target_end()}"
+        children = []
+        last = self.segmented or self.source
+        for index, child in enumerate(self.node.children):
+            if child is self.target:
+                children.append(target)
+            elif isinstance(child, XmlNode) and child.name == "seg-defs":
+                children.append(self.write_definitions(child, needs_review))
+            else:
+                children.append(child.raw)
+            if child is last and self.target is None:
+                before = self.node.children[index - 1].raw if index else ""
+                children.append((before if not before.strip() else "") + target)
+        return f"{tag}{''.join(children)}{self.node.end}"
+
+    def write_target_tag(self, needs_review: bool) -> str:
+        prefix = "" if self.source is None else self.source.tag[1 : self.source.tag.index("source")]
+        tag = self.target.tag if self.target is not None else f"<{prefix}target>"
+        tag = f"{tag[:-2].rstrip()}>" if tag.endswith("/>") else tag
+        if self.is_second:
+            return tag
+        is_sdl = self.node.find("seg-defs") is not None
+        state = "needs-review-translation" if needs_review else "translated"
+        return tag if is_sdl else set_attribute(tag, "state", state)
+
+    def write_target_end(self) -> str:
+        prefix = "" if self.source is None else self.source.tag[1 : self.source.tag.index("source")]
+        return (self.target.end if self.target is not None else "") or f"</{prefix}target>"
+
+    def write_definitions(self, node: XmlNode, needs_review: bool) -> str:
+        """Returns SDLXLIFF's segment definitions, with the state of the translated ones."""
+        parts = [node.tag]
+        for child in node.children:
+            raw = child.raw
+            if isinstance(child, XmlNode) and child.read("id") in self.translated_ids:
+                tag = set_attribute(child.tag, "conf", "Draft" if needs_review else "Translated")
+                raw = f"{set_attribute(tag, 'origin', 'mt')}{child.content}{child.end}"
+            parts.append(raw)
+        return "".join([*parts, node.end])
+
+
+def is_segment(node: XmlNode) -> bool:
+    return node.name == "mrk" and node.read("mtype") == "seg"
+
+
+def find_segments(node: XmlNode) -> list[XmlNode]:
+    """Returns the segments inside an element, at any depth."""
+    result = []
+    for child in node.elements:
+        result += [child] if is_segment(child) else find_segments(child)
+    return result
+
+
+def is_protected(node: XmlNode) -> bool:
+    """Whether the text of a mark must not be translated."""
+    return node.name == "mrk" and (node.read("translate") == "no" or node.read("mtype") == "protected")
+
+
+def shows_word(node: XmlNode, data: Mapping[str, str]) -> bool:
+    """Whether an element of code represents a word, such as `{name}`, rather than a tag such as `<br>`."""
+    shown = (
+        node.text
+        or node.read("equiv-text")
+        or node.read("disp")
+        or node.read("equiv")
+        or data.get(node.read("dataRef"), "")
+    )
+    if node.name == "x" and node.read("id").startswith("INTERPOLATION"):
+        return True
+    return has_word(shown) and not shown.lstrip().startswith(("<", "</", "[", "\\")) and any(c in shown for c in "{}%$")
+
+
+# Translation memories (TMX): each unit without a variant in the target language gets one; all others are kept.
+
+
+LONGEST_LIST = 60  # characters of the languages of a file, as they are shown
+HALVES = {"bpt": "open", "ept": "close"}  # of a pair of codes, which have the same number
+
+
+class TmxDocument(Document):
+    def __init__(self, source: DocumentSource) -> None:
+        super().__init__(source)
+        self.has_source = False  # whether any unit has a text in the model's source language
+        self.languages: dict[str, None] = {}
+
+    def read_units(self) -> Iterator[TranslationUnit]:
+        decoded = decode_xml(self.source)
+        yield make_verbatim_unit(decoded.mark)
+        tokens = scan_xml(decoded.text)
+        for token in tokens:
+            if token.kind == "open" and strip_prefix(token.name) == "tu":
+                yield self.make_unit(read_node(tokens, token), decoded)
+            else:
+                yield make_verbatim_unit(decoded.encode(token.raw))
+        if self.languages and not self.has_source:
+            languages = shorten_text(", ".join(self.languages), LONGEST_LIST)
+            refuse_part(
+                self.source.name,
+                f"it has the languages {languages}, and the model translates from "
+                f"{find_language_tag(self.source.source_language)}",
+                "name another --model",
+            )
+
+    def make_unit(self, node: XmlNode, decoded: DecodedText) -> TranslationUnit:
+        """Returns a unit with its variant in the target language; verbatim if that is there, or has no source."""
+        source = self.find_variant(node, self.source.source_language)
+        target = self.find_variant(node, self.source.target_language)
+        segment = source and source.find("seg")
+        self.has_source |= source is not None
+        is_done = (
+            target is not None
+            and target.text.strip()
+            and not (self.source.config.retranslate or self.source.reads_back)
+        )
+        if source is None or segment is None or is_done:
+            return make_verbatim_unit(decoded.encode(node.raw))
+        paragraph = Paragraph(list(read_segment(segment.children)), escape_xml)
+        written = target.find("seg") if self.source.reads_back and target is not None else None
+        held = paragraph if written is None else Paragraph(list(read_segment(written.children)), escape_xml)
+
+        def write_unit(translations: Sequence[Translation]) -> str | bytes:
+            text = paragraph.write(map(drop_doubt_mark, translations), self.notes)
+            return decoded.encode(self.write_variant(node, source, target, text))
+
+        return TranslationUnit(paragraph.texts, write_unit, raw=decoded.encode(node.raw), content=held.content)
+
+    def find_variant(self, node: XmlNode, language: str) -> XmlNode | None:
+        """Returns the first variant in a language; regional varieties count as one."""
+        for variant in node.elements:
+            if variant.name == "tuv":
+                self.languages[variant.read("lang")] = None
+                if has_same_primary_tag(variant.read("lang"), language):
+                    return variant
+        return None
+
+    def write_variant(self, node: XmlNode, source: XmlNode, target: XmlNode | None, text: str) -> str:
+        """Returns a unit with `text` in the target language, in place of an empty variant or behind the source."""
+        children = []
+        for index, child in enumerate(node.children):
+            if child is target and target is not None:
+                children.append(write_segment_text(target, text))
+                continue
+            children.append(child.raw)
+            if child is source and target is None:
+                before = node.children[index - 1].raw if index else ""
+                tag = find_language_tag(self.source.target_language) or self.source.target_language
+                variant = f'<tuv xml:lang="{tag}"><seg>{text}</seg></tuv>'
+                children.append((before if not before.strip() else "") + variant)
+        return f"{node.tag}{''.join(children)}{node.end}"
+
+
+def write_segment_text(variant: XmlNode, text: str) -> str:
+    """Returns a variant with another text."""
+    rest = "".join(child.raw for child in variant.children if not (isinstance(child, XmlNode) and child.name == "seg"))
+    return f"{variant.tag}{rest}<seg>{text}</seg>{variant.end}"
+
+
+def read_segment(children: Sequence[XmlNode | MarkupToken]) -> Iterator[InlineItem]:
+    """Yields the text of a segment with its codes as marks."""
+    for child in children:
+        if not isinstance(child, XmlNode):
+            yield make_text_item(child)
+        elif child.name in HALVES:
+            yield InlineItem(HALVES[child.name], (child.raw,), name=child.read("i"))  # type: ignore[arg-type]
+        elif child.name == "hi" and child.end:
+            yield InlineItem("open", (child.tag,), name="hi")
+            yield from read_segment(child.children)
+            yield InlineItem("close", (child.end,), name="hi")
+        else:
+            yield InlineItem("point", (child.raw,), keeps_order=True)
+
+
+# XLIFF 1.2, XLIFF 2 and SDLXLIFF: `<source>` is translated into `<target>`; nothing else changes.
+# Existing translations are kept unless `retranslate` is set. Inline elements (`<g> <x> <ph> <pc> <mrk>`) are kept and
+# placed. Segments of a unit (`<mrk mtype="seg">`) are translated separately. The state of a translation becomes
+# `translated` or, if a check failed or a position was guessed, one that asks for review.
+
+
+OTHER_LANGUAGES = "units left as they are, in a <file> of other languages"
+
+
+class XliffDocument(Document):
+    def __init__(self, source: DocumentSource) -> None:
+        super().__init__(source)
+        self.scope = XliffScope()
+        self.has_files = False  # whether any <file> has the languages of the model
+        self.others: list[tuple[str, str]] = []
+
+    def read_units(self) -> Iterator[TranslationUnit]:
+        decoded = decode_xml(self.source)
+        yield make_verbatim_unit(decoded.mark)
+        tokens = scan_xml(decoded.text)
+        seen: list[str] = []  # what stands before the next unit
+        for token in tokens:
+            name = strip_prefix(token.name)
+            if token.kind in ("open", "empty") and name in ("trans-unit", "segment"):
+                node = read_node(tokens, token)
+                unit = self.make_unit(node, decoded)
+                if unit is not None:
+                    yield make_verbatim_unit(decoded.encode("".join(seen)))
+                    yield unit
+                    seen = []
+                else:
+                    seen.append(node.raw)
+            else:
+                seen.append(self.read_token(token, name, tokens))
+        yield make_verbatim_unit(decoded.encode("".join(seen)))
+        self.check_languages()
+
+    def read_token(self, token: MarkupToken, name: str, tokens: Iterator[MarkupToken]) -> str:
+        """Reads a token outside of units, and returns its output."""
+        if token.kind == "close":
+            self.scope.kept.pop()
+        elif token.kind == "open":
+            if name in ("originalData", "seg-defs", "note", "notes", "skl", "reference", "alt-trans", "bin-unit"):
+                node = read_node(tokens, token)
+                if name == "originalData":
+                    self.scope.data = {data.read("id"): data.text for data in node.elements}
+                return node.raw
+            outside = bool(self.scope.kept and self.scope.kept[-1])
+            translate = read_attribute(token.raw, "translate")
+            self.scope.kept.append(translate == "no" or (outside and translate != "yes"))
+            if name == "xliff":
+                self.scope.version = read_attribute(token.raw, "version")
+                return self.read_languages(token.raw, "srcLang", "trgLang") if self.scope.is_second else token.raw
+            if name == "file" and not self.scope.is_second:
+                return self.read_languages(token.raw, "source-language", "target-language")
+            if name == "unit":
+                self.scope.data = {}
+        return token.raw
+
+    def read_languages(self, tag: str, source: str, target: str) -> str:
+        """Records the languages of a file, and returns its tag with the target language added if missing."""
+        self.scope.languages = (read_attribute(tag, source), read_attribute(tag, target))
+        if self.is_ours():
+            self.has_files = True
+        else:
+            self.others.append(self.scope.languages)
+        language = find_language_tag(self.source.target_language)
+        return (
+            tag
+            if self.scope.languages[1] or not (language and self.is_ours())
+            else set_attribute(tag, target, language)
+        )
+
+    def is_ours(self) -> bool:
+        """Whether the languages of the file match the model's, as far as both are known."""
+        models = (self.source.source_language, self.source.target_language)
+        return all(
+            not (find_language_tag(model) and find_language_tag(code)) or has_same_primary_tag(model, code)
+            for model, code in zip(models, self.scope.languages, strict=True)
+        )
+
+    def check_languages(self) -> None:
+        """Raises DataError if no file matches the model's languages."""
+        if self.others and not self.has_files:
+            source, target = self.others[0]
+            models = (
+                f"{find_language_tag(self.source.source_language)} -> {find_language_tag(self.source.target_language)}"
+            )
+            refuse_part(
+                self.source.name,
+                f"it is {source or '?'} -> {target or '?'}, and the model translates {models}",
+                "name another --model, or correct the languages in the file",
+            )
+
+    def make_unit(self, node: XmlNode, decoded: DecodedText) -> TranslationUnit | None:
+        """Returns the unit of a trans-unit or segment; None if it is kept."""
+        if not self.is_ours():
+            self.notes[OTHER_LANGUAGES] += 1
+            return None
+        translate = node.read("translate")
+        if translate == "no" or (self.scope.kept and self.scope.kept[-1] and translate != "yes"):
+            return None
+        builder = TargetBuilder(node, self.scope, self.notes, self.source.config, reads_back=self.source.reads_back)
+        if not builder.texts and not self.source.reads_back:
+            return None
+
+        def write_unit(translations: Sequence[Translation]) -> str | bytes:
+            return decoded.encode(builder.write(translations))
+
+        held = builder.target if self.source.reads_back else builder.segmented or builder.source
+        content = None if held is None or builder.existing else builder.make_paragraph(held.children).content
+        return TranslationUnit(builder.texts, write_unit, raw=decoded.encode(node.raw), content=content)

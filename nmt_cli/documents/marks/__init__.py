@@ -1,1 +1,0 @@
-"""Inline marks: how formats represent a paragraph, and how its marks are written into a translation."""

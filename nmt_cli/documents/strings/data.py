@@ -1,0 +1,353 @@
+"""JSON and YAML: string values are translated; keys, comments and layout are kept byte for byte."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from nmt_cli.documents.document import MAXIMUM_DEPTH, Document, TranslationUnit, import_library, make_verbatim_unit
+from nmt_cli.documents.encodings import decode_document
+from nmt_cli.documents.marks import InlineItem, TextSyntax, make_text
+from nmt_cli.documents.paragraph import Paragraph, make_units
+from nmt_cli.documents.strings.syntax import ESCAPED_LETTERS, decode_backslash, is_text, read_plain_items, read_string
+from nmt_cli.languages.codes import find_language_tag, is_same_language
+from nmt_cli.text.aligned import Edit
+
+if TYPE_CHECKING:
+    from nmt_cli.documents.encodings import DecodedText
+
+
+# JSON: string values are translated; keys, numbers, comments and layout are kept byte for byte.
+# A value is translated if it is text for people: not an address, identifier or path, and not under a key such as `url`
+# or `id`. Keys that begin with `@` or `$` are kept with everything below them (ARB metadata, schemas).
+
+
+JSON_TOKEN = re.compile(
+    r"(?P<blank>\s+)|(?P<string>\"(?:[^\"\\\x00-\x1f]++|\\.)*+\")|(?P<sign>[{}\[\],:])"
+    r"|(?P<word>true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?P<comment>//[^\n]*|/\*.*?\*/)",
+    re.DOTALL,
+)
+JSON_ESCAPES = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|\t+|  +")
+
+# An object with a message and remarks for translators, as Chrome and react-intl have it, up to what is nested in it.
+WHOLE_STRING = r'"(?:[^"\\]|\\.)*+"'
+MESSAGE_KEY = r'"(?:message|defaultMessage)"\s*:'
+MESSAGE_OBJECT = re.compile(
+    rf'\{{\s*(?=(?:[^{{}}"]|{WHOLE_STRING})*?{MESSAGE_KEY})(?:(?:{MESSAGE_KEY}|"(?:description|id|placeholders)"\s*:)\s*'
+    rf"(?:{WHOLE_STRING}\s*,?\s*|\{{))+(?:\}}|(?<=\{{))"
+)
+REMARK_KEYS = ("description", "placeholders", "id")
+REMARKS_KEPT = "remarks for translators beside messages, left as they are"
+
+
+def decode_json(written: str) -> str:
+    """Decodes an escape or a run of blanks; a tab becomes a blank, and a carriage return disappears."""
+    if not written.startswith("\\"):
+        return " "
+    spelled = str(json.loads(f'"{written}"')) if re.fullmatch(JSON_ESCAPES, written) and is_valid(written) else written
+    return {"\t": " ", "\r": "", "\f": " ", "\b": ""}.get(spelled, spelled)
+
+
+def is_valid(written: str) -> bool:
+    return written[1] in '"\\/bfnrtu' and (written[1] != "u" or len(written) > 2)
+
+
+def escape_string(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def escape_json(text: str) -> str:
+    return json.dumps(text)[1:-1]
+
+
+@dataclass
+class JsonLevel:
+    """An open object or array, and the key of its next value."""
+
+    is_object: bool
+    is_kept: bool
+    key: str = ""
+    expects_key: bool = False
+    has_remarks: bool = False  # beside a message
+
+    @property
+    def keeps_value(self) -> bool:
+        """Whether the next value is no text for readers."""
+        return self.is_kept or self.key[:1] in ("@", "$") or self.is_remark
+
+    @property
+    def is_remark(self) -> bool:
+        return self.has_remarks and self.key in REMARK_KEYS
+
+
+class JsonDocument(Document):
+    def read_units(self) -> Iterator[TranslationUnit]:
+        decoded = decode_document(self.source, lambda _: None)
+        yield make_verbatim_unit(decoded.mark)
+        uses_ascii = decoded.text.isascii() and "\\u" in decoded.text
+        self.syntax = TextSyntax(JSON_ESCAPES, decode_json, escape_json if uses_ascii else escape_string)
+        yield from make_units(
+            self.read_parts(decoded.text), self.notes, decoded.encode, reads_back=self.source.reads_back
+        )
+
+    def read_parts(self, text: str) -> Iterator[str | Paragraph]:
+        """Yields values as paragraphs and everything else unchanged. Raises DataError for invalid JSON."""
+        levels: list[JsonLevel] = []
+        position = 0
+        while position < len(text):
+            token = JSON_TOKEN.match(text, position)
+            if token is None:
+                self.refuse_at(text, position, "not valid JSON")
+            position = token.end()
+            if token.lastgroup == "string":
+                yield from self.read_value(token[0], levels)
+                continue
+            if token.lastgroup == "sign":
+                self.follow_sign(token[0], levels, text, position)
+            yield token[0]
+        if levels:
+            self.refuse_at(text, len(text), "not valid JSON: a bracket is not closed")
+
+    def refuse_at(self, text: str, position: int, problem: str) -> NoReturn:
+        self.source.refuse(text.count("\n", 0, position) + 1, problem, "with --format text, it is translated by line")
+
+    def read_value(self, written: str, levels: list[JsonLevel]) -> Iterator[str | Paragraph]:
+        level = levels[-1] if levels else None
+        raw = written[1:-1]
+        if level is not None and level.expects_key:
+            level.key, level.expects_key = raw, False
+            yield written
+            return
+        if level is not None and level.keeps_value:
+            self.notes += Counter({REMARKS_KEPT: int(level.is_remark and level.key == "description")})
+            yield written
+            return
+        paragraph = read_string(raw, self.syntax)
+        key = level.key if level is not None else ""
+        outer = (other.key for other in levels[:-1])
+        is_read = self.source.reads_back or is_text(paragraph.text or raw, key, outer)
+        yield from ('"', paragraph, '"') if is_read else (written,)
+
+    def follow_sign(self, sign: str, levels: list[JsonLevel], text: str, position: int) -> None:
+        """Opens and closes objects and arrays."""
+        if sign in "{[":
+            outer = levels[-1] if levels else None
+            kept = outer is not None and outer.keeps_value
+            key = outer.key if outer is not None and sign == "[" else ""
+            has_remarks = MESSAGE_OBJECT.match(text, position - 1) is not None
+            levels.append(JsonLevel(sign == "{", kept, key, expects_key=sign == "{", has_remarks=has_remarks))
+            if len(levels) > MAXIMUM_DEPTH:
+                self.refuse_at(text, position, f"more than {MAXIMUM_DEPTH} nested values")
+        elif sign in "}]":
+            if not levels or levels.pop().is_object != (sign == "}"):
+                self.refuse_at(text, position, "not valid JSON: brackets do not match")
+        elif sign == "," and levels:
+            levels[-1].expects_key = levels[-1].is_object
+
+
+# YAML: string values are translated; keys, comments, anchors, styles and layout are kept byte for byte.
+# ruamel.yaml parses the file and locates each scalar; only their content is replaced. A value is translated if it is
+# text for people, as in JSON. A plain scalar is quoted if its translation would otherwise mean something else.
+
+
+FOLD = r"[ \t]*\\?\r?\n[ \t]*"
+DOUBLE = re.compile(rf"{FOLD}|\\x[0-9a-fA-F]{{2}}|(?:\\u[0-9a-fA-F]{{4}})+|\\U[0-9a-fA-F]{{8}}|\\.|\t+|  +", re.DOTALL)
+SINGLE = re.compile(rf"''|{FOLD}|\t+|  +")
+FOLDED_BLANKS = re.compile(rf"{FOLD}|\t+|  +")
+INDENTED_LINE = re.compile(r"([ ]*)([^\r\n]*)(\r?\n|\Z)")
+# A plain scalar that is something else than text, in YAML 1.1 or 1.2, or not safe without quotes.
+OTHER_VALUE = re.compile(r"(?i)~|null|true|false|yes|no|on|off|y|n|[-+.\d].*|=|<<")
+UNSAFE = re.compile(r"[-?:](?:\s|$)|[\[\]{},#&*!|>'\"%@`]|.*(?:: | #|:$)|\s|.*\s$", re.DOTALL)
+UNSAFE_INSIDE = re.compile(r".*[\[\]{},]", re.DOTALL)  # brackets
+TOP_KEY = re.compile(r"^[\"']?(?P<key>[^\s#\"'{}\[\]:%.-][^\s:]*?)[\"']?(?=:(?:\s|$))", re.MULTILINE)
+ANCHOR = re.compile(r"&\S+\s+")
+YAML_LETTERS = {**ESCAPED_LETTERS, "0": "", "_": "\u00a0", "N": "\u0085", "e": "", "a": "", "b": ""}
+YAML_CHARACTERS = 1 << 26  # characters: the parser needs many bytes for each
+
+
+def decode_double(written: str) -> str:
+    if not written.startswith("\\") or written[1:].lstrip(" \t\r\n") == "":
+        return fold_lines(written)
+    return decode_backslash(written, YAML_LETTERS)
+
+
+def fold_lines(written: str) -> str:
+    """Returns the text of a line break within a scalar, or of a run of blanks: a blank; empty after a backslash."""
+    return "" if "\\" in written else " "
+
+
+SYNTAXES = {
+    '"': TextSyntax(DOUBLE, decode_double, escape_string),
+    "'": TextSyntax(
+        SINGLE,
+        lambda written: "'" if written == "''" else fold_lines(written),
+        lambda text: text.replace("'", "''"),
+    ),
+    "": TextSyntax(FOLDED_BLANKS, fold_lines, str),
+}
+
+
+class Scalar(NamedTuple):
+    """A string value: its position, its style, and its key."""
+
+    start: int
+    end: int
+    style: str  # one of `"`, `'`, `|`, `>`, and nothing
+    key: str
+    is_inside_brackets: bool
+
+
+class YamlDocument(Document):
+    def read_units(self) -> Iterator[TranslationUnit]:
+        decoded = decode_document(self.source, lambda _: None)
+        yield make_verbatim_unit(decoded.mark)
+        text = self.rename_language(decoded.text)
+        if len(text) > YAML_CHARACTERS:
+            self.source.refuse(1, f"more than {YAML_CHARACTERS >> 20} MiB of YAML", "divide the file")
+        position = 0
+        for scalar in self.find_scalars(text):
+            if scalar.start < position:
+                continue
+            yield make_verbatim_unit(decoded.encode(text[position : scalar.start]))
+            yield self.make_unit(scalar, text[scalar.start : scalar.end], decoded)
+            position = scalar.end
+        yield make_verbatim_unit(decoded.encode(text[position:]))
+
+    def rename_language(self, text: str) -> str:
+        """Returns the text with the target's code as its only top key, if that is the source's: so Rails has it."""
+        keys = list(islice(TOP_KEY.finditer(text), 2))
+        target = find_language_tag(self.source.target_language)
+        if len(keys) != 1 or not target or not is_same_language(keys[0]["key"], self.source.source_language):
+            return text
+        written = json.dumps(target) if OTHER_VALUE.fullmatch(target) else target  # Norwegian is `no`
+        return f"{text[: keys[0].start()]}{written}{text[keys[0].end() :]}"
+
+    def find_scalars(self, text: str) -> Iterator[Scalar]:
+        """Yields the string values, in order. Raises DataError for invalid YAML."""
+        ruamel = import_library("ruamel.yaml", "ruamel.yaml", "YAML files")
+        parser = ruamel.YAML(typ="rt", pure=True)
+        walker = ValueWalker(reads_all=self.source.reads_back)
+        try:
+            for event in parser.parse(text):
+                scalar = walker.follow_event(event, text)
+                if scalar is not None:
+                    yield scalar
+        except ruamel.error.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            self.source.refuse((mark.line if mark else 0) + 1, f"not valid YAML: {error.problem or error.context}")
+        except (ruamel.error.YAMLError, ValueError, RecursionError) as error:
+            self.source.refuse(1, f"not valid YAML: {str(error)[:100]}")
+
+    def make_unit(self, scalar: Scalar, raw: str, decoded: DecodedText) -> TranslationUnit:
+        if scalar.style in ("|", ">"):
+            return read_block(raw, folds=scalar.style == ">").make_unit(self.notes, decoded.encode)
+        if scalar.style:
+            syntax = SYNTAXES[scalar.style]
+            first = Paragraph([InlineItem("point", (scalar.style,))], str)
+            inner = read_string(raw[1:-1], syntax)
+            whole = Paragraph([*first.items, *inner.items, *first.items], syntax.escape)
+            return whole.make_unit(self.notes, decoded.encode, inner.content)
+
+        def encode_plain(written: str) -> str | bytes:
+            is_plain = is_safe(written, inside_brackets=scalar.is_inside_brackets)
+            return decoded.encode(written if is_plain else f'"{escape_string(re.sub(FOLD, " ", written))}"')
+
+        return read_string(raw, SYNTAXES[""]).make_unit(self.notes, encode_plain)
+
+
+def is_safe(text: str, *, inside_brackets: bool) -> bool:
+    """Whether a scalar needs no quotes. Conservative: quotes when in doubt."""
+    if inside_brackets and UNSAFE_INSIDE.match(text):
+        return False
+    return bool(text) and UNSAFE.match(text) is None and OTHER_VALUE.fullmatch(text) is None
+
+
+class ValueWalker:
+    """Follows the parser's events to tell values from keys."""
+
+    def __init__(self, *, reads_all: bool = False) -> None:
+        self.reads_all = reads_all
+        self.levels: list[str | None] = []  # of each open collection, the key whose value comes next; None before a key
+        self.is_mapping: list[bool] = []
+        self.brackets: list[bool] = []  # whether each is written in brackets
+        self.kept = 0  # the depth below which everything is kept; 0 is nowhere
+
+    def follow_event(self, event: Any, text: str) -> Scalar | None:
+        """Returns the scalar of an event if it is a value to translate."""
+        name = type(event).__name__
+        if name in ("MappingStartEvent", "SequenceStartEvent"):
+            self.enter(is_mapping=name == "MappingStartEvent", in_brackets=bool(event.flow_style))
+        elif name in ("MappingEndEvent", "SequenceEndEvent"):
+            self.levels.pop()
+            self.is_mapping.pop()
+            self.brackets.pop()
+            self.kept = 0 if len(self.levels) < self.kept else self.kept
+            self.finish_value()
+        elif name == "AliasEvent":
+            if not self.remember_key(""):
+                self.finish_value()
+        elif name == "ScalarEvent":
+            return self.read_scalar(event, text)
+        return None
+
+    def enter(self, *, is_mapping: bool, in_brackets: bool) -> None:
+        if self.is_mapping and self.is_mapping[-1] and self.levels[-1] is None:
+            self.levels[-1] = ""  # a collection that is a key
+            self.kept = self.kept or len(self.levels) + 1
+        key = self.levels[-1] or "" if self.levels else ""
+        if key[:1] in ("@", "$") and not self.kept:
+            self.kept = len(self.levels) + 1
+        self.levels.append(None if is_mapping else key)
+        self.is_mapping.append(is_mapping)
+        self.brackets.append(in_brackets)
+        if len(self.levels) > MAXIMUM_DEPTH:
+            raise ValueError(f"more than {MAXIMUM_DEPTH} nested values")
+
+    def remember_key(self, value: str) -> bool:
+        """Whether a scalar is a key; if so, remembers it."""
+        if self.is_mapping and self.is_mapping[-1] and self.levels[-1] is None:
+            self.levels[-1] = value
+            return True
+        return False
+
+    def finish_value(self) -> None:
+        """Expects a key next, if this value belonged to one."""
+        if self.is_mapping and self.is_mapping[-1]:
+            self.levels[-1] = None
+
+    def read_scalar(self, event: Any, text: str) -> Scalar | None:
+        if self.remember_key(event.value):
+            return None
+        key = (self.levels[-1] or "") if self.levels else ""
+        self.finish_value()
+        style = event.style or ""
+        start, end = event.start_mark.index, event.end_mark.index
+        anchor = ANCHOR.match(text, start) if event.anchor else None
+        start = anchor.end() if anchor else start
+        is_tagged = event.tag not in (None, "!") or (self.kept and len(self.levels) >= self.kept)
+        is_other = not style and OTHER_VALUE.fullmatch(event.value) is not None
+        is_value = self.reads_all or is_text(event.value, key, filter(None, self.levels))
+        is_kept = is_tagged or is_other or not is_value or start >= end
+        return None if is_kept else Scalar(start, end, style, key, any(self.brackets))
+
+
+def read_block(raw: str, *, folds: bool) -> Paragraph:
+    """Reads a block scalar as a paragraph: its lines are texts; with `folds`, the lines of a paragraph are one text."""
+    header, line_end, body = raw.partition("\n")
+    items = [InlineItem("point", (header + line_end,)), InlineItem("break", ("",))]
+    lines = [match.groups() for match in INDENTED_LINE.finditer(body)]
+    narrowest = min((len(indent) for indent, content, _ in lines if content), default=0)
+    has_joined = False
+    for (indent, content, end), following in zip(lines, [*lines[1:], ("", "", "")], strict=True):
+        joins = folds and bool(content and following[1]) and len(indent) == len(following[0]) == narrowest
+        items += [] if has_joined else [InlineItem("point", (indent,))]
+        items += read_plain_items(content, SYNTAXES[""])
+        raw_break = end + following[0]
+        items.append(make_text(raw_break, [Edit(0, len(raw_break), " ")]) if joins else InlineItem("break", (end,)))
+        has_joined = joins
+    return Paragraph(items, str)

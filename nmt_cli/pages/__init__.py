@@ -1,1 +1,0 @@
-"""The frame of HTML pages."""

@@ -1,0 +1,164 @@
+"""Rewrites of spelling: abbreviations, character references, and words that name several genders.
+
+`approx. 10` is read as `about 10`, `caf&eacute;` as `café`, `Lehrer*innen` as `Lehrer`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Self
+
+from nmt_cli.carrying.spans import COVERS
+from nmt_cli.carrying.syntax import REFERENCE
+from nmt_cli.languages.rules import find_rules
+from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
+from nmt_cli.text.aligned import AlignedText, Edit
+from nmt_cli.text.characters import QUOTES
+from nmt_cli.text.profile import TextProfile
+
+# Abbreviations that training hardly had, spelled out: `approx. 10` is read as `about 10`, `z. B.` as `zum Beispiel`.
+# A network takes the full stop of one that it does not know for the end of the sentence, and leaves out the rest. The
+# rules of the language list what they stand for. Knows the profile of one side, no networks.
+
+
+class Abbreviations(Rewrite):
+    """Reads rare abbreviations as their words: `approx.` as `about`."""
+
+    def __init__(self, spelled_out: Mapping[str, str]) -> None:
+        self.spelled_out = {join_form(short): words for short, words in spelled_out.items()}
+        forms = sorted(self.spelled_out, key=len, reverse=True)
+        self.pattern = "|".join(r"\.\s?".join(map(re.escape, form.split(".")[:-1])) for form in forms)
+
+    @classmethod
+    def from_model(cls, model: ModelText) -> Self | None:
+        listed = find_rules(model.languages[0]).spelled_out
+        usual = {short: words for short, words in listed.items() if is_usual(words, short, model.source)}
+        return cls(usual) if usual else None
+
+    def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, None] | None:
+        """Returns a text with its abbreviations spelled out; a full stop at its end stays."""
+        edits = list(self.spell_out(text.text))
+        return (text.replace(edits), None) if edits else None
+
+    def cover_forms(self, text: str) -> str:
+        """Returns a text with its abbreviations covered, which are no names."""
+        covered = list(text)
+        for start, end, _ in self.spell_out(text):
+            covered[start:end] = COVERS[0] * (end - start)
+        return "".join(covered)
+
+    def spell_out(self, text: str) -> Iterator[Edit]:
+        """Yields the edits that spell out the abbreviations of a text; only its first may have a capital."""
+        if "." not in text[:-1]:
+            return
+        for match in re.finditer(rf"(?<![\w.])(?i:{self.pattern})(?:\.(?=\W*\w)|(?=\.))", text):
+            form = join_form(match[0].rstrip(".") + ".")
+            words = self.spelled_out.get(form)
+            if words is None and match.start() == 0 and (words := self.spelled_out.get(form[0].lower() + form[1:])):
+                words = words[0].upper() + words[1:]
+            if words:
+                yield Edit(*match.span(), words)
+
+
+def join_form(form: str) -> str:
+    """Returns an abbreviation without blanks, as which all its spellings count: `z.B.`"""
+    return re.sub(r"\s", "", form)
+
+
+def is_usual(words: str, short: str, profile: TextProfile) -> bool:
+    """Whether training had the words of a phrase, and more often than a part of its abbreviation."""
+    rarest = min(map(profile.count_word, words.split()))
+    return rarest > min(profile.count_word(part) for part in join_form(short).split(".")[:-1])
+
+
+# HTML character references for letters and quotes: `&eacute;`, `&#39;`, `&quot;`.
+# The network reads the characters themselves; the translation is written with the references of its source. All other
+# references (`&amp;`, `&nbsp;`, `&copy;`) are protected spans (`carrying`).
+
+
+class Entities(Rewrite):
+    """Reads `&eacute;`, `&#39;` and `&quot;` as characters, and writes them back."""
+
+    scope = "line"
+
+    @classmethod
+    def from_model(cls, model: ModelText) -> Self:
+        return cls()
+
+    def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, Mapping[str, str]] | None:
+        """Returns the text without references; the memo maps characters to the references they had."""
+        if "&" not in text.text or ";" not in text.text:
+            return None
+        from html import unescape  # which few texts need
+
+        edits: list[Edit] = []
+        references: dict[str, str] = {}
+        for match in REFERENCE.finditer(text.text):
+            character = unescape(match[0])
+            if len(character) == 1 and (character.isalpha() or character in QUOTES):
+                references.setdefault(character, match[0])
+                edits.append(Edit(*match.span(), character))
+        return (text.replace(edits), references) if edits else None
+
+    def write(self, translation: str, memo: Mapping[str, str], written: Written) -> str:
+        pattern = "|".join(filter(None, (written.span_pattern, *map(re.escape, memo))))
+        return re.sub(pattern, lambda match: memo.get(match[0], match[0]), translation)
+
+
+# Words that name several genders at once by an internal mark: `Lehrer*innen`, `Lehrer/-in`, `étudiant·e·s`.
+# Older training text has no such words, and a network reads the mark as the end of the word. Without it, they are known
+# words: the longer form in German (`Lehrerinnen`), the shorter in French (`étudiants`). The rules of the language
+# describe them. Knows only text.
+
+
+INNER_MARKS = frozenset("*_:/(·•‧⋅")  # one of which such a word has
+
+
+class GenderForms(Rewrite):
+    """Reads words of several genders as one form: `Lehrer*innen` as `Lehrerinnen`."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+
+    @classmethod
+    def from_model(cls, model: ModelText) -> Self:
+        return cls(model.languages[0])
+
+    def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, None] | None:
+        marks = [] if INNER_MARKS.isdisjoint(text.text) else list(find_gender_marks(text.text, self.language))
+        return (text.replace(marks), None) if marks else None
+
+    def cover_forms(self, text: str) -> str:
+        """Returns a text with such words, and anything attached to them, covered."""
+        if INNER_MARKS.isdisjoint(text):
+            return text
+        characters = list(text)
+        for mark in find_gender_marks(text, self.language):
+            start, end = text.rfind(" ", 0, mark.start) + 1, text.find(" ", mark.end)
+            end = len(text) if end < 0 else end
+            characters[start:end] = COVERS[0] * (end - start)
+        return "".join(characters)
+
+
+def find_gender_marks(text: str, language: str) -> Iterator[Edit]:
+    """Yields edits that delete the marks inside words of several genders, with the endings that the marks set off."""
+    rules = find_rules(language)
+    for match in re.finditer(rules.gender_forms, text) if rules.gender_forms else ():
+        ending = re.search(rules.gender_marks, match[0])
+        if ending is None:
+            continue
+        yield Edit(match.start() + ending.start(), match.end(), "")
+        if ending[0] == "(":
+            closing = text.index(")", match.end())
+            yield Edit(closing, closing + 1, "")
+
+
+def drop_gender_marks(text: str, language: str) -> str:
+    """Reduces words of several genders to one form.
+
+    >>> drop_gender_marks("Jede*r kennt Schüler/-innen.", "deu")
+    'Jeder kennt Schülerinnen.'
+    """
+    marks = list(find_gender_marks(text, language))
+    return AlignedText.from_text(text).replace(marks).text if marks else text

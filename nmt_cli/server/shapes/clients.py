@@ -1,0 +1,129 @@
+"""Shapes of single programs: translators of games, and OPUS-CAT's plugins for memoQ, Trados and OmegaT."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.convertors import StringConvertor
+from starlette.responses import PlainTextResponse, Response
+
+from nmt_cli.server.admission import RequestError
+from nmt_cli.server.calls import BOTH, Call, ServedPath
+
+# Two shapes of translators of games and visual novels: XUnity.AutoTranslator's, and Sugoi's.
+# Sources: the endpoint `CustomTranslate` of XUnity.AutoTranslator; public clients of Sugoi's server, such as
+# LunaTranslator and Translator++.
+
+
+TRANSLATE = "translate sentences"
+CHECK = "check if server is ready"
+
+
+async def translate_for_unity(call: Call) -> Response:
+    """Answers XUnity.AutoTranslator with the translation and nothing else."""
+    values = call.values
+    text, source = values.read_text("text"), values.read_text("from", default="auto")
+    translated = await call.service.translate_texts([text], source, values.read_text("to", default=""))
+    return PlainTextResponse(translated.texts[0].encode("utf-8", "replace"))
+
+
+async def answer_sugoi(call: Call) -> Any:
+    """Answers a message of Sugoi's clients: a text with a text, a list with a list; others are accepted."""
+    message = call.values.read_text("message")
+    if message == CHECK:
+        return True
+    if message != TRANSLATE:  # to close or to pause the server, which only its owner does
+        return ""
+    texts = call.values.read_texts("content")
+    translated = await call.service.translate_texts(texts, "auto", "")
+    is_single = isinstance(call.values.find("content"), str)
+    return translated.texts[0] if is_single else translated.texts
+
+
+GAME_PATHS = (
+    ServedPath(
+        *("/xunity", translate_for_unity, "Translate a text for XUnity.AutoTranslator.", ("text",), ("from", "to")),
+        methods=BOTH,
+    ),
+    ServedPath("/", answer_sugoi, "Translate texts for clients of Sugoi.", ("message", "content")),
+)
+
+
+# OPUS-CAT's interface, used by its plugins for memoQ, Trados, Wordfast and OmegaT.
+# Source: OPUS-CAT's `MtRestServiceController`. Clients write its paths in several ways, so case is ignored.
+
+
+class PathName(StringConvertor):
+    """The first part of the paths, whose case clients vary."""
+
+    regex = "(?i:MTRestService)"
+
+
+async def serve_method(call: Call) -> Any:
+    """Answers the method named by the path."""
+    method = METHODS.get(str(call.request.path_params["method"]).lower())
+    if method is None:
+        raise RequestError(404, "OPUS-CAT's interface has no such method here")
+    return await method(call)
+
+
+async def translate_text(call: Call) -> str:
+    values = call.values
+    translated = await call.service.translate_texts(
+        [values.read_text("input", default="")],
+        values.read_text("srcLangCode", default="auto"),
+        values.read_text("trgLangCode", default=""),
+    )
+    return translated.texts[0]
+
+
+async def translate_json(call: Call) -> Any:
+    return {"translation": await translate_text(call)}
+
+
+async def translate_stream(call: Call) -> Response:
+    return PlainTextResponse((await translate_text(call)).encode("utf-8", "replace"))
+
+
+async def check_model_status(call: Call) -> Any:
+    model = call.service.pool.find(call.values.find("srcLangCode"), call.values.find("trgLangCode"))
+    return f"model loaded and ready to translate ({model.source.code}-{model.target.code})"
+
+
+async def list_pairs(call: Call) -> Any:
+    return [f"{model.source.code}-{model.target.code}" for model in call.service.pool.models]
+
+
+async def list_model_tags(call: Call) -> Any:
+    return []
+
+
+async def log_in(call: Call) -> Any:
+    """Answers with a token that is ignored: an API key keeps others out."""
+    return call.values.read_text("tokenCode", default="0")
+
+
+async def accept_order(call: Call) -> Any:
+    """Accepts an announcement of texts to come, which needs no preparation here."""
+    return Response(status_code=200)
+
+
+METHODS = {
+    "translate": translate_text,
+    "translatepost": translate_json,
+    "translatejson": translate_json,
+    "translateparagraphjson": translate_text,
+    "translatestream": translate_stream,
+    "checkmodelstatus": check_model_status,
+    "listsupportedlanguagepairs": list_pairs,
+    "getlanguagepairmodeltags": list_model_tags,
+    "preorderbatch": accept_order,
+    "login": log_in,
+}
+OPUS_CAT_PATHS = (
+    ServedPath(
+        *("/{name:opus_cat}/{method}", serve_method, "Translate a text, as OPUS-CAT does."),
+        *((), ("input", "srcLangCode", "trgLangCode"), BOTH),
+        shown="/MTRestService/TranslateJson",
+    ),
+)

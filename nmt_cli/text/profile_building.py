@@ -1,0 +1,377 @@
+"""Counts the contents of a profile from training text, and merges the profiles of two texts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from itertools import chain, islice
+from operator import or_
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nmt_cli.arrays.scratch import ValueCounts
+from nmt_cli.text.characters import ANY_CLOSING, END_MARKS, THIN_BLANKS
+from nmt_cli.text.normalise import UNSPACED, find_unspaced
+from nmt_cli.text.profile import FEWEST_NUMBERS, PROFILE_FORMAT, SPECIAL_FORMS, CorpusProfile, LengthRatio, parse_word
+from nmt_cli.text.words import choose_word_pattern
+
+# Counts the contents of a profile: characters, words, case, numbers and lengths of training text. Knows no files.
+
+
+MAXIMUM_BYTES = 990_000  # bytes of all words at most, so that the whole file stays below 1 MB
+MOST_CHARACTERS = 5_000  # counted ones of a side; a corpus of Chinese has as many
+RATIO_CLASSES = (5, 10, 15, 20, 30, 40, 60, 80, 120, 200)  # characters of the source
+FEWEST_PAIRS = 200  # in a class of length ratios; a smaller class is joined to the next one
+MOST_TOKENS = 2_000_000  # different ones that are counted; beyond, those that occurred once so far are dropped
+PAIRS_AT_ONCE = 10_000  # whose words are counted together
+UNLIMITED = 2**31 - 1  # no text has more characters
+SENTENCE_BREAK = re.compile(rf"\n|(?<=[{END_MARKS}]) |(?<=[{END_MARKS}][{re.escape(ANY_CLOSING)}]) ")
+SPACES = f" {THIN_BLANKS}"
+NUMBER_WITH_MARKS = re.compile(
+    rf"(?<![\d.,:/-])(?P<whole>\d{{1,3}}(?P<thousands>[.,'’{SPACES}])\d{{3}}(?:(?P=thousands)\d{{3}})*|\d+)"
+    r"(?:(?P<decimal>[.,])(?P<fraction>\d+))?(?!\d|[.,:/-]\d)"
+)
+MARK_BETWEEN_DIGITS = re.compile(rf"\d[.,'’{SPACES}]\d")
+NUMBER_MARKS = ("decimal", "thousands")
+
+MarkCounts = dict[str, Counter[tuple[str, str]]]  # by kind: (mark in source, mark in target)
+
+
+class TextCounts:
+    """The counts over the texts of one side."""
+
+    def __init__(self) -> None:
+        self.inner: Counter[str] = Counter()  # words, with the punctuation that touches them, within a sentence
+        self.initial: Counter[str] = Counter()  # those that begin a sentence
+        self.starts: Counter[str] = Counter()  # first characters of the texts
+        self.ends: Counter[str] = Counter()  # last characters
+        self.blanks = 0
+        self.lengths: Counter[int] = Counter()  # characters of the texts
+        self.characters: Counter[str] = Counter()  # those of the words that are no longer counted
+
+    @property
+    def texts(self) -> int:
+        """The number of the texts."""
+        return self.lengths.total()
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Counts more texts; a capital after a colon counts as one within a sentence."""
+        self.lengths.update(map(len, texts))
+        self.starts.update([text[:1] for text in texts])
+        self.ends.update([text[-1:] for text in texts])
+        joined = "\n".join(texts)
+        self.blanks += joined.count(" ")
+        sentences = [sentence.split() for sentence in SENTENCE_BREAK.split(joined)]
+        self.initial.update([words[0] for words in sentences if words])
+        self.inner.update(chain.from_iterable([words[1:] for words in sentences]))
+        self.inner, self.initial = self.drop_rare(self.inner), self.drop_rare(self.initial)
+
+    def drop_rare(self, tokens: Counter[str]) -> Counter[str]:
+        """Returns the tokens without those that occurred once, if there are too many.
+
+        Source: Manku and Motwani (2002), "Approximate frequency counts over data streams".
+        """
+        if len(tokens) <= MOST_TOKENS:
+            return tokens
+        add_characters(self.characters, ((token, count) for token, count in tokens.items() if count == 1))
+        return Counter({token: count for token, count in tokens.items() if count > 1})
+
+    def count_characters(self) -> Counter[str]:
+        counts = Counter({" ": self.blanks}) + self.characters
+        for tokens in (self.inner, self.initial):
+            add_characters(counts, tokens.items())
+        return +counts
+
+
+def add_characters(counts: Counter[str], tokens: Iterable[tuple[str, int]]) -> None:
+    """Adds the characters of tokens, each of which occurs so often."""
+    for token, count in tokens:
+        for character in token:
+            counts[character] += count
+
+
+class WordLine(NamedTuple):
+    """A line of the word table."""
+
+    text: str
+    total: int
+
+
+def build_profile(pairs: Iterable[tuple[str, str]]) -> str:
+    """Returns the content of a profile of training pairs."""
+    source, target = TextCounts(), TextCounts()
+    marks: MarkCounts = {kind: Counter() for kind in NUMBER_MARKS}
+    lengths: Counter[tuple[int, int]] = Counter()
+    # 1. Count, block by block.
+    pairs = iter(pairs)
+    while block := list(islice(pairs, PAIRS_AT_ONCE)):
+        source.add([pair[0] for pair in block])
+        target.add([pair[1] for pair in block])
+        count_number_marks(block, marks)
+        lengths.update([(len(pair[0]), len(pair[1])) for pair in block])
+    # 2. Describe both sides, and how they compare.
+    return format_profile([source, target], marks, measure_ratios(lengths))
+
+
+def build_caption_profile(captions: Iterable[str]) -> str:
+    """Returns the content of a profile of training captions, whose sources are pictures."""
+    target = TextCounts()
+    captions = iter(captions)
+    while block := list(islice(captions, PAIRS_AT_ONCE)):
+        target.add(block)
+    return format_profile([None, target], {kind: Counter() for kind in NUMBER_MARKS}, [])
+
+
+def format_profile(
+    sides: Sequence[TextCounts | None], marks: MarkCounts, ratios: Sequence[tuple[int, LengthRatio]]
+) -> str:
+    """Returns the first line, the words of the source, and those of the target; None is a side without text.
+
+    Rare words are left out to keep the file below 1 MB.
+    """
+    tables = [describe_words(side or TextCounts()) for side in sides]
+    least_count = choose_least_count(tables)
+    source, target = (
+        side and describe_side(side, tables[index], marks, index, least_count) for index, side in enumerate(sides)
+    )
+    counts = {kind: [[*both, count] for both, count in marks[kind].most_common()] for kind in NUMBER_MARKS}
+    header = {"format": PROFILE_FORMAT, "source": source, "target": target, **counts, "ratios": ratios}
+    return join_profile(header, tables, least_count)
+
+
+def join_profile(header: Mapping[str, Any], tables: Iterable[Sequence[WordLine]], least_count: int) -> str:
+    """Returns the content of a profile; words rarer than `least_count` are left out."""
+    source, target = ("\n".join(line.text for line in table if line.total >= least_count) for table in tables)
+    return f"{json.dumps(header, ensure_ascii=False)}\n{source}\n\n{target}\n"
+
+
+def describe_words(counts: TextCounts) -> list[WordLine]:
+    """Returns a line per word, in code point order."""
+    inner, initial = count_words_within(counts.inner), count_words_within(counts.initial, begins=True)
+    later = count_words_within(counts.initial, begins=False)  # what stands behind a mark in the first word: (Tom, "Tom
+    inner.update(later)
+    forms: dict[str, Counter[str]] = {}
+    for word, count in inner.items():
+        forms.setdefault(word.lower(), Counter())[word] += count
+    totals = Counter({key: forms_of_word.total() for key, forms_of_word in forms.items()})
+    for word, count in initial.items():
+        totals[word.lower()] += count
+        if word != word.lower() and word.lower() not in inner:
+            forms.setdefault(word.lower(), Counter()).setdefault(word, 0)
+    return list_lines(totals, forms)
+
+
+def list_lines(totals: Mapping[str, int], forms: Mapping[str, Counter[str]]) -> list[WordLine]:
+    """Returns the lines of words in lower case, in code point order, with their cased forms."""
+    return [
+        WordLine("\t".join((key, str(totals[key]), *spell_forms(key, forms.get(key, Counter())))), totals[key])
+        for key in sorted(totals, key=lambda key: key + "\t")
+    ]
+
+
+def count_words_within(tokens: Counter[str], *, begins: bool | None = None) -> Counter[str]:
+    """Counts words within tokens: the first of each token if `begins`, the others if not, all if None."""
+    words: Counter[str] = Counter()
+    for token, count in tokens.items():
+        spaced = re.sub(UNSPACED, " ", token) if find_unspaced(token) else token
+        matched = [word for word in choose_word_pattern(spaced).findall(spaced) if word[0].isalpha()]
+        for word in matched if begins is None else matched[:1] if begins else matched[1:]:
+            words[word] += count
+    return words
+
+
+def spell_forms(key: str, forms: Counter[str]) -> list[str]:
+    """Returns the cased forms as written in the file; empty for a word that is always in lower case."""
+    if set(forms) <= {key}:
+        return []
+    names = {change(key): name for name, change in reversed(SPECIAL_FORMS.items())}
+    best = sorted(forms.items(), key=lambda form: (-form[1], form[0]))
+    return [f"{names.get(form, form)}:{count}" for form, count in best]
+
+
+def choose_least_count(tables: Iterable[Sequence[WordLine]]) -> int:
+    """Returns the smallest count at which all remaining words fit into MAXIMUM_BYTES bytes."""
+    sizes: Counter[int] = Counter()
+    for table in tables:
+        for line in table:
+            sizes[line.total] += len(line.text.encode()) + 1
+    left, least = MAXIMUM_BYTES, 1
+    for count in sorted(sizes, reverse=True):
+        left -= sizes[count]
+        if left < 0:
+            return count + 1
+    return least
+
+
+def describe_side(
+    counts: TextCounts, table: Sequence[WordLine], marks: MarkCounts, index: int, least_count: int
+) -> dict[str, Any]:
+    """Returns a side's entry in the first line; `index` is the side's position in the pairs of `marks`."""
+    cased = {start: count for start, count in counts.starts.items() if start.lower() != start.upper()}
+    capitals = sum(count for start, count in cased.items() if start != start.lower())
+    texts = max(1, counts.texts)
+    return {
+        **describe_characters(counts.count_characters()),
+        "least_count": least_count,
+        "texts": counts.texts,
+        "initial_capitals": round(capitals / max(1, sum(cased.values())), 4),
+        "final_marks": {
+            end: round(count / texts, 4)
+            for end, count in counts.ends.most_common(20)
+            if end and not end.isalnum() and count >= texts / 1000
+        },
+        **{f"{kind}_mark": choose_mark(marks[kind], index) for kind in NUMBER_MARKS},
+        "mean_length": round(sum(length * count for length, count in counts.lengths.items()) / texts, 2),
+        "longest": max(counts.lengths, default=0),
+        "unseen_share": round(estimate_unseen(table), 4),
+    }
+
+
+def describe_characters(counts: Counter[str]) -> dict[str, Any]:
+    """Returns the entries about the most frequent characters of a side."""
+    most = counts.most_common(MOST_CHARACTERS)
+    return {"characters": "".join(character for character, _ in most), "character_counts": [count for _, count in most]}
+
+
+def estimate_unseen(table: Sequence[WordLine]) -> float:
+    """Estimates the share of unseen words in a new text by the share of words that occur once in this one.
+
+    Source: Good (1953), "The Population Frequencies of Species and the Estimation of Population Parameters".
+    """
+    return sum(line.total == 1 for line in table) / max(1, sum(line.total for line in table))
+
+
+def choose_mark(counts: Counter[tuple[str, str]], index: int) -> str | None:
+    """Returns the usual mark of a side; None if examples are few or most numbers have no mark."""
+    marks: Counter[str] = Counter()
+    for both, count in counts.items():
+        marks[both[index]] += count
+    best = max(marks, key=lambda mark: marks[mark], default="")
+    return best if best and marks[best] >= FEWEST_NUMBERS and 2 * marks[best] > marks.total() else None
+
+
+def count_number_marks(pairs: Iterable[tuple[str, str]], marks: MarkCounts) -> None:
+    """Adds to `marks` how each side writes the numbers whose digits both sides of a pair share."""
+    for source, target in pairs:
+        if not (MARK_BETWEEN_DIGITS.search(source) or MARK_BETWEEN_DIGITS.search(target)):
+            continue
+        targets = find_numbers(target)
+        for digits, written in find_numbers(source).items():
+            for kind in NUMBER_MARKS:
+                both = (written[kind], targets.get(digits, written)[kind])
+                if digits in targets and any(both):
+                    marks[kind][both] += 1
+
+
+def find_numbers(text: str) -> dict[str, dict[str, str]]:
+    """Maps each number of a text, without thousands marks and with a decimal point, to its marks."""
+    numbers = {}
+    for match in NUMBER_WITH_MARKS.finditer(text):
+        digits = re.sub(r"\D", "", match["whole"]) + ("." + match["fraction"] if match["decimal"] else "")
+        marks = {kind: match[kind] or "" for kind in NUMBER_MARKS}
+        numbers[digits] = {**marks, "thousands": " " if marks["thousands"] in tuple(SPACES) else marks["thousands"]}
+    return numbers
+
+
+def measure_ratios(lengths: Mapping[tuple[int, int], int]) -> list[tuple[int, LengthRatio]]:
+    """Returns the length ratios of each class of source lengths, from the counts of the lengths of both sides."""
+    both = {pair: count for pair, count in lengths.items() if all(pair)}
+    sources, targets = np.array(list(both), np.float64).reshape(-1, 2).T
+    ratios = ValueCounts(targets / sources, np.array(list(both.values()), np.int64))
+    result, rest = [], np.ones(len(sources), dtype=bool)
+    for limit in (*RATIO_CLASSES, UNLIMITED):
+        in_class = rest & (sources <= limit)
+        if ratios.choose(in_class).total >= (1 if limit == UNLIMITED else FEWEST_PAIRS):
+            result.append((limit, describe_ratios(ratios.choose(in_class))))
+            rest &= ~in_class
+    return result
+
+
+def describe_ratios(ratios: ValueCounts) -> LengthRatio:
+    lowest, highest = ratios.find_quantiles((0.001, 0.999))
+    logarithms = np.log(ratios.values)
+    variance = np.average((logarithms - np.average(logarithms, weights=ratios.counts)) ** 2, weights=ratios.counts)
+    values = (np.average(ratios.values, weights=ratios.counts), np.sqrt(variance), lowest, highest)
+    return LengthRatio(*(round(float(value), 3) for value in values))
+
+
+# Merges the profiles of two training texts, for a model trained on both.
+# What occurs in both counts as often as in the text that has it more often: sums would count twice what both texts
+# share, and a model that goes on with its own corpus would forget which words it has hardly read.
+
+
+Header = dict[str, Any]
+
+
+def merge_profiles(earlier: bytes, later: bytes) -> str:
+    """Returns the content of the merged profile; lengths and marks are those of the later text.
+
+    Raises ValueError, KeyError or TypeError for invalid content.
+    """
+    # 1. Check both, and take them apart.
+    for content in (earlier, later):
+        CorpusProfile.parse(content)
+    (old, old_words), (new, new_words) = split_content(earlier), split_content(later)
+    # 2. Unite the words of each side, and the numbers.
+    tables = [merge_words(*texts) for texts in zip(old_words, new_words, strict=True)]
+    least_count = max(choose_least_count(tables), *(find_least_count(header) for header in (old, new)))
+    sides = {
+        side: merge_side(old[side], new[side], table, least_count)
+        for side, table in zip(("source", "target"), tables, strict=True)
+    }
+    marks = {kind: merge_marks(old[kind], new[kind]) for kind in NUMBER_MARKS}
+    return join_profile({**new, **sides, **marks}, tables, least_count)
+
+
+def split_content(content: bytes) -> tuple[Header, tuple[str, str]]:
+    """Returns the first line of a profile and the unparsed words of both sides."""
+    first, _, rest = content.decode().partition("\n")
+    source, _, target = rest[:-1].partition("\n\n")
+    return json.loads(first), (source, target)
+
+
+def find_least_count(header: Header) -> int:
+    return max(int(side["least_count"]) for side in (header["source"], header["target"]) if side is not None)
+
+
+def merge_words(earlier: str, later: str) -> list[WordLine]:
+    """Returns the lines for the words of both texts, in code point order."""
+    totals: Counter[str] = Counter()
+    forms: dict[str, Counter[str]] = {}
+    for line in filter(None, (*earlier.split("\n"), *later.split("\n"))):
+        key, word = line.partition("\t")[0], parse_word(line)
+        totals[key] = max(totals[key], word.total)
+        both = forms.setdefault(key, Counter())
+        for form, count in word.forms:
+            both[form] = max(both[form], count)  # 0, too, tells a form
+    return list_lines(totals, forms)
+
+
+def merge_side(
+    earlier: Mapping[str, Any] | None, later: Mapping[str, Any] | None, table: list[WordLine], least_count: int
+) -> Header | None:
+    """Returns a side's entry in the first line; values that cannot be united come from the later text."""
+    if earlier is None or later is None:
+        return None if later is None else dict(later)
+    counts: Counter[str] = Counter()
+    for side in (earlier, later):
+        counts |= Counter(dict(zip(side["characters"], side["character_counts"], strict=True)))
+    return {
+        **later,
+        **describe_characters(counts),
+        "least_count": least_count,
+        "texts": max(earlier["texts"], later["texts"]),
+        **{name: later[name] or earlier[name] for name in (f"{kind}_mark" for kind in NUMBER_MARKS)},
+        "longest": max(earlier["longest"], later["longest"]),
+        "unseen_share": round(estimate_unseen(table), 4),
+    }
+
+
+def merge_marks(earlier: list[list[Any]], later: list[list[Any]]) -> list[list[Any]]:
+    tables = ({(source, target): count for source, target, count in marks} for marks in (earlier, later))
+    counts = reduce(or_, map(Counter, tables))
+    return [[*both, count] for both, count in counts.most_common()]

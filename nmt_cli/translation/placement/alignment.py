@@ -1,0 +1,327 @@
+"""Word attention, word links, and each character of a translation traced to its source."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from nmt_cli.text.normalise import drop_invisible, find_unspaced, normalise
+from nmt_cli.text.symbols import BLANK, JOINER, SENTENCE_END
+from nmt_cli.text.words import Link, choose_word_pattern, count_strings, has_word
+from nmt_cli.translation.placement.traced_text import UNALIGNED, TextRange, TracedText
+from nmt_cli.translation.result import WordLinks
+
+if TYPE_CHECKING:
+    from nmt_cli.arrays.types import FloatArray
+    from nmt_cli.translation.result import Hypothesis, Translation
+
+
+# Merges subword attention into word attention, and links words by it. Knows no tokenizer.
+# Words are separated by blanks, as in the Pharaoh format. Letters: T target and S source subwords.
+
+
+ATTRACTION = 0.1  # smallest attention to a source word that says where its translation is
+SENTENCE_ENDS = (SENTENCE_END, "<s>")
+Groups = list[list[int]]  # the indices of the subwords of each word
+
+
+def split_ranges(parts: Iterable[str]) -> Iterator[range]:
+    """Yields the word range of each part in the whole text; parts without a blank between them share a word."""
+    end, is_apart = 0, True
+    for part in parts:
+        start = end - (not is_apart and bool(part) and not part[0].isspace())
+        end = start + len(part.split())
+        is_apart = part[-1].isspace() if part else is_apart
+        yield range(start, end)
+
+
+class AlignedPart(NamedTuple):
+    """A piece of a line and of its translation."""
+
+    words: WordLinks
+    source: Sequence[str]  # S subwords
+    target: Sequence[str]  # T subwords
+    attention: FloatArray  # (T, S)
+
+
+def list_parts(translation: Translation, hypothesis: Hypothesis) -> Iterator[AlignedPart]:
+    """Yields the pieces of a line; none for a network without attention, or for a source that is not text."""
+    if translation.source_pieces[-1:] != (SENTENCE_END,):
+        return
+    row = column = 0
+    pieces = hypothesis.words or (WordLinks.from_texts(normalise(translation.source), hypothesis.text),)
+    for words, attention in zip(pieces, hypothesis.attentions, strict=True):
+        last_row, last_column = row + attention.shape[0], column + attention.shape[1]
+        source, target = translation.source_pieces[column:last_column], hypothesis.pieces[row:last_row]
+        if attention.any() and words.source:
+            yield AlignedPart(words, source, target, attention)
+        row, column = last_row, last_column
+
+
+def find_links(translation: Translation, hypothesis: Hypothesis) -> tuple[Link, ...]:
+    """Returns the word links of a hypothesis, piece by piece of its line."""
+    links: dict[Link, None] = {}
+    for words, source, target, attention in list_parts(translation, hypothesis):
+        piece_links = link_words(source, target, attention) if words.links is None else words.links
+        # Subwords can seem to be more words than they spell, since unknown ones have no joiner.
+        valid = ((min(s, len(words.source) - 1), t) for s, t in piece_links if t < len(words.target))
+        links |= dict.fromkeys((words.source[s], words.target[t]) for s, t in valid)
+    return tuple(links)
+
+
+def find_attracted(translation: Translation, hypothesis: Hypothesis) -> dict[int, int]:
+    """Returns the target word that attends most to each source word, in pieces linked by their subwords."""
+    attracted: dict[int, int] = {}
+    for words, source, target, attention in list_parts(translation, hypothesis):
+        if words.links is None and (weights := weigh_words(source, target, attention)) is not None:
+            weights = weights[: len(words.target)]
+            best = zip(words.source, weights.argmax(axis=0), weights.max(axis=0), strict=False)
+            attracted |= {word: words.target[int(index)] for word, index, weight in best if weight >= ATTRACTION}
+    return attracted
+
+
+def find_weights(translation: Translation, hypothesis: Hypothesis) -> dict[int, float]:
+    """Returns the highest attention of each target word to a source word, in pieces linked by their subwords."""
+    highest: dict[int, float] = {}
+    for words, source, target, attention in list_parts(translation, hypothesis):
+        if words.links is None and (weights := weigh_words(source, target, attention)) is not None:
+            highest |= zip(words.target, weights.max(axis=1).tolist(), strict=False)
+    return highest
+
+
+def link_words(source: Sequence[str], target: Sequence[str], attention: FloatArray) -> tuple[Link, ...]:
+    """Links each target word to the source word that it attended to most, in target order.
+
+    `attention` (T, S) is between subwords. The ends of the sentences are not words and have no links.
+    """
+    weights = weigh_words(source, target, attention)
+    best = () if weights is None else weights.argmax(axis=1)
+    return tuple((int(word), column) for column, word in enumerate(best))
+
+
+def weigh_words(source: Sequence[str], target: Sequence[str], attention: FloatArray) -> FloatArray | None:
+    """Returns the attention between the words of both sides; None if either has none."""
+    source_words, target_words = (drop_silent(pieces, group_by_blanks(pieces)) for pieces in (source, target))
+    return merge_attention(attention, source_words, target_words) if source_words and target_words else None
+
+
+def drop_silent(pieces: Sequence[str], groups: Groups) -> Groups:
+    """Returns the groups without the start and end of the sentence, and without those that spell only a blank."""
+    return [
+        group
+        for group in groups
+        if pieces[group[0]] not in SENTENCE_ENDS and "".join(pieces[group[0] : group[-1] + 1]).strip(BLANK)
+    ]
+
+
+def merge_attention(attention: FloatArray, source: Groups, target: Groups) -> FloatArray:
+    """Returns the attention (..., T, S) of the groups: summed over source subwords, averaged over target subwords."""
+    import numpy as np
+
+    summed = np.stack([attention[..., group].sum(axis=-1) for group in source], axis=-1)
+    return np.stack([summed[..., group, :].mean(axis=-2) for group in target], axis=-2)
+
+
+def group_by_blanks(pieces: Sequence[str]) -> Groups:
+    """Groups subwords into blank-separated words; the end of the sentence is a group of its own."""
+    marked = any(piece.startswith(BLANK) for piece in pieces)
+    mark = BLANK if marked else JOINER
+    starts = [
+        index
+        for index, piece in enumerate(pieces)
+        if not index or piece.startswith(mark) == marked or piece in SENTENCE_ENDS
+    ]
+    return [list(range(start, end)) for start, end in pairwise([*starts, len(pieces)])]
+
+
+def spell_word(pieces: Sequence[str], group: Sequence[int]) -> str:
+    """Returns the word that a group of subwords spells, without the marks around it; empty if it is not just one."""
+    text = "".join(pieces[index].removeprefix(JOINER) for index in group).replace(BLANK, " ")
+    words = [word for word in choose_word_pattern(text).findall(text) if word[0].isalnum()]
+    return words[0] if len(words) == 1 and not find_unspaced(text) else ""
+
+
+# Traces each character of a translation to its source character.
+# Attention links words; marks begin and end at characters, also inside words (`H<sub>2</sub>O`). Therefore:
+# 1. Each word of the translation is linked to a source word: by attention, or because the same word occurs once in
+# both. 2. In a linked pair, a word that occurs unchanged in the other is traced character by character; of two
+# different words,    punctuation is traced to punctuation, and the rest to the middle of the source word. 3. The blanks
+# between two words whose source words are adjacent too come from those between the latter.
+# A translation that equals its source, except for its blanks, becomes its source. Knows no marks and no formats.
+
+
+NOT_BLANK = re.compile(r"\S+")
+WORD_EDGES = re.compile(r"(?P<opening>[^\w\s]*)(?P<core>.*?)(?P<closing>[^\w\s]*)", re.DOTALL)
+
+
+class TracedWord:
+    """A word of the source, where it starts, and the character behind it (in the text); its edges are found once."""
+
+    def __init__(self, source: str, word: TextRange) -> None:
+        self.text, self.start, self.following = source[slice(*word)], word.start, min(word.end, len(source) - 1)
+
+    @cached_property
+    def edges(self) -> tuple[str, str, str]:
+        """The marks before the core, the core, and the marks behind it."""
+        return split_edges(self.text)
+
+
+def trace_translation(source: str, translation: Translation) -> TracedText:
+    """Returns the best translation of `source`, traced to it."""
+    source_words, target_words = find_word_ranges(source), find_word_ranges(translation.text)
+    links = find_word_links(translation, len(source_words))
+    seen = [index for index, word in enumerate(translation.text.split()) if drop_invisible(word)]
+    rewritten = find_rewritten_words(source, translation)
+    visible = [links[index] for index in seen]
+    linked = link_equal_words(source, source_words, translation.text, target_words, visible, rewritten)
+    attracted = list_attracted_words(translation, len(source_words))
+    highest = find_weights(translation, translation.hypotheses[0]) if translation.hypotheses else {}
+    weights = [highest.get(index, 1.0) for index in seen]
+    return trace_words(source, source_words, translation.text, target_words, linked, weights, attracted)
+
+
+def find_rewritten_words(source: str, translation: Translation) -> set[str]:
+    """Returns the words of the spans that are written in another way than in the source: `4.` and `Juli` of July 4."""
+    counts = count_strings(source, [span.text for span in translation.placed])
+    return {word for text, count in counts.items() if not count for word in text.split()}
+
+
+def find_word_ranges(text: str) -> list[TextRange]:
+    """Returns the words of a text; anything without a visible character counts as blank."""
+    return [TextRange(*match.span()) for match in NOT_BLANK.finditer(text) if drop_invisible(match[0])]
+
+
+def find_word_links(translation: Translation, count: int) -> list[int | None]:
+    """Returns the source word of each target word by attention or, without attention, by relative position."""
+    words = len(translation.text.split())
+    links: list[int | None] = [None] * words
+    if translation.hypotheses:
+        for source, target in find_links(translation, translation.hypotheses[0]):
+            if target < words and source < count and links[target] is None:
+                links[target] = source
+    if count and not any(link is not None for link in links):
+        return [index * count // words for index in range(words)]
+    return links
+
+
+def list_attracted_words(translation: Translation, count: int) -> list[int | None]:
+    """Returns the target word that each source word attracts most; only words that are seen count."""
+    if not translation.hypotheses:
+        return []
+    seen = (index for index, word in enumerate(translation.text.split()) if drop_invisible(word))
+    numbers = {index: number for number, index in enumerate(seen)}
+    attracted = find_attracted(translation, translation.hypotheses[0])
+    return [numbers.get(attracted.get(word, -1)) for word in range(count)]
+
+
+def link_equal_words(
+    source: str,
+    source_words: Sequence[TextRange],
+    target: str,
+    target_words: Sequence[TextRange],
+    links: Sequence[int | None],
+    except_words: Collection[str] = (),
+) -> list[int | None]:
+    """Returns the links, linking a word that occurs exactly once in both texts only to itself, but for some words."""
+    source_texts = [source[word.start : word.end] for word in source_words]
+    target_texts = [target[word.start : word.end] for word in target_words]
+    source_counts, target_counts = Counter(source_texts), Counter(target_texts)
+    indices = {
+        text: index
+        for index, text in enumerate(source_texts)
+        if source_counts[text] == 1 == target_counts[text] and has_word(text) and text not in except_words
+    }
+    claimed = frozenset(indices.values())
+    return [
+        indices.get(text, None if link in claimed else link) for text, link in zip(target_texts, links, strict=True)
+    ]
+
+
+def trace_words(
+    source: str,
+    source_words: Sequence[TextRange],
+    target: str,
+    target_words: Sequence[TextRange],
+    links: Sequence[int | None],
+    weights: Sequence[float] = (),
+    attracted: Sequence[int | None] = (),
+) -> TracedText:
+    """Returns a target traced to its source, by the source word that each of its words is linked to.
+
+    `weights` are how sure these links are, and `attracted` the target words that each source word attracts most, if
+    that is known.
+    """
+    source_gaps, target_gaps = find_gaps(source, source_words), find_gaps(target, target_words)
+    befores = [TracedWord(source, word) for word in source_words]  # once: many words may come from one that is long
+    text = ""
+    sources: list[int] = []
+    words: list[TextRange] = []
+    for index, (left, right) in enumerate(pairwise((-1, *links, len(source_words)))):
+        gap, old = target_gaps[index], source_gaps[right] if left is not None and right == left + 1 else TextRange(0, 0)
+        is_kept = old.start < old.end and (gap.start < gap.end or index in (0, len(target_words)))
+        text += source[old.start : old.end] if is_kept else target[gap.start : gap.end]
+        sources += range(*old) if is_kept else [UNALIGNED] * (gap.end - gap.start)
+        if index < len(target_words):
+            word = target[slice(*target_words[index])]
+            words.append(TextRange(len(text), len(text) + len(word)))
+            text += word
+            sources += [UNALIGNED] * len(word) if right is None else trace_word(befores[right], word)
+    sure = [float(link is not None) * weight for link, weight in zip(links, weights or [1.0] * len(links), strict=True)]
+    return TracedText(source, text, sources, source_words, words, sure, attracted)
+
+
+def find_gaps(text: str, words: Sequence[TextRange]) -> list[TextRange]:
+    """Returns the ranges before the first word, between words, and after the last one."""
+    return [
+        TextRange(*gap)
+        for gap in zip([0, *(word.end for word in words)], [*(word.start for word in words), len(text)], strict=True)
+    ]
+
+
+def trace_word(before: TracedWord, after: str) -> list[int]:
+    """Returns the source character of each character of a word that comes from `before`."""
+    start, end, following = before.start, before.start + len(before.text), before.following
+    offset = find_unchanged(before.text, after)
+    if offset is not None:
+        return [start] * offset + list(range(start, end)) + [following] * (len(after) - offset - (end - start))
+    return [following if index is None else start + index for index in trace_changed(before, after)]
+
+
+def find_unchanged(before: str, after: str) -> int | None:
+    """Returns where `before` stands in `after` as a word of its own, or is all of it in other letters; else None."""
+    if len(before) == len(after) and before.casefold() == after.casefold():
+        return 0
+    offset = after.find(before)
+    end = offset + len(before)
+    parts = ((after[max(0, offset - 1) : offset], before[:1]), (before[-1:], after[end : end + 1]))
+    return None if offset < 0 or any(left.isalnum() and right.isalnum() for left, right in parts) else offset
+
+
+def trace_changed(before: TracedWord, after: str) -> list[int | None]:
+    """Returns the index in `before` of each character of `after`; None for new punctuation that follows the word."""
+    (opening, _, closing), (new_opening, core, new_closing) = before.edges, split_edges(after)
+    start, end = len(opening), len(before.text) - len(closing)
+    first = min(start, len(before.text) - 1)
+    middle = (start + end) // 2 if start < end else 0
+    front = [first if index is None else index for index in trace_marks(opening, new_opening)]
+    back = trace_marks(closing, new_closing)
+    return [*front, *[middle] * len(core), *(index if index is None else index + end for index in back)]
+
+
+def split_edges(word: str) -> tuple[str, str, str]:
+    """Returns the marks before a word's core, the core, and the marks behind it."""
+    opening, core, closing = WORD_EDGES.fullmatch(word).groups()  # type: ignore[union-attr]  # all matches
+    return opening, core, closing
+
+
+def trace_marks(before: str, after: str) -> list[int | None]:
+    """Returns the index in `before` of each mark of `after`: in order if there are equally many, else of the equal
+    mark.
+    """
+    if len(before) == len(after):
+        return list(range(len(after)))
+    return [before.find(mark) if mark in before else None for mark in after]

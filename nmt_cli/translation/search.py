@@ -1,0 +1,400 @@
+"""Searches texts: sentences to rows of ids, rows in batches of similar length, results to text. Knows no lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from nmt_cli.arrays.types import PAD, UNKNOWN, SourceArray
+from nmt_cli.errors import OptionError
+from nmt_cli.search.beam import search
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.constraints import CopyLimit, Guide, Lead, TextId, limit_lengths
+from nmt_cli.search.mixing import Ensemble
+from nmt_cli.search.step_model import SearchResult, StepModel
+from nmt_cli.sources.source import Source, SourceRow
+from nmt_cli.text.normalise import normalise
+from nmt_cli.text.symbols import SENTENCE_END
+from nmt_cli.text.tags import SentenceContext
+from nmt_cli.text.tokenizer import Tokenizer
+from nmt_cli.text.wrapping import format_count
+from nmt_cli.translation.config import RepairConfig
+from nmt_cli.translation.repair.ladder import Repairer
+from nmt_cli.translation.result import Hypothesis, Translation
+
+if TYPE_CHECKING:
+    from nmt_cli.search.forced import ForcedTarget
+    from nmt_cli.search.trace import BeamNode
+    from nmt_cli.text.tags import TagSet
+
+
+# Searches the rows of a source side: in batches of similar length, several batches at a time.
+# Shared by translation, beam traces and forced scoring. Knows ids and rows; knows no spans, pieces or lines.
+
+
+CountReporter = Callable[[int], None]  # receives the number of finished texts
+ModelChoice = Callable[[Sequence[int]], StepModel[Any]]
+Result = TypeVar("Result")
+
+MAXIMUM_ROWS = 512  # maximum number of rows of a step: the values of more do not fit into the cache of a core
+OVERHEAD = 64  # number of rows that take as long as the fixed cost of a step
+POSITIONS = 5_000  # maximum of rows x source positions, which bounds memory whatever the length of a line
+CELLS = 2_000_000  # maximum of rows x vocabulary, where a step returns every token
+
+
+class BatchSearch(NamedTuple):
+    """A step model with its source side and target tokenizer; the engine must allow `threads` searches at once."""
+
+    engine: StepModel[Any]
+    source: Source
+    target: Tokenizer
+    threads: int = 1
+
+    def search(
+        self,
+        rows: Sequence[SourceRow],
+        config: SearchConfig,
+        text_ids: Sequence[TextId],
+        progress: CountReporter | None = None,
+        choose_model: ModelChoice | None = None,
+    ) -> list[list[SearchResult]]:
+        """Returns the results of each row, best first; empty for a blank row.
+
+        The random numbers of samples follow from `text_ids`. `choose_model` returns the model of a batch, by the
+        indices of its rows. Raises OptionError for a prefix that the model cannot write.
+        """
+        config = replace(config, length_factor=self.source.length_factor)
+        prefix = self.encode_prefix(config)
+
+        def search_batch(batch: list[int]) -> list[list[SearchResult]]:
+            chosen = [rows[index] for index in batch]
+            sources = self.source.make_batch(chosen)
+            guide = self.make_guide(sources, chosen, config, prefix, [text_ids[index] for index in batch])
+            model = self.engine if choose_model is None else choose_model(batch)
+            return search(model, sources, config, guide=guide)
+
+        lengths = [0 if row.is_blank else len(row) for row in rows]
+        finished = sum(row.is_blank for row in rows)
+        batches = batch_by_length(lengths, config, self.limit_rows(config))
+        results: list[list[SearchResult]] = [[] for _ in rows]
+        for batch, batch_results in self.map_batches(batches, search_batch):
+            for index, hypotheses in zip(batch, batch_results, strict=True):
+                results[index] = hypotheses
+            finished += len(batch)
+            if progress is not None:
+                progress(finished)
+        return results
+
+    def force(self, rows: Sequence[SourceRow], targets: Sequence[Sequence[int]]) -> list[ForcedTarget]:
+        """Scores one target (ids that end with END) per row; attention is trimmed to the length of each source."""
+        from nmt_cli.search.forced import force  # which few translations need
+
+        def force_batch(sources: SourceArray, batch: list[int]) -> list[ForcedTarget]:
+            return force(self.engine, sources, [targets[index] for index in batch], self.target.vocabulary_size)
+
+        scored = self.map_pairs(rows, targets, force_batch)
+        return [
+            forced._replace(attention=forced.attention[:, : len(row)]) for row, forced in zip(rows, scored, strict=True)
+        ]
+
+    def find_as_likely(
+        self, rows: Sequence[SourceRow], targets: Sequence[Sequence[int]], least: Sequence[Sequence[float]]
+    ) -> list[bool]:
+        """Returns whether all tokens of each target have at least the log-probabilities `least`, given its row."""
+        from nmt_cli.search.forced import find_as_likely  # which few translations need
+
+        def compare_batch(sources: SourceArray, batch: list[int]) -> list[bool]:
+            pairs = [targets[index] for index in batch], [least[index] for index in batch]
+            return find_as_likely(self.engine, sources, *pairs, self.target.vocabulary_size)
+
+        return self.map_pairs(rows, targets, compare_batch)
+
+    def map_pairs(
+        self,
+        rows: Sequence[SourceRow],
+        targets: Sequence[Sequence[int]],
+        function: Callable[[SourceArray, list[int]], list[Result]],
+    ) -> list[Result]:
+        """Returns the result of `function`, which takes batches of sources and their indices, for each row."""
+        lengths = [max(len(row), len(target)) for row, target in zip(rows, targets, strict=True)]
+        batches = batch_by_length(lengths, SearchConfig(beam_size=1), self.rows_of_whole_vocabulary)
+        results: dict[int, Result] = {}
+        for batch, some in self.map_batches(
+            batches, lambda batch: function(self.source.make_batch([rows[index] for index in batch]), batch)
+        ):
+            results |= zip(batch, some, strict=True)
+        return [results[index] for index in range(len(rows))]
+
+    def trace(self, row: SourceRow, config: SearchConfig) -> tuple[SearchResult, list[BeamNode]]:
+        """Searches one row; returns the best result and the nodes of the beam."""
+        from nmt_cli.search.trace import BeamTrace  # which few translations need
+
+        trace = BeamTrace()
+        config = replace(config, n_best=1, length_factor=self.source.length_factor)
+        guide = Guide.from_config(config, vocabulary=self.target.vocabulary_size)
+        ((best, *_),) = search(self.engine, self.source.make_batch([row]), config, trace, guide)
+        return best, trace.mark_best(best)
+
+    def map_batches(
+        self, batches: Sequence[list[int]], function: Callable[[list[int]], list[Result]]
+    ) -> Iterator[tuple[list[int], list[Result]]]:
+        """Yields each batch with the results of `function`, in order; `threads` batches run at a time."""
+        if self.threads == 1 or len(batches) < 2:
+            yield from ((batch, function(batch)) for batch in batches)
+            return
+        from concurrent.futures import ThreadPoolExecutor  # a single sentence does not need it
+
+        pool = ThreadPoolExecutor(self.threads)
+        try:
+            yield from zip(batches, pool.map(function, batches), strict=True)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def make_guide(
+        self,
+        sources: SourceArray,
+        rows: Sequence[SourceRow],
+        config: SearchConfig,
+        prefix: list[int],
+        text_ids: list[TextId],
+    ) -> Guide:
+        """Returns the constraints for the search of one batch."""
+        lead = Lead.from_tokens([row.lead for row in rows], [row.tags for row in rows])
+        is_limited = config.limit_placeholders or config.sampling.sample
+        return Guide.from_config(
+            config,
+            prefix=prefix,
+            text_ids=text_ids,
+            steps=int(limit_lengths(sources, config, len(prefix), lead).max()),
+            vocabulary=self.target.vocabulary_size,
+            copy_limit=self.limit_placeholders(sources, rows) if is_limited else None,
+            barred=self.target.separator_id,
+            lead=lead,
+        )
+
+    def limit_placeholders(self, sources: SourceArray, rows: Sequence[SourceRow]) -> CopyLimit | None:
+        """Returns the limit by which each placeholder is written at most as often as its source contains it."""
+        subwords = self.source.subwords
+        if subwords is None or not (subwords.has_placeholders and self.target.has_placeholders):
+            return None
+        is_own = np.arange(sources.shape[1]) >= np.array([[row.tags] for row in rows])  # (B, S)
+        counts = (np.where(is_own, sources, PAD)[:, :, None] == np.array(subwords.placeholder_ids)).sum(axis=1)
+        return CopyLimit(np.array(self.target.placeholder_ids), counts)
+
+    def encode_prefix(self, config: SearchConfig) -> list[int]:
+        """Returns the prefix in ids. Raises OptionError if the model cannot write it, or if it leaves no room."""
+        ids = self.target.encode(normalise(config.prefix))
+        if UNKNOWN in ids:
+            raise OptionError(
+                f"--prefix: this model has no subwords for all of {config.prefix!r}",
+                hint="use words or characters that occur in its training data",
+            )
+        if ids and len(ids) >= config.max_length:
+            raise OptionError(
+                f"--prefix has {format_count(len(ids), 'token')}, but --max-length allows only {config.max_length:,}",
+                hint=f"give --max-length {2 * len(ids)}, or a shorter prefix",
+            )
+        return ids
+
+    def limit_rows(self, config: SearchConfig) -> int:
+        """Returns the maximum number of rows of a step: fewer if it returns the whole vocabulary."""
+        draws_from_all = config.sampling.sample and not config.sampling.top_k
+        if config.prefix or draws_from_all or isinstance(self.engine, Ensemble):
+            return self.rows_of_whole_vocabulary
+        return MAXIMUM_ROWS
+
+    @property
+    def rows_of_whole_vocabulary(self) -> int:
+        """The maximum number of rows of a step that returns the probability of every token."""
+        return max(1, min(MAXIMUM_ROWS, CELLS // self.target.vocabulary_size))
+
+
+def batch_by_length(lengths: Sequence[int], config: SearchConfig, rows: int) -> list[list[int]]:
+    """Returns the indices of the non-empty texts, longest first, in batches that bound the work of a step.
+
+    A batch ends before its padding costs more than the steps of another batch would.
+    """
+    batches: list[list[int]] = []
+    width = padding = longest = 0
+    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
+        length = lengths[index]
+        if length == 0:
+            break
+        if not batches or len(batches[-1]) >= width or padding * config.rows > OVERHEAD * length:
+            batches.append([])
+            width = max(1, min(rows, POSITIONS // length) // config.rows)
+            padding, longest = 0, length
+        batches[-1].append(index)
+        padding += longest - length
+    return batches
+
+
+# Decodes search results to text: builds hypotheses and translations. Knows no spans.
+
+
+def decode_results(
+    texts: Sequence[str],
+    rows: Sequence[SourceRow],
+    results: Sequence[Sequence[SearchResult]],
+    source: Source,
+    target: Tokenizer,
+) -> list[Translation]:
+    """Returns one translation per text, with the hypotheses of its row."""
+    written = iter(target.decode_all([result.tokens for hypotheses in results for result in hypotheses]))
+    return [
+        make_translation(text, row, [make_hypothesis(h, next(written), row, target) for h in hypotheses], source)
+        for text, row, hypotheses in zip(texts, rows, results, strict=True)
+    ]
+
+
+def make_translation(text: str, row: SourceRow, hypotheses: Sequence[Hypothesis], source: Source) -> Translation:
+    """Returns the translation of one text; a blank one has no hypotheses."""
+    if row.is_blank:
+        return Translation(source=text, source_pieces=(), hypotheses=(), unseen=frozenset())
+    labels = source.label_positions(row)
+    return Translation(
+        source=text,
+        source_pieces=labels,
+        hypotheses=tuple(hypotheses),
+        unseen=source.find_unseen(text),
+        source_cut_from=row.full_length,
+        source_read=len(labels) - (labels[-1] == SENTENCE_END),
+    )
+
+
+def make_hypothesis(result: SearchResult, text: str, row: SourceRow, target: Tokenizer) -> Hypothesis:
+    """Returns a hypothesis with its pieces; its attention is trimmed to the source, without its tags.
+
+    The attention is a copy, else one hypothesis would hold the memory of all of its batch.
+    """
+    return Hypothesis(
+        text=text,
+        tokens=result.tokens,
+        pieces=tuple(target.spell_pieces(result.tokens)),
+        log_probability=result.log_probability,
+        score=result.score,
+        token_log_probabilities=result.token_log_probabilities,
+        attentions=(result.attention[:, row.tags : len(row)].copy(),),
+        finished=result.finished,
+    )
+
+
+# Searches the sentences of lines, and searches faulty ones again. Knows no lines and no spans.
+
+
+SUBWORD_NGRAM, CHARACTER_NGRAM = 3, 10  # the size of n-grams that only a loop repeats
+
+PieceTranslations = dict[TextId, Translation]
+
+
+class HypothesisJudge(Protocol):
+    """Ranks the hypotheses of a search."""
+
+    def widen_search(self, config: SearchConfig) -> SearchConfig: ...
+
+    def rank(self, translations: PieceTranslations, config: SearchConfig) -> PieceTranslations: ...
+
+
+class Neighbours(Protocol):
+    """Translations of texts like those that are searched, which guide the network."""
+
+    def choose_model(self, texts: Sequence[str], tags: TagSet) -> ModelChoice | None:
+        """Returns the model for batches of these texts, which have the same tags; None if nothing is like any text."""
+        ...
+
+
+class SentenceSearch(NamedTuple):
+    """A batch search that reads and writes text."""
+
+    batch_search: BatchSearch
+    same_language: bool = False  # whether both sides are in one language, so that a copy is no fault
+    judge: HypothesisJudge | None = None  # ranks the hypotheses of each search
+    neighbours: Neighbours | None = None
+
+    def search(
+        self,
+        texts: Mapping[TextId, str],
+        config: SearchConfig,
+        progress: CountReporter | None = None,
+        contexts: Mapping[TextId, SentenceContext] = MappingProxyType({}),
+    ) -> PieceTranslations:
+        """Returns the translation of each text, behind its context, if any; a prefix begins texts that begin a line."""
+        translations: PieceTranslations = {}
+        wide = config if self.judge is None else self.judge.widen_search(config)
+        for text_ids, own_config in group_by_prefix(texts, wide):
+            done = len(translations)
+            report = None if progress is None else (lambda more, done=done: progress(done + more))
+            some = [texts[text_id] for text_id in text_ids]
+            of_texts = [contexts.get(text_id) for text_id in text_ids]
+            results = self.translate_texts(some, own_config, report, text_ids, of_texts)
+            translations |= zip(text_ids, results, strict=True)
+        return translations if self.judge is None else self.judge.rank(translations, config)
+
+    def repair(
+        self, translations: PieceTranslations, config: SearchConfig, repair: RepairConfig | None
+    ) -> PieceTranslations:
+        """Repairs translations as `repair` says: searches faulty ones again, and replaces unknown words.
+
+        Samples stay as drawn.
+        """
+        if repair is None:
+            return translations
+        repaired: PieceTranslations = {}
+        for text_ids, own_config in group_by_prefix(translations, config):
+            results = [translations[text_id] for text_id in text_ids]
+            if repair.repair and not config.sampling.sample:
+                results = self.repairer.repair(results, own_config, text_ids)
+            if repair.replace_unknown:
+                from nmt_cli.translation.repair.ladder import replace_unknown  # which few translations need
+
+                sides = self.batch_search.source, self.batch_search.target
+                results = [replace_unknown(translation, *sides) for translation in results]
+            repaired |= zip(text_ids, results, strict=True)
+        return {text_id: repaired[text_id] for text_id in translations}
+
+    def translate_texts(
+        self,
+        texts: Sequence[str],
+        config: SearchConfig,
+        progress: CountReporter | None = None,
+        text_ids: Sequence[TextId] | None = None,
+        contexts: Sequence[SentenceContext | None] = (),
+    ) -> list[Translation]:
+        """Translates texts that the network reads unchanged, behind `contexts`; `text_ids` are for sampling."""
+        source, target = self.batch_search.source, self.batch_search.target
+        text_ids = text_ids or [TextId(number, 0) for number in range(len(texts))]
+        rows = source.make_rows(texts, config.max_source_length, [config.tags] * len(texts), contexts)
+        choose_model = None if self.neighbours is None else self.neighbours.choose_model(texts, config.tags)
+        searched = self.batch_search.search(rows, config, text_ids, progress, choose_model)
+        return decode_results(texts, rows, searched, source, target)
+
+    def score(
+        self, texts: Sequence[str], targets: Sequence[Sequence[int]], tags: TagSet = ()
+    ) -> list[tuple[float, ...]]:
+        """Returns the log-probabilities of the tokens of a translation of each text, which has these tags."""
+        rows = self.batch_search.source.make_rows(texts, None, [tags] * len(texts))
+        return [forced.log_probabilities for forced in self.batch_search.force(rows, targets)]
+
+    @property
+    def repairer(self) -> Repairer:
+        """Searches faulty translations again."""
+        ngram_size = CHARACTER_NGRAM if self.batch_search.target.settings.kind == "char" else SUBWORD_NGRAM
+        return Repairer(self.translate_texts, ngram_size, same_language=self.same_language)
+
+
+def group_by_prefix(
+    text_ids: Mapping[TextId, object], config: SearchConfig
+) -> Iterator[tuple[list[TextId], SearchConfig]]:
+    """Yields all texts; with a prefix, those that begin a line, on which it is forced, and then the others.
+
+    Each group comes with its settings.
+    """
+    if not config.prefix:
+        yield list(text_ids), config
+        return
+    yield [text_id for text_id in text_ids if text_id.piece == 0], config
+    yield [text_id for text_id in text_ids if text_id.piece != 0], replace(config, prefix="")

@@ -1,0 +1,79 @@
+"""A folder as input: which files are translated, where to, and what is said of the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.api.translating.inputs import InputFile, list_files, require_folder_for_output
+from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.errors import NotFoundError, OptionError
+
+FILES = {
+    "book/one.txt": "One.\n",
+    "book/two/page.html": "<html><p>Two.</p></html>",
+    "book/two/table.csv": "id,text\n1,Three\n",
+    "book/two/logo.png": "\x89PNG\r\n\x1a\n",
+    "book/Makefile": "all:\n",
+    "book/old.docx": "this is text\n",
+    "book/.hidden": "no",
+    "book/out/one.txt": "Eins.\n",
+}
+
+
+def write_files(folder: Path, texts: dict[str, str]) -> None:
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(text.encode("latin-1"))
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    write_files(tmp_path, FILES)
+    return tmp_path / "book"
+
+
+def list_places(folder: Path, **options: str) -> list[str]:
+    content = list_files([folder], f"{folder}/out", DocumentConfig(**options))  # type: ignore[arg-type]
+    return [str(file.relative) for file in content.files]
+
+
+def test_each_file_of_a_known_kind_keeps_its_place_and_others_are_told(book: Path) -> None:
+    content = list_files([book], f"{book}/out", DocumentConfig())
+    assert content.files == [
+        InputFile(book / "one.txt", Path("one.txt"), is_found=True),
+        InputFile(book / "two/page.html", Path("two/page.html"), is_found=True),
+    ]
+    told = content.describe_skipped()
+    assert told.startswith("4 of 6 files neither translated nor copied: ")
+    for name in ("Makefile, ", "old.docx (not what its name says)", "logo.png (a picture)", "table.csv (a table; name"):
+        assert name in told
+
+
+def test_options_decide_what_can_be_read(book: Path) -> None:
+    assert list_places(book, column="text") == ["one.txt", "two/page.html", "two/table.csv"]
+    assert list_places(book, format="text") == ["Makefile", "old.docx", "one.txt", "two/page.html", "two/table.csv"]
+    with pytest.raises(NotFoundError, match="6 of 6 files"):
+        list_places(book, format="docx")
+
+
+def test_a_named_file_is_never_skipped_and_many_skipped_ones_are_shortened(book: Path) -> None:
+    named = list_files([book / "two/logo.png"], "out/", DocumentConfig())
+    assert named.files == [InputFile(book / "two/logo.png", Path("logo.png"))] and not named.describe_skipped()
+    write_files(book, {f"{number}.xyz": "?" for number in range(9)})
+    told = list_files([book], None, DocumentConfig()).describe_skipped()
+    assert told.endswith("4.xyz ...") and told.startswith("13 of 16 files")
+
+
+def test_a_folder_needs_a_folder_and_something_to_translate(book: Path) -> None:
+    with pytest.raises(NotFoundError, match=r"two/ has no file to translate; 2 of 2 files"):
+        (book / "two/page.html").unlink()
+        list_files([book / "two"], None, DocumentConfig())
+    assert require_folder_for_output([book], "new") == "new/"
+    assert require_folder_for_output([book], "new/") == "new/"
+    assert require_folder_for_output([book / "one.txt"], "new") == "new"
+    assert require_folder_for_output([book], "{name}.{lang}{ext}") == "{name}.{lang}{ext}"
+    for output in (None, "-", str(book / "one.txt")):
+        with pytest.raises(OptionError, match="is a folder"):
+            require_folder_for_output([book], output)

@@ -1,0 +1,225 @@
+"""Tests of `carrying/dates.py`.
+
+Dates with the name of a month are found, and written as another language writes them. Abbreviated days are found
+where nothing else is meant, and written as the target language abbreviates them.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.carrying.dates import (
+    WEEKDAYS,
+    Date,
+    find_dates,
+    find_lost_months,
+    find_relation,
+    list_phrases,
+    load_calendar,
+)
+from nmt_cli.carrying.spans import Context
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "dates"),
+    [
+        ("He came on March 12.", "eng", ["March 12"]),
+        ("born on October 3, 1990, in May 5th or MARCH 3", "en", ["October 3, 1990", "May 5th", "MARCH 3"]),
+        ("the 24th of December, 5 May 2020", "en-GB", ["24th of December", "5 May 2020"]),
+        ("It was in October 1990.", "eng", ["October 1990"]),
+        ("he came on march 12", "eng", ["march 12"]),  # a line without capitals
+        ("March 3–5, 3-5 May and Dec. 24", "eng", ["March 3–5", "3-5 May", "Dec. 24"]),
+        ("vom 3. – 5. März", "deu", ["5. März"]),
+        ("from 3 to 5 May, from the 3rd until the 5th of May", "eng", ["3", "5 May", "3rd", "5th of May"]),
+        ("vom 3. bis zum 5. Mai, von März bis Juni 2020", "deu", ["3.", "5. Mai", "März", "Juni 2020"]),
+        ("from May 3 to June or from March to April", "eng", ["May 3", "June", "March", "April"]),
+        ("de marzo a junio de 2020", "spa", ["marzo", "junio de 2020"]),
+        ("Ihre Mail vom 12. März. Und am 1. Jan. 2020", "deu", ["12. März", "1. Jan. 2020"]),
+        ("am 24. DEZEMBER, im Jänner 1848", "deu", ["24. DEZEMBER", "Jänner 1848"]),
+        ("el 5 de marzo de 1990", "spa", ["5 de marzo de 1990"]),
+        ("le 1er mai 1990", "fra", ["1er mai 1990"]),
+        ("1990. március 5", "hun", ["1990. március 5"]),
+        ("5 марта 1990", "rus", ["5 марта 1990"]),
+    ],
+)
+def test_dates_are_found(text: str, language: str, dates: list[str]) -> None:
+    assert sorted(text[date.start : date.end] for date in find_dates(text, language)) == sorted(dates)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You may 5 times",
+        "In march 12 miles",
+        "March on",
+        "See you in March.",
+        "12:30 March",
+        "March 5:30",
+        "May 99",
+        "3.4",
+        "from 3 to 5 p.m.",
+        "to March",
+        "from Tom to March",
+        "from March to Tom",
+        "from 32 to 40",
+    ],
+)
+def test_what_may_be_no_date_is_none(text: str) -> None:
+    assert list(find_dates(text, "eng")) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "day", "full", "month"),
+    [
+        ("eng", "March 12", "March 12, 1990", "March 1990"),
+        ("deu", "12. März", "12. März 1990", "März 1990"),
+        ("fra", "12 mars", "12 mars 1990", "mars 1990"),
+        ("ces", "12. března", "12. března 1990", "březen 1990"),
+        ("jpn", "3月12日", "1990年3月12日", "1990年3月"),
+    ],
+)
+def test_a_date_is_written_as_the_language_writes_it(language: str, day: str, full: str, month: str) -> None:
+    calendar = load_calendar(language)
+    assert calendar is not None
+    assert calendar.write(Date(0, 0, 3, "12", None)) == day
+    assert calendar.write(Date(0, 0, 3, "12", "1990")) == full
+    assert calendar.write(Date(0, 0, 3, None, "1990")) == month
+
+
+@pytest.mark.parametrize(
+    ("target", "lost"),
+    [
+        ("Er kam am 12. März.", []),
+        ("Er kam am 12. MÄRZ.", []),
+        ("Er kam am 12.3.", []),
+        ("Er kam am 12.", ["March 12"]),
+        ("Der Mann kam am 12.", ["March 12"]),
+        ("Er kam zum March 12.", ["March 12"]),
+    ],
+)
+def test_a_month_is_lost_where_it_is_neither_a_word_nor_a_number(target: str, lost: list[str]) -> None:
+    assert find_lost_months("He came on March 12.", target, "eng", "deu") == lost
+
+
+def test_a_word_that_begins_as_a_short_name_is_no_month() -> None:
+    assert find_lost_months("Er kam am 1. Mai.", "He came on the 1st. Maybe.", "deu", "eng") == ["1. Mai"]
+    assert find_lost_months("Er kam am 1. Juli.", "He came with Julia on 1.", "deu", "eng") == ["1. Juli"]
+
+
+def test_languages_without_names_of_months_lose_none_that_are_numbers() -> None:
+    assert find_lost_months("He came on March 12.", "彼は3月12日に来た。", "eng", "jpn") == []
+    assert find_lost_months("He came on March 12.", "彼は来た。", "eng", "jpn") == ["March 12"]
+    assert find_lost_months("He came on March 12.", "", "eng", "xxx") == []
+
+
+@given(st.integers(1, 12), st.integers(1, 31).map(str), st.one_of(st.none(), st.integers(1000, 2999).map(str)))
+@pytest.mark.parametrize(
+    "language", ["eng", "deu", "fra", "spa", "ita", "por", "nld", "swe", "rus", "pol", "cat", "tur"]
+)
+def test_a_date_that_was_written_is_found_again(language: str, month: int, day: str, year: str | None) -> None:
+    calendar = load_calendar(language)
+    assert calendar is not None
+    (date,) = find_dates(f"x {calendar.write(Date(0, 0, month, day, year))} x", language)
+    assert date[2:] == (month, day, year)
+    assert calendar.has_month(calendar.write(date), month)
+    assert calendar.writes_so(calendar.write(date))
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [("deu", "Juni 7"), ("deu", "7 Juni"), ("eng", "7. June"), ("fra", "juin 7"), ("fra", "7. juin")],
+)
+def test_a_date_in_the_order_of_another_language_is_told(language: str, text: str) -> None:
+    calendar = load_calendar(language)
+    assert calendar is not None and not calendar.writes_so(text)
+
+
+@pytest.mark.parametrize("language", ["eng", "deu", "fra", "spa", "nld", "por", "swe", "dan"])
+@pytest.mark.parametrize("has_day", [True, False])
+def test_what_relates_to_a_date_is_found_again(language: str, has_day: bool) -> None:
+    phrases = list_phrases(language, has_day=has_day)
+    assert set(phrases) == {"on", "since", "before", "after", "until", "by", "from", "to", "of"}
+    for relation, phrase in phrases.items():
+        written = phrase.partition("|")[0]
+        begins = f"{phrases['from'].partition('|')[0]} x " if relation == "to" else ""
+        found, start = find_relation(f"x {begins}{written} ", language, has_day=has_day)
+        assert phrases[found].partition("|")[0] == written and start == len(f"x {begins}")
+
+
+@given(st.integers(1, 12), st.integers(1, 12), st.one_of(st.none(), st.integers(1, 31).map(str)))
+@pytest.mark.parametrize("language", ["eng", "deu", "fra", "spa", "nld", "por", "swe", "dan"])
+def test_a_range_of_months_or_days_is_found_again(language: str, first: int, last: int, day: str | None) -> None:
+    calendar, phrases = load_calendar(language), list_phrases(language, has_day=day is not None)
+    assert calendar is not None
+    begin, until = (phrases[relation].partition("|")[0] for relation in ("from", "to"))
+    start, end = (calendar.write(Date(0, 0, month, day, None)) for month in (first, last))
+    assert [date[2:4] for date in find_dates(f"x {begin} {start} {until} {end} x", language)] == [
+        (first, day),
+        (last, day),
+    ]
+
+
+def list_days(text: str, source: str = "eng", target: str = "deu") -> list[tuple[str, str]]:
+    context = Context((source, target))
+    found = list(WEEKDAYS.find(text, context))
+    assert not found or WEEKDAYS.may_be_in(text, context)
+    return [(text[span.start : span.end], span.text) for span in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("Open Mon-Fri 8:00-18:00, Sat 9-13", [("Mon-Fri", "Mo-Fr"), ("Sat", "Sa")]),
+        ("See you on Fri. at 7!", [("on Fri.", "am Fr.")]),
+        ("See you on Fri.", [("on Fri", "am Fr")]),
+        ("On Tue. we sleep.", [("On Tue.", "Am Di.")]),
+        ("Every Mon. and Wed. we play.", [("Mon.", "Mo."), ("Wed.", "Mi.")]),
+        ("closed Sat & Sun", [("Sat & Sun", "Sa & So")]),
+        ("It rains Sat and Sun", [("Sat", "Sa"), ("Sun", "So")]),
+        ("MON/TUE closed", [("MON/TUE", "MO/DI")]),
+        ("Tues-Thurs", [("Tues-Thurs", "Di-Do")]),
+        ("Mon, Wed, Fri", [("Mon", "Mo"), ("Wed", "Mi"), ("Fri", "Fr")]),
+    ],
+)
+def test_days_are_written_as_the_target_does(text: str, days: list[tuple[str, str]]) -> None:
+    assert list_days(text) == days
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["The Sun is up.", "We sat, and sun was out", "Sat 3 hours", "I Wed Tom. Sun rose.", "Monday", "Frieda-Mona"],
+)
+def test_words_spelled_like_days_are_none(text: str) -> None:
+    assert list_days(text) == []
+
+
+@pytest.mark.parametrize("text", ["Fr. Müller kam.", "So 5 Leute", "Do it, Mi", "So, so ist das.", "Di und du"])
+def test_german_words_are_no_days(text: str) -> None:
+    assert list_days(text, "deu", "eng") == []
+
+
+def test_german_days_are_written_in_english() -> None:
+    text = "Mo.-Fr. 9.30 Uhr, Sa und So 10 Uhr, jeden Di. um vier"
+    english = [("Mo.-Fr.", "Mon.-Fri."), ("Sa", "Sat"), ("So", "Sun"), ("Di.", "Tue.")]
+    assert list_days(text, "deu", "eng") == english
+
+
+@pytest.mark.parametrize("target", ["xxx", ""])
+def test_unknown_targets_get_no_days(target: str) -> None:
+    assert list_days("Mon-Fri", "eng", target) == []
+
+
+def test_single_letters_are_no_days() -> None:
+    assert list_days("月-金", "jpn", "eng") == []
+
+
+def test_days_begin_with_monday() -> None:
+    calendar = load_calendar("en")
+    assert calendar is not None
+    names = [date(2024, 1, day).strftime("%A") for day in range(1, 8)]  # 2024-01-01 was a Monday
+    assert [name for (name,) in calendar.days] == names
+    assert list(calendar.short_days) == [name[:3] for name in names]

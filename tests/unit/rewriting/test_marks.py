@@ -1,0 +1,230 @@
+"""Tests of `rewriting/marks.py`.
+
+Quotes around a whole sentence are taken off and come back as those of the target. A translation has no final mark
+where its source has none; sentences keep theirs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.languages.rules import find_rules
+from nmt_cli.rewriting.marks import (
+    MARK_KINDS,
+    FinalMarks,
+    OuterQuotes,
+    choose_marks,
+    choose_target_quotes,
+    find_final_mark,
+    find_outer_quotes,
+)
+from nmt_cli.rewriting.protocol import Written
+from support.final_marks import ENDED
+from support.rewriting import change, model_text
+
+GERMAN = Counter("„Ja“ " * 30)
+
+
+@pytest.mark.parametrize(
+    ("text", "quotes"),
+    [
+        ('"It rains."', OuterQuotes('"', '"')),
+        ("“It rains.”", OuterQuotes("“", "”")),
+        ("“It rains”.", OuterQuotes("“", "”", is_mark_outside=True)),
+        ("‘It’s late.’", OuterQuotes("‘", "’")),
+        ("'It's late.'", OuterQuotes("'", "'")),
+        ("“It rains.", OuterQuotes("“", "")),
+        ("It rains.”", OuterQuotes("", "”")),
+        ("“He said ‘yes’.”", OuterQuotes("“", "”")),
+    ],
+)
+def test_quotes_around_a_text_are_found(text: str, quotes: OuterQuotes) -> None:
+    assert find_outer_quotes(text) == quotes
+
+
+@pytest.mark.parametrize(("words", "mark"), ENDED)
+def test_a_final_mark_of_any_language_may_follow_the_quotes(words: str, mark: str) -> None:
+    assert find_outer_quotes(f"“{words}”{mark}") == OuterQuotes("“", "”", is_mark_outside=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It rains.",
+        '"Yes," he said.',
+        'He said "yes".',
+        "“a” and “b”",
+        "the boys'",
+        "'tis late",
+        "«It's “late”.",
+        "’tis",
+        '"',
+        "“”",
+        "“7”",
+        "",
+    ],
+)
+def test_other_quotes_stay(text: str) -> None:
+    assert find_outer_quotes(text) is None
+
+
+def test_the_translation_gets_the_quotes_of_its_language() -> None:
+    assert choose_target_quotes(OuterQuotes('"', '"'), GERMAN).wrap("Es regnet.") == "„Es regnet.“"
+    assert (
+        choose_target_quotes(OuterQuotes("“", "”", is_mark_outside=True), GERMAN).wrap("Es regnet.") == "„Es regnet“."
+    )
+    assert choose_target_quotes(OuterQuotes("“", ""), GERMAN).wrap("Es regnet.") == "„Es regnet."
+    assert choose_target_quotes(OuterQuotes("“", "”"), Counter("no quotes")).wrap("Es regnet.") == "“Es regnet.”"
+
+
+@given(st.text("ab. "), st.sampled_from([("“", "”"), ("«", "»"), ('"', '"')]))
+def test_what_is_between_the_quotes_is_all_the_rest(text: str, pair: tuple[str, str]) -> None:
+    quotes = find_outer_quotes(f"{pair[0]}{text}{pair[1]}")
+    if any(map(str.isalpha, text)):
+        assert quotes is not None
+        line = f"{pair[0]}{text}{pair[1]}"
+        assert "".join(line[index] for index in quotes.find_inside(line)) == text and quotes.wrap(text) == line
+
+
+def write(source: str, translation: str, language: str = "de", spans: tuple[str, ...] = ()) -> str:
+    """Returns the translation as it is written behind a source."""
+    rewrite = FinalMarks(find_rules(language), choose_marks({",": 9, "、": 1, ":": 2}))
+    changed = change(rewrite, source)
+    return translation if changed is None else rewrite.write(translation, changed[1], Written(spans))
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "written"),
+    [
+        ("Settings", "Einstellungen.", "Einstellungen"),
+        ("Settings", "Einstellungen !", "Einstellungen"),
+        ("設定 Settings", "Einstellungen。", "Einstellungen"),
+        ("Where", "Wo ist es?", "Wo ist es"),
+        ("Chapter 3: The House", "Kapitel 3: das Haus!", "Kapitel 3: das Haus"),
+        ("Chapter 3", "Kapitel 3.", "Kapitel 3"),
+        ("Chapter ⟦0⟧", "Kapitel 12.", "Kapitel 12"),
+        ("Price: 5 €", "Preis: 5 €!", "Preis: 5 €"),
+        ("a quotation", "„ein Zitat.“", "„ein Zitat“"),
+    ],
+)
+def test_a_mark_that_the_source_does_not_have_is_dropped(source: str, translation: str, written: str) -> None:
+    assert write(source, translation) == written
+
+
+@pytest.mark.parametrize(
+    ("source", "read", "translation", "written"),
+    [
+        ("Are you mad?!", "Are you mad?", "Bist du verrückt?", "Bist du verrückt?!"),
+        ("Stop!!!", "Stop!", "Halt!", "Halt!!!"),
+        ("Stop!!!", "Stop!", "Halt.", "Halt!!!"),
+        ("“Really!?”", "“Really?”", "„Wirklich?“", "„Wirklich!?“"),
+        ("本当？！", "本当？", "Wirklich?", "Wirklich？！"),
+        ("Stop!!", "Stop!", "Halt", "Halt"),
+    ],
+)
+def test_several_marks_are_read_as_one_and_written_again(
+    source: str, read: str, translation: str, written: str
+) -> None:
+    changed = change(FinalMarks(find_rules("de"), {}), source)
+    assert changed is not None and changed[0].text == read
+    assert write(source, translation) == written
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "language"),
+    [
+        ("I am here.", "Ich bin hier.", "de"),
+        ("I am here.\u200b", "Ich bin hier.", "de"),
+        ("I am here.\ufe0f", "Ich bin hier.", "de"),
+        ("\u2067I am here.\u2069", "Ich bin hier.", "de"),
+        ("Where is it?*", "Wo ist es?", "de"),
+        ("So it ended._", "So endete es.", "de"),
+        ("Loading...", "Es lädt...", "de"),
+        ("Wait…", "Warte.", "de"),
+        ("So;", "So.", "de"),  # a language whose text has no semicolons
+        ("So:", "So:", "de"),
+        ('He said "no."', "Er sagte nein.", "de"),
+        ("Settings", "Einstellungen", "de"),
+        ("Settings", ".", "de"),
+        ("Settings", "", "de"),
+        ("Wait", "Warte...", "de"),
+        ("Cats and so on", "Katzen usw.", "de"),
+        ("Treffen um 17 Uhr", "Meeting at 5 p.m.", "en"),
+        ("May 3rd", "Mai 3.", "de"),
+    ],
+)
+def test_other_ends_stay(source: str, translation: str, language: str) -> None:
+    assert write(source, translation, language) == translation
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "written"),
+    [
+        ("Dear Tom,", "Lieber Tom!", "Lieber Tom,"),
+        ("Dear Tom,", "Lieber Tom,!", "Lieber Tom,"),
+        ("愛、", "Liebe.", "Liebe,"),
+        ("She said: ", "Sie sagte.", "Sie sagte:"),
+        ("and then,»", "und dann.“", "und dann,“"),
+    ],
+)
+def test_a_text_that_ends_with_a_pause_is_translated_by_one(source: str, translation: str, written: str) -> None:
+    assert write(source, translation) == written
+
+
+def test_a_mark_is_dropped_before_spans_and_never_out_of_one() -> None:
+    assert write("Hello", "Hallo! 😀", spans=("😀",)) == "Hallo 😀"
+    assert write("Hello", "<b>Hallo!</b>", spans=("<b>", "</b>")) == "<b>Hallo</b>"
+    assert write("Visit ⟦0⟧", "Besuche Yahoo!", spans=("Yahoo!",)) == "Besuche Yahoo!"
+
+
+def test_no_ordinal_is_written_in_a_language_that_writes_none_so() -> None:
+    assert write("May 3rd", "May 3.", "en") == "May 3"
+
+
+@pytest.mark.parametrize(("words", "mark"), ENDED)
+def test_final_marks_of_a_kind_stand_for_each_other_in_any_language(words: str, mark: str) -> None:
+    assert MARK_KINDS[find_final_mark(f"{words}{mark}")] == ("?" if mark in "؟？" else ".")
+    assert (write("Settings", f"{words}{mark}") == words) == (mark != "…")
+
+
+def test_a_source_that_marks_no_ends_leaves_the_marks_of_the_target() -> None:
+    pairs = [("เขาอยู่ที่นี่", "He is here."), ("ใครน่ะ", "Who is it?")]
+    assert FinalMarks.from_model(model_text(pairs, ("th", "en"))) is None
+    assert FinalMarks.from_model(model_text([(target, source) for source, target in pairs], ("en", "th"))) is not None
+
+
+def test_a_semicolon_or_comma_of_any_language_is_a_pause() -> None:
+    assert {MARK_KINDS[mark] for mark in ";؛፤；,،፣、"} == {":"}  # Arabic, Amharic, Chinese
+
+
+def test_the_final_mark_stands_before_quotes_brackets_and_tags() -> None:
+    assert [find_final_mark(text) for text in ('He said "no."', "(Yes!)", "<b>So?</b> </i>", "No", "")] == [*".!?o", ""]
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "expected"),
+    [
+        ("Open it.", "Öffne es!", "Öffne es."),
+        ("Open it!", "Öffne es.", "Öffne es!"),
+        ('Hello (now), "friend".', 'Hallo (jetzt), "Freund!"', 'Hallo (jetzt), "Freund."'),
+        ("Open <b>it.</b>", "Öffne <b>es!</b>", "Öffne <b>es.</b>"),
+        ("Open it.", "¡Ábrelo!", "Ábrelo."),
+        ("Open it.", "Öffnest du es?", "Öffnest du es?"),
+        ("開けて。", "Öffne es!", "Öffne es."),
+        ("Open it", "Öffne es!", "Öffne es!"),
+        ("", "!", "!"),
+    ],
+)
+def test_stops_and_exclamations_stay_what_they_are(source: str, translation: str, expected: str) -> None:
+    rewrite = FinalMarks(find_rules("de"), choose_marks({".": 9, "!": 1, ",": 1}))
+    assert rewrite.keep_mark(source, translation) == expected
+
+
+def test_a_calmer_language_need_not_exclaim() -> None:
+    rewrite = FinalMarks(find_rules("en"), choose_marks({".": 9, "!": 1}), calms=True)
+    assert rewrite.keep_mark("Komm her!", "Come here.") == "Come here."
+    assert rewrite.keep_mark("Ich komme.", "I'm coming!") == "I'm coming."

@@ -1,0 +1,173 @@
+"""Tests of `rewriting/spelling.py`.
+
+Abbreviations are read as the words that they stand for, where training has these. References of HTML for letters and
+quotes are read as these, and written again.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.languages.codes import DATA
+from nmt_cli.languages.rules import find_rules
+from nmt_cli.rewriting.protocol import TextContext, Written
+from nmt_cli.rewriting.spelling import (
+    Abbreviations,
+    Entities,
+    GenderForms,
+    drop_gender_marks,
+    find_gender_marks,
+    is_usual,
+)
+from nmt_cli.text.aligned import AlignedText
+from nmt_cli.text.profile import CorpusProfile, TextProfile
+from nmt_cli.text.profile_building import build_profile
+from support.rewriting import change, read
+
+FORMS = {"approx.": "about", "z.B.": "zum Beispiel", "v.a.": "vor allem"}
+
+
+def make_profile(*sentences: str) -> TextProfile:
+    profile = CorpusProfile.parse(build_profile([(sentence, sentence) for sentence in sentences]).encode()).source
+    assert profile is not None
+    return profile
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It costs approx. ten euros.", "It costs about ten euros."),
+        ("(approx. ten)", "(about ten)"),
+        ("Approx. ten left.", "About ten left."),
+        ("Das ist z. B. ein Hund, z.B. Rex.", "Das ist zum Beispiel ein Hund, zum Beispiel Rex."),
+        ("Z. B. Rex.", "Zum Beispiel Rex."),
+        ("Obst, v. a. Äpfel", "Obst, vor allem Äpfel"),
+    ],
+)
+def test_an_abbreviation_is_spelled_out(text: str, expected: str) -> None:
+    assert read(Abbreviations(FORMS), text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["It costs ten approx.", "Approximate it. Ten.", "Das sagt V. A. Koch.", "a.approx.b c"]
+)
+def test_the_end_of_a_sentence_a_name_and_other_words_stay(text: str) -> None:
+    assert change(Abbreviations(FORMS), text) is None
+
+
+@pytest.mark.parametrize("text", ["Approx. ten", "Das ist z. B. Rex."])
+def test_a_covered_abbreviation_is_as_long_as_before(text: str) -> None:
+    covered = Abbreviations(FORMS).cover_forms(text)
+    assert len(covered) == len(text)
+    assert covered != text
+    assert [letter for letter in covered if letter.isalpha()] in (list("ten"), list("DasistRex"))
+
+
+def test_each_word_stays_aligned_with_the_abbreviation_it_stands_for() -> None:
+    changed = Abbreviations(FORMS).read(AlignedText.from_text("Das z. B. da"), TextContext())
+    assert changed is not None
+    assert changed[0].find_origin(changed[0].text.index("da")) == 10
+    assert list(changed[0].find_target(4, 9)) == list(range(4, 16))
+
+
+def test_only_words_that_training_had_more_often_are_read() -> None:
+    usual = make_profile("It costs about ten.", "About two.")
+    abbreviated = make_profile("It costs approx. ten.", "approx. two", "about")
+    assert is_usual("about", "approx.", usual)
+    assert not is_usual("about", "approx.", abbreviated)
+    assert not is_usual("at most", "max.", usual)
+
+
+@pytest.mark.parametrize("code", sorted(path.stem for path in DATA.glob("*.toml")))
+def test_abbreviations_of_a_language_have_full_stops_and_words(code: str) -> None:
+    for short, words in find_rules(code).spelled_out.items():
+        assert short.endswith("."), short
+        assert words, short
+        assert "." not in words, short
+
+
+def test_references_of_letters_and_quotes_are_read_and_written_again() -> None:
+    source = "caf&eacute; &quot;x&quot; it&#x27;s &amp; &copy; &bogus;"
+    changed = change(Entities(), source)
+    assert changed is not None
+    text, references = changed
+    assert text.text == 'café "x" it\'s &amp; &copy; &bogus;'
+    assert [text.find_origin(index) for index in (3, 4, 5, 6)] == [3, 11, 12, 18]
+    assert Entities().write(text.text, references, Written()) == source
+    assert Entities().write("é {é}", references, Written(["{é}"])) == "&eacute; {é}"
+
+
+def test_a_text_without_such_references_stays() -> None:
+    assert read(Entities(), "x &amp; y; z") == "x &amp; y; z"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Die Schüler*innen und Lehrer_innen", "Die Schülerinnen und Lehrerinnen"),
+        ("Liebe Kolleg:innen, liebe Freund·innen!", "Liebe Kolleginnen, liebe Freundinnen!"),
+        ("Mieter/-innen, Käufer/innen, ein Mieter/-in", "Mieterinnen, Käuferinnen, ein Mieterin"),
+        ("Schüler(innen) und eine Schülerin(nen)", "Schülerinnen und eine Schülerinnen"),
+        ("Jede*r hat ein:e gute:n Ärzt*in.", "Jeder hat eine guten Ärztin."),
+        ("Donau-Schiffer*in", "Donau-Schifferin"),
+        ("Der/die Leser/in kennt den/die Autor(in) eines/einer Romans.", "Der Leserin kennt den Autorin eines Romans."),
+        ("LIEBE KOLLEG*INNEN, liebe lehrer:innen", "LIEBE KOLLEGINNEN, liebe lehrerinnen"),
+    ],
+)
+def test_german_words_of_several_genders_become_the_longer_form(text: str, expected: str) -> None:
+    assert drop_gender_marks(text, "deu") == drop_gender_marks(text, "de-AT") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Les étudiant·e·s sont là.", "Les étudiants sont là."),
+        ("tou·te·s les lycéen·nes, chaque étudiant•e", "tous les lycéens, chaque étudiant"),
+    ],
+)
+def test_french_words_of_several_genders_become_the_shorter_form(text: str, expected: str) -> None:
+    assert drop_gender_marks(text, "fra") == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "log_in und built_in",
+        "Sag es ihm: in zwei Tagen, um 12:30 Uhr",
+        "und/oder, km/h, Kaffee/Tee",
+        "Das Haus (in Berlin)",
+        "*sehr* gut und __init__",
+        "Er sagte:er kommt.",
+    ],
+)
+def test_other_marks_stay(text: str) -> None:
+    assert drop_gender_marks(text, "deu") == text
+
+
+@pytest.mark.parametrize("language", ["eng", "cat", ""])
+def test_other_languages_stay(language: str) -> None:
+    assert drop_gender_marks("Lehrer*innen, il·lusió", language) == "Lehrer*innen, il·lusió"
+
+
+def test_a_cover_hides_the_whole_word() -> None:
+    covered = GenderForms("deu").cover_forms("Die Lehrer*innen, ja")
+    assert covered.startswith("Die ") and covered.endswith(" ja")
+    assert not any(map(str.isalpha, covered[4:-3])) and len(covered) == len("Die Lehrer*innen, ja")
+
+
+@given(st.text(st.sampled_from("Lehrinn*:/-()_ e")), st.sampled_from(["deu", "fra"]))
+def test_marks_are_apart_and_nothing_else_is_lost(text: str, language: str) -> None:
+    marks = list(find_gender_marks(text, language))
+    folded = AlignedText.from_text(text).replace(marks)
+    assert [text[origin] for origin in folded.origins] == list(folded.text)
+    assert all(first.end <= second.start for first, second in pairwise(marks))
+
+
+def test_many_forms_take_no_longer_than_their_text() -> None:
+    text = "Lehrer*innen " * 20_000 + "Abc-" * 20_000 + "*in"
+    assert drop_gender_marks(text, "deu").count("Lehrerinnen ") == 20_000  # took minutes
+    assert len(GenderForms("deu").cover_forms(text)) == len(text)

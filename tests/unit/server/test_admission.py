@@ -1,0 +1,179 @@
+"""Keys: where they are written, when they change, what the head of a request decides, and how often one may ask."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt_cli.errors import DataError, NotFoundError
+from nmt_cli.server import admission
+from nmt_cli.server.admission import (
+    Admission,
+    Key,
+    KeyFile,
+    Limits,
+    RequestCounter,
+    RequestError,
+    name_network,
+    parse_keys,
+)
+from nmt_cli.server.service import Service
+from support.served import Client, connect, make_head, make_pool, read_all, serve_on_port
+
+VALUES = {"q": "hello", "source": "en", "target": "de"}
+BEARER = {"Authorization": "Bearer secret"}
+
+
+class Clock:
+    time = 0.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+def make_client(*keys: Key, log: Any = print, **options: Any) -> Client:
+    return Client(Service(make_pool()[0], admission=Admission(keys, **options), log=log))
+
+
+def test_keys_have_names_and_rates() -> None:
+    text = "alice s3cret 60  # of the office\n\n# nobody\nbob t0ken\nlonely, eve 1234\n"
+    assert parse_keys(text, "keys.txt") == [
+        Key("alice", "s3cret", 60),
+        Key("bob", "t0ken"),
+        Key("key 3", "lonely"),
+        Key("eve", "1234"),
+    ]
+    for wrong in ("a b c d", "alice s3cret many", "alice s3cret 0", "alice s3cret -5"):
+        with pytest.raises(DataError) as raised:
+            parse_keys(f"bob t0ken\n{wrong}", "keys.txt")
+        assert "keys.txt, line 2" in raised.value.message and "s3cret" not in raised.value.message
+
+
+def test_a_file_of_keys_is_read_again_when_it_changes(tmp_path: Path) -> None:
+    path, told = tmp_path / "keys.txt", list[str]()
+    path.write_text("alice old\n")
+    client = make_client(file=KeyFile(path, told.append))
+
+    def ask(key: str) -> int:
+        return client.post("/translate", json={**VALUES, "api_key": key}).status_code
+
+    assert (ask("old"), ask("new"), ask("")) == (200, 403, 403)
+    (tmp_path / "next").write_text("alice new\n")
+    (tmp_path / "next").replace(path)
+    assert (ask("old"), ask("new")) == (403, 200)
+    for damage in (lambda: path.write_text("a b c d"), lambda: path.write_bytes(b"\xff"), path.unlink):
+        damage()
+        assert (ask("old"), ask("new"), ask("new")) == (403, 200, 200)
+    assert len(told) == 3 and all("the keys stay as they were" in line for line in told)
+    path.write_text("")
+    assert (ask("new"), ask("")) == (403, 403)  # a file without keys lets nobody in
+
+
+def test_a_file_of_keys_that_is_missing_or_damaged_is_told_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError):
+        KeyFile(tmp_path / "none", print)
+    (tmp_path / "damaged").write_text("a b c d")
+    with pytest.raises(DataError):
+        KeyFile(tmp_path / "damaged", print)
+
+
+def test_a_log_names_the_key_and_never_contains_it() -> None:
+    lines: list[str] = []
+    client = make_client(Key("alice", "secret"), log=lines.append)
+    assert client.post("/translate", json=VALUES, headers=BEARER).status_code == 200
+    assert client.post("/translate", json={**VALUES, "api_key": "secret"}).status_code == 200
+    assert client.post("/translate", json={**VALUES, "api_key": "wrong"}).status_code == 403
+    assert [line.endswith("  alice") for line in lines] == [True, True, False]
+    assert not any("secret" in line for line in lines)
+
+
+WRONG = "Authorization: Bearer wrong"
+LARGE = "Content-Length: 40000000"
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("/translate", ["Content-Length: 100", WRONG]),
+        ("/translate", ["Transfer-Encoding: chunked", WRONG]),
+        ("/translate?api_key=wrong", ["Content-Length: 100"]),
+        ("/v2/translate", ["Content-Length: 100", "Authorization: DeepL-Auth-Key wrong"]),
+        ("/MTRestService/TranslateJson?tokenCode=wrong", ["Content-Length: 100"]),
+        ("/translate_file", [LARGE]),
+        ("/translate_file", [LARGE, WRONG]),
+        ("/translate_file", ["Transfer-Encoding: chunked"]),
+    ],
+)
+def test_a_key_that_the_head_decides_is_refused_before_the_body(path: str, headers: list[str]) -> None:
+    service = Service(make_pool()[0], Limits(linger_seconds=0.1), Admission([Key("alice", "secret")]))
+    with serve_on_port(service) as (url, _), connect(url) as connection:
+        connection.sendall(make_head(path, *headers))  # and nothing of the body
+        assert read_all(connection).startswith(b"HTTP/1.1 403 ")
+
+
+def test_a_large_document_needs_its_key_in_the_head() -> None:
+    def send(size: int, **options: Any) -> int:
+        admission = Admission([Key("alice", "secret")])
+        client = Client(Service(make_pool()[0], Limits(body=2_000), admission))
+        return client.post(
+            "/translate_file", files={"file": ("a.txt", b"hello\n" * (size // 6))}, **options
+        ).status_code
+
+    form = {"source": "en", "target": "de", "api_key": "secret"}
+    assert send(600, data=form) == 200
+    assert send(6_000, data=form) == 403
+    assert send(6_000, data=form, headers=BEARER) == 200
+    assert send(6_000, data=form, params={"api_key": "secret"}) == 200
+
+
+def test_requests_above_the_rate_wait() -> None:
+    clock = Clock()
+    client = make_client(Key("alice", "secret"), Key("bob", "other", 1), rate=2, clock=clock)
+
+    def ask(key: str) -> tuple[int, str | None]:
+        answer = client.post("/translate", json=VALUES, headers={"Authorization": f"Bearer {key}"})
+        return answer.status_code, answer.headers.get("retry-after")
+
+    assert [ask("secret") for _ in range(3)] == [(200, None), (200, None), (429, "30")]
+    assert [ask("other"), ask("other")] == [(200, None), (429, "60")]
+    assert [ask("wrong") for _ in range(3)] == [(403, None), (403, None), (429, "30")]  # as an address
+    answer = client.post("/translate", json={**VALUES, "api_key": "secret"})  # whose key would be in the body
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "30")
+    clock.time += 30
+    assert [ask("secret"), ask("secret")] == [(200, None), (429, "30")]
+    assert client.get("/health").status_code == 200
+
+
+def test_an_address_has_a_rate_where_no_key_is_needed() -> None:
+    client = make_client(rate=1, clock=Clock())
+    assert client.post("/translate", json=VALUES).status_code == 200
+    assert client.post("/v2/translate", json={"text": "a", "target_lang": "DE"}).status_code == 429
+    assert client.post("/page/translate", json=VALUES).status_code == 429
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("192.0.2.1", "192.0.2.1", True),
+        ("192.0.2.1", "192.0.2.2", False),
+        ("::ffff:192.0.2.1", "192.0.2.1", True),
+        ("2001:db8::1", "2001:db8::ffff", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("fe80::1%eth0", "fe80::1", True),
+        ("", "192.0.2.1", False),
+    ],
+)
+def test_addresses_of_one_network_count_together(one: str, other: str, is_same: bool) -> None:
+    assert (name_network(one) == name_network(other)) == is_same
+
+
+def test_the_memory_of_callers_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admission, "REMEMBERED_CALLERS", 3)
+    counter = RequestCounter(Clock())
+    for number in range(10):
+        counter.count(str(number), 1)
+    assert [*counter.allowances] == ["7", "8", "9"]
+    with pytest.raises(RequestError):
+        counter.count("9", 1)

@@ -1,0 +1,282 @@
+""""""
+
+from __future__ import annotations
+
+import pytest
+
+from nmt_cli.rewriting.slips import ReadAs
+from nmt_cli.text.profile import CorpusProfile
+from nmt_cli.text.profile_building import build_profile
+from nmt_cli.translation.checks.marks import count_sentences
+from nmt_cli.translation.checks.table import check_pair, check_translation
+from nmt_cli.translation.checks.words import CheckContext
+from nmt_cli.translation.result import FailedCheck, Placed, Repair
+from support.translations import aligned, same
+
+GERMAN = CheckContext("eng", "deu")
+
+
+def kinds(source: str, target: str, context: CheckContext = GERMAN) -> list[str]:
+    return [check.kind for check in check_pair(source, target, context)]
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("The bridge was built in 1931.", "Die Brücke wurde 1931 gebaut."),
+        ('He asked: "Why?"', "Er fragte: „Warum?“"),
+        ("Look here!", "Sehen Sie hier."),
+        ("Is it far (on foot)?", "Ist es weit (zu Fuß)?"),
+        ("One. Two. Three.", "Eins. Zwei. Drei."),
+        ("Mr. Hall knows.", "Herr Hall weiß es."),
+        ("We met in New York City.", "Wir trafen uns in New York City."),
+        ("very, very good", "sehr, sehr gut"),
+        ("He said 'no', didn't he?", "Er sagte „nein“, oder?"),
+        ("He said 'no'.", "Er sagte ‚nein‘."),
+        ("the girls' and boys' rooms, rock 'n' roll", "die Zimmer der Mädchen und Jungen, Rock and Roll"),
+        ("See [1] and {2}", "Siehe [1] und {2}"),
+        ("他来了。", "Er ist gekommen."),
+        ("それは何ですか？", "Was ist das?"),
+        ("Come in<br>", "Komm herein<br>"),
+        ("", ""),
+    ],
+)
+def test_a_true_translation_passes(source: str, target: str) -> None:
+    assert kinds(source, target) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "check"),
+    [
+        ("It opened in 1931.", "Es öffnete 1913.", FailedCheck("numbers", "number 1931 missing, 1913 added")),
+        ("8 pens, 9 pads", "Stifte und Blöcke", FailedCheck("numbers", "numbers 8, 9 missing")),
+        ("Mail to a@b.de now.", "Jetzt mailen.", FailedCheck("spans", "a@b.de missing")),
+        ("He is (not) here.", "Er ist nicht hier.", FailedCheck("brackets", "( ) missing")),
+        ("Tea and/or milk, he/she said.", "Tee und Milch, sagte er/sie.", FailedCheck("brackets", "/ missing")),
+        ('He said "no".', "Er sagte nein.", FailedCheck("quotes", "quotation marks missing")),
+        ("He said 'no'.", "Er sagte nein.", FailedCheck("quotes", "quotation marks missing")),
+        ("He said no.", "Er sagte „nein“.", None),
+        ("He said no.", "Er sagte nein“.", FailedCheck("quotes", "a quotation mark has no partner")),
+        ('He said "no".', "Er sagte „nein.", FailedCheck("quotes", "a quotation mark has no partner")),
+        ("Is he here?", "Er ist hier.", FailedCheck("final mark", "final mark ? is .")),
+        ("He is here.", "Er ist hier", FailedCheck("final mark", "final mark . missing")),
+        ("He is here", "Er ist hier.", None),
+        ("He is (not) here.", "Er ist (nicht (hier).", FailedCheck("brackets", "( added")),
+        ("He is not here.", "Er ist (nicht) hier.", None),
+        ("Delete the file(s).", "Die Dateien löschen.", None),
+        ("One. Two. Three.", "Eins.", FailedCheck("sentences", "3 sentences became 1")),
+        ("I sing.<br>I dance.", "Ich singe.<br>", FailedCheck("sentences", "2 sentences became 1")),
+        ("I sing\nI dance", "Ich singe", FailedCheck("sentences", "2 sentences became 1")),
+        ("Shoes, socks, a hat, gloves and a book", "Schuhe, Socken, ein Hut, Handschuhe und ein Buch", None),
+        ("Shoes, socks, a hat, and a book", "Schuhe, Socken, ein Hut und ein Buch", None),
+        (
+            "Shoes, socks, a hat, gloves and a book",
+            "Schuhe, ein Hut, Handschuhe und ein Buch",
+            FailedCheck("sentences", "an item of a list may be missing"),
+        ),
+        ("He came, and he went, too.", "Er kam und ging auch.", None),
+        ("He gave the old dog away.", "Er gab the old dog weg.", FailedCheck("copied", "not translated: the old dog")),
+        ("She saw it there.", "Sie sah es es dort.", FailedCheck("repeats", "twice in a row: es")),
+        ("She saw it there.", "Sie sah es dort und sah es dort.", None),
+        ("She knows. She always knows.", "Sie weiß es. Sie weiß es immer.", None),
+        ("She knows. He does.", "Sie weiß es es. Er weiß es.", FailedCheck("repeats", "twice in a row: es")),
+        ("She knows it.", "Sie weiß es. Sie weiß es.", FailedCheck("repeats", "twice in a row: sie weiss es")),
+        ("On page 17.", "Auf Seite 17 17.", FailedCheck("repeats", "twice in a row: 17")),
+        ("The 10,000 eggs are here.", "Die 10.000 Eier Eier sind da.", FailedCheck("repeats", "twice in a row: eier")),
+        ("I <b>see</b> it.", "Ich sehe <b>es</b> es.", FailedCheck("repeats", "twice in a row: es")),
+        ("eggs, cheese", "Eier, Eier", FailedCheck("repeats", "twice in a row: eier")),
+    ],
+)
+def test_each_check_says_what_is_wrong(source: str, target: str, check: FailedCheck | None) -> None:
+    assert check_pair(source, target, GERMAN) == ([] if check is None else [check])
+
+
+def test_sentences_that_were_joined_are_not_missing() -> None:
+    pairs = [(f"Press key {n} now. Then wait.", f"Taste {n} jetzt drücken. Dann warten.") for n in range(40)]
+    context = GERMAN._replace(profile=CorpusProfile.parse(build_profile(pairs).encode()))
+    assert kinds("Press key 7 now. Then wait.", "Taste 7 jetzt drücken und warten.", context) == []
+    assert kinds("Press key 7 now. Then wait.", "Taste 7 drücken.", context)[:1] == ["sentences"]
+
+
+def test_a_copy_is_no_fault_within_one_language() -> None:
+    english = CheckContext("eng", "eng")
+    assert kinds("this is the same thing", "this is the same thing", english) == []
+    assert kinds("this is the same thing", "this is the same thing") == ["copied"]
+
+
+def test_a_carried_command_is_no_copy_but_words_beside_it_are() -> None:
+    context = GERMAN._replace(placed=(Placed("git add the file", "network", dropped=False),))
+    source = "Run git add the file when the dog is away."
+    assert kinds(source, "Los git add the file, wenn der Hund weg ist.", context) == []
+    assert kinds(source, "Los git add the file, wenn the dog is weg.", context) == ["copied"]
+
+
+def test_the_texts_of_a_choice_are_checked_each_with_the_words_around_it() -> None:
+    source, target = (
+        "I see {n} {n, plural, one {dog} other {dogs}}.",
+        "{n, plural, one {Ich sehe {n} Hund.} other {%s}}",
+    )
+    for text, expected in (("Ich sehe {n} Hunde.", []), ("Ich sehe Hunde.", ["brackets"])):
+        checked = check_translation(aligned(source, [target % text], [0]), GERMAN)
+        assert [check.kind for check in checked.checks] == expected
+
+
+def test_sentences_without_words_do_not_count() -> None:
+    assert count_sentences("Yes. <br>", "") == 1
+    assert count_sentences("<p>Yes.</p><p>No</p>", "") == 2
+    assert count_sentences("...\n\nYes", "") == 1
+
+
+def test_the_checks_of_the_best_hypothesis_are_kept_with_the_translation() -> None:
+    translation = aligned("It opened in 1931 .", ["Es", "öffnete", "1913", "."], [0, 1, 3, 4])
+    checked = check_translation(translation, GERMAN)
+    assert checked.checks == (FailedCheck("numbers", "number 1931 missing, 1913 added"),)
+    assert checked._replace(checks=()) == translation
+
+
+def test_a_translation_without_a_failed_check_is_the_same_object() -> None:
+    good, blank = aligned("Go !", ["Los", "!"], [0, 1]), aligned("", [], [])
+    assert check_translation(good, GERMAN) is good
+    assert check_translation(blank, GERMAN) is blank
+
+
+def test_a_fault_that_no_remedy_helped_against_is_a_failed_check() -> None:
+    translation = aligned("a b", ["x", "y"], [0, 1])
+    unhealed = translation._replace(repairs=(Repair("loop", None),))
+    assert [check.kind for check in check_translation(unhealed, GERMAN).checks] == ["loop"]
+    repaired = translation._replace(repairs=(Repair("loop", "n-gram ban"),))
+    assert check_translation(repaired, GERMAN).checks == ()
+
+
+def test_without_repair_the_faults_themselves_are_looked_for() -> None:
+    words = ["so"] * 8
+    looping = aligned("why do you say that to me now", words, range(8))
+    assert "loop" in [check.kind for check in check_translation(looping, GERMAN).checks]
+
+
+def test_a_span_whose_place_is_a_guess_is_named_and_so_is_a_lost_term() -> None:
+    translation = same("see a.com here")
+    (hypothesis,) = translation.hypotheses
+
+    def messages(*spans: Placed) -> list[tuple[str, str]]:
+        placed = translation._replace(hypotheses=(hypothesis._replace(placed_spans=spans),))
+        return [(check.kind, check.message) for check in check_translation(placed, CheckContext("e", "e")).checks]
+
+    assert messages(Placed("a.com", "network", dropped=False)) == []
+    assert messages(Placed("a.com", "attention", dropped=True)) == [("spans", "the place of a.com is a guess")]
+    assert messages(Placed("a.com", "position", dropped=False)) == [("spans", "the place of a.com is a guess")]
+    assert messages(Placed("Hund", "network", dropped=False, is_term=True)) == [("terms", "Hund missing")]
+    assert messages(Placed("see", "network", dropped=False)) == []
+
+
+def test_a_span_that_the_translation_has_twice_is_named() -> None:
+    (hypothesis,) = (translation := same("see a.com here")).hypotheses
+    spans = (Placed("a.com", "network", dropped=False),)
+    twice = translation._replace(hypotheses=(hypothesis._replace(text="see a.com a.com here", placed_spans=spans),))
+    assert FailedCheck("spans", "a.com too often") in check_translation(twice, CheckContext("e", "e")).checks
+
+
+def test_a_number_in_the_notation_of_the_target_is_no_term() -> None:
+    (hypothesis,) = (translation := same("pay $2.50 for 1,250 kg")).hypotheses
+    spans = (Placed("$2,50", "attention", dropped=True), Placed("1.250 kg", "network", dropped=False))
+    placed = translation._replace(hypotheses=(hypothesis._replace(text="pay $2,50 1.250 kg", placed_spans=spans),))
+    checks = check_translation(placed, CheckContext("e", "e")).checks
+    assert checks == (FailedCheck("spans", "the place of $2,50 is a guess"),)
+
+
+def test_of_a_picture_the_translation_alone_is_checked() -> None:
+    picture = aligned("dog1.jpg", ["ein", "ein", "Hund"], [0, 0, 0])
+    context = CheckContext("eng", "deu", reads_text=False)
+    assert [check.kind for check in check_translation(picture, context).checks] == ["repeats"]
+    assert not check_translation(aligned("dog1.jpg", ["ein", "Hund"], [0, 0]), context).checks
+
+
+PROFILE = CorpusProfile.parse(build_profile([(f"we see dog {n}", f"wir sehen hund {n}") for n in range(40)]).encode())
+
+
+def test_a_length_is_compared_with_those_of_training() -> None:
+    context = CheckContext("eng", "deu", profile=PROFILE)
+    assert kinds("we see dog", "wir sehen hund", context) == []
+    (failed,) = check_pair("we see dog", "wir sehen hund wir sehen den hund", context)
+    assert failed.kind == "unseen words" or failed == FailedCheck("length", "too long: 33 characters for 10")
+    assert "length" in kinds("we see dog we see", "wir", context)
+    assert kinds("we see dog we see", "wir") == []
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        ("we see cats", "wir sehen hund", None),  # one of three
+        ("we cats", "wir hund", "never seen in training: cats"),
+        ("we see red cats dog", "wir sehen hund hund", "never seen in training: red, cats"),
+        ("we see dog", "wir xkwo bqlo", "never seen in training: xkwo, bqlo"),
+        ("we see Toronto", "wir Toronto", None),  # a name is copied
+        ("WE SEE DOG", "WIR SEHEN HUND", None),
+        ("ｗｅ ＳＥＥ", "wir sehen", None),  # read as it is in other letters
+        ("we¹ see²", "wir¹ sehen²", None),  # a note's number is no part of its word
+    ],
+)
+def test_many_words_that_training_never_had_are_named(source: str, target: str, message: str | None) -> None:
+    failed = {
+        check.kind: check.message for check in check_pair(source, target, CheckContext("e", "d", profile=PROFILE))
+    }
+    assert failed.get("unseen words") == message
+
+
+@pytest.mark.parametrize(("source_share", "target_share", "expected"), [(0, 0, 2), (1, 0, 1), (0, 1, 1), (1, 1, 0)])
+def test_unseen_words_say_nothing_of_a_side_where_they_are_usual(
+    source_share: float, target_share: float, expected: int
+) -> None:
+    assert PROFILE.source is not None
+    profile = PROFILE._replace(
+        source=PROFILE.source._replace(unseen_share=source_share),
+        target=PROFILE.target._replace(unseen_share=target_share),
+    )
+    context = CheckContext("eng", "deu", profile=profile)
+    pairs = [("we cats", "wir hund"), ("we see dog", "wir xkwo bqlo")]  # new in the source, new in the target
+    assert sum("unseen words" in kinds(source, target, context) for source, target in pairs) == expected
+
+
+def test_nearly_every_word_of_a_tiny_text_is_new_and_none_is_reported() -> None:
+    pairs = [(f"{first} runs", f"{first[::-1]} rennt") for first in ("ann", "ben", "cid", "dan", "eve", "fay")]
+    profile = CorpusProfile.parse(build_profile(pairs).encode())
+    assert "unseen words" not in kinds("gus hops", "sug hopst", CheckContext("eng", "deu", profile=profile))
+
+
+def test_a_model_that_rates_itself_has_no_check_of_unseen_words() -> None:
+    context = CheckContext("eng", "deu", profile=PROFILE, is_rated=True)
+    assert kinds("we cats", "wir hund", context) == []
+
+
+def test_a_mistyped_word_that_was_read_as_a_known_one_is_not_unseen() -> None:
+    context = CheckContext("eng", "deu", profile=PROFILE)
+    translation = aligned("we ssee", ["wir", "sehen"], [0, 1])
+    assert [check.kind for check in check_translation(translation, context).checks] == ["unseen words"]
+    read = translation._replace(read_as=(ReadAs("ssee", "see"),))
+    assert check_translation(read, context).checks == ()
+
+
+def test_a_script_without_blanks_is_compared_by_its_characters() -> None:
+    context = CheckContext(
+        "jpn", "eng", profile=CorpusProfile.parse(build_profile([("彼は来た", "he came")] * 9).encode())
+    )
+    assert kinds("彼は来た", "he came", context) == []
+    assert kinds("彼は去来た", "he came", context) == []
+    assert kinds("猫犬鳥来", "he came", context) == ["unseen words"]
+
+
+@pytest.mark.parametrize(
+    ("source", "is_found"),
+    [
+        ("wir sehen hund und katze", True),
+        ("we see dog and cat", False),
+        ("we see wir sehen dog", False),  # of both
+        ("hund", False),  # a word alone tells nothing
+        ("Kazimierz Wielki Krakow", False),  # of neither
+    ],
+)
+def test_a_source_in_the_target_language_is_told(source: str, is_found: bool) -> None:
+    pairs = [("we see dog and cat", "wir sehen hund und katze")] * 40
+    context = CheckContext("eng", "deu", profile=CorpusProfile.parse(build_profile(pairs).encode()))
+    kinds = [check.kind for check in check_pair(source, source, context)]
+    assert ("language" in kinds) == is_found

@@ -1,0 +1,60 @@
+""""""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nmt_cli.translation.placement.alignment import find_links, link_words, split_ranges
+from nmt_cli.translation.result import Hypothesis, Translation, WordLinks
+
+SOURCE = ("▁Das", "▁Haus", "tür", ".", "</s>")
+TARGET = ("▁the", "▁front", "▁do", "or", ".", "</s>")
+
+
+def test_links_are_between_whitespace_words_and_none_to_the_ends() -> None:
+    attention = np.zeros((6, 5))
+    # "the" looks at "Das"; "front" mostly at the end of the sentence, of the words mostly at "Haustür."
+    attention[0] = [0.9, 0.1, 0, 0, 0]
+    attention[1] = [0.1, 0.1, 0.1, 0, 0.7]
+    # The pieces of "Haustür." get 0.3 + 0.2 + 0.1 from each piece of "door.", more than "Das" with 0.35.
+    attention[2:5] = [0.35, 0.3, 0.2, 0.1, 0.05]
+    attention[5] = [0, 0, 0, 0, 1]
+    assert link_words(SOURCE, TARGET, attention) == ((0, 0), (1, 1), (1, 2))
+
+
+def test_pieces_that_are_words_are_joined_as_they_were_written() -> None:
+    source, target = ("Tom", "￭,", "geh", "</s>"), ("go", "￭,", "Tom", "</s>")
+    attention = np.array([[0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1.0]])
+    assert link_words(source, target, attention) == ((0, 0), (0, 1))
+
+
+def test_a_translation_without_words_has_no_links() -> None:
+    assert link_words(SOURCE, ("</s>",), np.ones((1, 5))) == ()
+
+
+def test_a_line_of_many_sentences_is_linked_without_their_dense_attention(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Two sentences of two words each, whose words change places.
+    block = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1.0]])
+    source, target = ("▁a", "▁b", "</s>") * 2, ("▁x", "▁y", "</s>") * 2
+    words = tuple(WordLinks(ranges, ranges) for ranges in split_ranges(["x y", " x y"]))
+    hypothesis = Hypothesis("x y x y", (7,) * 6, target, -1, -1, (-1,) * 6, (block, block), True, words=words)
+    dense = link_words(source, target, hypothesis.attention)
+    monkeypatch.delattr(Hypothesis, "attention")
+    assert find_links(Translation("a b a b", source, (hypothesis,), frozenset()), hypothesis) == dense
+    assert dense == ((1, 0), (0, 1), (3, 2), (2, 3))
+
+
+def test_words_that_no_blank_parts_are_one() -> None:
+    assert list(split_ranges(["a b", " c", "d e", "", "一。", "二"])) == [
+        range(2),
+        range(2, 3),
+        range(2, 4),
+        range(4, 4),
+        range(3, 4),
+        range(3, 4),
+    ]
+
+
+def test_pieces_that_spell_nothing_are_no_words() -> None:
+    assert link_words(("▁a", "</s>"), ("▁", "▁x", "▁", "</s>"), np.ones((4, 2))) == ((0, 0),)
