@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.api.evaluate import read_scores
-from nmt_cli.cli.parsing.configuration import NearbyFile, find_file, name_variable
+from nmt_cli.cli.parsing.configuration import FILE, FoundFile, find_file, name_variable
 from nmt_cli.errors import NmtError
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.wrapping import format_count
@@ -35,7 +35,7 @@ class Status(NamedTuple):
     corpus_files: tuple[Path, ...]  # that may hold sentence pairs
     named_models: tuple[str, ...]  # installed ones
     problems: tuple[str, ...] = ()
-    settings: str | None = None  # the configuration file of this directory, or of one above
+    settings: str | None = None  # the configuration file of this directory, or why it is not read
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> Status:
@@ -67,16 +67,14 @@ class Status(NamedTuple):
             corpus_files=tuple(find_corpora()),
             named_models=tuple(list_models()),
             problems=tuple(problems),
-            settings=nearby.name if nearby is not None else None,
+            settings=nearby.warning or str(FILE) if nearby is not None else None,
         )
 
 
-def choose_place(name: str, default: Path, environment: Mapping[str, str], nearby: NearbyFile | None) -> Path:
+def choose_place(name: str, default: Path, environment: Mapping[str, str], nearby: FoundFile | None) -> Path:
     """Returns the directory that the environment names, or else the top level of a configuration file."""
-    variable, filed = environment.get(str(name_variable(name))), nearby.values.get(name) if nearby is not None else None
-    if variable or nearby is None or not isinstance(filed, str):
-        return Path(variable or default)
-    return Path(nearby.resolve(filed))
+    filed = nearby.values.get(name) if nearby is not None else None
+    return Path(environment.get(str(name_variable(name))) or (filed if isinstance(filed, str) else default))
 
 
 def find_corpora() -> Iterator[Path]:
@@ -129,7 +127,7 @@ SCORES = (("bleu", "BLEU"), ("chrf", "chrF"))
 
 def describe_scores(status: Status) -> list[str]:
     """Returns a line about the model's last evaluation on its test set, if any."""
-    last = read_scores(status.model) if status.card is not None else None
+    last = read_scores(status.data, status.model) if status.card is not None else None
     if last is None:
         return []
     return [f"scores   {', '.join(last.scores)} on {format_count(last.sentences, 'test sentence')} ({last.decoding})"]

@@ -20,7 +20,7 @@ from nmt_cli.api.advice import ALIKE, Advice, has_learned_nothing
 from nmt_cli.api.options.command_lines import CommandLine, find_saved_options
 from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.api.train import TrainRequest, run_training
-from nmt_cli.cli.parsing.options import AsJson, DataOption, Force, ModelOption, declare_option, with_settings
+from nmt_cli.cli.parsing.options import AsJson, DataOption, Force, WrittenModelOption, declare_option, with_settings
 from nmt_cli.cli.prepare import format_cut
 from nmt_cli.cli.render import Screen, StepBar, show_advice
 from nmt_cli.cli.stopping import Stop, catch_stop_signals
@@ -339,13 +339,13 @@ def train(
     training: TrainConfig,
     translating: RayConfig,
     data: DataOption = Path("prepared"),
-    model: ModelOption = Path("model"),
+    model: WrittenModelOption = Path("model"),
     force: Force = False,
     resume: Annotated[
         bool, declare_option("--resume", "Continue from the last checkpoint, if there is one.", "Files")
     ] = False,
     reverse: Annotated[
-        bool, declare_option("--reverse", "Train the other direction: from target to source.", "Files")
+        bool, declare_option("--reverse", "Train the other direction: from target to source.", "Files", harmless=True)
     ] = False,
     keep_stages: Annotated[bool, declare_option("--keep-stages", STAGES_HELP, "Synthetic pairs")] = False,
     runs: Annotated[int, declare_option("--runs", RUNS_HELP, "Optimisation", min=1)] = 1,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import stat
 import typing
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import typer
 from typer.exceptions import TyperException
@@ -72,55 +74,83 @@ def respell_settings(text: str, parameters: Sequence[Any]) -> str:
     return text
 
 
-# Settings that nobody types: an environment variable for each, and a configuration file that is found by itself.
-# What is typed precedes the environment, and that precedes the file.
+# Settings that nobody types: a few environment variables, and `nmt.toml` of the current directory.
+# What is typed precedes the environment, and that precedes the file. The file is only found, so it is read only where
+# nobody else can have written it, and sets only what is harmless: see `configuration.is_harmless`.
 
 
-FILE, PROJECT = "nmt.toml", "pyproject.toml"
+FILE = Path("nmt.toml")
 PREFIX = "NMT_"
-# Variables of nmt that are no settings, and the one that Java hands to every process that it starts.
-OTHERS = re.compile(r"NMT_(?:DEBUG|API_KEYS|LEVEL_\d+)")
+SETTINGS = ("model", "data", "api-key")  # that have a variable: places, which a container knows, and a secret
+# Variables that are no settings: of nmt itself, of its tests and docs, and the one that Java hands to each process.
+OTHERS = re.compile(r"NMT_(?:DEBUG|API_KEYS|ADDRESS|PAGE_ASSETS|LEVEL_\d+)")
+OPEN_TO = {stat.S_IWGRP: "its group", stat.S_IWOTH: "everybody"}
 
 
-class NearbyFile(NamedTuple):
-    """The configuration file of the current directory, or of the nearest one above that has one."""
+class FoundFile(NamedTuple):
+    """The `nmt.toml` of the current directory: its values, or why it is not read."""
 
-    path: Path  # from the current directory
-    values: dict[str, Any]
+    values: Mapping[str, Any]
+    doubt: str = ""
 
     @property
-    def name(self) -> str:
-        """Its path, and its table in a file that has others, as shown to a person."""
-        return f"{self.path}, [tool.nmt]" if self.path.name == PROJECT else str(self.path)
-
-    def resolve(self, value: str) -> str:
-        """Returns a path of the file from the current directory, if it exists there; else the value."""
-        beside = self.path.parent / value
-        return str(beside) if beside.exists() else value
+    def warning(self) -> str:
+        """The line that says why it is not read, and how to read it all the same; empty if it is read."""
+        return f"{FILE} is not read: {self.doubt}; --config {FILE} reads it" if self.doubt else ""
 
 
-def find_file() -> NearbyFile | None:
-    """Returns the nearest `nmt.toml`, or `pyproject.toml` with a table `tool.nmt`. Raises DataError.
+def find_file() -> FoundFile | None:
+    """Returns the configuration file of the current directory, if there is one. Raises DataError."""
+    if not FILE.is_file():
+        return None
+    doubt = find_doubt(FILE)
+    return FoundFile({}, doubt) if doubt else FoundFile(load_toml(FILE))
 
-    A file that a stranger may have left in a directory open to all, such as /tmp, is none.
+
+def find_doubt(path: Path) -> str:
+    """Returns who else than the user and root may have written a file, as the end of a sentence; empty for nobody.
+
+    Counts the link that a file may be, its target, and the folder, in which others could put another one in its place.
     """
-    here = Path.cwd()
-    for folder in map(Path, map(os.path.relpath, (here, *here.parents))):
-        if is_trusted(folder / FILE):
-            return NearbyFile(folder / FILE, load_toml(folder / FILE))
-        if is_trusted(folder / PROJECT) and b"tool.nmt" in (folder / PROJECT).read_bytes():
-            table = load_toml(folder / PROJECT).get("tool", {}).get("nmt")
-            if isinstance(table, dict):
-                return NearbyFile(folder / PROJECT, table)
-    return None
+    if not hasattr(os, "getuid"):  # as on Windows, where files have other rights
+        return ""
+    link, target, folder = path.lstat(), path.stat(), path.absolute().parent.stat()
+    if stranger := next((part.st_uid for part in (link, target) if part.st_uid not in (0, os.getuid())), None):
+        return f"it belongs to another user ({name_user(stranger)})"
+    if reader := name_writers(target):
+        return f"{reader} may write it"
+    reader = "" if folder.st_mode & stat.S_ISVTX else name_writers(folder)  # sticky: each removes only what is theirs
+    return f"{reader} may write in its folder" if reader else ""
 
 
-def is_trusted(path: Path) -> bool:
-    """Whether a file exists, and not as a stranger's in a directory into which all may write."""
-    if not path.is_file():
+def name_writers(status: os.stat_result) -> str:
+    """Returns who may write to a file or folder beside its owner; empty for nobody."""
+    writers = [name for bit, name in OPEN_TO.items() if status.st_mode & bit]
+    if writers == [OPEN_TO[stat.S_IWGRP]] and is_private(status.st_gid):
+        return ""
+    return writers[-1] if writers else ""
+
+
+def is_private(group: int) -> bool:
+    """Whether a group is that of this user alone, which many systems make for each user and let write by default."""
+    import grp  # not on Windows
+    import pwd
+
+    user = os.getuid()
+    if user == 0 or group != user:
         return False
-    is_open = hasattr(os, "getuid") and path.parent.stat().st_mode & stat.S_IWOTH
-    return not is_open or path.lstat().st_uid in (0, os.getuid())
+    with suppress(KeyError):
+        return set(grp.getgrgid(group).gr_mem) <= {pwd.getpwuid(user).pw_name}
+    return False
+
+
+def name_user(user: int) -> str:
+    """Returns the name of a user, or the number of one without."""
+    import pwd
+
+    with suppress(KeyError):
+        return pwd.getpwuid(user).pw_name
+    return str(user)
 
 
 def load_toml(path: Path) -> dict[str, Any]:
@@ -134,33 +164,38 @@ def load_toml(path: Path) -> dict[str, Any]:
 
 
 def name_variable(setting: str) -> str | None:
-    """Returns the environment variable of a setting; None if nmt uses that for something else."""
-    variable = PREFIX + setting.upper().replace("-", "_")
-    return None if OTHERS.fullmatch(variable) else variable
+    """Returns the environment variable of a setting; None for one without."""
+    return PREFIX + setting.upper().replace("-", "_") if setting in SETTINGS else None
 
 
-def refuse_unknown_variables(
-    environment: Mapping[str, str], is_known: Callable[[str], bool], names: Iterable[str]
-) -> None:
-    """Raises OptionError for a variable that is not that of any setting; the hint is the nearest of `names`."""
+def refuse_unknown_variables(environment: Mapping[str, str], is_known: Callable[[str], bool]) -> None:
+    """Raises OptionError for a variable that seems to be meant for nmt, but sets nothing: it would do so in silence.
+
+    These are the names of settings that have no variable, and those that resemble one that exists.
+    """
+    variables = [str(name_variable(name)) for name in SETTINGS]
     for variable, value in environment.items():
         name = variable.removeprefix(PREFIX).lower().replace("_", "-")
-        if not variable.startswith(PREFIX) or not value or OTHERS.fullmatch(variable) or is_known(name):
+        if not variable.startswith(PREFIX) or not value or OTHERS.fullmatch(variable) or variable in variables:
             continue
-        nearest = find_nearest(name, names)
-        hint = f"did you mean {name_variable(nearest)}?" if nearest else "variables are named for settings"
-        raise OptionError(f"{variable}: there is no setting {name!r}", hint=hint)
+        if is_known(name):
+            hint = f"type --set {name}=VALUE, or put it into {FILE}; variables are {', '.join(variables)}"
+            raise OptionError(f"{variable} sets nothing: {name} has no variable", hint=hint)
+        if nearest := find_nearest(variable, variables):
+            raise OptionError(f"{variable} sets nothing: there is no such variable", hint=f"did you mean {nearest}?")
 
 
 # A file of settings, of `--config` or found, whose values become the defaults of a command, so that typed ones win.
-# Keys are the names of settings, with `-` or `_`. A table named for a command applies only to that command and takes
-# precedence over the top level. A file that is found serves all commands: each takes what it has of the top level.
+# Keys are the names of settings, as in options. A table named for a command applies only to that command and takes
+# precedence over the top level. A file that is found serves all commands: each takes what it has of the top level, and
+# only what is harmless.
 
 
 # What the types of settings are called in errors about a file.
 IN_FILES = {str: "text", Path: "a path", int: "a whole number", float: "a number", bool: "true or false"}
 NEVER = {"config", "set", "help", "help-all"}  # that a file or `--set` may not set
-CONFIGURED_BY = "nmt.configured-by"  # the file of the defaults, in the `meta` of a context
+# In the `meta` of a context: the file of the defaults, and warnings about what was left out of it.
+CONFIGURED_BY, LEFT_OUT = "nmt.configured-by", "nmt.left-out"
 
 
 def map_settings(command: Any) -> dict[str, Any]:
@@ -177,55 +212,70 @@ def read_configuration(context: typer.Context, path: Path | None) -> Path | None
     """
     if context.resilient_parsing:  # for a completion
         return path
-    refuse_unknown_variables(os.environ, partial(is_known, context), list_known(context))
+    refuse_unknown_variables(os.environ, partial(is_known, context))
     nearby = find_file() if path is None else None
     if path is not None:
         set_defaults(context, load_toml(require_file(path)), str(path))
     elif nearby is not None:
-        tables, shared = split_tables(nearby.values, list_sibling_commands(context))
-        useful = {
-            name: value for name, value in shared.items() if is_own(context, name) or find_owner(context, name) is None
-        }
-        set_defaults(context, tables | useful, nearby.name, nearby)
+        values, left_out = select_harmless(context, nearby)
+        context.meta[LEFT_OUT] = left_out
+        set_defaults(context, values, str(FILE), list_known(context))
     return path
 
 
-def set_defaults(context: typer.Context, values: dict[str, Any], name: str, nearby: NearbyFile | None = None) -> None:
+def select_harmless(context: typer.Context, nearby: FoundFile) -> tuple[dict[str, Any], list[str]]:
+    """Returns the values of a found file that this command may take from it, and a warning about those that it may not.
+
+    Settings of the top level that only other commands have are left to them; unknown names stay, to be refused.
+    """
+    tables, shared = split_tables(nearby.values, list_sibling_commands(context))
+    command = str(context.info_name)
+    useful = {name: value for name, value in shared.items() if is_own(context, name) or not find_owner(context, name)}
+    groups = {"": useful, command: tables.get(command, {})}
+    names = {name for group in groups.values() for name in group if is_own(context, name)}
+    refused = sorted(name for name in names if not is_harmless(context.command, name))
+    top, table = ({n: v for n, v in group.items() if n not in refused} for group in groups.values())
+    warnings = [nearby.warning] if nearby.warning else []
+    if refused:
+        are = "are" if len(refused) > 1 else "is"
+        reason = "a file that nobody names says nothing about what is written, replaced, served or run"
+        warnings.append(f"{FILE}: {', '.join(refused)} {are} left out: {reason}; --config {FILE} takes all of it")
+    return {**tables, **top, command: table}, warnings
+
+
+def is_harmless(command: Any, name: str) -> bool:
+    """Whether a file that nobody named may set a setting of a command: one declared so, a number or a choice."""
+    parameter = map_settings(command)[name]
+    declared = inspect.signature(command.callback).parameters[str(parameter.name)].annotation.__metadata__
+    harmless = next((option.harmless for option in declared if hasattr(option, "harmless")), None)
+    kind = parameter.type_descriptor.annotation
+    return bool(kind in (int, float) or typing.get_origin(kind) is Literal) if harmless is None else bool(harmless)
+
+
+def set_defaults(context: typer.Context, values: dict[str, Any], name: str, known: Sequence[str] = ()) -> None:
     """Makes the values of a file the defaults of this command, and records the name of the file."""
     tables, shared = split_tables(values, list_sibling_commands(context))
     table = tables.get(str(context.info_name), {})
     defaults: dict[str, Any] = {}
     for group, where in ((shared, name), (table, f"{name}, [{context.info_name}]")):
-        defaults |= convert_values(context, group, where=where, nearby=nearby)
+        defaults |= convert_values(context, group, where=where, known=known)
     context.default_map, context.meta[CONFIGURED_BY] = defaults, name
 
 
 def convert_values(
-    context: typer.Context, values: Mapping[str, Any], *, where: str, nearby: NearbyFile | None
+    context: typer.Context, values: Mapping[str, Any], *, where: str, known: Sequence[str]
 ) -> dict[str, Any]:
-    """Returns the values of a table by parameter name; paths of a `nearby` file as they are from here.
+    """Returns the values of a table by parameter name.
 
-    Raises OptionError for settings that the command lacks.
+    Raises OptionError for settings that the command lacks; `known` are further names that may be meant.
     """
     tables = [key for key, value in values.items() if isinstance(value, dict)]
     reject_unknown(tables, list_sibling_commands(context), where=where, noun="command")
     converted: dict[str, Any] = {}
-    known = [] if nearby is None else list_known(context)
     for name, value in values.items():
         parameter = find_setting(context, name, where=where, hint="put it under [{}]", known=known)
-        value = convert_value(parameter.type_descriptor.annotation, name, value, where)
-        converted[str(parameter.name)] = value if nearby is None else resolve_paths(parameter, value, nearby)
+        converted[str(parameter.name)] = convert_value(parameter.type_descriptor.annotation, name, value, where)
     return converted
-
-
-def resolve_paths(parameter: Any, value: Any, nearby: NearbyFile) -> Any:
-    """Returns the value of a parameter, with paths beside the file as they are from the current directory."""
-    from nmt_cli.cli.help_pages import METAVARS, PATHS  # only a nearby file needs to know
-
-    is_path = parameter.type_descriptor.annotation in (Path, list[Path]) or METAVARS.get(parameter.name) in PATHS
-    if not is_path:
-        return value
-    return [nearby.resolve(part) for part in value] if isinstance(value, list) else nearby.resolve(value)
 
 
 def is_own(context: typer.Context, name: str) -> bool:
@@ -286,14 +336,12 @@ def convert_value(kind: Any, option: str, value: Any, where: str) -> Any:
     return value
 
 
-def split_tables(values: dict[str, Any], commands: list[str]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
-    """Returns the tables named for one of `commands` and the values outside them, all keys with dashes."""
-    tables = {key: dash_keys(value) for key, value in values.items() if key in commands and isinstance(value, dict)}
-    return tables, dash_keys({key: value for key, value in values.items() if key not in tables})
-
-
-def dash_keys(values: dict[str, Any]) -> dict[str, Any]:
-    return {key.replace("_", "-"): value for key, value in values.items()}
+def split_tables(
+    values: Mapping[str, Any], commands: Sequence[str]
+) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """Returns the tables named for one of `commands`, and the values outside them."""
+    tables = {key: value for key, value in values.items() if key in commands and isinstance(value, dict)}
+    return tables, {key: value for key, value in values.items() if key not in tables}
 
 
 def list_sibling_commands(context: typer.Context) -> list[str]:
@@ -335,7 +383,7 @@ def parse_command_line(context: Any, parse: Parse, args: list[str]) -> tuple[dic
 def assign(context: Any, values: dict[str, Any], text: str) -> Any:
     """Adds an assignment to the parsed values; returns its parameter."""
     name, separator, value = text.partition("=")
-    name = name.strip().removeprefix("--").replace("_", "-")
+    name = name.strip()
     if not separator:
         raise OptionError(f"--set {text} has no value", hint=f"type --set {name or 'NAME'}=VALUE")
     parameter = find_setting(context, name, where="--set", hint="leave it out, or set it for nmt {}")
