@@ -174,7 +174,7 @@ def convert_digit(character: str) -> str:
 
 
 class Unfinished(PairCheck):
-    """Known only from the file: `steps/examine.py` flags the pairs, whatever their text."""
+    """Known only from the file: `steps/reading.py` flags the pairs, whatever their text."""
 
     name = "unfinished"
     problem = "a translation marked fuzzy, new or unfinished in its file"
