@@ -45,6 +45,29 @@ def take_lock(path: Path) -> int | None:
     return None
 
 
+@contextmanager
+def hold_file(path: Path) -> Iterator[None]:
+    """Holds a lock whose file is there only as long. Raises BlockingIOError if another process holds it."""
+    held = take_lock(path)
+    while held is not None and not is_at(held, path):  # who held it before has just removed the file
+        os.close(held)
+        held = take_lock(path)
+    try:
+        yield
+    finally:
+        if held is not None:
+            path.unlink(missing_ok=True)
+            os.close(held)
+
+
+def is_at(number: int, path: Path) -> bool:
+    """Whether a path is still that of the file of a descriptor."""
+    try:
+        return os.path.samestat(os.fstat(number), path.stat())
+    except FileNotFoundError:
+        return False
+
+
 def acquire_system_lock(number: int) -> bool | None:
     """Asks the operating system to lock the file of a descriptor; returns whether it did, or None without locks."""
     try:
@@ -59,6 +82,7 @@ def acquire_system_lock(number: int) -> bool | None:
 
 
 # The signals that ask a command to end: Ctrl-C, SIGTERM, and SIGHUP of a closed terminal.
+#
 # A process that ignores SIGHUP from its start, as under `nohup`, continues to ignore it.
 
 
@@ -131,6 +155,7 @@ def count_cores() -> int:
 
 
 # Replaces files and directories as a whole, never partially; computes checksums.
+#
 # Does not know what the files mean.
 
 
@@ -141,10 +166,23 @@ DAY = 24 * 60 * 60  # seconds
 def read_state(path: Path) -> FileState | None:
     """Returns what changes whenever a file does; None if there is none."""
     try:
-        status = path.stat()
+        return make_state(path.stat())
     except OSError:
         return None
+
+
+def make_state(status: os.stat_result) -> FileState:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def read_states(directory: Path) -> dict[str, FileState]:
+    """Returns the states of the files in a directory by name; none if it is missing."""
+    states: dict[str, FileState] = {}
+    for path in directory.iterdir() if directory.is_dir() else ():
+        with suppress(OSError):  # it is gone meanwhile, or leads nowhere
+            if stat.S_ISREG((status := path.stat()).st_mode):
+                states[path.name] = make_state(status)
+    return states
 
 
 def hash_file(path: Path) -> str:

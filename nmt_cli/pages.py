@@ -7,6 +7,7 @@ from html import escape
 from importlib import resources
 
 # The frame of every page that nmt writes: its head, its theme, its style and script, all in one file.
+#
 # A page needs no network connection, and its security policy allows none. Must not know what a page shows.
 
 

@@ -140,6 +140,7 @@ def merge_warnings(names: Sequence[str], reports: Sequence[report.Report]) -> li
 
 
 # The scores of the last evaluation on a test set, kept in its prepared corpus so that bare `nmt` can show them.
+#
 # Not in the model, which may be a package, or that of somebody else: an evaluation only reads it.
 
 

@@ -18,6 +18,7 @@ from numpy.typing import DTypeLike, NDArray
 from nmt_cli.arrays.types import PAD, IntArray
 
 # Sequences of ids of unequal length as one flat array with offsets, stored as two .npy files that memory-map.
+#
 # Letters: N sequences, T ids of all of them together.
 
 
@@ -151,6 +152,7 @@ def write_array(path: Path, array: IntArray) -> None:
 
 
 # The padded array of a batch of rows of unequal length.
+#
 # Must stay light: every start of `nmt translate` imports it. Letters: B rows of a batch, S width of a batch.
 
 
@@ -190,6 +192,7 @@ def pad_ragged(
 
 
 # Groups rows into batches.
+#
 # Knows only arrays: nothing of text, files or networks. Letters: N rows.
 
 

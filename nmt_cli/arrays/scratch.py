@@ -17,6 +17,7 @@ from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.errors import DamagedError
 
 # Arrays as long as a corpus, in files that the system may take out of memory, and work on them block by block.
+#
 # Letters: N rows.
 
 
@@ -217,6 +218,7 @@ def find_members(keys: NDArray[Any], chosen: NDArray[Any]) -> BoolArray:
 
 
 # Medians and quantiles of any number of values, exact and equal to those of numpy, from counts of the values.
+#
 # Letters: V distinct values.
 
 
@@ -301,6 +303,7 @@ def find_digit(parts: Iterable[NDArray[np.uint32]], rank: int) -> tuple[int, int
 
 
 # Finds the rows with equal keys among any number of rows, and those that equal keys connect. Knows no texts.
+#
 # Keys are hashes of 64 bits, so that those with equal first bits are about equally many. The rows are put into
 # partitions by these bits, and each partition is sorted by itself. Letters: N rows, R those whose keys another row has,
 # too.

@@ -16,6 +16,7 @@ from nmt_cli.text.profile import TextProfile
 from nmt_cli.text.words import has_letters
 
 # Phrases of code, which may contain blanks and brackets: `f(x, y)`, `a[i]`, `x = y + 2`, `git commit -m "x"`.
+#
 # `code_words` finds the words of code. Knows the profile of the source, but no names.
 
 
@@ -109,6 +110,7 @@ def find_enumerators(text: str) -> list[tuple[int, int]]:
 
 
 # Tokens that contain a masked span and more, which are one code: `%s:%s`, `localhost:8080`, `foo_{id}`, `{width}px`.
+#
 # Knows spans and which words training had.
 
 
@@ -195,6 +197,7 @@ def make_token(text: str, start: int, end: int) -> Span:
 
 
 # Placeholders that wrap words as tags do: `{0}here{1}`, `[X1X]door[X2X]`, `{y:i}Where`.
+#
 # A pair adjoins only the words between its two placeholders; a lone placeholder adjoins the word that begins a
 # sentence. Both are taken out of the text, so that no network can lose the words.
 
@@ -240,6 +243,7 @@ def begins_sentence(span: Span, text: str, is_word: WordTest) -> bool:
 
 
 # Words written as no word in the language of the training text is: `report.pdf`, `C++`, `my-component-name`.
+#
 # `codes` finds what is written as no prose in any language is, `code_phrases` what has blanks and brackets. Knows the
 # profile of the source, but no names.
 

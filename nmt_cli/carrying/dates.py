@@ -111,6 +111,7 @@ def load_calendar(language: str) -> Calendar | None:
 
 
 # Dates with a month name, and ranges of them: finds them in a source, and writes them in the target language.
+#
 # Knows only text.
 
 

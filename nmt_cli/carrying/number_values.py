@@ -35,6 +35,7 @@ from nmt_cli.languages.rules import LanguageRules, find_rules
 from nmt_cli.text.characters import OPENING, THIN_BLANKS
 
 # Compares the numbers of a text and its translation by value, in any notation, in digits or in words.
+#
 # Favours precision over recall: 1,000 and 1.000 may be one thousand or one, 2:30 p.m. may be half past two or 14.30. A
 # number counts as kept if the other text contains any reading of it. Knows only text.
 
@@ -267,6 +268,7 @@ def list_spellings(language: str) -> frozenset[str]:
 
 
 # Numbers of three digits, or with marks: `1984`, `12/10/2019`, `+49 30 1234`.
+#
 # Plain numbers of one or two digits are excluded: languages often spell them, so the network translates them.
 
 

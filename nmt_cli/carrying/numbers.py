@@ -205,6 +205,7 @@ ROMAN_NUMBERS = RomanKind(
 
 
 # Streets: `12 Baker St.`, `Hauptstr. 5`.
+#
 # They are found in the form of the source's and of the target's language.
 
 
@@ -228,6 +229,7 @@ def compile_streets(languages: tuple[str, str]) -> re.Pattern[str] | None:
 
 
 # Number notation: a key that equates two spellings of a number, and conversion to the target's notation.
+#
 # Knows only text; the marks used by each side are learned from a corpus (`profile`) and passed in.
 
 
@@ -436,6 +438,7 @@ def are_amounts(text: str, spans: Sequence[Span]) -> bool:
 
 
 # Times: `10:30 a.m.`, `5-6 PM`; `14 Uhr` becomes `14:00`.
+#
 # A 24-hour time without a word behind it is a number.
 
 

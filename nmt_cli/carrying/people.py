@@ -16,6 +16,7 @@ from nmt_cli.text.characters import CLOSING_BRACKETS, COMMAS, FINAL_MARKS, INVIS
 from nmt_cli.text.profile import TextProfile
 
 # People, greetings, ends of letters: `Yours sincerely` becomes `Mit freundlichen Grüßen`.
+#
 # A network translates a surname that is a word (`Frau Schneider`), and knows no letters if it learned from none. Knows
 # no profiles.
 
@@ -184,6 +185,7 @@ def is_copied(name: str, source: TextProfile, target: TextProfile) -> bool:
 
 
 # Countries and cities that training hardly had: `Denmark` becomes `Dänemark`.
+#
 # A network misspells a rare place, or writes another one (`Austria`: *Australien*). CLDR names some 650 places in 136
 # languages. Knows the profile of the source, no networks.
 
@@ -254,6 +256,7 @@ def name_places(source: str, target: str) -> dict[str, str]:
 
 
 # Given names with a surname that is a word, or nearly unknown: `Peter Brown`, but not `Tom Jackson`.
+#
 # A network translates such a surname, or misspells it. Knows the profiles of both sides, no networks.
 
 

@@ -15,6 +15,7 @@ from nmt_cli.text.characters import ANY_CLOSING, DOUBLE_QUOTES, END_MARKS, PAUSE
 from nmt_cli.text.words import has_letters
 
 # Brackets, and slashes between two words, carried if the network lost one of them.
+#
 # A network that has rarely seen brackets drops them, or what they enclose. They are then taken out of the sentence and,
 # like tags, put around the words that attend to the words they enclosed. A slash needs the words on both sides to be
 # adjacent.
@@ -132,6 +133,7 @@ def count_quotes(text: str) -> int:
 
 
 # Emphasis in plain text: `*very*`, `_very_`, `**very**`, `~not~`.
+#
 # Like tags in HTML, they represent no word and enclose the same words in the translation. Knows only text.
 
 

@@ -21,6 +21,7 @@ from nmt_cli.text.characters import DASHES, HYPHENS, PAUSES, THIN_BLANKS
 from nmt_cli.text.normalise import UNSPACED
 
 # Protected spans: parts of a text that its translation must contain unchanged, byte for byte.
+#
 # There are two ways past a network. A *masked* span acts as a word (an address, a number, `{name}`): the network has
 # learned to copy the placeholder that replaces it. An *extracted* span (markup, emoji) represents no word and would
 # only disturb the network: it is taken out of the text and put back by attention. Knows no kind of span.

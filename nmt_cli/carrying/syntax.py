@@ -178,6 +178,7 @@ REFERENCES = ReferenceKind(
 
 
 # Signs and words no prose has: `1½`, `CO₂`, `:name`, `[NAME]`, base64.
+#
 # `names` finds codes by what training had.
 
 
@@ -251,6 +252,7 @@ def trim_address(address: str) -> str:
 
 
 # The sign before a letter of a menu: `_File`, `Save &As`, `~Edit`.
+#
 # A sign stands before a letter at the beginning of a word, outside every other span. Within a word it is a part of it
 # (`data_type`, `R&D`, `?q=x&p=y`), unless a file declares the sign: then `E&xit` is read as `&Exit`, since in a
 # translation the sign precedes a word, wherever in the word it was in the source. Knows only text.
@@ -294,6 +296,7 @@ def move_to_word(text: str, sign: str, spans: Sequence[Span]) -> str:
 
 
 # ICU messages: `{count, plural, one {# file} other {#}}`.
+#
 # Keywords and braces are kept; only the texts are translated. Knows only text.
 
 
@@ -399,6 +402,7 @@ FOREIGN_WORDS = ForeignKind(SpanKind.FOREIGN)
 
 
 # Program placeholders of every language that gettext knows: `{name}`, `%s`, `%1$d`, `$t(key)`.
+#
 # Documents use them to compare a translation with its source.
 
 

@@ -36,6 +36,7 @@ from nmt_cli.text.tags import TagSet, parse_tag_list, reverse_tags
 from nmt_cli.text.tokenizer import Tokenizer
 
 # The prepared directory as its readers see it: sentence pairs, ids, tokenizers and pictures.
+#
 # Does not know how it is made; `prepare.py` does.
 
 
@@ -233,6 +234,7 @@ class PreparedCorpus:
 
 
 # A prepared directory whose training pairs are those of another corpus plus synthetic ones.
+#
 # Source of the tag: Caswell, Chelba and Grangier (2019), "Tagged Back-Translation".
 
 

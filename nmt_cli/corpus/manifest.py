@@ -20,6 +20,7 @@ from nmt_cli.text.tags import TagPurpose, TagSet, parse_tag_name
 from nmt_cli.text.wrapping import format_count
 
 # What the sides of a prepared corpus are: their entries in `dataset.json`, which answer for their kind.
+#
 # A target is text, a source text or pictures; no reader of a corpus asks which. Letters: R regions, D depth.
 
 
@@ -194,6 +195,7 @@ SourceStatistics = SubwordStatistics | PictureStatistics
 
 
 # `dataset.json`: the content of a prepared corpus, its inputs and options, and the checksums of its files.
+#
 # Records no time, machine or path, so that equal input, options and seed give equal bytes.
 
 

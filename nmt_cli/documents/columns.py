@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 # Shared by all tables: the column of the text, the name of the new column, and line ends.
+#
 # Columns are named in the first line, or numbered from 1 if the first line is not a header.
 
 

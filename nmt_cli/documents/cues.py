@@ -82,6 +82,7 @@ def fill_lines(words: Sequence[tuple[str, int]], width: int) -> list[str]:
 
 
 # Reads the turns of subtitle cues: what each speaker says, and which sentences continue in the next cue.
+#
 # A turn is one text, however many lines it has. A line that begins with a speaker's dash or name, or describes a sound,
 # begins another. Tags such as `<i>`, `<v Mary>` and `{\an8}` stay with their words; dashes and names are kept.
 
@@ -191,6 +192,7 @@ def read_items(raw: str, syntax: TextSyntax) -> Iterator[InlineItem]:
 
 
 # Shared by all subtitle formats: the text of each cue is translated, the rest is kept byte for byte.
+#
 # A sentence that continues in the next cue is translated as a whole and divided again where the next cue begins. Must
 # not know any format.
 

@@ -22,13 +22,17 @@ if TYPE_CHECKING:
 
 
 # Shared by all formats: a document is read as units, each with texts and a function that writes it back.
+#
 # From a document to its translation:
-# 1. `open_document` (in `documents/__init__.py`) picks the subclass of `Document` for the format. 2.
-# `Document.read_units` splits the source into units, in order. Text that is kept byte for byte makes a unit without
-# texts (`make_verbatim_unit`); all other text is separated from its markup (`documents.marks`). 3. `jobs.pipeline` has
-# the texts translated and calls each unit's `write` with their translations. 4. `write` puts the markup back into the
-# translations, escapes them for the format and returns the text of the unit. 5. The concatenated texts of all units are
-# the translated document. If every translation equals its text, the document    is unchanged.
+#
+# 1. `open_document` (in `documents/__init__.py`) picks the subclass of `Document` for the format.
+# 2. `Document.read_units` splits the source into units, in order. Text that is kept byte for byte makes a unit without
+#    texts (`make_verbatim_unit`); all other text is separated from its markup (`documents.marks`).
+# 3. `jobs.pipeline` has the texts translated and calls each unit's `write` with their translations.
+# 4. `write` puts the markup back into the translations, escapes them for the format and returns the text of the unit.
+# 5. The concatenated texts of all units are the translated document. If every translation equals its text, the document
+#    is unchanged.
+#
 # Must not know any format. A format is a subclass in a neighbouring file, and a line in `documents/__init__.py`.
 
 

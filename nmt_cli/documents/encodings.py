@@ -79,6 +79,7 @@ def find_usable(declared: str) -> str:
 
 
 # Documents in encodings other than UTF-8: read as text, and written in their own encoding.
+#
 # A gettext catalogue declares its encoding; `--encoding` names that of all others. Knows no format.
 
 

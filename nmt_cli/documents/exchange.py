@@ -342,6 +342,7 @@ def read_segment(children: Sequence[XmlNode | MarkupToken]) -> Iterator[InlineIt
 
 
 # XLIFF 1.2, XLIFF 2 and SDLXLIFF: `<source>` is translated into `<target>`; nothing else changes.
+#
 # Existing translations are kept unless `retranslate` is set. Inline elements (`<g> <x> <ph> <pc> <mrk>`) are kept and
 # placed. Segments of a unit (`<mrk mtype="seg">`) are translated separately. The state of a translation becomes
 # `translated` or, if a check failed or a position was guessed, one that asks for review.

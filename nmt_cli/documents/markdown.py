@@ -17,6 +17,7 @@ from nmt_cli.documents.paragraph import Paragraph
 from nmt_cli.text.aligned import Edit
 
 # The lines of a translated Markdown passage: none begins a block, and links keep their form.
+#
 # A translation keeps the line ends of its source where the words on both sides are adjacent in it too; if any line end
 # has no such place, it is written on one line, and so is each part between hard line breaks.
 
@@ -78,10 +79,12 @@ def restore_references(raw: str, written: str) -> str:
 
 
 # Rules for a Markdown parser: keep lines that CommonMark takes for a paragraph although they are not prose.
+#
 # Lines: fences of containers (`:::`), imports, exports and components of MDX, formulas (`$$`), comments, tables of
 # contents (`[TOC]`), abbreviations (`*[HTML]: ...`), attributes (`{: .class}`), LaTeX and template commands. The text
 # inside admonitions (`!!! note`) is read as blocks. Within a line: formulas (`$x$`), wiki links (`[[page]]`), citations
 # (`[@key]`), emoji by name (`:smile:`), comments (`{/* */}`, `%% %%`) and attributes (`{#id}`, `{: .class}`).
+#
 # The state passed to a rule belongs to markdown-it-py, which this file does not import.
 
 
@@ -220,6 +223,7 @@ def keep_inline(state: Any, silent: bool) -> bool:
 
 
 # Converts a Markdown parser's inline tokens into items of a paragraph.
+#
 # The parser records no positions within a line. `InlineReader` therefore finds each token again in the parsed text,
 # from left to right; for links and code, whose tokens do not record their spelling, a wrapper around the parser's rules
 # does.
@@ -425,9 +429,12 @@ class InlineReader:
 
 
 # Markdown (CommonMark with tables, strikethrough, footnotes and front matter), parsed by markdown-it-py.
+#
 # 1. The parser finds the lines with running text. Only that text is replaced; the rest (code, HTML, addresses, the form
-# of lists and tables) is kept byte for byte. 2. `inline` reads the running text as a paragraph, whose marks
-# `translation.placement` puts into its translation. 3. `lines` ensures that no line of the translation begins a block.
+#    of lists and tables) is kept byte for byte.
+# 2. `inline` reads the running text as a paragraph, whose marks `translation.placement` puts into its translation.
+# 3. `lines` ensures that no line of the translation begins a block.
+#
 # Alternative texts of images and titles of links are kept, not translated.
 
 

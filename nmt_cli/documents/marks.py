@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 # The items of a paragraph: text, opening and closing tags, points, code, and breaks between segments.
+#
 # Only values. Must not know any format, nor where marks go in a translation.
 
 
@@ -188,6 +189,7 @@ class ParagraphSegment:
 
 
 # The spelling of text in a document: each escape, reference and run of blanks, and what it represents.
+#
 # Must not know any format: `TextSyntax` describes how a format escapes its text.
 
 

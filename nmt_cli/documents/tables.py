@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 
 # CSV and TSV: the translation becomes the last field of each row, or fills an empty one; all else is kept as it is.
+#
 # In TSV a field is the text between two tabs. In CSV fields may be quoted and have several lines, which are translated
 # separately; the delimiter is `,`, `;` or a tab, whichever splits the first line into the most fields.
 

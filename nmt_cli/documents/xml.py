@@ -17,6 +17,7 @@ from nmt_cli.errors import DataError
 from nmt_cli.text.words import remember_by_word
 
 # Scans HTML and XML into tokens whose concatenation is the text, byte for byte.
+#
 # Must not know what elements mean, except the HTML elements whose content is not markup. Takes linear time even for
 # hostile text.
 
@@ -155,6 +156,7 @@ ATTRIBUTE_SYNTAX = MARKUP_SYNTAX._replace(escape=escape_attribute)
 
 
 # Elements of an XML document as trees that are written back byte for byte, and checks that a document is safe.
+#
 # The document is scanned as text, one element at a time becoming a tree. Before that, expat reads the whole document,
 # so that scanned text is well-formed, has no entities of its own (which can be made to fill memory) and is not deeply
 # nested.

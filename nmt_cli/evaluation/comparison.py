@@ -220,6 +220,7 @@ def find_group(section: Section | None, name: str) -> Group | None:
 
 
 # A comparison of systems as lines of text: the table of scores, the notes below it, and the groups of sentences.
+#
 # Wide tables are split into parts. Letters: M systems.
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 # Reads one side of an evaluation (sources, hypotheses or references) from a file of any scored format.
+#
 # `FILE:COLUMN` names the column of a table, the key of JSON Lines, or the translator or system of a WMT test set.
 
 

@@ -81,8 +81,7 @@ class SearchOptions(NamedTuple):
 
         Those of `passages` are read in context.
         """
-        from nmt_cli.translation.isolation import translate_each  # numpy
-        from nmt_cli.translation.passages import translate_passages
+        from nmt_cli.translation.passages import translate_passages  # numpy
 
         memory = None
         if self.memory is not None:
@@ -92,14 +91,9 @@ class SearchOptions(NamedTuple):
 
         options = {"repair": self.repair, "checks": self.checks, "memory": memory}
         tags = [self.add_domain(domain) for domain in domains or [""] * len(lines)]
-
-        def translate(some: Sequence[str], first: int) -> list[Translation]:
-            some_tags = tags[first - first_line :][: len(some)]
-            some_passages = passages if len(some) == len(lines) else ()
-            numbered = {"first_line": first, **options}
-            return translate_passages(translator, some, some_tags, some_passages, self.search, progress, **numbered)
-
-        return translate_each(translate, lines, first_line)
+        return translate_passages(
+            translator, lines, tags, passages, self.search, progress, first_line=first_line, **options
+        )
 
     def translate_block(self, translator: Translator, block: Block) -> list[Translation]:
         """Translates the texts of a block."""
@@ -155,6 +149,10 @@ class Job:
 
         return replace(self, files=PackedFiles.pack(self.request))
 
+    def hold(self) -> Self:
+        """Returns the job with copies of the models and the glossary. Raises what `PackedFiles.pack` does."""
+        return replace(self, request=self.pack().unpack())
+
     def unpack(self) -> ModelRequest:
         """Returns the request; that of a packed job names files of this machine, which live as long as the process."""
         if self.files is None:
@@ -163,30 +161,26 @@ class Job:
 
     def score_block(self, translator: Translator, block: Block) -> list[Translation]:
         """Scores the given translations by the model, and checks them like its own."""
-        scored = score_pairs(translator, block, self.search.max_source_length, self.search.tags)
-        return translator.check_translations(scored) if self.checks is not None and self.checks.check else scored
+        return score_pairs(translator, block, self.search.max_source_length, self.search.tags, self.checks)
 
 
-def score_pairs(translator: Translator, block: Block, limit: int | None = None, tags: TagSet = ()) -> list[Translation]:
+def score_pairs(
+    translator: Translator,
+    block: Block,
+    limit: int | None = None,
+    tags: TagSet = (),
+    checks: CheckConfig | None = None,
+) -> list[Translation]:
     """Scores the given translation of each line (a source, a tab, its translation) by the model, behind `tags`.
 
     Sources are truncated to `limit` tokens. Raises DataError for a line that is not a pair.
     """
-    from nmt_cli.translation.forced import force_translations
+    from nmt_cli.translation.forced import JUDGING, force_translations
 
     pairs = [split_pair(line, number) for number, line in enumerate(block.texts, start=block.first + 1)]
     targets = [target for _, target in pairs]
     sources = [source for source, _ in pairs]
-    forced = force_translations(translator, sources, targets, limit=limit, tags=tags, covered=True)
-    return [restore_text(translation, target) for translation, target in zip(forced, targets, strict=True)]
-
-
-def restore_text(translation: Translation, target: str) -> Translation:
-    """Replaces the text of a scored translation by the given one, since its tokens spell unknown words differently."""
-    text = " ".join(target.split())
-    return translation._replace(
-        hypotheses=tuple(hypothesis._replace(text=text) for hypothesis in translation.hypotheses)
-    )
+    return force_translations(translator, sources, targets, limit=limit, tags=tags, stages=JUDGING, checks=checks)
 
 
 def split_pair(line: str, number: int) -> tuple[str, str]:
@@ -201,16 +195,21 @@ def split_pair(line: str, number: int) -> tuple[str, str]:
 
 
 # Translates the units of documents: the one path for every format and every executor.
+#
 # From a document to its translation:
+#
 # 1. `documents.open_document` opens a document in its format, and `Document.read_units` splits it into units. A unit
-# has    the texts to translate, and a function that writes the unit with their translations; text that is kept makes a
-# unit    without texts. 2. `text.stream` collects units in batches: a fixed number from files, what has arrived from a
-# pipe or a terminal. 3. `translate_units` numbers the texts through the whole input, and makes the texts of a batch a
-# `Block`. Texts that    are read in context are cut into passages. 4. The executor (this process, worker processes or
-# Ray) has a `Translator` translate each block, and yields the    translations in the order of the blocks. 5. Each unit
-# consumes the translations of its texts and writes itself; the concatenated units are the translated    document. A
-# unit on which nmt itself fails is written with copies of its texts. 6. `observe` receives every translation as it is
-# written, to collect what a person should look at.
+# has
+#    the texts to translate, and a function that writes the unit with their translations; text that is kept makes a unit
+#    without texts.
+# 2. `text.stream` collects units in batches: a fixed number from files, what has arrived from a pipe or a terminal.
+# 3. `translate_units` numbers the texts through the whole input, and makes the texts of a batch a `Block`. Texts that
+#    are read in context are cut into passages.
+# 4. The executor (this process, worker processes or Ray) has a `Translator` translate each block, and yields the
+#    translations in the order of the blocks.
+# 5. Each unit consumes the translations of its texts and writes itself; the concatenated units are the translated
+#    document. A unit on which nmt itself fails is written with copies of its texts.
+# 6. `observe` receives every translation as it is written, to collect what a person should look at.
 
 
 def translate_units(
@@ -270,7 +269,7 @@ def write_unit(unit: TranslationUnit, translations: list[Translation], observe: 
         if isinstance(unit.texts, PartTexts) and len(unit.texts) > 1:  # of which most lines can be written
             lines = zip(unit.texts, translations, strict=True)
             return b"".join(write_unit(unit._replace(texts=(text,)), [line], observe) for text, line in lines)
-        from nmt_cli.translation.isolation import copy_line  # which few runs need
+        from nmt_cli.translation.stages import copy_line  # which few runs need
 
         translations = [copy_line(text, error) for text in unit.texts]
         written = unit.write(translations)

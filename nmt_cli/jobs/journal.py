@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import json
+import types
+import typing
 import zlib
 from base64 import b85decode, b85encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 
+from nmt_cli.arrays.types import FloatArray
 from nmt_cli.errors import DataError
 from nmt_cli.jobs.job import Block, Job, TranslateBlock
 from nmt_cli.rewriting.slips import ReadAs
-from nmt_cli.translation.result import FailedCheck, Hypothesis, LeastSure, Placed, Repair, Translation, WordLinks
+from nmt_cli.translation.repair.faults import Fault
+from nmt_cli.translation.result import Translation
 from nmt_cli.workers.work import Executor
 
 # A journal of finished blocks, with which a job that was killed goes on where it was. Knows no translation.
+#
 # The first line of its file says what the job is; each further line has the hash of a block's texts, and its results as
 # compressed JSON. A line left unfinished by a killed process, or damaged by a power cut, is dropped with all behind it,
 # so that at most the blocks in progress are done again.
@@ -127,30 +132,21 @@ def hash_texts(texts: Sequence[str]) -> bytes:
 
 
 # Translations as JSON and back, without loss: each value that is not JSON is an object with its kind as the key.
+#
+# `FailedCheck("numbers", "7 missing")` is written as `{"FailedCheck": ["numbers", "7 missing"]}`. What is read is held
+# against the types of the fields, since whatever stands in a file may have been written by anybody.
 
 
-RECORDS: Mapping[str, Any] = {
-    kind.__name__: kind for kind in (Translation, Hypothesis, Placed, WordLinks, Repair, FailedCheck, ReadAs, LeastSure)
-}
 PLAIN = frozenset((str, float, int, bool, type(None)))  # what is JSON already: most values
-# What makes a value of what stands under its kind.
-DECODERS: Mapping[str, Callable[..., Any]] = {
-    **{name: lambda *fields, kind=kind: kind(*fields) for name, kind in RECORDS.items()},
-    "range": range,
-    "frozenset": lambda *items: frozenset(items),
-    "mapping": lambda *items: dict(items),
-    "array": lambda kind, shape, data: np.frombuffer(b85decode(data), kind).reshape(shape),
-}
+LAZY_TYPES = {"FloatArray": FloatArray, "ReadAs": ReadAs, "Fault": Fault}  # that are imported to check types alone
 
 
 def decode_translation(row: Any) -> Translation:
     """Returns the translation that `encode_value` has encoded.
 
-    Raises KeyError, TypeError, ValueError or RecursionError for anything else.
+    Raises TypeError, ValueError or RecursionError for anything else.
     """
-    translation = decode_value(row)
-    if not isinstance(translation, Translation):
-        raise TypeError("no translation")
+    translation: Translation = decode_value(Translation, row)
     return translation
 
 
@@ -171,14 +167,82 @@ def encode_value(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def decode_value(value: Any) -> Any:
-    """Returns the value that `encode_value` has encoded; lists become tuples."""
-    if isinstance(value, list):
-        return tuple(map(decode_value, value))
-    if isinstance(value, dict):
-        ((kind, items),) = value.items()
-        return DECODERS[kind](*map(decode_value, items))
+def decode_value(kind: Any, value: Any) -> Any:
+    """Returns the value of a type that `encode_value` has encoded. Raises TypeError or ValueError if it is none."""
+    origin, parts = typing.get_origin(kind), typing.get_args(kind)
+    if kind is FloatArray or kind is range or origin in (frozenset, Mapping) or hasattr(kind, "_fields"):
+        return decode_object(kind, value)
+    if origin in (types.UnionType, typing.Union):
+        return decode_union(parts, value)
+    if origin is tuple:
+        return decode_tuple(parts, value)
+    is_number = kind is float and type(value) is int
+    if not (is_number or type(value) is kind or (origin is Literal and isinstance(value, str) and value in parts)):
+        refuse(kind, value)
     return value
+
+
+def decode_object(kind: Any, value: Any) -> Any:
+    """Returns a value whose kind is written beside it."""
+    origin, parts = typing.get_origin(kind), typing.get_args(kind)
+    if kind is FloatArray:
+        return decode_array(*read_items("array", value, (str, tuple[int, ...], str)))
+    if kind is range:
+        return range(*read_items("range", value, (int, int, int)))
+    if origin is frozenset:
+        return frozenset(decode_tuple((parts[0], ...), open_object("frozenset", value)))
+    if origin is Mapping:
+        pair = types.GenericAlias(tuple, parts)
+        return dict(decode_tuple((pair, ...), open_object("mapping", value)))
+    return kind(*read_items(kind.__name__, value, tuple(list_field_types(kind).values())))
+
+
+def decode_union(kinds: Sequence[Any], value: Any) -> Any:
+    """Returns a value of a type, or None."""
+    is_none = type(None) in kinds
+    if not is_none:
+        refuse(kinds, value)
+    if value is None:
+        return None
+    (kind,) = (kind for kind in kinds if kind is not type(None))
+    return decode_value(kind, value)
+
+
+def decode_tuple(parts: Sequence[Any], value: Any) -> tuple[Any, ...]:
+    """Returns a tuple of items of these types; of any number of the first, before an ellipsis."""
+    if not isinstance(value, list):
+        refuse(tuple, value)
+    kinds = [parts[0]] * len(value) if parts[-1] is Ellipsis else parts
+    return tuple(decode_value(kind, item) for kind, item in zip(kinds, value, strict=True))
+
+
+def decode_array(kind: str, shape: tuple[int, ...], data: str) -> FloatArray:
+    if np.dtype(kind).kind != "f" or len(shape) != 2 or min(shape) < 0:
+        refuse(FloatArray, kind)
+    return np.frombuffer(b85decode(data), kind).reshape(shape)
+
+
+def read_items(name: str, value: Any, kinds: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Returns what stands under the only key of an object, as items of these types."""
+    return decode_tuple(kinds, open_object(name, value))
+
+
+def open_object(name: str, value: Any) -> Any:
+    """Returns what stands under the only key of an object, which is `name`."""
+    if not isinstance(value, dict) or list(value) != [name]:
+        refuse(name, value)
+    return value[name]
+
+
+@cache
+def list_field_types(kind: Any) -> dict[str, Any]:
+    """Returns the types of the fields of a NamedTuple."""
+    return typing.get_type_hints(kind, localns=LAZY_TYPES)
+
+
+def refuse(kind: Any, value: Any) -> NoReturn:
+    """Raises TypeError."""
+    raise TypeError(f"{type(value).__name__} instead of {kind}")
 
 
 # An executor that keeps finished blocks in a journal, and takes those of an interrupted run from it.
@@ -202,6 +266,9 @@ class JournalledJob(NamedTuple):
 
     def pack(self) -> JournalledJob:
         return JournalledJob(self.job.pack())
+
+    def hold(self) -> JournalledJob:
+        return JournalledJob(self.job.hold())
 
 
 def answer_in_writing(translate: TranslateBlock, block: Block) -> JournalledAnswer:

@@ -18,6 +18,7 @@ from zipfile import ZipFile
 from nmt_cli.languages.codes import DATA, find_code
 
 # CLDR data: how languages spell numbers, write dates and name places, in one archive with its licence.
+#
 # `numbers/` holds the rules for spelling numbers (CLDR 48.2, RBNF), `dates/` the names of months and days and the order
 # of a date, `places/` the names of countries and cities (from Babel 2.19; `data/make_cldr.py`).
 
@@ -48,6 +49,7 @@ def load_places(language: str) -> list[str]:
 
 
 # Spells whole numbers in words, by the rules that Unicode publishes for 79 languages (CLDR, RBNF).
+#
 # A rule set is a list of rules `[base, radix, text]`. The rule with the greatest base not above the number spells it:
 # `←x←` stands for the quotient by the rule's divisor, `→x→` for the remainder, `=x=` for the number itself, each
 # spelled by rule set x, or by the same set if x is missing. Bracketed text is omitted if the remainder is 0. See

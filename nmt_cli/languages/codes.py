@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 # Languages by their codes and names: ISO 639-1, 639-2 and 639-3 codes, regional varieties, and names in headers.
+#
 # `data/codes.tsv` is the one table of them. Two codes are one language if langcodes completes them to the same language
 # and script: "en-GB" and "eng" are, "zh-CN" and "zh-TW" are not.
 

@@ -146,6 +146,7 @@ class RecurrentDecoder(keras.layers.Layer):
 
 
 # The recurrent decoders with attention, Bahdanau's and Luong's, and the attention of each name.
+#
 # Letters: T target positions, N rows, E embedding width, U units, M width of the context, R width of the readout.
 
 

@@ -100,6 +100,7 @@ def make_recurrent_layer(config: RnnConfig, name: str) -> keras.layers.Layer:
 
 
 # The encoder of pictures: the features of regions to the memory of attention and the first states of the decoder.
+#
 # Letters: B pictures, R regions, D depth of their features, U units. Source: Xu et al. (2015), "Show, Attend and Tell",
 # sections 3.1.1 and 3.1.2.
 

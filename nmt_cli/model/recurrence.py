@@ -27,6 +27,7 @@ from keras import ops
 from nmt_cli.arrays.types import NamedTensors, Tensor
 
 # One step of a GRU and of an LSTM, from projected input and state to the next state, with hand-written gradients.
+#
 # `recurrence.py` runs them over time in training, `training/export/export.py` in the export of an LSTM. The equations
 # are those of `keras.layers.GRUCell` (with `reset_after`) and `keras.layers.LSTMCell`, repeated because Keras' cells
 # return no activations from which a backward pass could start. `tests/unit/model/fast` holds the two equal:

@@ -18,6 +18,7 @@ from nmt_cli.model.encoders import GridEncoder, RecurrentEncoder
 from nmt_cli.model.transformer import TransformerDecoder, TransformerEncoder
 
 # The encoder and decoder of each architecture.
+#
 # An encoder is called with embedded tokens or features (B, S, E) and their mask (B, S), and returns an `EncoderOutput`.
 # A decoder has `init_state` (the state before the first token), `step` (one step) and `teacher_force` (all steps, given
 # the true tokens).
@@ -56,6 +57,7 @@ def make_decoder(config: ModelConfig, *, name: str) -> Decoder:
 
 
 # The input of the network: ids or features of the source, as vectors and a mask.
+#
 # Letters: B sentences or pictures, S positions (tokens or regions), D depth of features.
 
 
@@ -110,6 +112,7 @@ SourceInput = TokenInput | GridInput  # the array that `encode` takes
 
 
 # The network: `encode` and `step`, and teacher forcing that runs the same decoder over all positions.
+#
 # Letters: B sentences, S source positions, T target positions, N rows, V target vocabulary, E embedding width, R width
 # of the readout. Ids: 0 is padding, 2 starts and 3 ends a sentence (`arrays/types.py`).
 

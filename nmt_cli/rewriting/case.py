@@ -19,6 +19,7 @@ from nmt_cli.text.profile import TextProfile
 from nmt_cli.text.words import Link, choose_word_pattern
 
 # Puts the case of a source back into its translation: as a whole for a line in capitals, by alignment for words.
+#
 # Spans that must not change keep their case. Knows no network.
 
 
@@ -94,6 +95,7 @@ def capitalise_text(text: str, language: str) -> str:
 
 
 # Rewrites text in its usual case in training, and records the case to put back into its translation.
+#
 # Recognises lines in capitals, headings In Title Case, lines without any capitals, and single words in CAPITALS or
 # MIxed case. Text in usual case is left alone. Knows the profile of the source, no networks.
 
@@ -296,6 +298,7 @@ def find_cased_words(text: str, *, begins_sentence: bool) -> Iterator[CasedWord]
 
 
 # Continues a sentence: the first word behind a span, or behind another part of it, gets no capital.
+#
 # A network learned that its first word has a capital. Knows profiles, no networks.
 
 

@@ -18,6 +18,7 @@ from nmt_cli.text.characters import DASHES, HYPHENS, INVERTED_MARKS, OPENING_BRA
 from nmt_cli.text.words import choose_word_pattern
 
 # Characters that look or mean the same: variants of marks, letters of other scripts, invisible characters.
+#
 # Lists only possible replacements; `characters` chooses among them by the training text.
 
 

@@ -33,6 +33,7 @@ from nmt_cli.text.characters import (
 from nmt_cli.text.words import has_letters
 
 # Removes the quotes around a whole sentence, and puts the target's quotes around its translation.
+#
 # Quoted sentences are rare in most training text and lead networks astray; the quotes do not affect the meaning of the
 # words between them. Knows profiles, no networks.
 
@@ -125,6 +126,7 @@ def choose_target_quotes(quotes: OuterQuotes, counts: Mapping[str, int]) -> Oute
 
 
 # Finds the final mark of a text, and removes it from a translation whose source has none or ends with a pause.
+#
 # A network that learned from sentences ends headings, labels and salutations like sentences. Knows profiles, no
 # networks.
 

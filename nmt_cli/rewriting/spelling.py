@@ -18,6 +18,7 @@ from nmt_cli.text.characters import QUOTES
 from nmt_cli.text.profile import TextProfile
 
 # Abbreviations that training hardly had, spelled out: `approx. 10` is read as `about 10`, `z. B.` as `zum Beispiel`.
+#
 # A network takes the full stop of one that it does not know for the end of the sentence, and leaves out the rest. The
 # rules of the language list what they stand for. Knows the profile of one side, no networks.
 
@@ -73,6 +74,7 @@ def is_usual(words: str, short: str, profile: TextProfile) -> bool:
 
 
 # HTML character references for letters and quotes: `&eacute;`, `&#39;`, `&quot;`.
+#
 # The network reads the characters themselves; the translation is written with the references of its source. All other
 # references (`&amp;`, `&nbsp;`, `&copy;`) are protected spans (`carrying`).
 
@@ -107,6 +109,7 @@ class Entities(Rewrite):
 
 
 # Words that name several genders at once by an internal mark: `Lehrer*innen`, `Lehrer/-in`, `étudiant·e·s`.
+#
 # Older training text has no such words, and a network reads the mark as the end of the word. Without it, they are known
 # words: the longer form in German (`Lehrerinnen`), the shorter in French (`étudiants`). The rules of the language
 # describe them. Knows only text.

@@ -17,8 +17,12 @@ are therefore padded to whole blocks. `tests/unit/training/export/test_quantise.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
+from shutil import copyfile
+from tempfile import TemporaryDirectory
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +30,7 @@ import onnxruntime
 
 from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
 from nmt_cli.errors import NmtError
-from nmt_cli.runtime.model_directory import FLOAT, name_graphs, name_weights, report_damage
+from nmt_cli.runtime.model_directory import FLOAT, check_file, name_graphs, name_weights, read_checked, report_damage
 from nmt_cli.runtime.protobuf import make_field, parse_message
 from nmt_cli.search.step_model import Step
 
@@ -73,45 +77,81 @@ def optimise(path: Path) -> None:
     path.with_suffix(".optimised").replace(path)
 
 
-def open_session(path: Path, behind: bytes = b"") -> onnxruntime.InferenceSession:
-    """Loads a graph, with these bytes `behind` those of its file. Raises DamagedError if ONNX Runtime cannot."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # more cores run more batches: a step is too short to be split
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # done by `optimise`
-    options.enable_mem_pattern = False  # it keeps a plan of memory for every shape, and few batches share a shape
-    options.log_severity_level = 4  # what goes wrong is said once, and in other words
-    try:
-        with copy_if_linked(path) as graph:
-            model: str | bytes = str(graph)
-            if behind:
-                model = graph.read_bytes() + behind
-                options.add_session_config_entry(WEIGHTS_FOLDER, str(graph.parent))
-            return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    except OSError:
-        raise
-    except Exception as error:  # ONNX Runtime has no base class for the errors of reading a file
-        raise report_damage(path, "is not a graph that the installed ONNX Runtime can run") from error
+class KeptGraph:
+    """A graph and its weights as they were when they were read, whatever others write to their files afterwards.
 
-
-@contextmanager
-def copy_if_linked(path: Path) -> Iterator[Path]:
-    """Yields the path of a graph, or of a temporary copy if ONNX Runtime would refuse to map its weights into memory.
-
-    It refuses a file with a second name: a symbolic link, or one that shares its content with another (hard links), as
-    every file does in a tree copied with `cp -al` or `rsync --link-dest`. Handed over in memory, they would not reach
-    the loops inside a graph.
+    ONNX Runtime maps weights into memory, and what is mapped follows its file: overwritten, it would answer nonsense,
+    and shortened, end the process. So what it maps is a copy without a name.
     """
-    weights = path.with_name(name_weights(path.name))
-    if not weights.exists() or not any(file.is_symlink() or file.stat().st_nlink > 1 for file in (path, weights)):
-        yield path
-        return
-    from shutil import copyfile  # which few models need
-    from tempfile import TemporaryDirectory
 
-    with TemporaryDirectory(prefix="nmt-", ignore_cleanup_errors=True) as folder:
-        for file in (path, weights):
-            copyfile(file, Path(folder) / file.name)
-        yield Path(folder) / path.name
+    def __init__(self, path: Path, checksums: Mapping[str, str] | None = None, *, is_private: bool = False) -> None:
+        """`checksums` are those that the files must have, by name; nobody else writes to private files.
+
+        Raises DamagedError if the graph is missing or another.
+        """
+        self.path, self.checksums, self.is_private = path, checksums, is_private
+        self.content = read_checked(path, self.find_checksum(path))
+        self.copy: mmap | None = None  # of the weights, once they are there; it takes no memory before it is read
+
+    def find_checksum(self, file: Path) -> str | None:
+        return None if self.checksums is None else self.checksums.get(file.name, "")
+
+    @property
+    def weights(self) -> Path | None:
+        """The file of the weights; None for a graph that has them inside."""
+        path = self.path.with_name(name_weights(self.path.name))
+        is_there = path.exists() if self.checksums is None else path.name in self.checksums
+        return path if is_there else None
+
+    def open_session(self, behind: bytes = b"") -> onnxruntime.InferenceSession:
+        """Loads the graph, with these bytes `behind` those of its file.
+
+        Raises DamagedError if ONNX Runtime cannot, and if the weights are missing or others.
+        """
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1  # more cores run more batches: a step is too short to be split
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # done by `optimise`
+        options.enable_mem_pattern = False  # it keeps a plan of memory for every shape, and few batches share a shape
+        options.log_severity_level = 4  # what goes wrong is said once, and in other words
+        try:
+            with self.place_weights() as folder:
+                options.add_session_config_entry(WEIGHTS_FOLDER, str(folder))
+                return onnxruntime.InferenceSession(self.content + behind, options, providers=["CPUExecutionProvider"])
+        except (OSError, NmtError):
+            raise
+        except Exception as error:  # ONNX Runtime has no base class for the errors of reading a file
+            raise report_damage(self.path, "is not a graph that the installed ONNX Runtime can run") from error
+
+    @contextmanager
+    def place_weights(self) -> Iterator[Path]:
+        """Yields a folder in which the weights can be mapped while the block runs; what is mapped then stays.
+
+        Where no copy can be written, it is their own, in which they have to be replaced as a whole.
+        """
+        weights = self.weights
+        if weights is None or self.is_private:
+            yield self.path.parent
+            return
+        with ExitStack() as folders:
+            try:
+                folder = Path(folders.enter_context(TemporaryDirectory(prefix="nmt-", ignore_cleanup_errors=True)))
+                self.write_copy(weights, folder / weights.name)
+            except OSError:
+                check_file(weights, self.find_checksum(weights))
+                folder = weights.parent
+            yield folder
+
+    def write_copy(self, weights: Path, target: Path) -> None:
+        """Writes the weights as they are now or, once they have been read, as they were then."""
+        if self.copy is not None:
+            target.write_bytes(self.copy)
+            return
+        if not weights.is_file():
+            raise report_damage(weights, "is missing")
+        copyfile(weights, target)
+        check_file(target, self.find_checksum(weights), name=weights)
+        with target.open("rb") as file:
+            self.copy = mmap(file.fileno(), 0, access=ACCESS_READ)
 
 
 Arrays = dict[str, FloatArray]
@@ -220,9 +260,18 @@ def move_rows(arrays: Arrays, row_ids: IntArray) -> Arrays:
 class OnnxEngine:
     """Implements `search.step_model.StepModel` for the graphs of one precision in a model directory."""
 
-    def __init__(self, directory: Path, *, precision: str = FLOAT) -> None:
-        self.paths = [directory / name for name in name_graphs(precision)]
-        self.encoder, self.decoder = map(open_session, self.paths)
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        precision: str = FLOAT,
+        checksums: Mapping[str, str] | None = None,
+        is_private: bool = False,
+    ) -> None:
+        """`checksums` and `is_private` are those of `sessions.KeptGraph`, whose errors this raises."""
+        paths = [directory / name for name in name_graphs(precision)]
+        self.graphs = [KeptGraph(path, checksums, is_private=is_private) for path in paths]
+        self.encoder, self.decoder = (graph.open_session() for graph in self.graphs)
         self.check_interface()
         self.shared = self.decoder.get_modelmeta().custom_metadata_map.get(SHARED) == "1"
         (self.source,) = self.encoder.get_inputs()
@@ -232,10 +281,12 @@ class OnnxEngine:
         names = list(self.axes)
         self.state_names = [name for name in names if name not in (TOKENS, CANDIDATES, SCORED)]
         self.has_scored_input = SCORED in names
+        self.with_vectors: OnnxEngine | None = None  # the `VectorEngine` that shares the encoder, once there is one
+        self.lock = Lock()  # held while that is opened
 
     def check_interface(self) -> None:
         """Raises DamagedError unless the graphs are an encoder and a decoder that belong together."""
-        encoder, decoder = self.paths
+        encoder, decoder = (graph.path for graph in self.graphs)
         inputs, outputs = (
             {node.name for node in nodes} for nodes in (self.decoder.get_inputs(), self.decoder.get_outputs())
         )
@@ -276,7 +327,7 @@ class OnnxEngine:
 
     def run_encoder(self, source: SourceArray, names: list[str]) -> Arrays:
         feed = {self.source.name: source.astype(TYPES[self.source.type])}
-        return run_graph(self.encoder, names, feed, self.paths[0])
+        return run_graph(self.encoder, names, feed, self.graphs[0].path)
 
     def embed_sentences(self, source: SourceArray) -> FloatArray:
         """Returns a vector (B, D) per sentence: the mean of its encoder states over the true positions.
@@ -301,7 +352,7 @@ class OnnxEngine:
             **state.feeds,
             **state.rows,
         }
-        return run_graph(self.decoder, self.step_names, feed, self.paths[1])
+        return run_graph(self.decoder, self.step_names, feed, self.graphs[1].path)
 
     def make_step(self, values: dict[str, Any], state: OnnxState) -> Step[OnnxState]:
         """Returns the step of a `state` that these outputs of the decoder are."""
@@ -314,6 +365,7 @@ class OnnxEngine:
 
 
 # An engine that also returns the vectors from which the network predicts the next token.
+#
 # The decoders of all models compute them, none returns them. ONNX Runtime returns what the outputs of a graph name, and
 # two messages of protobuf that follow each other are one: a graph gets an output more by a few bytes behind its file.
 # The fields of ONNX that are read here have the numbers of `onnx.proto3`.
@@ -333,11 +385,11 @@ class VectorEngine(OnnxEngine):
     def __init__(self, engine: OnnxEngine) -> None:
         """Raises DamagedError if the vectors cannot be found."""
         vars(self).update(vars(engine))
-        path = self.paths[1]
-        name = find_vectors(path.read_bytes())
+        _, graph = self.graphs
+        name = find_vectors(graph.content)
         if name is None:
-            raise report_damage(path, "has no product that predicts tokens")
-        self.decoder = open_session(path, make_output(name))
+            raise report_damage(graph.path, "has no product that predicts tokens")
+        self.decoder = graph.open_session(make_output(name))
         self.step_names = [*engine.step_names, name.decode()]
 
     def step_with_vectors(
@@ -348,6 +400,14 @@ class VectorEngine(OnnxEngine):
         vectors = values[self.step_names[-1]].reshape(len(tokens), -1)
         vectors = vectors.astype(np.float32) - (MIDDLE if vectors.dtype == np.uint8 else 0)
         return self.make_step(values, state), vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def open_vector_engine(engine: OnnxEngine) -> VectorEngine:
+    """Returns the vector engine of an engine, which is opened once: its graph takes memory of its own."""
+    with engine.lock:
+        if not isinstance(engine.with_vectors, VectorEngine):
+            engine.with_vectors = VectorEngine(engine)
+        return engine.with_vectors
 
 
 def find_vectors(model: bytes) -> bytes | None:

@@ -19,6 +19,7 @@ from nmt_cli.search.constraints import NEVER, Guide, Rows, limit_lengths
 from nmt_cli.search.step_model import SearchResult, StateT, Step, StepModel
 
 # The steps of a search, as pointers from every row to the row that it continues, and how hypotheses are traced back.
+#
 # Letters: N rows of a step, R rows traced back, T steps, S source positions.
 
 
@@ -82,6 +83,7 @@ class Backpointers:
 
 
 # Ranks hypotheses of different lengths by s(Y, X) = log P(Y | X) / lp(Y) + cp(X; Y). Knows no search.
+#
 # Source: Wu et al. (2016), equation 14. Letters: N rows, S source positions.
 
 

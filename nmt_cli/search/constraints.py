@@ -16,6 +16,7 @@ from nmt_cli.search.step_model import ALL, FedModel, SearchResult, StateT, Step,
 from nmt_cli.sources.source import LENGTH_MARGIN
 
 # Restricts the tokens that may follow a hypothesis: a forced prefix, a ban on repeated n-grams, a limit on copies.
+#
 # Knows no network and no text. A constraint bars candidates; search requests enough of them for some to remain. A
 # sampler (`sampling.py`) is a constraint that leaves one. Letters: N rows, C candidates, T tokens so far.
 
@@ -98,6 +99,7 @@ class CopyLimit(NamedTuple):
 
 
 # Samples the next token of each row: a constraint that leaves one candidate. Knows no search.
+#
 # Letters: B sentences, K rows per sentence, N rows of a step, C candidates, T tokens.
 
 
@@ -146,6 +148,7 @@ def draw_columns(log_probabilities: FloatArray, draws: FloatArray, config: Sampl
 
 
 # The lead of a target: given tokens that it begins with, such as the translation of the sentence before.
+#
 # They are no part of a hypothesis: they count towards no score, no limit and no constraint. Letters: B sentences, P
 # tokens, N rows, C candidates, T tokens so far.
 

@@ -9,6 +9,7 @@ import numpy as np
 from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
 
 # Defines the network as search sees it: `encode`, `step`, and a state that can be reordered.
+#
 # Letters: B sentences, S source positions, N rows (open hypotheses), C candidates per row. Implementations:
 # `runtime.onnx_engine.OnnxEngine` (an exported model), `training.keras_engine.KerasEngine`, `ensemble.Ensemble`
 # (several step models), and a table of probabilities in the tests.

@@ -19,6 +19,7 @@ from nmt_cli.errors import DataError, NmtError, convert_os_error
 from nmt_cli.files import read_state
 
 # The keys of a server: their names, their own rates, and the file in which they change while it runs.
+#
 # A key is written as `KEY`, `NAME KEY` or `NAME KEY REQUESTS-PER-MINUTE`, one a line or with commas between them; what
 # follows a `#` is a comment.
 
@@ -109,6 +110,7 @@ class Limits(NamedTuple):
     suggestion: int = 10_000  # characters of each side of a suggestion; 413
     suggestions: int = 10_000_000  # bytes of their file: in memory, short pairs take forty times as much; 507
     client_suggestions: int = 10_000  # of a key, or of an address without one, in a day; 429
+    arenas: int = 1  # of the C library, from which all threads have their memory
 
 
 DEFAULT_LIMITS = Limits()

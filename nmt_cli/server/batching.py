@@ -234,6 +234,7 @@ class Batcher:
 
 
 # Has threads read documents and markup, whose blocks of text are translated with the lines of all other requests.
+#
 # A thread waits for the translation of each block, so documents and markup have threads of their own and hold up
 # neither each other nor texts. A thread whose request is abandoned ends at once, or at its next block.
 

@@ -42,6 +42,7 @@ from nmt_cli.text.wrapping import CONTROLS, format_count, replace_surrogates
 from nmt_cli.translation.memory.lookup import make_memory_key
 
 # Glossaries of requests: sent with a text, or created before and named by their ids. Knows no shape.
+#
 # They are held in memory until the server ends. Each belongs to the key that its client sent, or to the address of one
 # without a key: nobody else finds it.
 
@@ -126,6 +127,7 @@ class GlossaryStore:
 
 
 # Translated documents awaiting download: under unguessable names, for ten minutes, and of a bounded size.
+#
 # Also those that clients send and fetch later, which are translated while no request waits for them. Each belongs to
 # the key that its client sent, or to its address, and has a key of its own: whoever has others finds none of them.
 
@@ -247,6 +249,7 @@ class DocumentStore:
 
 
 # User corrections: appended to a file of suggestions, and to the memory from which their model translates then.
+#
 # What is accepted can be read at the next start, and answers the same: it is checked and made one line before it is
 # kept (`make_suggestions`), it is written whole or not at all, and a line of the file that is damaged ends no start.
 

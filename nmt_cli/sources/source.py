@@ -197,6 +197,7 @@ def measure_length_factor(source_lengths: IntArray, target_lengths: IntArray) ->
 
 
 # The sources of a split as they are stored: N rows of ids; `images.Grids` has the rows that are pictures.
+#
 # Letters: N rows, B of a batch, S positions of a row.
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple, Self
 from unicodedata import is_normalized, normalize
 
 # A text that knows which source character each of its characters came from, through any number of edits.
+#
 # Statements about an edited text (a word linked by attention, a span taken out) thereby hold for the text that a person
 # wrote. Knows nothing of what edits mean.
 

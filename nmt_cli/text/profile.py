@@ -287,6 +287,7 @@ def find_usual_mark(counts: Mapping[tuple[str, str], int], mark: str) -> str | N
 
 
 # How words end, and how many of those that end alike are names: `-ing` ends none, `-enko` ends little else.
+#
 # Brants (2000), section 2.3, guesses the class of an unknown word so. Knows only the words of a profile.
 
 

@@ -300,6 +300,7 @@ def describe_ratios(ratios: ValueCounts) -> LengthRatio:
 
 
 # Merges the profiles of two training texts, for a model trained on both.
+#
 # What occurs in both counts as often as in the text that has it more often: sums would count twice what both texts
 # share, and a model that goes on with its own corpus would forget which words it has hardly read.
 

@@ -11,6 +11,7 @@ from nmt_cli.formats import BINARY, BY_NAME, COMPRESSED, FORMATS, TEXT, FileForm
 from nmt_cli.text.wrapping import shorten_text
 
 # Recognises the format of a file by its first bytes, or by its name if the bytes do not decide.
+#
 # Unmistakable content (a signature, the root of XML, the shape of a catalogue or of subtitles) overrules the name; all
 # other formats are recognised by name only. The rest is plain text or binary data.
 

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 from nmt_cli.errors import DataError
 
 # Batches lines, or items made from them, as they arrive, without waiting for more.
+#
 # Knows bytes and lines, nothing of translation.
 
 

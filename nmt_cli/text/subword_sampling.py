@@ -147,6 +147,7 @@ class WordsOfIds:
 
 
 # Samples the segmentations of many sentences at once from a unigram model. Knows pieces, not sentences of a corpus.
+#
 # Each position of each word is a node, and each piece that may end there an edge to the node where the piece begins. A
 # segmentation is a way from the end of a word to its beginning; all words of a call take their next step together.
 # Letters: W words, N nodes, E edges, K drawn edges, I ids of all edges.

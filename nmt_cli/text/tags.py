@@ -12,6 +12,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.text.normalise import is_solid
 
 # Tags: what a network reads in front of a source, and learns to obey: a language, a domain or a register.
+#
 # Each is one piece of the vocabulary, which no text can spell. Knows no vocabulary and no corpus.
 
 
@@ -119,6 +120,7 @@ def replace_languages(languages: tuple[str, str], tags: Iterable[Tag]) -> tuple[
 
 
 # Context: the sentence before, which a network may read in front of a sentence, with its translation.
+#
 # Knows no vocabulary, no corpus and no documents.
 
 

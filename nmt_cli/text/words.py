@@ -117,6 +117,7 @@ def compile_marked_pattern() -> re.Pattern[str]:
 
 
 # Remembers answers about words, which recur; knows nothing of the questions.
+#
 # No text fills the memory of a process: answers are bounded in number, and so is the length of what they are about.
 
 

@@ -10,6 +10,7 @@ from typing import IO, cast
 from nmt_cli.text.characters import DIRECTION_MARKS
 
 # Fits text to terminal columns: text width, wrapping at words, counted nouns.
+#
 # Imports only the standard library, since `nmt --help` needs it.
 
 

@@ -71,6 +71,7 @@ class KerasEngine:
 
 
 # The attention of every head of every Transformer layer; the exported graphs keep only the mean of the last layer.
+#
 # Letters: L layers, H heads, T target tokens, S source tokens.
 
 

@@ -91,9 +91,11 @@ def dtype_policy(name: str) -> Iterator[None]:
 
 
 # Chooses how a device computes an update, which changes its speed but, up to rounding, not its result.
+#
 #     written  the loops of `model/fast/`, whose gradients are written out: few and large products, for processors
-# cudnn    each recurrence is one kernel of NVIDIA's library, if Keras finds a GPU, else Keras' own loop     xla
-# the whole update is compiled for the shape of the batch
+#     cudnn    each recurrence is one kernel of NVIDIA's library, if Keras finds a GPU, else Keras' own loop
+#     xla      the whole update is compiled for the shape of the batch
+#
 # XLA cannot compile cuDNN's kernels, so no update has both; nor a decoder that TensorFlow differentiates step by step,
 # with input feeding or several layers of additive attention.
 

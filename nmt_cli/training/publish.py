@@ -62,6 +62,7 @@ from nmt_cli.translation.passages import translate_tagged
 from nmt_cli.translation.translator import Translator
 
 # Chooses the weights to export: the best epoch's, or the average of several epochs if it is better.
+#
 # Vaswani et al. (2017), section 6.1, average the last checkpoints; here the development set chooses them.
 
 
@@ -104,6 +105,7 @@ def average_weights(paths: Sequence[Path]) -> NamedArrays:
 
 
 # Fits a network's confidence model to its development set (`translation/checks/confidence.py`).
+#
 # Letters: N sentences, F features.
 
 
@@ -209,8 +211,10 @@ def choose_threshold(confidences: FloatArray) -> float:
 
 
 # Quantises the exported graphs, and measures the cost of 8 bits on the development set.
-# 1. Translate a part of the development set with the float graphs, and record the ranges of their values. 2. Write
-# graphs in 8 bits with these ranges. 3. Translate the whole development set with both, and compare their BLEU.
+#
+# 1. Translate a part of the development set with the float graphs, and record the ranges of their values.
+# 2. Write graphs in 8 bits with these ranges.
+# 3. Translate the whole development set with both, and compare their BLEU.
 
 
 TOLERATED_COST = 0.2  # BLEU that int8 may lose and still be the default

@@ -20,6 +20,7 @@ from nmt_cli.training.precision import choose_kernels, prepare_network, round_up
 from nmt_cli.training.schedule import Schedule, make_optimizer
 
 # Cross-entropy over real target tokens, in nats.
+#
 # Letters: T target positions, B sentences, N = T x B, R width of the readout, V vocabulary. Padding has id 0 and is
 # ignored.
 
@@ -132,9 +133,11 @@ class SmoothedCrossEntropy:
 
 
 # Scheduled sampling: in training, the network's own predictions replace some of the previous target tokens.
-# 1. A first pass with teacher forcing, without gradient, predicts the token at each position. 2. A part of the previous
-# tokens, drawn at random, is replaced by these predictions. 3. The training step (`step.py`) then learns from the
-# mixture.
+#
+# 1. A first pass with teacher forcing, without gradient, predicts the token at each position.
+# 2. A part of the previous tokens, drawn at random, is replaced by these predictions.
+# 3. The training step (`step.py`) then learns from the mixture.
+#
 # Source: Bengio et al. (2015), "Scheduled Sampling for Sequence Prediction with Recurrent Neural Networks"; the two
 # passes are those of Mihaylova and Martins (2019), "Scheduled Sampling for Transformers". They do not depend on the
 # order of the positions, and so work with every decoder. Letters: B sentences, T target positions.
@@ -168,6 +171,7 @@ def predict_previous_tokens(network: Seq2Seq, source: tf.Tensor, previous: tf.Te
 
 
 # One update of the weights, compiled: from one or several batches, on one or several devices.
+#
 # Knows no epochs and no files. Letters: B sentences, T target positions.
 
 

@@ -16,6 +16,7 @@ from nmt_cli.arrays.types import FloatArray
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.sacrebleu_metrics import choose_for_text, compute_bleu, compute_chrf
+from nmt_cli.evaluation.report import describe_failures
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.training.data.batches import Batch, make_batch
@@ -80,6 +81,7 @@ class Validator:
             sample_source=self.sources[self.sample],
             sample_hypothesis=hypotheses[self.sample],
             distinct_share=measure_distinct_share(self.sources, hypotheses),
+            failures=describe_failures(translations),
         )
 
     def estimate_seconds(self, trainer: Trainer) -> float:

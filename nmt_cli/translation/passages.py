@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 # Cuts texts into passages, whose lines are read one behind the other, each with the line before and its translation.
+#
 # A line needs the translation of the line before, so the lines of a passage wait for each other; passages do not, and
 # are translated side by side. The line before a passage is translated once more, without context, so that every line
 # but the first of a text has one. What a line becomes thus depends on its passage alone. Knows no network and no file

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 
 # Searches the rows of a source side: in batches of similar length, several batches at a time.
+#
 # Shared by translation, beam traces and forced scoring. Knows ids and rows; knows no spans, pieces or lines.
 
 

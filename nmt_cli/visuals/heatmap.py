@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 # Shows the attention of one translation as a picture (PNG, SVG) or as lines of text.
+#
 # Takes arrays and strings; must not know models, tokenizers or the terminal. Letters: T target tokens, END included, S
 # source tokens, L layers, H heads.
 
@@ -310,6 +311,7 @@ def load_pixels(path: Path) -> Any | None:
 
 
 # Draws the attention of a caption (PNG, SVG): one panel for each word, with its weights as a grid over the picture.
+#
 # Takes arrays and strings; must not know models, tokenizers or the terminal. Letters: T words of the caption, R regions
 # in row-major order.
 
@@ -390,6 +392,7 @@ def draw_grid_panel(axes: Axes, weights: FloatArray, word: str, top: float, pict
 
 
 # Draws the attention of every layer and head in one sheet (PNG, SVG): layers down, heads across.
+#
 # Takes arrays and strings; must not know models. Letters: L layers, H heads, T target labels, S source labels.
 
 

@@ -99,6 +99,7 @@ def shorten(text: str, width: int) -> str:
 
 
 # The colours of attention, the same in pictures and on pages. Standard library only: pages do not need matplotlib.
+#
 # RAMP runs from white to navy. Its CIE lightness falls evenly, so that it works in grey and for every kind of eye.
 # Between two colours it is interpolated linearly in sRGB, by matplotlib and by attention.js alike.
 
@@ -113,6 +114,7 @@ DARK_RAMP = (DARK_PAPER, *reversed(RAMP[1:]))  # on a dark page the strongest we
 
 
 # Merges the attention between subword pieces into that between words: summed over source, averaged over target pieces.
+#
 # Takes pieces and arrays; must not know tokenizers. Letters: T target and S source labels, L layers, H heads.
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 # The parts of a trained network for drawing: each one's kind, width, number of weights, and successors.
+#
 # Takes the settings of the network and the sizes of its weights by name; must not know files or drawing.
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 
 # Renders the report of an evaluation as one HTML page that needs no network connection, or as Markdown.
+#
 # Takes a report; must not know how it was made. Every text is escaped.
 
 
@@ -255,6 +256,7 @@ def format_code(text: str) -> str:
 
 
 # Renders a comparison of systems as one HTML page that needs no network connection, or as Markdown.
+#
 # Takes a comparison; must not know how it was made. Every text is escaped.
 
 

@@ -23,9 +23,11 @@ from nmt_cli.files import block_interrupts
 from nmt_cli.workers.work import ATTEMPTS, Work, WorkAnswer, Workers, WorkItem, report_lost, serve_blocks
 
 # Works on blocks in several processes of this machine, with the answers in order.
-# 1. One thread reads blocks and submits them to a pool with one thread per worker. 2. A thread of the pool takes an
-# idle worker, sends it the block and waits for the answer. If the worker dies, the    thread replaces it and sends the
-# block again. 3. The caller receives the answers in the order of the blocks.
+#
+# 1. One thread reads blocks and submits them to a pool with one thread per worker.
+# 2. A thread of the pool takes an idle worker, sends it the block and waits for the answer. If the worker dies, the
+#    thread replaces it and sends the block again.
+# 3. The caller receives the answers in the order of the blocks.
 
 
 SPAWN = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
@@ -130,6 +132,7 @@ def serve(connection: Connection, work: Work[Any, Any]) -> None:
 
 
 # Works on blocks with Ray, on this machine's cores or on a cluster. The only module that imports Ray.
+#
 # Blocks, answers and the work itself, with the content of its files, travel through Ray; so the machines need not share
 # files, but nmt-cli must be installed on each. A block may name a part of a file: a machine that sees the file reads it
 # there, another gets its content. A block is a task, on one core of any machine. If its process or machine dies, Ray

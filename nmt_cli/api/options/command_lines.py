@@ -128,6 +128,7 @@ def describe_train(data: Path, model: Path, *options: TypedOption) -> CommandLin
 
 
 # The options of a training continued by `--resume`, which need not be given again.
+#
 # Loads neither TensorFlow nor Keras, since the command line asks before it waits for them.
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 # The settings of each command that are options of the command line; all others are set by `--set` or `--config`.
+#
 # Standard library only: imported for `nmt --help`, and to write commands that can be typed.
 
 
@@ -115,6 +116,7 @@ def spell_setting(command: str, name: str) -> str:
 
 
 # The spelling of options in errors of the Python interface: `beam_size=9` for `--beam-size 9`.
+#
 # Settings and refusals name options as the command line types them. Standard library only.
 
 
@@ -145,6 +147,7 @@ def respell_options(text: str, names: Collection[str]) -> str:
 
 
 # Arguments that callers may pass: a string for a path, a string for a list of one, options of commands by name.
+#
 # A string is one text or one path, never its letters.
 
 

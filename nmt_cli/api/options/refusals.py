@@ -171,6 +171,7 @@ def is_off(value: Any) -> bool:
 
 
 # Settings that cannot be combined: one table for all commands, and for the functions of the Python interface.
+#
 # A row refuses explicit settings that others make meaningless. The settings themselves check individual values, and
 # whether the widths of a network fit each other.
 

@@ -75,6 +75,7 @@ def respell_settings(text: str, parameters: Sequence[Any]) -> str:
 
 
 # Settings that nobody types: a few environment variables, and `nmt.toml` of the current directory.
+#
 # What is typed precedes the environment, and that precedes the file. The file is only found, so it is read only where
 # nobody else can have written it, and sets only what is harmless: see `configuration.is_harmless`.
 
@@ -186,6 +187,7 @@ def refuse_unknown_variables(environment: Mapping[str, str], is_known: Callable[
 
 
 # A file of settings, of `--config` or found, whose values become the defaults of a command, so that typed ones win.
+#
 # Keys are the names of settings, as in options. A table named for a command applies only to that command and takes
 # precedence over the top level. A file that is found serves all commands: each takes what it has of the top level, and
 # only what is harmless.
@@ -352,6 +354,7 @@ def list_sibling_commands(context: typer.Context) -> list[str]:
 
 
 # `--set NAME=VALUE`: sets any setting of a command by name, converted and checked like an option of that name.
+#
 # Settings that are not options are parameters of the command unknown to its parser. Anyone who types one as an option
 # is told what to type instead.
 

@@ -17,6 +17,7 @@ from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.pairs import Pairs, Side, Texts
 
 # Language checks by a small identifier trained on the corpus itself: no download, no list of languages.
+#
 # Naive Bayes over byte 4-grams. It knows two languages, those of the two columns, and only needs a corpus that is
 # mostly right. If it cannot tell the columns apart, as with paraphrases, these checks report nothing. Letters: N pairs,
 # G 4-grams.

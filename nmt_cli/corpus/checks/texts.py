@@ -248,6 +248,7 @@ class ManyTargets(CorpusCheck):
 
 
 # Length checks: sides far longer than typical of the corpus, and pairs whose lengths do not match.
+#
 # The pairs themselves show what is typical; `--max-length` and `--max-ratio` set fixed limits instead.
 
 

@@ -14,6 +14,7 @@ from nmt_cli.languages.codes import guess_languages
 from nmt_cli.text.sniffing import check_encoding
 
 # JSON Lines: one object or array per line.
+#
 # The keys of the two texts are `--source-column` and `--target-column`, or "source" and "target" (or "src" and "tgt"),
 # or the codes of the two languages, known from the options or the file's name. The texts are in the object itself or in
 # its "translation".
@@ -102,6 +103,7 @@ class JsonLinesReader(Reader):
 
 
 # Gettext catalogues: `msgid` and `msgstr`, plurals, `#, fuzzy`; one entry at a time.
+#
 # polib, in contrast, reads a whole catalogue into memory. The header and obsolete entries (`#~`) are not pairs; the
 # header names the language and the encoding.
 

@@ -14,6 +14,7 @@ from nmt_cli.languages.codes import is_same_language, is_same_variety
 from nmt_cli.text.wrapping import format_count
 
 # TMX, the industry's translation memory format: units with one variant per language, with inline tags.
+#
 # `--source-language` and `--target-language` choose the two languages to read; a file of two languages needs neither.
 # Regional varieties count as one language, unless an option names one of them.
 
@@ -112,6 +113,7 @@ def read_variants(unit: Element) -> Variants:
 
 
 # XLIFF 1.2 (`trans-unit`) and 2 (`segment`), the exchange format of translators, including SDL's and memoQ's.
+#
 # A unit divided into segments (`<mrk mtype="seg">`) is one pair per segment. In files with several languages,
 # `--source-language` and `--target-language` choose.
 
@@ -207,6 +209,7 @@ def is_unfinished(unit: Element, target: Element | None) -> bool:
 
 
 # WMT test sets in XML (from 2021 on): documents with a source and references by several translators.
+#
 # Each reference of a segment is a pair with its source.
 
 

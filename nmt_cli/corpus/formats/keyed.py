@@ -11,10 +11,20 @@ from typing import ClassVar, NamedTuple
 from nmt_cli.corpus.formats.input_stream import InputStream
 from nmt_cli.corpus.formats.reader import Reader, Row
 from nmt_cli.errors import DataError
-from nmt_cli.text.usfm import BOOK, CHARACTER_MARK, MARKER, MILESTONE, PARAGRAPH_MARK, USFM_NOTES, VERSE_NUMBER
+from nmt_cli.text.usfm import (
+    BOOK,
+    CHARACTER_MARK,
+    MARKER,
+    MILESTONE,
+    OPTIONAL_BREAK,
+    PARAGRAPH_MARK,
+    USFM_NOTES,
+    VERSE_NUMBER,
+)
 from nmt_cli.text.wrapping import format_count
 
 # Two files, or folders of files, whose texts have keys: a segment number, a Bible verse.
+#
 # Texts with the same key are a pair, whatever their order; keys on only one side are counted.
 
 
@@ -77,6 +87,7 @@ class KeyedReader(Reader):
 
 
 # WMT and NIST test sets in SGML: numbered segments in documents, one file per side.
+#
 # Not XML (a bare & is common); of its tags only <srcset>, <refset>, <tstset>, <doc> and <seg> matter here.
 
 
@@ -176,6 +187,7 @@ def clean_segment(text: str) -> str:
 
 
 # USFM, the markup of Bible translations: verse by verse, with book, chapter and verse as the key.
+#
 # Headings, introductions, notes, cross-references and figures are left out, as are character markers and word
 # attributes. Verses joined on one side ("1-2") are joined on the other, too.
 
@@ -267,7 +279,7 @@ class VerseParser:
 
     def finish_verse(self) -> Iterator[KeyedText]:
         """Yields the verse read so far, unless it is empty."""
-        text = " ".join("".join(self.parts).replace("//", " ").replace("~", " ").split())
+        text = " ".join(re.sub(rf"{OPTIONAL_BREAK}|~", " ", "".join(self.parts)).split())
         self.parts.clear()
         self.size = 0
         if self.verse and self.chapter and not EMPTY.fullmatch(text):

@@ -19,6 +19,7 @@ from nmt_cli.text.sniffing import SEPARATOR
 from nmt_cli.text.wrapping import format_count
 
 # Shared by all tables: rows of cells, two columns of which are the pairs.
+#
 # The columns and the header are found in the first records (`table_columns.py`).
 
 
@@ -255,6 +256,7 @@ def split_cells(lines: Iterable[NumberedLine]) -> Iterator[TableRecord]:
 
 
 # Spreadsheets (.xlsx, .ods), read by python-calamine: the first sheet with cells.
+#
 # Nothing in them is run or fetched. Files that would not fit in memory once unpacked are refused beforehand.
 
 

@@ -18,6 +18,7 @@ from nmt_cli.text.characters import SPACED_FINAL_MARKS, SPACED_PAUSES
 from nmt_cli.text.wrapping import format_count
 
 # Mends invalid XML that programs commonly write: blank lines before the declaration, and control characters.
+#
 # Works on the bytes of encodings that contain ASCII; anything else passes unchanged. Knows no format.
 
 

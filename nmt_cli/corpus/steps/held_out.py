@@ -47,6 +47,7 @@ from nmt_cli.errors import DataError
 from nmt_cli.text.normalise import make_sentence_key
 
 # Finds near-duplicate sentences, such as "Tom likes tea." and "Tom likes tea!", by MinHash.
+#
 # Vectorised over all sentences, which is several times as fast as a library that takes them one by one. Letters: N
 # sentences, G shingles (groups of bytes) of all sentences, H hash functions, E edges.
 

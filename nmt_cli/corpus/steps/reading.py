@@ -33,6 +33,7 @@ from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value, merge_tags, re
 from nmt_cli.workers.choice import ExecutorConfig, share_blocks
 
 # Examines each pair by itself, chunk by chunk, so that all cores can share the work.
+#
 # Normalises, mends and measures; decides nothing. Letters: N pairs of a chunk.
 
 
@@ -98,6 +99,9 @@ class Examination(NamedTuple):
         return examine
 
     def pack(self) -> Examination:
+        return self
+
+    def hold(self) -> Examination:
         return self
 
 

@@ -26,6 +26,7 @@ from nmt_cli.sources.source import PictureReader
 from nmt_cli.text.profile_building import build_caption_profile, build_profile
 
 # Finds the pictures that a corpus names, connects the pairs that show the same one, and stores their features.
+#
 # Knows neither captions nor how pictures are read. Letters: N pairs, M pictures, R regions, D depth.
 
 
@@ -150,6 +151,7 @@ def check_depth(paths: list[Path], shapes: list[tuple[int, int]]) -> None:
 
 
 # The kinds of sources that a corpus is made from: texts, or pictures (`pictures.py`). One table, `FINDERS`.
+#
 # Knows neither how they are read nor how they are split.
 
 

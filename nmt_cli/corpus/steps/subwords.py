@@ -32,6 +32,7 @@ from nmt_cli.text.symbols import CONTEXT_END, TokenizerSettings
 from nmt_cli.text.tokenizer import Tokenizer, add_control_pieces, add_separator, train_tokenizer
 
 # Orders a joint vocabulary so that the pieces used by targets come first.
+#
 # Many pieces learned from two languages together occur in only one of them. With the target's pieces first, an id
 # represents the same piece on both sides, one embedding matrix serves both, and the network chooses only among the
 # first ids: its output layer, the most expensive of all, becomes a third smaller. The target's subword model has no
@@ -105,6 +106,7 @@ def select_pieces(model: proto.ModelProto, order: list[int]) -> bytes:
 
 
 # Finds the subwords of another model, prepared corpus or SentencePiece file, for `--tokenizer-from`.
+#
 # Reads file names from the card of a model directory; knows nothing else about models.
 
 

@@ -234,6 +234,7 @@ def choose_sheet(headers: Iterable[tuple[SheetKey, list[str]]], source: Document
 
 
 # Spreadsheets of OpenDocument (ods): the texts of all cells in place, or one column into further ones.
+#
 # Numbers, dates, formulas and formats are kept.
 
 

@@ -17,6 +17,7 @@ from nmt_cli.text.aligned import Edit
 from nmt_cli.text.words import has_word
 
 # OpenDocument: texts (odt) and presentations (odp), with their headers, footers, notes, tables and text boxes.
+#
 # Spans and links are marks. Fields, bookmarks, references, deleted text, comments and scripts are kept.
 
 
@@ -76,6 +77,7 @@ class OpenDocument(ArchiveDocument):
 
 
 # Books (EPUB 2 and 3): pages, table of contents and title; the language of the book becomes the target's.
+#
 # Pages are read as HTML. Styles, pictures, fonts and scripts are kept; a book with encrypted text is refused.
 
 

@@ -18,6 +18,7 @@ from nmt_cli.text.aligned import Edit
 from nmt_cli.text.words import has_word
 
 # Paragraphs of Office Open XML (docx, pptx), whose text consists of runs with their own properties.
+#
 # A run wraps its text: each word of a translation takes the run of its source word. Links and insertions are marks.
 # Fields (page numbers, references) are kept, except the text of a link. Deleted, moved and hidden text, formulas and
 # comments are kept. A line break or tab divides a paragraph into segments.

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 # JSON: string values are translated; keys, numbers, comments and layout are kept byte for byte.
+#
 # A value is translated if it is text for people: not an address, identifier or path, and not under a key such as `url`
 # or `id`. Keys that begin with `@` or `$` are kept with everything below them (ARB metadata, schemas).
 
@@ -151,6 +152,7 @@ class JsonDocument(Document):
 
 
 # YAML: string values are translated; keys, comments, anchors, styles and layout are kept byte for byte.
+#
 # ruamel.yaml parses the file and locates each scalar; only their content is replaced. A value is translated if it is
 # text for people, as in JSON. A plain scalar is quoted if its translation would otherwise mean something else.
 

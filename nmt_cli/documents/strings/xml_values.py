@@ -31,6 +31,7 @@ from nmt_cli.documents.xml import (
 )
 
 # XML files with texts in elements of certain names: .NET resources and drawings (SVG); `android` has a third kind.
+#
 # Each class at the end is a row of the table. Everything outside its `elements` is kept byte for byte.
 
 
@@ -112,6 +113,7 @@ class ResourceDocument(XmlValueDocument):
 
 
 # Strings of an Android app (`strings.xml`): strings, array items and plurals; the rest is kept byte for byte.
+#
 # Tags such as `<b>` are marks, `<xliff:g>` is code. Strings marked `translatable="false"` and references such as
 # `@string/name` are kept.
 

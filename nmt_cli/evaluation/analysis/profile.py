@@ -17,6 +17,7 @@ from nmt_cli.text.normalise import normalise
 from nmt_cli.text.words import choose_word_pattern, split_words
 
 # Groups sentences by properties of their sources and translations; each function returns the name of a group.
+#
 # To add a grouping, write a function here and add a line to `profile.SECTIONS`. Must not know scores.
 
 

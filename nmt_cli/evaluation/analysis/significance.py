@@ -109,9 +109,11 @@ def randomise_difference(statistics: Statistics, other: Statistics, trials: int 
 
 
 # Tests every pair of systems on the same sentences, and names the groups without significant differences.
+#
 # 1. `compare_pairs` resamples the sentences once for all systems and tests every pair (paired bootstrap, Koehn 2004).
-# 2. `correct_by_holm` corrects the p-values for their number (Holm 1979). 3. `assign_letters` gives a letter to each
-# group of systems without a significant difference (Piepho 2004).
+# 2. `correct_by_holm` corrects the p-values for their number (Holm 1979).
+# 3. `assign_letters` gives a letter to each group of systems without a significant difference (Piepho 2004).
+#
 # Works on the counts of any metric; must not know which. Letters: M systems, R resamples.
 
 

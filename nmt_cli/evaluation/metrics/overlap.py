@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
@@ -24,9 +24,113 @@ from nmt_cli.evaluation.metrics.score import (
 from nmt_cli.text.characters import ELLIPSES, SOLID_FINAL_MARKS, SPACED_FINAL_MARKS
 from nmt_cli.text.normalise import normalise, split_unspaced
 
+# Exact match and character error rate. Must not know where the sentences come from.
+#
+# The distance of two texts takes time by their lengths multiplied. Those of more than LONGEST_COMPARED characters are
+# cut into equally many parts, whose distances add up to at least theirs, and the signature says so.
+
+
+LONGEST_COMPARED = 10_000  # characters or words that are compared as a whole: a tenth of a second
+
+
+def compute_exact_match(hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score:
+    """Computes the percentage of hypotheses that equal one of their references (NFC, single blanks)."""
+    check_pairing(hypotheses, references)
+    values = [
+        100.0 * (hypothesis in alternatives)
+        for hypothesis, alternatives in normalise_texts(hypotheses, references, config)
+    ]
+    return average_scores("exact", values, f"nrefs:{len(references[0])}|{describe_case(config)}|norm:NFC")
+
+
+def compute_character_error_rate(
+    hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /
+) -> Score:
+    """Computes the edits (insert, delete, substitute) per character of the nearest reference, times 100."""
+    check_pairing(hypotheses, references)
+    pairs = [
+        min(
+            ((bound_edit_distance(hypothesis, reference), len(reference)) for reference in alternatives),
+            key=lambda pair: pair[0] / max(1, pair[1]),
+        )
+        for hypothesis, alternatives in normalise_texts(hypotheses, references, config)
+    ]
+    longest = max(len(text) for texts in (hypotheses, *references) for text in texts)
+    parts = f"|parts:{LONGEST_COMPARED}" if longest > LONGEST_COMPARED else ""
+    edits, lengths = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    return Score(
+        name="CER",
+        value=100 * sum(edits) / max(1, sum(lengths)),
+        signature=f"nrefs:{len(references[0])}|{describe_case(config)}|norm:NFC|mean:characters{parts}",
+        sentence_values=tuple(100 * edit / max(1, length) for edit, length in pairs),
+        statistics=make_ratio_statistics(edits, lengths, scale=100),
+        lower_is_better=True,
+    )
+
+
+def normalise_texts(
+    hypotheses: Hypotheses, references: References, config: ScoreConfig
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yields each hypothesis and its references in the form that is compared."""
+
+    def normalise_text(text: str) -> str:
+        return normalise(text).lower() if config.lowercase else normalise(text)
+
+    for hypothesis, alternatives in zip(hypotheses, references, strict=True):
+        yield normalise_text(hypothesis), tuple(map(normalise_text, alternatives))
+
+
+def describe_case(config: ScoreConfig) -> str:
+    """Returns the signature's part about upper and lower case."""
+    return "case:lc" if config.lowercase else "case:mixed"
+
+
+def bound_edit_distance(text: Sequence[str], other: Sequence[str]) -> int:
+    """Returns the edit distance of two texts; of long ones, the sum of those of their parts, which is not less."""
+    count = -(-max(len(text), len(other)) // LONGEST_COMPARED) or 1
+    edges = [(len(text) * part // count, len(other) * part // count) for part in range(count + 1)]
+    return sum(
+        compute_edit_distance(text[first:last], other[start:end]) for (first, start), (last, end) in pairwise(edges)
+    )
+
+
+def map_positions(items: Sequence[str]) -> dict[str, int]:
+    """Returns the positions of each item, as the bits of a number."""
+    positions: dict[str, int] = {}
+    for position, item in enumerate(items):
+        positions[item] = positions.get(item, 0) | 1 << position
+    return positions
+
+
+def compute_edit_distance(text: Sequence[str], other: Sequence[str]) -> int:
+    """Computes the Levenshtein distance, with a column of its table in the bits of two numbers (Hyyrö 2003, figure 2).
+
+    The bits say where a cell is one more (VP, HP) or one less (VN, HN) than the cell above it or to its left.
+    """
+    if not text:
+        return len(other)
+    positions = map_positions(text)
+    all_bits, last_bit = (1 << len(text)) - 1, 1 << (len(text) - 1)
+    vertical_more, vertical_less, distance = all_bits, 0, len(text)
+    for character in other:
+        equal = positions.get(character, 0)
+        diagonal = (((equal & vertical_more) + vertical_more) ^ vertical_more) | equal | vertical_less
+        more, less = vertical_less | ~(diagonal | vertical_more), vertical_more & diagonal
+        distance += bool(more & last_bit) - bool(less & last_bit)
+        more = more << 1 | 1
+        vertical_more = (less << 1 | ~(diagonal | more)) & all_bits
+        vertical_less = more & diagonal & all_bits
+    return distance
+
+
 # ROUGE (Lin 2004), computed by Google's rouge-score. Must not know where the sentences come from.
+#
+# rouge-score finds the longest common subsequence by a table of all words by all words, which the memory of a machine
+# does not hold for long lines; ROUGE-L is counted here, with equal results. Of texts that are longer still, ROUGE-Lsum
+# is ROUGE-L, and the signature says so.
 
 
+LONGEST_SPLIT = 1_500  # words of a text whose sentences are compared with each other: a few seconds
 SENTENCE_END = rf"(?<=[{SPACED_FINAL_MARKS}{ELLIPSES}])\s+|(?<=[{SOLID_FINAL_MARKS}])\s*"
 
 
@@ -61,21 +165,17 @@ def compute_rouge(
     `kind` is rouge-score's name: rouge1, rouge2 (n-grams), rougeL (longest common subsequence), rougeLsum (the union
     of the common subsequences of each pair of sentences of a text).
     """
-    from rouge_score.rouge_scorer import RougeScorer  # imports nltk: half a second
-
     check_pairing(hypotheses, references)
-    tokenizer = UnicodeTokenizer()
-    scorer = RougeScorer([kind], tokenizer=tokenizer)
-    split = split_lines if kind == "rougeLsum" else str
+    scorer = RougeCounter(kind)
     matches = [
-        find_best_match(
-            [scorer.score(split(reference), split(hypothesis))[kind] for reference in alternatives], config.beta
-        )
+        find_best_match([scorer.score(reference, hypothesis) for reference in alternatives], config.beta)
         for hypothesis, alternatives in zip(hypotheses, references, strict=True)
     ]
+    whole = f"|not-split:{scorer.long}>{LONGEST_SPLIT}words" if scorer.long else ""
     signature = (
-        f"nrefs:{len(references[0])}|case:lc|tok:{tokenizer.name}|stem:no|measure:F{config.beta:g}|mean:sentences"
-        f"{'|split:.!?' if kind == 'rougeLsum' else ''}|rouge-score:{read_version('rouge-score')}"
+        f"nrefs:{len(references[0])}|case:lc|tok:{UnicodeTokenizer.name}|stem:no|measure:F{config.beta:g}"
+        f"|mean:sentences{'|split:.!?' if kind == 'rougeLsum' else ''}{whole}"
+        f"|rouge-score:{read_version('rouge-score')}"
     )
     parts = {
         "precision": 100 * sum(match.precision for match in matches) / len(matches),
@@ -83,6 +183,38 @@ def compute_rouge(
     }
     values = [100 * match.f for match in matches]
     return average_scores(f"ROUGE-{kind.removeprefix('rouge')}", values, signature, parts)
+
+
+class RougeCounter:
+    """Scores pairs by one kind of ROUGE; `long` counts the texts whose sentences are not compared by themselves."""
+
+    def __init__(self, kind: str) -> None:
+        from rouge_score.rouge_scorer import RougeScorer  # imports nltk: half a second
+
+        self.kind, self.tokenizer, self.long = kind, UnicodeTokenizer(), 0
+        self.scorer = RougeScorer([kind], tokenizer=self.tokenizer)
+
+    def score(self, reference: str, hypothesis: str) -> Any:
+        """Returns the precision and the recall of a hypothesis, 0-1."""
+        if self.kind not in ("rougeL", "rougeLsum"):
+            return self.scorer.score(reference, hypothesis)[self.kind]
+        words, others = self.tokenizer.tokenize(reference), self.tokenizer.tokenize(hypothesis)
+        is_long = max(len(words), len(others)) > LONGEST_SPLIT
+        if self.kind == "rougeLsum" and not is_long:
+            return self.scorer.score(split_lines(reference), split_lines(hypothesis))[self.kind]
+        self.long += self.kind == "rougeLsum"
+        common = count_common(words, others)
+        return Match(0.0, common / max(1, len(others)), common / max(1, len(words)))
+
+
+def count_common(words: Sequence[str], others: Sequence[str]) -> int:
+    """Returns the length of the longest common subsequence, by whole numbers with a bit for each word (Hyyrö 2004)."""
+    positions, whole = map_positions(words), (1 << len(words)) - 1
+    unmatched = whole
+    for word in others:
+        at = unmatched & positions.get(word, 0)
+        unmatched = ((unmatched + at) | (unmatched - at)) & whole
+    return len(words) - unmatched.bit_count()
 
 
 @dataclass(frozen=True)
@@ -117,82 +249,6 @@ def split_lines(text: str) -> str:
 def make_rouge(kind: str) -> MetricFunction:
     """Returns ROUGE of this kind as a metric for the registry."""
     return partial(compute_rouge, kind=kind)
-
-
-# Exact match and character error rate. Must not know where the sentences come from.
-
-
-def compute_exact_match(hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score:
-    """Computes the percentage of hypotheses that equal one of their references (NFC, single blanks)."""
-    check_pairing(hypotheses, references)
-    values = [
-        100.0 * (hypothesis in alternatives)
-        for hypothesis, alternatives in normalise_texts(hypotheses, references, config)
-    ]
-    return average_scores("exact", values, f"nrefs:{len(references[0])}|{describe_case(config)}|norm:NFC")
-
-
-def compute_character_error_rate(
-    hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /
-) -> Score:
-    """Computes the edits (insert, delete, substitute) per character of the nearest reference, times 100."""
-    check_pairing(hypotheses, references)
-    pairs = [
-        min(
-            ((compute_edit_distance(hypothesis, reference), len(reference)) for reference in alternatives),
-            key=lambda pair: pair[0] / max(1, pair[1]),
-        )
-        for hypothesis, alternatives in normalise_texts(hypotheses, references, config)
-    ]
-    edits, lengths = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    return Score(
-        name="CER",
-        value=100 * sum(edits) / max(1, sum(lengths)),
-        signature=f"nrefs:{len(references[0])}|{describe_case(config)}|norm:NFC|mean:characters",
-        sentence_values=tuple(100 * edit / max(1, length) for edit, length in pairs),
-        statistics=make_ratio_statistics(edits, lengths, scale=100),
-        lower_is_better=True,
-    )
-
-
-def normalise_texts(
-    hypotheses: Hypotheses, references: References, config: ScoreConfig
-) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yields each hypothesis and its references in the form that is compared."""
-
-    def normalise_text(text: str) -> str:
-        return normalise(text).lower() if config.lowercase else normalise(text)
-
-    for hypothesis, alternatives in zip(hypotheses, references, strict=True):
-        yield normalise_text(hypothesis), tuple(map(normalise_text, alternatives))
-
-
-def describe_case(config: ScoreConfig) -> str:
-    """Returns the signature's part about upper and lower case."""
-    return "case:lc" if config.lowercase else "case:mixed"
-
-
-def compute_edit_distance(text: str, other: str) -> int:
-    """Computes the Levenshtein distance, with a column of its table in the bits of two numbers (Hyyrö 2003, figure 2).
-
-    The bits say where a cell is one more (VP, HP) or one less (VN, HN) than the cell above it or to its left.
-    """
-    if not text:
-        return len(other)
-    positions: dict[str, int] = {}  # the bits at which a character is in `text`
-    for position, character in enumerate(text):
-        positions[character] = positions.get(character, 0) | 1 << position
-    all_bits, last_bit = (1 << len(text)) - 1, 1 << (len(text) - 1)
-    vertical_more, vertical_less, distance = all_bits, 0, len(text)
-    for character in other:
-        equal = positions.get(character, 0)
-        diagonal = (((equal & vertical_more) + vertical_more) ^ vertical_more) | equal | vertical_less
-        more, less = vertical_less | ~(diagonal | vertical_more), vertical_more & diagonal
-        distance += bool(more & last_bit) - bool(less & last_bit)
-        more = more << 1 | 1
-        vertical_more = (less << 1 | ~(diagonal | more)) & all_bits
-        vertical_less = more & diagonal & all_bits
-    return distance
 
 
 # METEOR (Banerjee and Lavie 2005), computed by NLTK. Must not know where the sentences come from.

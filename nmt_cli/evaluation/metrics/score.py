@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 # The interface of a metric. Must not know any metric, model or file.
+#
 # Letters: N sentences, K counts per sentence, R resamples of the sentences.
 
 

@@ -11,6 +11,7 @@ from nmt_cli.server.admission import RequestError
 from nmt_cli.server.calls import BOTH, Call, ServedPath
 
 # Two shapes of translators of games and visual novels: XUnity.AutoTranslator's, and Sugoi's.
+#
 # Sources: the endpoint `CustomTranslate` of XUnity.AutoTranslator; public clients of Sugoi's server, such as
 # LunaTranslator and Translator++.
 
@@ -50,6 +51,7 @@ GAME_PATHS = (
 
 
 # OPUS-CAT's interface, used by its plugins for memoQ, Trados, Wordfast and OmegaT.
+#
 # Source: OPUS-CAT's `MtRestServiceController`. Clients write its paths in several ways, so case is ignored.
 
 

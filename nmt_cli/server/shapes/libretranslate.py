@@ -52,6 +52,7 @@ async def translate_deeplx(call: Call) -> Any:
 
 
 # LibreTranslate's interface, which most clients speak, and the two others that share its `/translate`.
+#
 # Source: LibreTranslate's `app.py`. In addition, `/translate` answers GET, with `translation` beside `translatedText`,
 # as plugins of OmegaT require.
 

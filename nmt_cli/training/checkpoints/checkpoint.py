@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 # Writes and reads files of named arrays: NumPy's .npz, written whole or not at all, without pickle.
+#
 # Not Keras' HDF5, whose library ends the process on a full disk (h5py 3.14). Here a full disk is an OSError.
 
 

@@ -20,6 +20,7 @@ from nmt_cli.training.deadline import parse_duration
 from nmt_cli.training.schedule import Handover, Schedule, TimedSchedule
 
 # The options of a resumed run: typed ones, else those of a file, else the checkpoint's.
+#
 # Loads neither TensorFlow nor Keras, since the command line asks before it waits for them.
 
 

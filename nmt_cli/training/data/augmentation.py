@@ -82,6 +82,7 @@ def mistype_letter(letters: list[str], index: int, kind: int) -> None:
 
 
 # Placeholder augmentation: words shared by both sides become placeholders, so that the network learns to copy these.
+#
 # Few sentences have addresses or amounts, but many have names and numbers that are identical in both languages. Knows
 # only text.
 

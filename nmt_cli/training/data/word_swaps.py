@@ -21,6 +21,7 @@ from nmt_cli.corpus.manifest import SentencePair
 from nmt_cli.text.words import choose_word_pattern
 
 # A lexicon learned from sentence pairs: word translations on which both directions agree.
+#
 # Letters: P sentence pairs, N words of all sentences of one side, V distinct ones, L links (a source word and a target
 # word of one pair), K distinct links. Knows only text.
 

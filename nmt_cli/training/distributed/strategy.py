@@ -23,6 +23,7 @@ from nmt_cli.training.distributed.process import ProcessRole
 from nmt_cli.training.watcher import Validation
 
 # Agreement between processes that train together, so that none waits for an update that another does not make.
+#
 # All processes read the same batches, each learns from its share of every batch (`step.Trainer`), and all have the same
 # weights at all times. Only the chief validates and writes the model, and it decides the consequences.
 

@@ -26,6 +26,7 @@ from nmt_cli.training.export.graph import simplify_model
 from nmt_cli.training.keras_engine import KerasEngine, make_source_spec
 
 # Replaces parts of the network while tracing it for export, where Keras' own parts make slower graphs.
+#
 # Letters: A sentences, K rows of each, N = A * K rows, S source positions, U units, I width of an input.
 
 

@@ -182,8 +182,10 @@ def measure_width(proto: GraphProto, name: str) -> int:
 
 
 # Replaces products with embeddings by lookups, since a token's product depends only on the token.
+#
 # If an embedding is concatenated with other values, the token's part of the product is looked up and added. This is for
 # graphs in 8 bits (`quantise.py`): in 32 bits the tables would be several times as large as all other weights.
+#
 # Letters: V tokens, E embedding width, J outputs of a product.
 
 
@@ -305,12 +307,15 @@ def find_lookup(graph: Graph, value: str, new: list[NodeProto]) -> Lookup | None
 
 
 # Makes the exported graphs cheaper without changing what they compute, up to rounding; the parity tests hold that.
-# 1. Weights that a graph reshapes at every run become constants of the new shape. 2. A loop passes its weights from
-# turn to turn as if they could change. Its body reads them as constants instead, which    are prepared once. 3. The
-# decoder's tables of embeddings lose the rows of tokens that only the source has. 4. The best tokens of a vocabulary
-# are in the blocks with the highest maxima: only these blocks are sorted. Only the    best token's log-probability is
-# computed; those of the others follow from the differences of the scores. Without    scores not even that one is
-# computed.
+#
+# 1. Weights that a graph reshapes at every run become constants of the new shape.
+# 2. A loop passes its weights from turn to turn as if they could change. Its body reads them as constants instead,
+# which
+#    are prepared once.
+# 3. The decoder's tables of embeddings lose the rows of tokens that only the source has.
+# 4. The best tokens of a vocabulary are in the blocks with the highest maxima: only these blocks are sorted. Only the
+#    best token's log-probability is computed; those of the others follow from the differences of the scores. Without
+#    scores not even that one is computed.
 
 
 LANES = 16  # numbers in the widest vector of a processor

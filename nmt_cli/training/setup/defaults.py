@@ -175,6 +175,7 @@ def describe_choice(rule: SizeRule, explicit: Collection[str], pairs: int, train
 
 
 # Chooses the size of a network that trains for a given time, unless the user sets its options.
+#
 # A large network makes fewer updates in the same time, and after few updates it has learned less than a small one. On
 # the bundled corpus, in the time of 450 updates the default network reached a dev BLEU of 5.6, and the small one with
 # 900 updates 8.5; in the time of 1,900 updates it was 22.7, against 23.6 with 3,400 updates (benchmarks/log/minutes.md;

@@ -59,6 +59,7 @@ from nmt_cli.training.watcher import ParentInfo, RunInfo, Watcher
 from nmt_cli.translation.translator import Translator
 
 # Measures the cost of an update, a validation and an export on this machine, before a training with a deadline.
+#
 # Of several processes that train together, the costs are those of the chief.
 
 
@@ -121,6 +122,7 @@ def measure_seconds(work: Callable[[], object]) -> float:
 
 
 # From a training request to a run ready for its first update: the network, its batches, its learning rate.
+#
 # The run is new, or restored from its checkpoint. Prints nothing: a `Watcher` receives all reports.
 
 

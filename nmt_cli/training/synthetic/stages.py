@@ -135,6 +135,7 @@ def read_real_pairs(corpus: PreparedCorpus, task: Task) -> set[tuple[str, str]]:
 
 
 # The stages of a training with synthetic pairs on disk: which are done, their output, and their duration.
+#
 # They are kept in `stages/` of the model directory until the model is complete. A stage is done once it is in
 # `state.json`, which is written last; a process killed at any moment thus repeats at most one stage, and of a training
 # or a translation only the part after its last checkpoint.

@@ -36,6 +36,7 @@ from nmt_cli.training.checkpoints.checkpoint import NamedArrays, assign_weights,
 from nmt_cli.training.watcher import ParentInfo, RowCounts
 
 # Finds for each piece of a vocabulary its equivalent in another one, or the pieces that spell it.
+#
 # For a network that starts from one with other subwords. Knows no networks.
 
 

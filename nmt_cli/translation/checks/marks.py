@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 # Looks for the brackets, slashes, quotation marks, colons and final marks of a source. Knows only text.
+#
 # A mark that is lost may have taken words with it. Marks that a translation has besides are style, unless they lack a
 # partner: `File - Exit` is „Datei – Beenden…“ where a corpus writes so.
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 
 # The table of checks: what is compared in every translation, and the messages about it. Knows no network.
+#
 # A fault found by search may be repaired; the summary counts the repairs. To add a check, name a comparison here, or an
 # inspection if it needs more than the texts.
 
@@ -172,6 +173,7 @@ CHECK_ROWS = {check.name: check for check in CHECKS}
 
 
 # Checks a translation against its source: what a person should look at, and why. Knows no network.
+#
 # Checks favour precision over recall, since false alarms make them worthless: `benchmarks/checks.py` measures how often
 # each is raised on human translations.
 

@@ -14,9 +14,10 @@ from math import log
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from nmt_cli.carrying.numbers import NUMBER, make_number_key
+from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.carrying.syntax import IN_WORD, move_to_word
 from nmt_cli.languages.rules import find_rules
-from nmt_cli.runtime.onnx_engine import VectorEngine
+from nmt_cli.runtime.onnx_engine import open_vector_engine
 from nmt_cli.search.mixing import StoredTokens
 from nmt_cli.text.characters import DIRECTION_MARKS
 from nmt_cli.text.normalise import normalise
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 
 # Finds the texts of a translation memory that are nearly the same: that share at least 80 % of their words, in order.
+#
 # The share is that of difflib: the words in common, counted on both sides, of the words of both. Knows only text.
 
 
@@ -37,6 +39,9 @@ LEAST_SHARE = 0.8
 LEAST_ALIKE = 1 / 3  # weight of the words of a text that an entry like it has too
 LONGEST = 100  # words of a text: to compare longer ones takes the square of their length, if their words recur
 MOST_COMPARED = 500  # texts; in a large memory, thousands may share a common word
+
+# What makes a part of a text no word of a language: signs of addresses and codes, among them a dot within, and digits.
+NO_LANGUAGE = re.compile(r"//|[\\@{}<>=|^`$#]|\w\.\w|\d")
 
 
 class NearTexts:
@@ -65,26 +70,41 @@ class NearTexts:
         """Returns at most `most` others that have at least a third of the words of a text, the most alike first.
 
         Rarer words count for more: each has the weight log((texts + 1) / texts that have it), where the texts of the
-        memory and those that the model has `seen` in training count together.
+        memory and those that the model has `seen` in training count together. Addresses, codes and numbers do not
+        count: that two texts have "https" says nothing about what they say.
         """
         count = self.count + 1 + (seen.texts if seen else 0)
-        left, total, weights = MOST_COMPARED, 0.0, defaultdict[str, float](float)
-        for word in sorted(set(split_words(text)), key=lambda word: len(self.texts_by_word.get(word, ()))):
+        left, of_words, weights = MOST_COMPARED, dict[str, float](), defaultdict[str, float](float)
+        for word in sorted(list_language_words(text), key=self.count_texts):
             texts = self.texts_by_word.get(word, [])
-            weight = log(count / min(count, max(1, len(texts) + (seen.count_word(word) if seen else 0))))
-            total += weight
+            of_words[word] = log(count / min(count, max(1, len(texts) + (seen.count_word(word) if seen else 0))))
             for other in islice(reversed(texts), left):
-                weights[other] += weight
+                weights[other] += of_words[word]
             left = max(0, left - len(texts))
-        alike = [other for other, weight in weights.items() if weight >= LEAST_ALIKE * total]
+        least = LEAST_ALIKE * sum(of_words.values())
+        alike = [
+            other
+            for other, weight in weights.items()
+            if weight >= least and sum(of_words.get(word, 0.0) for word in list_language_words(other)) >= least
+        ]
         return nlargest(most, alike, key=weights.__getitem__)
+
+    def count_texts(self, word: str) -> int:
+        """Returns how many texts have a word."""
+        return len(self.texts_by_word.get(word, ()))
 
     def list_candidates(self, words: list[str]) -> list[str]:
         """Returns the texts that share a word with what must be left of a near text: two thirds of its words."""
-        rarest = sorted(set(words), key=lambda word: len(self.texts_by_word.get(word, ())))
+        rarest = sorted(set(words), key=self.count_texts)
         some = rarest[: len(words) // 3 + 1]
         sharing = dict.fromkeys(other for word in some for other in reversed(self.texts_by_word.get(word, [])))
         return list(sharing)[:MOST_COMPARED]
+
+
+def list_language_words(text: str) -> list[str]:
+    """Returns the different words of a text, in order, without those of addresses, codes and numbers."""
+    parts = PLACEHOLDER_PATTERN.sub(" ", text).split()
+    return list(dict.fromkeys(split_words(" ".join(part for part in parts if not NO_LANGUAGE.search(part)))))
 
 
 def compare_words(words: list[str], others: list[str]) -> float:
@@ -93,6 +113,7 @@ def compare_words(words: list[str], others: list[str]) -> float:
 
 
 # Puts the numbers of one text into the translation of another that differs only in its numbers.
+#
 # Nothing is guessed: each number must occur once in both texts, with the same value, and the new number must require
 # the same form of the words beside it. Knows only text.
 
@@ -162,7 +183,7 @@ class StoredEntries:
     """The stored tokens of the entries that were needed last, and the engine that reads them."""
 
     def __init__(self, engine: OnnxEngine) -> None:
-        self.engine = VectorEngine(engine)
+        self.engine = open_vector_engine(engine)
         self.parts: dict[MemoryEntry, list[StoredTokens]] = {}  # the oldest first
         self.size = 0
 
@@ -186,6 +207,7 @@ def count_tokens(parts: Sequence[StoredTokens]) -> int:
 
 
 # Finds the translation of a text in a translation memory: of the same text, one with other numbers, or near ones.
+#
 # Texts are the same if their normal forms are (Unicode, blanks, invisible marks); case and marks count. The last of
 # several translations wins, so that a correction at the end of a file overrules earlier lines.
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 # Merges subword attention into word attention, and links words by it. Knows no tokenizer.
+#
 # Words are separated by blanks, as in the Pharaoh format. Letters: T target and S source subwords.
 
 
@@ -146,11 +147,16 @@ def spell_word(pieces: Sequence[str], group: Sequence[int]) -> str:
 
 
 # Traces each character of a translation to its source character.
+#
 # Attention links words; marks begin and end at characters, also inside words (`H<sub>2</sub>O`). Therefore:
+#
 # 1. Each word of the translation is linked to a source word: by attention, or because the same word occurs once in
-# both. 2. In a linked pair, a word that occurs unchanged in the other is traced character by character; of two
-# different words,    punctuation is traced to punctuation, and the rest to the middle of the source word. 3. The blanks
-# between two words whose source words are adjacent too come from those between the latter.
+# both.
+# 2. In a linked pair, a word that occurs unchanged in the other is traced character by character; of two different
+# words,
+#    punctuation is traced to punctuation, and the rest to the middle of the source word.
+# 3. The blanks between two words whose source words are adjacent too come from those between the latter.
+#
 # A translation that equals its source, except for its blanks, becomes its source. Knows no marks and no formats.
 
 

@@ -41,13 +41,16 @@ def find_cut(traced: TracedText, point: int, low: int) -> Position:
 
 
 # Places marks of a source (tags, emphasis, links, code, emoji, lost spans) in its translation: the one engine for all.
+#
 # It works on a translation whose characters are traced to those of the source (`traced_text`) rather than on attention,
 # since documents have only word links, and their marks are at characters. Lines of text provide the links of their
 # words and marks (`span_placement`), documents those of a whole line (`tracing`).
-# 1. Opening and closing marks of one name are pairs, which nest; a mark without a partner is a point. 2. A pair goes
-# around the densest run of words that come from its own; one around all that its pair encloses stays so. 3. A point
-# goes behind the word before it, or before the one after it; a word goes to where its own characters are. 4. Marks in a
-# pair are placed within it in the same way; two that would overlap follow each other.
+#
+# 1. Opening and closing marks of one name are pairs, which nest; a mark without a partner is a point.
+# 2. A pair goes around the densest run of words that come from its own; one around all that its pair encloses stays so.
+# 3. A point goes behind the word before it, or before the one after it; a word goes to where its own characters are.
+# 4. Marks in a pair are placed within it in the same way; two that would overlap follow each other.
+#
 # Each mark is placed exactly once. Must not know how anything is written.
 
 

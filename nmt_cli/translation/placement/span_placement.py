@@ -250,6 +250,7 @@ def drop_replaced(units: Sequence[Unit], masked: MaskedText) -> list[Unit]:
 
 
 # Puts protected spans back into a translation: where the network put a placeholder, else where attention points.
+#
 # The entry to `placement/` for lines. Knows no network: it reads tokens and attention. Letters: T target tokens, S
 # source positions, including the end.
 
@@ -329,6 +330,7 @@ def list_items(masked: MaskedText, missing: Sequence[int]) -> list[PlacedItem]:
 
 
 # Puts the protected spans of a piece back into its translation.
+#
 # Separate from `joining`, since few lines have spans.
 
 

@@ -19,6 +19,7 @@ from nmt_cli.translation.placement.traced_text import TextRange
 from nmt_cli.translation.segmentation.pieces import Piece
 
 # Splits a translation into units: words, marks and placeholders, each with the attention of its tokens.
+#
 # Letters: T target tokens, S source positions, including the end.
 
 
@@ -99,6 +100,7 @@ def find_units(text: str) -> Iterable[tuple[int, int]]:
 
 
 # The units of a source as read by the network, and their links to the units of a translation.
+#
 # Letters: U units of the translation, V of the source, S source positions, including the end.
 
 

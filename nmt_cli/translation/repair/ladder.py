@@ -21,6 +21,7 @@ from nmt_cli.translation.repair.faults import Fault, find_fault, has_stutter, ke
 from nmt_cli.translation.result import Hypothesis, Repair, Translation
 
 # Bounds what the repairs of one line cost: a line of faulty sentences alone would take seven times its own search.
+#
 # A line of prose has few of them. What is over the budget keeps its fault, which its check tells.
 
 
@@ -64,6 +65,7 @@ def replace_in_hypothesis(hypothesis: Hypothesis, surfaces: list[str], target: T
 
 
 # Searches faulty translations again, in other ways; never changes a translation without a fault.
+#
 # The remedies form a ladder: each is tried on what the previous ones could not repair. Knows no network.
 
 

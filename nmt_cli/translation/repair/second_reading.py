@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 
 # Searches sentences again in which the network lost something it should have written, now carrying that.
+#
 # Dates, small numbers, brackets and slashes are left to the network, which usually writes them in its language's way
 # (`IF_LOST` of `carrying.kinds`). The translation with fewer faults is kept. Knows no network.
 
@@ -148,6 +149,7 @@ def number_words(pieces: Sequence[str]) -> list[int]:
 
 
 # Finds content words that a translation leaves out.
+#
 # The network is asked how likely it finds a translation of the sentence without the word. If no token of the
 # translation becomes less likely, none of them stands for the word. Only words that received little attention are
 # tried, since each takes a part of the time of a search. Knows no network.
@@ -250,6 +252,7 @@ def sum_by_word(translation: Translation, words: int) -> list[float]:
 
 
 # Finds what stands for the words between two marks (tags, emphasis, brackets), where attention hardly shows it.
+#
 # The network is asked how likely it finds the translation without these words. What becomes much less likely stands for
 # them; if nothing does, the translation leaves them out, and the marks would enclose other words. Knows no network.
 
@@ -359,10 +362,13 @@ def remove_blanks(text: str) -> str:
 
 
 def list_unclear(marked: MarkedPiece) -> Iterator[DoubtfulPair]:
-    """Yields the pairs of marks to whose words no token clearly attends, before any is asked for."""
+    """Yields the pairs of marks to whose words no token clearly attends, before any is asked for.
+
+    Of an empty translation, which is a fault by itself, nothing is asked.
+    """
     text, translation = marked.piece.text, marked.translation
     enclosed = dict.fromkeys(words for part in marked.enclosed if (words := find_whole_words(text, *part)))
-    if not enclosed or not translation.hypotheses:
+    if not enclosed or not translation.hypotheses or not translation.hypotheses[0].text:
         return
     best = translation.hypotheses[0]
     attention = best.attention[: -1 if best.finished else None, :-1]
@@ -444,6 +450,7 @@ def list_telling_words(text: str, target: str, profile: TextProfile, language: s
 
 
 # Reads sentences a second time, without marks that may mislead the network, and keeps the likelier translation.
+#
 # Words in brackets or quotes are rare in most training text. A network translates them by nonsense, or not at all,
 # where no mark is lost that a check could see: `(now)` becomes `(kehr)`. Knows no network.
 

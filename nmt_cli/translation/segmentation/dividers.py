@@ -32,6 +32,7 @@ from nmt_cli.text.words import has_letters, has_word, skip_blanks, skip_blanks_b
 from nmt_cli.translation.segmentation.segments import Segment, find_sentence_starts
 
 # Separates the words of a segment from its frame: list marks, indentation, enclosing brackets and tags, a final colon.
+#
 # The network never sees the frame; it is put back exactly. Knows text and spans, but no networks.
 
 
@@ -203,6 +204,7 @@ def cut_segment(segment: Segment, start: int, end: int | None) -> Segment:
 
 
 # Divides a line at what frames the words on both sides: breaks, bars, boxes of forms, marks of items, labels.
+#
 # `DIVIDERS` is the table. Each row finds frames, which are kept byte for byte; every text between two frames is read as
 # if it were a line of its own. Knows text and spans, but no networks.
 

@@ -281,6 +281,7 @@ class PieceMemory(Protocol):
 
 
 # Matches given translations with the pieces of their sources, so that scoring reads a pair as translation does.
+#
 # Search masks, rewrites and splits a line; its own output must get the score that search gave it. A pair that cannot be
 # matched, such as one sentence for two, is scored as a whole (`forced`).
 

@@ -14,6 +14,7 @@ from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.text.words import skip_blanks, skip_blanks_back
 
 # Finds sentence ends: marks of many scripts, closing marks after them, and full stops that end nothing.
+#
 # The rules of the language list the abbreviations. Knows only text.
 
 
@@ -146,6 +147,7 @@ def is_among_words(word: str, words: Collection[str]) -> bool:
 
 
 # Cuts a line into segments that a network can translate, and joins their translations.
+#
 # Knows text and spans, but no networks.
 
 

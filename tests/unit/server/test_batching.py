@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.api.translator import LoadedTranslator
-from nmt_cli.errors import DamagedError, OptionError
-from nmt_cli.runtime.model_directory import CARD
-from nmt_cli.server import models
+from nmt_cli.errors import OptionError
 from nmt_cli.server.batching import BATCH_LINES, LONG_LINE, Batcher
 from nmt_cli.server.models import ModelPool
 from nmt_cli.translation.result import Translation
+from support.fakes import fake_loaded, make_card
+from support.scripted_translator import ScriptedTranslator
 from support.served import make_pool
 from support.translations import louder
 
@@ -110,10 +109,10 @@ def test_a_client_that_is_gone_leaves_no_work() -> None:
 
 
 def test_a_line_on_which_a_model_fails_costs_no_other() -> None:
-    def fail_on_secrets(line: str) -> Translation:
-        return louder(line) if line != "secret" else 1 / 0  # type: ignore[return-value]
-
-    pool, loaded = make_pool(rule=fail_on_secrets)
+    pool, _ = make_pool()
+    translator = ScriptedTranslator(lambda text: text.upper() if text != "secret" else str(1 / 0))
+    translator._card = make_card()
+    pool.opener = lambda path: fake_loaded(translator)  # type: ignore[arg-type]
 
     async def ask() -> list[list[Translation]]:
         batcher = Batcher(pool)
@@ -123,8 +122,6 @@ def test_a_line_on_which_a_model_fails_costs_no_other() -> None:
         return answers
 
     answers = asyncio.run(ask())
-    (fake,) = loaded.values()
-    assert sorted(fake.batches[0]) == ["a", "b", "c", "d", "secret"]
     assert [[each.text for each in answer] for answer in answers] == [["A"], ["B", "secret"], ["C", "D"]]
     assert [each.failure is not None for answer in answers for each in answer] == [False, False, True, False, False]
 
@@ -159,31 +156,6 @@ def test_the_model_that_was_not_used_for_longest_makes_room() -> None:
 def test_a_single_model_is_served_whatever_the_limit() -> None:
     pool, _ = make_pool(memory_limit=1)
     assert pool.open(pool.models[0]) is pool.open(pool.models[0])
-
-
-def test_a_model_that_was_replaced_is_taken_over_unless_it_is_damaged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    pool, told = make_pool()[0], list[str]()
-    model, pool.report = pool.models[0], told.append
-    monkeypatch.setattr(models, "read_card", lambda directory: model.card)
-    card = model.directory / CARD
-    model.directory.mkdir()
-    card.write_text("old")
-    first = pool.open(model)
-    assert pool.open(model) is first and not told
-    card.write_text("newer")
-    second = pool.open(model)
-    assert second is not first and pool.open(model) is second and "was replaced" in told[0]
-    card.write_text("damaged")
-    pool.opener = refuse
-    assert pool.open(model) is second and pool.open(model) is second
-    assert told[1:] == ["it is damaged: eng-deu is served as it was"]
-
-
-def refuse(path: Path) -> LoadedTranslator:
-    raise DamagedError("it is damaged")
 
 
 def test_two_models_of_a_direction_are_refused() -> None:
