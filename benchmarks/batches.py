@@ -2,8 +2,8 @@
 
     python benchmarks/batches.py --data PREPARED
 
-With the augmentation of the defaults, and with all of it: sampled subwords of both sides, word swaps, placeholders,
-typing errors, casual writing and word dropout. Seconds are those of processors, which other work disturbs less.
+With the augmentation of the defaults, and with all of it: word swaps, placeholders, typing errors, casual writing and
+word dropout. Seconds are those of processors, which other work disturbs less.
 """
 
 from __future__ import annotations
@@ -22,13 +22,10 @@ EVERYTHING = {
     "typing_errors": 0.1,
     "careless": 0.1,
     "word_dropout": 0.1,
-    "subword_sampling": 0.2,
-    "sample_target": True,
 }
 AUGMENTATIONS = {
-    "none": dict.fromkeys(EVERYTHING) | dict.fromkeys(list(EVERYTHING)[:5], 0.0) | {"sample_target": False},
+    "none": dict.fromkeys(EVERYTHING, 0.0),
     "defaults": {},
-    "sampling of subwords": {"subword_sampling": 0.2, "sample_target": True},
     "all": EVERYTHING,
 }
 

@@ -23,7 +23,6 @@ CONTEXT_END = "⟦|⟧"  # the control piece behind a sentence that is read as t
 
 
 TokenizerKind = Literal["unigram", "bpe", "char", "word"]
-SAMPLED_KINDS: tuple[TokenizerKind, ...] = ("unigram", "bpe")  # those of which subwords can be sampled
 
 
 class TokenizerSettings(Settings):

@@ -24,9 +24,6 @@ from nmt_cli.text.symbols import TokenizerSettings as TokenizerSettings
 from nmt_cli.text.words import choose_word_pattern
 
 if TYPE_CHECKING:
-    from nmt_cli.arrays.rows import Ragged
-    from nmt_cli.arrays.types import IntArray
-    from nmt_cli.text.subword_sampling import PieceTable, SubwordSampler, WordsOfIds
     from nmt_cli.text.tags import Tag
 
 
@@ -133,57 +130,6 @@ class Tokenizer:
             return [self._processor.encode(text, out_type=int) for text in surfaces]
         ids: list[list[int]] = self._processor.encode(surfaces, out_type=int)
         return ids
-
-    def sample_all(self, texts: Iterable[str], *, alpha: float, seed: int) -> list[list[int]]:
-        """Returns the ids of each sentence in a sampled segmentation determined by `seed`, without start and end.
-
-        For unigram, a segmentation has its probability to the power of `alpha` (0: uniform; 1: as in the model); for
-        BPE, each merge is dropped with probability `alpha`. Placeholders are ordinary text here. Raises KeyError for
-        vocabularies of characters or words, which have only one segmentation. Source: Kudo (2018), "Subword
-        Regularization"; Provilkov et al. (2020), "BPE-Dropout".
-        """
-        return [row.tolist() for row in self.sample_words(self.split_all(texts), alpha=alpha, seed=seed)]
-
-    def sample_words(self, sentences: Sequence[Sequence[str]], *, alpha: float, seed: int) -> Ragged:
-        """Samples as `sample_all` does, given the words of each sentence."""
-        sampler = self._samplers.get(alpha) or self._samplers.setdefault(alpha, self._make_sampler(alpha))
-        return sampler.sample(sentences, seed)
-
-    def split_all(self, texts: Iterable[str]) -> list[list[str]]:
-        """Returns the words of each sentence, which no piece extends across, as SentencePiece spells them."""
-        from nmt_cli.text.subword_sampling import WORD_PATTERN  # numpy, which few need
-
-        surfaces = self._processor.normalize([prepare_surface(text, self.settings) for text in texts])
-        return [WORD_PATTERN.findall(surface) for surface in surfaces]
-
-    def split_ids(self, ids: IntArray) -> list[list[str] | None]:
-        """Returns the words of each row of `ids` (C, S); None for one with placeholders, bytes or unknown tokens."""
-        return self._words_of_ids.split(ids)
-
-    @cached_property
-    def _words_of_ids(self) -> WordsOfIds:
-        from nmt_cli.text.subword_sampling import WordsOfIds
-
-        return WordsOfIds(self._piece_table, list(self.tag_ids.values()), self.vocabulary_size)
-
-    @cached_property
-    def _samplers(self) -> dict[float, SubwordSampler]:
-        """By `alpha`, each with its memory."""
-        return {}
-
-    def _make_sampler(self, alpha: float) -> SubwordSampler:
-        # Translation does not need them.
-        from nmt_cli.text.subword_sampling import MergeSampler, UnigramSampler
-
-        samplers: dict[str, Callable[[PieceTable, float], SubwordSampler]]
-        samplers = {"unigram": UnigramSampler, "bpe": MergeSampler}
-        return samplers[self.settings.kind](self._piece_table, alpha)
-
-    @cached_property
-    def _piece_table(self) -> PieceTable:
-        from nmt_cli.text.subword_sampling import PieceTable
-
-        return PieceTable.from_model(self._processor, excluded_ids=self.placeholder_ids)
 
     def decode(self, ids: Sequence[int]) -> str:
         """Returns the sentence on a single line, without padding, start and end.

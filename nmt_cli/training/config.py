@@ -64,17 +64,6 @@ class TrainConfig(Settings, panel="Optimisation"):
         low=0,
         high=1,
     )
-    subword_sampling: float | None = setting(
-        None,
-        "Sample the subwords of source words anew each time: unigram with probabilities to this power, BPE without "
-        "this share of merges; 0.2 (BPE: 0.1) is usual.  [default: always the best segmentation]",
-        panel="Regularisation",
-        low=0,
-        high=1,
-    )
-    sample_target: bool = setting(
-        False, "Sample the subwords of target words too.", panel="Regularisation", harmless=True
-    )
     word_dropout: float = setting(
         0.0,
         "Share of source and previous target tokens replaced by the unknown token.  [default: by corpus size]",

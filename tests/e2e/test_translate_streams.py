@@ -266,7 +266,7 @@ def test_one_process_imports_nothing_that_it_does_not_need(place: Path) -> None:
         "try: main(sys.argv[1:])\n"
         "except SystemExit: pass\n"
         "names = ('nmt_cli.workers.pool', 'ray', 'polib', 'pysubs2', 'mdurl', *(f'nmt_cli.{name}' for name in ("
-        " 'text.subword_sampling', 'languages.number_words', 'languages.cldr', 'documents.encoding',"
+        " 'languages.number_words', 'languages.cldr', 'documents.encoding',"
         " 'carrying.numbers.values', 'carrying.numbers.ordinals', 'translation.placement.restoring',"
         " 'translation.placement.span_placement', 'translation.segmentation.frames',"
         " 'translation.memory.recall', 'translation.forced')))\n"

@@ -35,7 +35,7 @@ FINISHED = "it was finished"
 TEXTS = 9_000  # without translations: three blocks, after each of which a training that is killed may continue
 SYLLABLES = ["ba", "de", "gi", "ko", "lu", "ma", "ne", "po"]
 TRAIN = """--epochs 12 --embedding 16 --units 16 --set attention-units=8 --set ema=0.9
-    --set average=2 --set accumulate=2 --subword-sampling 0.2 --word-dropout 0.1
+    --set average=2 --set accumulate=2 --word-dropout 0.1
     --set checkpoint-minutes=0 --quiet --resume""".split()
 
 

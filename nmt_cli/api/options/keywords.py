@@ -198,8 +198,6 @@ class TrainKeywords(TypedDict, total=False):
     label_smoothing: float
     careless: float
     typing_errors: float
-    subword_sampling: float | None
-    sample_target: bool
     word_dropout: float
     tag_dropout: float
     sampling_temperature: float

@@ -73,7 +73,7 @@ OPTIONS: Mapping[str, CommandOptions] = {
             *("embedding", "units", "layers", "heads", "cell", "bidirectional", "input-feeding"),
             *("tied", "dropout"),
             *("learning-rate", "label-smoothing", "metric", "runs", "placeholders", "mixed-precision"),
-            *("noise", "word-dropout", "subword-sampling"),
+            *("noise", "word-dropout"),
             *("replay", "synthetic", "reverse", "devices", "tensorboard", "json"),
         ),
     ),

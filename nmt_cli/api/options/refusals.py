@@ -216,7 +216,6 @@ TRAIN = (
     exclude({"epochs"}, "time", "give one of them: the time decides how many epochs fit"),
     exclude({"batch"}, "batch_tokens", "give one of them: a batch is counted in sentences or in tokens"),
     require({"replay_share"}, "replay", "name the prepared directory of the old pairs with --replay"),
-    require({"sample_target"}, "subword_sampling", "add --subword-sampling 0.2"),
     Refusal(
         {"attention_units"},
         compares_nothing,

@@ -1,4 +1,4 @@
-"""Data augmentation: rewrites the texts of training pairs and samples their subwords.
+"""Data augmentation: rewrites the texts of training pairs.
 
 A group of batches is decoded at most once, passes through all text rewrites, and is encoded at most once. All random
 choices follow from the given generator.
@@ -23,9 +23,8 @@ from nmt_cli.arrays.types import END, PAD, START, UNKNOWN, IntArray, SourceArray
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.corpus.dataset import EncodedSplit
 from nmt_cli.corpus.manifest import SentencePair
-from nmt_cli.errors import OptionError
 from nmt_cli.text.characters import END_MARKS
-from nmt_cli.text.symbols import BLANK, PLACEHOLDERS, SAMPLED_KINDS, SPECIALS, TokenizerKind
+from nmt_cli.text.symbols import BLANK, PLACEHOLDERS, SPECIALS
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.word_swaps import WordSwaps
@@ -153,7 +152,6 @@ def append_word(text: str, word: str) -> str:
 
 
 UNREADABLE = "\ufdd1"  # stands for an unknown token in a decoded text; no character, so it is encoded as unknown again
-SEEDS = 2**31
 PAIRS_FOR_SWAPS = 200_000  # more pairs take more memory and hardly change what is learned
 ROWS_PER_CHUNK = 10_000
 
@@ -166,15 +164,6 @@ class TextRewrite(NamedTuple):
 
     share: float
     rewrite: Callable[[str, str, np.random.Generator], SentencePair]
-
-
-def check_sampling(kind: TokenizerKind, alpha: float | None) -> None:
-    """Raises OptionError if subwords of this kind cannot be sampled."""
-    if alpha is not None and kind not in SAMPLED_KINDS:
-        raise OptionError(
-            f"--subword-sampling cannot be combined with subwords of kind {kind}: they segment a sentence in one way",
-            hint="leave it out, or prepare with --tokenizer unigram or bpe",
-        )
 
 
 def make_rewrites(config: TrainConfig, swaps: WordSwaps | None) -> tuple[TextRewrite, ...]:
@@ -193,60 +182,44 @@ class TextSide(NamedTuple):
 
     column: int  # 0 is the source, 1 the target
     tokenizer: Tokenizer
-    alpha: float | None  # of sampled subwords (`Tokenizer.sample_all`); None: the best segmentation
-
-    def split_rows(self, ids: SourceArray) -> list[list[str] | None]:
-        """Returns the words of each row that is sampled without decoding it; where nothing is sampled, no words."""
-        return [[]] * len(ids) if self.alpha is None else self.tokenizer.split_ids(ids)
 
 
 @dataclass(frozen=True)
 class Augmentation:
-    """Rewrites the texts of groups of training pairs and samples their subwords."""
+    """Rewrites the texts of groups of training pairs."""
 
     source_tokenizer: Tokenizer | None  # None where sources are pictures, which are never changed
     target_tokenizer: Tokenizer
     rewrites: tuple[TextRewrite, ...] = ()
-    alpha: float | None = None
-    sample_target: bool = False
 
     @cached_property
     def sides(self) -> tuple[TextSide, ...]:
-        target = TextSide(1, self.target_tokenizer, self.alpha if self.sample_target else None)
-        if self.source_tokenizer is None:
-            return (target,)
-        return TextSide(0, self.source_tokenizer, self.alpha), target
+        target = TextSide(1, self.target_tokenizer)
+        return (target,) if self.source_tokenizer is None else (TextSide(0, self.source_tokenizer), target)
 
     def augment_group(
         self, source: SourceArray, target: IntArray, generator: np.random.Generator
     ) -> tuple[SourceArray, IntArray]:
         """Returns both sides of a group, `source` (B, S) and `target` (B, T), as learned this time.
 
-        Each row ends with END. A row that is neither rewritten nor sampled keeps its ids. If this holds for all rows,
-        the arrays themselves are returned, and nothing is decoded.
+        Each row ends with END. A row that is not rewritten keeps its ids. If this holds for all rows, the arrays
+        themselves are returned, and nothing is decoded.
         """
         arrays = [source, target]
         # 1. Draw the pairs that each rewrite is given.
         shares = np.array([rewrite.share for rewrite in self.rewrites])
         draws = generator.random((len(shares), len(target))) < shares[:, np.newaxis]  # (R, B)
-        # 2. Find the words of the other pairs where subwords are sampled; decode what is rewritten, or has none.
-        rows = np.flatnonzero((draws.any(axis=0) | (self.alpha is not None)) & self.find_readable(arrays))  # (C,)
+        # 2. Decode these.
+        rows = np.flatnonzero(draws.any(axis=0) & self.find_readable(arrays))  # (C,)
         if not len(rows):
             return source, target
-        draws = draws[:, rows]  # (R, C)
-        words = [side.split_rows(arrays[side.column][rows]) for side in self.sides]
-        is_decoded = draws.any(axis=0) | np.any([[some is None for some in of_side] for of_side in words], axis=0)
-        pairs = self.decode_pairs(arrays, rows[is_decoded])
+        pairs = self.decode_pairs(arrays, rows)
         # 3. Pass the texts through the rewrites, one after the other.
-        rewritten = apply_rewrites(self.rewrites, draws[:, is_decoded], pairs, generator)
-        # 4. Encode the texts that changed; where subwords are sampled, encode all of them.
-        places = np.flatnonzero(is_decoded)
-        for (column, tokenizer, alpha), split in zip(self.sides, words, strict=True):
+        rewritten = apply_rewrites(self.rewrites, draws[:, rows], pairs, generator)
+        # 4. Encode the texts that changed.
+        for column, tokenizer in self.sides:
             texts = [(old[column], new[column]) for old, new in zip(pairs, rewritten, strict=True)]
-            if alpha is None:
-                changed = encode_changed(texts, places, tokenizer)
-            else:
-                changed = sample_changed(texts, places, split, tokenizer, alpha, generator)
+            changed = encode_changed(texts, tokenizer)
             arrays[column] = replace_rows(arrays[column], rows, changed, list(tokenizer.tag_ids.values()))
         return arrays[0], arrays[1]
 
@@ -305,45 +278,12 @@ class ChangedRows(NamedTuple):
     ids: Ragged  # N
 
 
-def encode_changed(texts: Sequence[tuple[str, str]], places: IntArray, tokenizer: Tokenizer) -> ChangedRows:
-    """Returns the new ids of the texts that change: each of `texts` (N,) is one before and after the rewrites."""
+def encode_changed(texts: Sequence[tuple[str, str]], tokenizer: Tokenizer) -> ChangedRows:
+    """Returns the new ids of the texts that change: each of `texts` (C,) is one before and after the rewrites."""
     different = [index for index, (before, after) in enumerate(texts) if before != after]
     ids = tokenizer.encode_all([texts[index][1] for index in different])
-    return ChangedRows(places[different], Ragged.from_sequences([ids], vocabulary_size=tokenizer.vocabulary_size))
-
-
-def sample_changed(
-    texts: Sequence[tuple[str, str]],
-    places: IntArray,
-    words: Sequence[list[str] | None],
-    tokenizer: Tokenizer,
-    alpha: float,
-    generator: np.random.Generator,
-) -> ChangedRows:
-    """Samples the subwords of all rows (C,), by their `words`; some `places` (N,) have `texts` as in `encode_changed`.
-
-    Sampling would break placeholders up, so a text with placeholders keeps its best segmentation.
-    """
-    has_placeholder = np.array([bool(PLACEHOLDER_PATTERN.search(text)) for _, text in texts], np.bool_)
-    plain = np.flatnonzero(has_placeholder).tolist()
-    unchanged = encode_changed([texts[index] for index in plain], places[has_placeholder], tokenizer)
-    words_by_row = dict(enumerate(words))
-    others = [text for (_, text), is_plain in zip(texts, has_placeholder.tolist(), strict=True) if not is_plain]
-    words_by_row |= zip(places[~has_placeholder].tolist(), tokenizer.split_all(others), strict=True)
-    for row in places[has_placeholder].tolist():
-        del words_by_row[row]
-    seed = int(generator.integers(SEEDS))
-    sampled = tokenizer.sample_words([some or [] for some in words_by_row.values()], alpha=alpha, seed=seed)
-    return ChangedRows(
-        np.concatenate([unchanged.places, np.array(list(words_by_row), np.int64)]),
-        concatenate_ragged(unchanged.ids, sampled),
-    )
-
-
-def concatenate_ragged(first: Ragged, second: Ragged) -> Ragged:
-    """Returns the rows of both."""
-    offsets = np.concatenate([first.offsets, first.offsets[-1] + second.offsets[1:]])
-    return Ragged(np.concatenate([first.ids, second.ids]), offsets)
+    places = np.array(different, np.int64)
+    return ChangedRows(places, Ragged.from_sequences([ids], vocabulary_size=tokenizer.vocabulary_size))
 
 
 def replace_rows(array: IntArray, rows: IntArray, changed: ChangedRows, tag_ids: Sequence[int] = ()) -> IntArray:

@@ -54,8 +54,8 @@ AheadItem = TypeVar("AheadItem")
 # Batches of longer sentences have fewer of them: 128 sentences of 100 tokens took 3.5 GB with a vocabulary of 8,000,
 # and their gradient says as much as that of a third of them.
 LONG_SENTENCE = 32  # tokens
-# Where the lengths of both sides change, more rows are sorted together: with sampled subwords 5 % of the cells are
-# padding, 15 % with the usual shape; with word swaps 2 % and 8 %.
+# Where the lengths of both sides change, more rows are sorted together: with word swaps 2 % of the cells are padding,
+# 8 % with the usual shape.
 BOTH_SIDES_VARY = PoolShape(batches_of_group=64, groups_of_pool=8)
 
 
@@ -142,8 +142,6 @@ class TrainingBatches:
             source_tokenizer=corpus.source.subwords,
             target_tokenizer=corpus.target_tokenizer,
             rewrites=self.split.source.select_rewrites(make_rewrites(config, self.swaps)),
-            alpha=config.subword_sampling,
-            sample_target=config.sample_target,
         )
         # The batches of the first epoch; with a part of the pairs, or a replay, other epochs may have one more or less.
         self.steps = self.count_steps(self.size)
@@ -208,8 +206,7 @@ class TrainingBatches:
     @property
     def shape(self) -> PoolShape:
         """The amount of data augmented together."""
-        both_vary = self.config.sample_target or self.swaps is not None
-        return self.split.source.limit_pools(BOTH_SIDES_VARY if both_vary else PoolShape())
+        return self.split.source.limit_pools(PoolShape() if self.swaps is None else BOTH_SIDES_VARY)
 
     def measure_rows(self, rows: IntArray) -> tuple[IntArray, IntArray]:
         """Returns the lengths of these rows on both sides, by which they are batched."""
@@ -218,7 +215,7 @@ class TrainingBatches:
 
     def augment_batch(self, batch: Batch, generator: np.random.Generator) -> Batch:
         """Returns a batch as learned this time."""
-        # 1. Rewrite texts and sample subwords.
+        # 1. Rewrite texts.
         source, target = self.augmentation.augment_group(batch.source, batch.target, generator)
         previous = batch.previous if target is batch.target else shift_right(target)
         # 2. Drop tags and tokens. This comes last, since an unknown token has no text. The target keeps them: the

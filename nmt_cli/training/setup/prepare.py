@@ -34,7 +34,6 @@ from nmt_cli.training.checkpoints.resume import (
     rescale_share,
 )
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data.augmentation import check_sampling
 from nmt_cli.training.data.batches import TrainingBatches, read_vocabularies
 from nmt_cli.training.data.replay import Replayed
 from nmt_cli.training.data.word_swaps import RARE_WORD_SHARE
@@ -193,13 +192,10 @@ def report_start(run: TrainingRun, devices: str, choice: str | None, *, is_resum
 
 
 def check_corpus(corpus: PreparedCorpus, config: TrainConfig) -> None:
-    """Raises DataError if a split has no pairs, OptionError for options that do not suit the sources or subwords."""
+    """Raises DataError if a split has no pairs, OptionError for options that do not suit the sources."""
     for split in ("train", "dev"):
         if not len(corpus.load_encoded(split).source):
             raise DataError(f"{corpus.directory}/ has no {split} pairs", hint="prepare a corpus with more pairs")
-    check_sampling(corpus.tokenizer_settings.kind, config.subword_sampling)
-    if config.subword_sampling is not None and not config.sample_target:
-        corpus.require_text("which have no subwords to sample", hint="add --sample-target")
     if config.swap_words:
         corpus.require_text("which have no words to swap", hint="omit --swap-words")
 

@@ -78,7 +78,6 @@ def refused(*arguments: str) -> str:
         ("prepare c --source-type image --set near-duplicates=true", "--set near-duplicates compares texts"),
         ("prepare c --set image-weights=w.h5", "--set image-weights needs --source-type image"),
         ("train --force --resume", "--force starts over and --resume continues"),
-        ("train --set sample-target=true", "--set sample-target needs --subword-sampling"),
         ("translate --set api-key=k", "--set api-key needs --serve"),
         ("translate --serve 5000 --scores", "--scores cannot be combined with --serve"),
         ("translate --serve 5000 file.txt", "FILE cannot be combined with --serve"),

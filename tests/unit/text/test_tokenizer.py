@@ -154,26 +154,6 @@ def test_subwords_have_no_unknown_piece() -> None:
     assert not toy_tokenizer("bpe").has_unknown
 
 
-@pytest.mark.parametrize("kind", ["unigram", "bpe"])
-def test_sampled_cuts_follow_from_the_seed_and_spell_the_sentence(kind: TokenizerKind) -> None:
-    settings = TokenizerSettings(kind=kind, lowercase=False)
-    texts = ["the sooner the better", "better the theatre than the other", "another brother gathers feathers"] * 20
-    tokenizer = Tokenizer(train_tokenizer(texts, settings, vocabulary_size=290), settings)
-    first, again, other = (tokenizer.sample_all(texts, alpha=0.3, seed=seed) for seed in (1, 1, 2))
-    assert first == again != other
-    assert [tokenizer.decode(ids) for ids in first] == texts
-    assert len({tuple(ids) for ids in first}) > 3  # of three sentences
-
-
-def test_the_extremes_of_bpe_dropout() -> None:
-    settings = TokenizerSettings(kind="bpe", lowercase=False)
-    texts = ["the sooner the better", "another brother gathers feathers"] * 20
-    tokenizer = Tokenizer(train_tokenizer(texts, settings, vocabulary_size=290), settings)
-    assert tokenizer.sample_all(texts, alpha=0.0, seed=1) == tokenizer.encode_all(texts)
-    letters = [len(text) + 1 for text in texts]  # and the blank before
-    assert [len(ids) for ids in tokenizer.sample_all(texts, alpha=1.0, seed=1)] == letters
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_largest_possible_vocabulary_is_named_and_is_possible(kind: TokenizerKind) -> None:
     options = TokenizerSettings(kind=kind, lowercase=False)

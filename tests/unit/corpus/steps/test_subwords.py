@@ -153,7 +153,6 @@ def test_the_target_can_spell_whatever_it_is_given(kind: TokenizerKind, text: st
     target = models(kind)[2]
     ids = target.encode(text)
     assert target.decode(ids) == text and UNKNOWN not in ids
-    assert target.decode(target.sample_all([text], alpha=0.2, seed=1)[0]) == text
 
 
 def test_a_target_that_needs_most_of_it_has_the_whole_vocabulary() -> None:

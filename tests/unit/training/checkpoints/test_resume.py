@@ -20,7 +20,7 @@ from nmt_cli.errors import DamagedError, OptionError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.checkpoints import resume as saved_options
 from nmt_cli.training.checkpoints.checkpoint import read_facts
-from nmt_cli.training.checkpoints.resume import Identity, read_saved_options
+from nmt_cli.training.checkpoints.resume import Identity, check_same_run, read_saved_options, read_started_facts
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.setup.prepare import build_run
@@ -284,6 +284,16 @@ def test_more_epochs_are_all_that_has_to_be_typed_whatever_the_network(
     save(monkeypatch, network, training)
     assert resume() == (network, training)
     assert resume(epochs=20) == (network, TrainConfig(epochs=20, batch=32, ema=0.9, learning_rate=0.01))
+
+
+def test_a_run_with_an_option_that_is_gone_goes_on_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    save(monkeypatch, NETWORKS[0], TrainConfig(batch=32))
+    facts = read_started_facts(DIRECTORY)
+    assert facts is not None
+    facts["identity"]["training"] |= {"subword_sampling": 0.2, "sample_target": True}
+    assert resume(epochs=20) == (NETWORKS[0], TrainConfig(epochs=20, batch=32))
+    identity = Identity("data", NETWORKS[0], TrainConfig(epochs=20, batch=32))
+    check_same_run(facts["identity"] | {"data": "data"}, identity, DIRECTORY)
 
 
 def test_what_is_typed_and_cannot_change_is_named_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,9 +39,7 @@ from support.corpora import prepare_tagged
 from support.final_marks import ENDED
 from support.models import prepare_toy, toy_pairs
 
-VARIED = TrainConfig(
-    batch=32, careless=0.5, placeholders=0.0, subword_sampling=0.0, sample_target=True, word_dropout=0.2
-)
+VARIED = TrainConfig(batch=32, careless=0.5, placeholders=0.0, word_dropout=0.2)
 
 
 EVERYTHING = TrainConfig(
@@ -49,8 +47,6 @@ EVERYTHING = TrainConfig(
     careless=0.5,
     placeholders=0.5,
     swap_words=0.5,
-    subword_sampling=0.1,
-    sample_target=True,
     word_dropout=0.1,
 )
 OFF = TrainConfig(batch=8, careless=0.0, placeholders=0.0)
@@ -107,8 +103,6 @@ def test_batches_of_tokens_hold_about_as_many(real: PreparedCorpus) -> None:
     [
         {"batch": 32},
         {"batch_tokens": 600},
-        {"batch": 32, "subword_sampling": 0.2},
-        {"batch": 32, "subword_sampling": 0.2, "sample_target": True},
     ],
 )
 def test_little_is_padding_although_what_varies_has_other_lengths(
@@ -123,15 +117,13 @@ class CountingTokenizer:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
-        self.calls = dict.fromkeys(("decode_all", "encode_all", "split_all", "sample_words"), 0)
+        self.calls = dict.fromkeys(("decode_all", "encode_all"), 0)
         self.sentences = dict(self.calls)
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self.tokenizer, name)
         if name not in self.calls:
-            assert name in ("settings", "has_unknown", "tag_ids", "separator_id", "split_ids", "vocabulary_size"), (
-                f"{name} is not counted"
-            )
+            assert name in ("settings", "has_unknown", "tag_ids", "separator_id", "vocabulary_size"), name
             return method
 
         def count(sentences: Any, **options: Any) -> Any:
@@ -158,8 +150,8 @@ def count_work(batches: TrainingBatches, monkeypatch: pytest.MonkeyPatch) -> tup
 
 @pytest.mark.parametrize(
     "config",
-    [EVERYTHING, TrainConfig(batch=8), replace(EVERYTHING, sample_target=False), replace(OFF, careless=1.0)],
-    ids=["everything", "default", "source sampled", "careless"],
+    [EVERYTHING, TrainConfig(batch=8), replace(OFF, careless=1.0)],
+    ids=["everything", "default", "careless"],
 )
 def test_a_group_is_decoded_and_encoded_once(
     corpus: PreparedCorpus, config: TrainConfig, monkeypatch: pytest.MonkeyPatch
@@ -172,9 +164,7 @@ def test_a_group_is_decoded_and_encoded_once(
         assert 0 < tokenizer.calls["decode_all"] <= groups
         assert max(tokenizer.calls.values()) == groups
         assert tokenizer.sentences["decode_all"] <= pairs
-        assert tokenizer.sentences["encode_all"] + tokenizer.sentences["split_all"] <= tokenizer.sentences["decode_all"]
-        assert tokenizer.sentences["encode_all"] + tokenizer.sentences["sample_words"] <= pairs
-    assert (counting[1].calls["sample_words"] > 0) == config.sample_target
+        assert tokenizer.sentences["encode_all"] <= tokenizer.sentences["decode_all"]
 
 
 @pytest.mark.parametrize("config", [OFF, replace(OFF, word_dropout=0.2)], ids=["off", "word dropout"])
@@ -195,8 +185,7 @@ def test_with_everything_off_batches_are_those_of_the_corpus(corpus: PreparedCor
 def test_rows_that_no_rewrite_changes_keep_their_ids(corpus: PreparedCorpus) -> None:
     """They are learned in the segmentation that they have, although another one is the best."""
     tokenizer = corpus.source_tokenizer
-    segmentations = (tokenizer.sample_all(["bade gigi"], alpha=0.0, seed=seed)[0] for seed in range(50))
-    spelled = next(ids for ids in segmentations if ids != tokenizer.encode("bade gigi"))
+    spelled = [piece for letter in "bade gigi" for piece in tokenizer.encode(letter)]
     rows = pad_rows([[*spelled, END], [*tokenizer.encode("gigi."), END]])
     augmentation = Augmentation(tokenizer, tokenizer, (TextRewrite(1.0, write_source_casually),))
     source, target = augmentation.augment_group(rows, rows, np.random.default_rng(1))
@@ -280,20 +269,10 @@ def test_no_rewrite_changes_or_learns_what_is_held_out(corpus: PreparedCorpus) -
     assert {path: path.read_bytes() for path in corpus.directory.iterdir()} == files
 
 
-def test_subwords_of_targets_are_sampled_only_if_asked(corpus: PreparedCorpus) -> None:
-    best = {tuple(row) for row in map(corpus.target_tokenizer.encode, (p.target for p in corpus.read_pairs("train")))}
-    for sample_target in (False, True):
-        config = replace(OFF, subword_sampling=0.0, sample_target=sample_target)
-        rows = [row for batch in TrainingBatches(corpus, config).make_epoch(1) for row in batch.target.tolist()]
-        segmentations = [tuple(row[: row.index(END)]) for row in rows]
-        share = np.mean([segmentation in best for segmentation in segmentations])
-        assert share < 0.5 if sample_target else share == 1.0
-
-
 def test_tags_stay_in_front_of_what_is_rewritten_unless_they_are_dropped(tmp_path: Path) -> None:
     corpus = prepare_tagged(tmp_path)
     tag_ids = [*corpus.source_tokenizer.tag_ids.values()]
-    config = TrainConfig(batch=16, placeholders=0.0, careless=1.0, tag_dropout=0.0, subword_sampling=0.5)
+    config = TrainConfig(batch=16, placeholders=0.0, careless=1.0, tag_dropout=0.0)
     for dropout in (0.0, 1.0):
         made = TrainingBatches(corpus, replace(config, tag_dropout=dropout)).make_epoch(1)
         sources = np.concatenate([batch.source[:, :4] for batch in made])
