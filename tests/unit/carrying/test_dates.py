@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.carrying.dates import (
-    WEEKDAYS,
     Date,
     find_dates,
     find_lost_months,
@@ -21,55 +20,6 @@ from nmt_cli.carrying.dates import (
     list_phrases,
     load_calendar,
 )
-from nmt_cli.carrying.spans import Context
-
-
-@pytest.mark.parametrize(
-    ("text", "language", "dates"),
-    [
-        ("He came on March 12.", "eng", ["March 12"]),
-        ("born on October 3, 1990, in May 5th or MARCH 3", "en", ["October 3, 1990", "May 5th", "MARCH 3"]),
-        ("the 24th of December, 5 May 2020", "en-GB", ["24th of December", "5 May 2020"]),
-        ("It was in October 1990.", "eng", ["October 1990"]),
-        ("he came on march 12", "eng", ["march 12"]),  # a line without capitals
-        ("March 3–5, 3-5 May and Dec. 24", "eng", ["March 3–5", "3-5 May", "Dec. 24"]),
-        ("vom 3. – 5. März", "deu", ["5. März"]),
-        ("from 3 to 5 May, from the 3rd until the 5th of May", "eng", ["3", "5 May", "3rd", "5th of May"]),
-        ("vom 3. bis zum 5. Mai, von März bis Juni 2020", "deu", ["3.", "5. Mai", "März", "Juni 2020"]),
-        ("from May 3 to June or from March to April", "eng", ["May 3", "June", "March", "April"]),
-        ("de marzo a junio de 2020", "spa", ["marzo", "junio de 2020"]),
-        ("Ihre Mail vom 12. März. Und am 1. Jan. 2020", "deu", ["12. März", "1. Jan. 2020"]),
-        ("am 24. DEZEMBER, im Jänner 1848", "deu", ["24. DEZEMBER", "Jänner 1848"]),
-        ("el 5 de marzo de 1990", "spa", ["5 de marzo de 1990"]),
-        ("le 1er mai 1990", "fra", ["1er mai 1990"]),
-        ("1990. március 5", "hun", ["1990. március 5"]),
-        ("5 марта 1990", "rus", ["5 марта 1990"]),
-    ],
-)
-def test_dates_are_found(text: str, language: str, dates: list[str]) -> None:
-    assert sorted(text[date.start : date.end] for date in find_dates(text, language)) == sorted(dates)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "You may 5 times",
-        "In march 12 miles",
-        "March on",
-        "See you in March.",
-        "12:30 March",
-        "March 5:30",
-        "May 99",
-        "3.4",
-        "from 3 to 5 p.m.",
-        "to March",
-        "from Tom to March",
-        "from March to Tom",
-        "from 32 to 40",
-    ],
-)
-def test_what_may_be_no_date_is_none(text: str) -> None:
-    assert list(find_dates(text, "eng")) == []
 
 
 @pytest.mark.parametrize(
@@ -161,60 +111,6 @@ def test_a_range_of_months_or_days_is_found_again(language: str, first: int, las
         (first, day),
         (last, day),
     ]
-
-
-def list_days(text: str, source: str = "eng", target: str = "deu") -> list[tuple[str, str]]:
-    context = Context((source, target))
-    found = list(WEEKDAYS.find(text, context))
-    assert not found or WEEKDAYS.may_be_in(text, context)
-    return [(text[span.start : span.end], span.text) for span in found]
-
-
-@pytest.mark.parametrize(
-    ("text", "days"),
-    [
-        ("Open Mon-Fri 8:00-18:00, Sat 9-13", [("Mon-Fri", "Mo-Fr"), ("Sat", "Sa")]),
-        ("See you on Fri. at 7!", [("on Fri.", "am Fr.")]),
-        ("See you on Fri.", [("on Fri", "am Fr")]),
-        ("On Tue. we sleep.", [("On Tue.", "Am Di.")]),
-        ("Every Mon. and Wed. we play.", [("Mon.", "Mo."), ("Wed.", "Mi.")]),
-        ("closed Sat & Sun", [("Sat & Sun", "Sa & So")]),
-        ("It rains Sat and Sun", [("Sat", "Sa"), ("Sun", "So")]),
-        ("MON/TUE closed", [("MON/TUE", "MO/DI")]),
-        ("Tues-Thurs", [("Tues-Thurs", "Di-Do")]),
-        ("Mon, Wed, Fri", [("Mon", "Mo"), ("Wed", "Mi"), ("Fri", "Fr")]),
-    ],
-)
-def test_days_are_written_as_the_target_does(text: str, days: list[tuple[str, str]]) -> None:
-    assert list_days(text) == days
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["The Sun is up.", "We sat, and sun was out", "Sat 3 hours", "I Wed Tom. Sun rose.", "Monday", "Frieda-Mona"],
-)
-def test_words_spelled_like_days_are_none(text: str) -> None:
-    assert list_days(text) == []
-
-
-@pytest.mark.parametrize("text", ["Fr. Müller kam.", "So 5 Leute", "Do it, Mi", "So, so ist das.", "Di und du"])
-def test_german_words_are_no_days(text: str) -> None:
-    assert list_days(text, "deu", "eng") == []
-
-
-def test_german_days_are_written_in_english() -> None:
-    text = "Mo.-Fr. 9.30 Uhr, Sa und So 10 Uhr, jeden Di. um vier"
-    english = [("Mo.-Fr.", "Mon.-Fri."), ("Sa", "Sat"), ("So", "Sun"), ("Di.", "Tue.")]
-    assert list_days(text, "deu", "eng") == english
-
-
-@pytest.mark.parametrize("target", ["xxx", ""])
-def test_unknown_targets_get_no_days(target: str) -> None:
-    assert list_days("Mon-Fri", "eng", target) == []
-
-
-def test_single_letters_are_no_days() -> None:
-    assert list_days("月-金", "jpn", "eng") == []
 
 
 def test_days_begin_with_monday() -> None:

@@ -26,23 +26,6 @@ def test_every_kind_of_span_is_found_alone_and_in_a_sentence(span: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "I have 3 dogs.",
-        "5 A students in the 90s",
-        "a < b and 5 >> 2, x => 3",
-        "Wait... e.g. this, i.e. that. End.In a word.",
-        "a <- b -> c",
-        "Where is it? At home: now!",
-        "12 Jahre, 2 in the morning, the 1990s, on the 21st",
-        "Käse & Brot; @ home, # 1, C# 2",
-    ],
-)
-def test_ordinary_text_is_left_alone(text: str) -> None:
-    assert span_texts(text) == []
-
-
-@pytest.mark.parametrize(
     ("text", "spans"),
     [
         ("See https://a.org/b_(c)), or mail x@y.de!", ["https://a.org/b_(c)", "x@y.de"]),
@@ -62,51 +45,6 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
 )
 def test_where_a_span_begins_and_ends(text: str, spans: list[str]) -> None:
     assert span_texts(text) == spans
-
-
-@pytest.mark.parametrize(
-    ("text", "numbers"),
-    [
-        ("She moved in 1972. It took 250 days.", ["1972", "250"]),
-        ("Be there at 11:45, not at 9.15 Uhr, on 2031-12-24 or 3/4/99.", ["11:45", "9.15", "2031-12-24", "3/4/99"]),
-        ("It is 2.71, 12,500 or 1.250.000,75 and 40 000.", ["2.71", "12,500", "1.250.000,75", "40 000"]),
-        ("Call +43 1 5877, 0664 9876543 or (212) 555-0199.", ["+43 1 5877", "0664 9876543", "(212) 555-0199"]),
-        (
-            "Ping 10.20.0.254, fill in B7-12, see ISBN 978-0-14-044913-6.",
-            ["10.20.0.254", "B7-12", "ISBN 978-0-14-044913-6"],
-        ),
-        ("Play MP4 in 3D with v2.10.1 on an F-16, not 7A.", ["MP4", "3D", "v2.10.1", "F-16", "7A"]),
-        ("-4 is less than 3, and 8 -5 is 3.", ["-4", "-5"]),
-        ("£20 -3 °F, £20 - £30, 4-6 km, 4 – 6 km", ["£20", "-3 °F", "£20", "£30", "4-6 km", "4 – 6 km"]),
-        ("昭和1964年に来た。", ["1964"]),
-        ("Pages 3-7, chapter 007, the 1-2 defeat, 24/7", ["3-7", "007", "1-2", "24/7"]),
-        ("On 2024 300 came; in 1999, 45 of 150", ["2024", "300", "1999", "150"]),
-        ("a 300-page book for 5-year-olds", ["300"]),
-        ("Ping fe80::3 or ::1 in fe80::/10, not std::list 4.", ["fe80::3", "::1", "fe80::/10"]),
-        ("Order #482 is #00ff7f; § 7a, 3e-4, 2.5E+6", ["#482", "#00ff7f", "§ 7a", "3e-4", "2.5E+6"]),
-        ("60k in 720p at 14c, but at 6a.m. in the 20s, le 5e, 4 o'clock", ["60k", "720p", "14c", "6a.m."]),
-        ("if >6 or <= 7, ≥ 4 kg, x -> 8, a < b 9", [">6", "<= 7", "≥ 4 kg"]),
-        ("> 6 people", []),
-        ("Es kostet 7,- oder 8,– €, in 9.81 s", ["7,-", "8,– €", "9.81 s"]),
-        ("Dear [X12X], see [A4] and [1st], [4] or [x].", ["[X12X]", "[A4]", "[4]"]),
-        ("5 p.m. or 10:30 a.m., 6pm; I am 9 AM", ["5 p.m.", "10:30 a.m.", "6pm", "9 AM"]),
-        ("Article 5(1)(a) or 12b(iv), not 3 (a) or 6(x)y, 3(house)", ["5(1)(a)", "12b(iv)"]),
-        ("5 p.m.", ["5 p.m."]),
-        ("It was 5 p.m.", ["5 p.m"]),
-        ("5-6 p.m., 5 to 6:30 pm or 5 am Monday when 6 am came", ["5-6 p.m.", "5", "6:30 pm", "5 am", "6 am"]),
-        ("Platz 3 am Fenster, 5 am letzten Tag, PLATZ 3 AM FENSTER, 5 to 6", []),
-        ("It was 5 p.m. Tom came, 5 amps", ["5 p.m"]),
-        ("9am-5pm, 9:30 a.m. – 5 p.m., 9am–5:45pm", ["9am-5pm", "9:30 a.m. – 5 p.m.", "9am–5:45pm"]),
-        ("4 kg/m², 9.5 g/cm³, $5/kg, 3 €/h", ["4 kg/m²", "9.5 g/cm³", "$5/kg", "3 €/h"]),
-        ("8 l/100 km, 250 N·m, 50 W/m²K, 5-10 min/km", ["8 l/100 km", "250 N·m", "50 W/m²K", "5-10 min/km"]),
-        ("3×10⁸ m/s, 2.5·10⁻³ or 10⁶", ["3×10⁸ m/s", "2.5·10⁻³", "10⁶"]),
-        ("5 he/she, 6 and/or 7, 8 A/B", []),
-        ("as known [3, 4] [12], Tom (34), f(2), (030) 123456", ["[3, 4]", "[12]", "(34)", "(030) 123456"]),
-    ],
-)
-def test_numbers_that_no_language_writes_as_words_are_spans(text: str, numbers: list[str]) -> None:
-    assert span_texts(text) == numbers
-    assert all(span.is_number for span in find_spans(text))
 
 
 @pytest.mark.parametrize(

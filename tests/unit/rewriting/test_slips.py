@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,8 +23,13 @@ TRAINING = SENTENCES * 30
 WORDS = sorted({word.strip(".,?") for sentence in SENTENCES for word in sentence.split()})
 
 
+@cache
+def make_profile(sentences: tuple[str, ...]) -> CorpusProfile:
+    return CorpusProfile.parse(build_profile([(sentence, sentence) for sentence in sentences]).encode())
+
+
 def make_finder(sentences: tuple[str, ...] = TRAINING) -> Slips:
-    profile = CorpusProfile.parse(build_profile([(sentence, sentence) for sentence in sentences]).encode())
+    profile = make_profile(sentences)
     assert profile.source is not None
     return Slips(profile.source)
 

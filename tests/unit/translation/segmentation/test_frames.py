@@ -16,8 +16,7 @@ from nmt_cli.text.wrapping import CONTROLS
 from nmt_cli.translation.config import LineConfig
 from nmt_cli.translation.segmentation.dividers import frame_segment
 from nmt_cli.translation.segmentation.line_reader import LineReader
-from nmt_cli.translation.segmentation.pieces import Piece
-from nmt_cli.translation.segmentation.segments import Segment, join_segments
+from nmt_cli.translation.segmentation.segments import Segment
 from support.spans import lines_with_spans
 
 READER = LineReader(LineConfig(), carries=True)
@@ -26,58 +25,6 @@ READER = LineReader(LineConfig(), carries=True)
 def read(line: str) -> list[str]:
     """The pieces of a line; those that are translated in capitals."""
     return [piece.text.upper() if piece.is_translated else piece.unchanged for piece in READER.split_line(line)]
-
-
-def copy(pieces: list[Piece]) -> str:
-    """The line that a network which returns its input would make."""
-    return "".join(join_segments([piece.segment for piece in pieces], [piece.unchanged for piece in pieces]))
-
-
-@pytest.mark.parametrize(
-    ("line", "pieces"),
-    [
-        ("2. it rains", ["2. ", "IT RAINS"]),
-        ("12) it rains.", ["12) ", "IT RAINS."]),
-        ("b) it rains", ["b) ", "IT RAINS"]),
-        ("(iv) it rains", ["(iv) ", "IT RAINS"]),
-        ("iv. It rains.", ["iv. ", "IT RAINS."]),
-        ("I. Rain falls", ["I. ", "RAIN FALLS"]),
-        ("XII) it rains", ["XII) ", "IT RAINS"]),
-        ("A. It rains", ["A. ", "IT RAINS"]),
-        ("Q: Does it rain?", ["Q: ", "DOES IT RAIN?"]),
-        ("3.1 It rains", ["3.1 ", "IT RAINS"]),
-        ("3.1. It rains. It snows.", ["3.1. ", "IT RAINS.", "IT SNOWS."]),
-        ("3.1.2 it rains", ["3.1.2 ", "IT RAINS"]),
-        ("- it rains", ["- ", "IT RAINS"]),
-        ("◦ it rains", ["◦ ", "IT RAINS"]),
-        ("•it rains", ["•", "IT RAINS"]),
-        ("> > it rains", ["> > ", "IT RAINS"]),
-        ("## it rains", ["## ", "IT RAINS"]),
-        ("* [x] it rains", ["* [x] ", "IT RAINS"]),
-        ("( ) it rains", ["( ) ", "IT RAINS"]),
-        ("\t  it rains", ["\t  ", "IT RAINS"]),
-        ("it rains:", ["IT RAINS", ":"]),
-        ("it rains...", ["IT RAINS", "..."]),
-        ("it rains…", ["IT RAINS", "…"]),
-        ("… it rains", ["… ", "IT RAINS"]),
-        ("— it rains", ["— ", "IT RAINS"]),
-        ("it rains [3]", ["IT RAINS", " [3]"]),
-        ("it rains*", ["IT RAINS", "*"]),
-        ("it rains :-)", ["IT RAINS", " :-)"]),
-        ("[it rains]", ["[", "IT RAINS", "]"]),
-        ("(It rains. It snows.)", ["(", "IT RAINS.", "IT SNOWS.", ")"]),
-        ("**it rains**", ["**", "IT RAINS", "**"]),
-        ("it rains ☔", ["IT RAINS", " ☔"]),
-        ("<b>it rains</b>", ["<b>", "IT RAINS", "</b>"]),
-        ("<b>It rains. It snows.</b>", ["<b>", "IT RAINS.", "IT SNOWS.", "</b>"]),
-        ('<li><a href="x">it rains</a></li>', ["<li>", '<a href="x">', "IT RAINS", "</a>", "</li>"]),
-        ("_Open", ["_", "OPEN"]),
-        ("&Open:", ["&", "OPEN", ":"]),
-    ],
-)
-def test_what_frames_the_words_is_not_translated(line: str, pieces: list[str]) -> None:
-    assert read(line) == pieces
-    assert copy(READER.split_line(line)) == line
 
 
 def test_numbers_of_list_marks_and_of_versions_keep_their_notation() -> None:
@@ -123,22 +70,6 @@ def test_a_tag_stays_with_its_partner_among_the_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "pieces"),
-    [
-        ("It rains.<br>It snows.", ["IT RAINS.", "<br>", "IT SNOWS."]),
-        ("It rains <br/> it snows", ["IT RAINS", " <br/> ", "IT SNOWS"]),
-        ("<p>It rains</p><p>It snows</p>", ["<p>", "IT RAINS", "</p><p>", "IT SNOWS", "</p>"]),
-        ("<ul><li>rain</li> <li>snow</li></ul>", ["<ul><li>", "RAIN", "</li> <li>", "SNOW", "</li></ul>"]),
-        ("It rains\n- and snows", ["IT RAINS", "\n", "- ", "AND SNOWS"]),
-        ("It rains\tand snows", ["IT RAINS", "\t", "AND SNOWS"]),
-    ],
-)
-def test_breaks_and_tags_of_blocks_part_sentences(line: str, pieces: list[str]) -> None:
-    assert read(line) == pieces
-    assert copy(READER.split_line(line)) == line
-
-
-@pytest.mark.parametrize(
     "line", ["...", "  42\t", "10.0.0.7", "***", ":-) 12", "<br>", "+43 1 5877", "ISBN 3-16-148410-0", "😀"]
 )
 def test_a_line_without_letters_is_one_piece_that_stays_byte_for_byte(line: str) -> None:
@@ -149,27 +80,6 @@ def test_a_line_without_letters_is_one_piece_that_stays_byte_for_byte(line: str)
 
 def test_a_blank_line_has_no_pieces() -> None:
     assert READER.split_line("") == READER.split_line(" \t ") == []
-
-
-@pytest.mark.parametrize(
-    ("line", "pieces"),
-    [
-        (
-            "{n, plural, one {# day} other {# days}}",
-            ["{n, plural, one {", "⟦0⟧ DAY", "} other {", "⟦0⟧ DAYS", "}}"],
-        ),
-        (
-            "Wait {n, plural, =1 {a day} other {# days}}!",
-            ["{n, plural, =1 {", "WAIT A DAY!", "} other {", "WAIT ⟦0⟧ DAYS!", "}}"],
-        ),
-        (
-            "{who, select, female {she rains} other {{name} rains}}",
-            ["{who, select, female {", "SHE RAINS", "} other {", "⟦0⟧ RAINS", "}}"],
-        ),
-    ],
-)
-def test_only_the_texts_of_a_choice_are_translated(line: str, pieces: list[str]) -> None:
-    assert read(line) == pieces
 
 
 def test_nothing_is_framed_where_nothing_is_carried_or_a_prefix_is_forced() -> None:

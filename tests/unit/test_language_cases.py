@@ -1,0 +1,162 @@
+"""What nmt finds in the texts of a language, and how it writes it: the cases of `tests/cases`, a file per language.
+
+A file is named by its language, by a pair of languages, or `any`, where the language says nothing. Each case is a
+text and what is found in it. A new language brings its file, and is tested by nothing else:
+
+    [[group]]
+    name = "dates are found"
+    finds = "dates"
+    cases = [["He came on March 12.", ["March 12"]]]
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt_cli.carrying.dates import WEEKDAYS, find_dates
+from nmt_cli.carrying.kinds import IN_ANY_TEXT, KINDS, find_spans
+from nmt_cli.carrying.numbers import FULL_TIMES
+from nmt_cli.carrying.people import PEOPLE, RARE_PLACE_COUNT, find_places
+from nmt_cli.carrying.prose_marks import EMPHASIS
+from nmt_cli.carrying.spans import NO_CONTEXT, Context, Span, SpanKind, cover_spans
+from nmt_cli.text.profile import TextProfile
+from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.segmentation.line_reader import LineReader
+from nmt_cli.translation.segmentation.segments import find_sentence_starts, join_segments
+from support.rewriting import model_text
+
+CASES = Path(__file__).parents[1] / "cases"
+READER = LineReader(LineConfig(), carries=True)
+FREQUENT = [("We live in Austria.", "Wir leben hier.")] * RARE_PLACE_COUNT
+
+Languages = tuple[str, str]
+
+
+def find_texts(text: str, languages: Languages) -> list[str]:
+    return [span.text for span in find_spans(text)]
+
+
+def find_numbers(text: str, languages: Languages) -> list[str]:
+    spans = find_spans(text)
+    assert all(span.is_number for span in spans)
+    return [span.text for span in spans]
+
+
+def find_written(text: str, languages: Languages) -> list[str]:
+    return [span.text for span in find_spans(text, Context(languages), KINDS)]
+
+
+def find_streets(text: str, languages: Languages) -> list[str]:
+    spans = find_spans(text, Context(languages), KINDS)
+    return [span.text for span in spans if span.kind is SpanKind.STREET]
+
+
+def find_notes(text: str, languages: Languages) -> list[str]:
+    notes = [span for span in find_spans(text, NO_CONTEXT, KINDS) if span.kind is SpanKind.NOTE]
+    assert all(span.is_extracted for span in notes)
+    return [span.text for span in notes]
+
+
+def find_marks(text: str, languages: Languages) -> list[str]:
+    covered = cover_spans(text, find_spans(text))
+    return [text[: span.start] + "|" + text[span.start :] for span in EMPHASIS.find(covered, NO_CONTEXT)]
+
+
+def pair(text: str, spans: Iterable[Span]) -> list[list[str]]:
+    """What stands in the text, and how the target writes it."""
+    return [[text[span.start : span.end], span.text] for span in spans]
+
+
+def find_kind(kind: Any) -> Callable[[str, Languages], list[list[str]]]:
+    """What one kind finds; a text that its guard refuses has none."""
+
+    def find(text: str, languages: Languages) -> list[list[str]]:
+        context = Context(languages)
+        written = pair(text, kind.find(text, context))
+        assert kind.may_be_in(text, context) or not written
+        return written
+
+    return find
+
+
+def find_people(text: str, languages: Languages) -> list[list[str]]:
+    covered, context = cover_spans(text, find_spans(text, kinds=IN_ANY_TEXT)), Context(languages)
+    people = pair(text, PEOPLE.find(covered, context))
+    assert PEOPLE.may_be_in(text, context) or not people
+    return people
+
+
+@cache
+def learn_places() -> TextProfile:
+    return model_text([*FREQUENT, ("We eat turkey and we like oral exams.", "Wir essen.")]).source
+
+
+def list_places(text: str, languages: Languages) -> list[list[str]]:
+    return pair(text, find_places(text, languages, learn_places()))
+
+
+def list_dates(text: str, languages: Languages) -> list[str]:
+    return [text[date.start : date.end] for date in sorted(find_dates(text, languages[0]), key=lambda date: date.start)]
+
+
+def split_sentences(text: str, languages: Languages) -> list[str]:
+    starts = find_sentence_starts(text, find_spans(text), languages[0])
+    return [text[start:end].strip() for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
+
+
+def read_pieces(text: str, languages: Languages) -> list[str]:
+    """The pieces of a line; those that are translated in capitals."""
+    return [piece.text.upper() if piece.is_translated else piece.unchanged for piece in READER.split_line(text)]
+
+
+def read_frames(text: str, languages: Languages) -> list[str]:
+    """The pieces, of which a network that returns its input makes the line again."""
+    pieces = READER.split_line(text)
+    joined = join_segments([piece.segment for piece in pieces], [piece.unchanged for piece in pieces])
+    assert "".join(joined) == text
+    return read_pieces(text, languages)
+
+
+FINDERS: dict[str, Callable[[str, Languages], Any]] = {
+    "spans": find_texts,
+    "numbers": find_numbers,
+    "written": find_written,
+    "full times": find_kind(FULL_TIMES),
+    "dates": list_dates,
+    "days": find_kind(WEEKDAYS),
+    "people": find_people,
+    "places": list_places,
+    "streets": find_streets,
+    "emphasis": find_marks,
+    "notes": find_notes,
+    "sentences": split_sentences,
+    "frames": read_frames,
+    "pieces": read_pieces,
+}
+
+
+def read_cases() -> Iterator[Any]:
+    for path in sorted(CASES.glob("*.toml")):
+        source, _, target = path.stem.replace("any", "").partition("-")
+        for group in tomllib.loads(path.read_text("utf-8"))["group"]:
+            languages = tuple(group.get("languages", (source, target)))
+            for number, (text, expected) in enumerate(group["cases"]):
+                name = f"{path.stem}: {group['name']} {number}"
+                yield pytest.param(group["finds"], languages, text, expected, id=name)
+
+
+@pytest.mark.parametrize(("finds", "languages", "text", "expected"), list(read_cases()))
+def test_what_is_found_in_a_text_is_what_its_language_says(
+    finds: str, languages: Languages, text: str, expected: list[Any]
+) -> None:
+    assert FINDERS[finds](text, languages) == expected
+
+
+def test_every_finder_has_cases() -> None:
+    assert {case.values[0] for case in read_cases()} == set(FINDERS)
