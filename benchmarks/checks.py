@@ -31,7 +31,7 @@ from nmt_cli.text.normalise import make_sentence_key
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.training.publish import SEARCH, SURELY_GOOD_CHRF, describe_fit
 from nmt_cli.translation.checks.confidence import GOOD_CHRF, ConfidenceModel, extract_features, is_kept
-from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig, TranslateOptions
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
 
@@ -68,7 +68,9 @@ def measure_time(translator: Translator, sources: list[str]) -> None:
     shares = []
     for _ in range(ROUNDS):
         started = time.process_time()
-        translations = translator.translate(sources, SearchConfig(scored=False), repair=RepairConfig())
+        translations = translator.translate(
+            sources, TranslateOptions(SearchConfig(scored=False), repair=RepairConfig())
+        )
         translated = time.process_time()
         translator.check_translations(translations, repaired=True)
         translating, checking = translated - started, time.process_time() - translated
@@ -80,7 +82,7 @@ def measure_time(translator: Translator, sources: list[str]) -> None:
 def rate_pairs(translator: Translator, pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray]:
     """Returns the features (N, F) of the translations of the sources, and their chrF (N,)."""
     sources = [source for source, _ in pairs]
-    translations = translator.translate(sources, SEARCH, repair=RepairConfig(), checks=CheckConfig())
+    translations = translator.translate(sources, TranslateOptions(SEARCH, repair=RepairConfig(), checks=CheckConfig()))
     scores = compute_chrf([translation.text for translation in translations], [(target,) for _, target in pairs])
     features = [extract_features(translation, translator.check_context) for translation in translations]
     return np.array(features), np.array(scores.sentence_values)
@@ -127,7 +129,9 @@ def measure_paragraphs(translator: Translator, pairs: Sequence[Pair], seed: int)
     Sentences are those whose translation alone is surely good, or nonsense; the bad one stands anywhere.
     """
     draws = random.Random(seed)
-    alone = translator.translate([source for source, _ in pairs], SEARCH, repair=RepairConfig(), checks=CheckConfig())
+    alone = translator.translate(
+        [source for source, _ in pairs], TranslateOptions(SEARCH, repair=RepairConfig(), checks=CheckConfig())
+    )
     chrf = compute_chrf([text.text for text in alone], [(target,) for _, target in pairs]).sentence_values
     rated = [(text, value) for text, value in zip(alone, chrf, strict=True) if text.least_sure is None]
     threshold = translator.confidence.threshold
@@ -153,7 +157,7 @@ def measure_paragraphs(translator: Translator, pairs: Sequence[Pair], seed: int)
             sentences[places[-1] : places[-1]] = draws.sample(bad, others)
             drawn.append(sentences)
         lines = [" ".join(text.source for text in sentences) for sentences in drawn]
-        translated = translator.translate(lines, SEARCH, repair=RepairConfig(), checks=CheckConfig())
+        translated = translator.translate(lines, TranslateOptions(SEARCH, repair=RepairConfig(), checks=CheckConfig()))
         before = sum(value < threshold for value in rate_as_whole(translator, translated))
         named = sum(
             is_low(text) and text.least_sure is not None and text.least_sure.source == sentences[place].source

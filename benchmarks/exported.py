@@ -19,7 +19,7 @@ from sentencepiece import SentencePieceProcessor
 import nmt_cli as nmt
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import LineConfig, ModelRequest
+from nmt_cli.translation.config import LineConfig, ModelRequest, TranslateOptions
 from nmt_cli.translation.translator import Translator
 
 SEARCH = SearchConfig(beam_size=1, length_factor=None)
@@ -46,7 +46,7 @@ def main() -> None:
     options = parser.parse_args()
     lines = [pair.source for pair in PreparedCorpus.load(options.data).read_pairs("test")[: options.sentences]]
     here = Translator.load(ModelRequest(options.model, lines=AS_THEY_ARE, precision="float", threads=1))
-    ours = [translation.text for translation in here.translate(lines, SEARCH)]
+    ours = [translation.text for translation in here.translate(lines, TranslateOptions(SEARCH))]
     with tempfile.TemporaryDirectory() as name:
         theirs = translate_there(nmt.export(options.model, Path(name) / "exported", "ctranslate2"), lines)
     pairs = list(zip(lines, ours, theirs, strict=True))

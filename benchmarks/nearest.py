@@ -18,9 +18,8 @@ from bench import Pair, make_parser, read_pairs
 
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import ModelRequest, RepairConfig
+from nmt_cli.translation.config import ModelRequest, RepairConfig, TranslateOptions
 from nmt_cli.translation.memory.lookup import TranslationMemory
-from nmt_cli.translation.memory.recall import RecallingMemory
 from nmt_cli.translation.translator import Translator
 
 
@@ -52,8 +51,7 @@ def main() -> None:
             sources, references = zip(*pairs, strict=True)
             for neighbours in (0, usual) if count else (0,):
                 search, started = SearchConfig(beam_size=options.beam, neighbours=neighbours), time.process_time()
-                recalling = RecallingMemory(memory)
-                done = translator.translate(sources, search, repair=RepairConfig(), memory=recalling)
+                done = translator.translate(sources, TranslateOptions(search, repair=RepairConfig(), memory=memory))
                 seconds, hypotheses = time.process_time() - started, [one.text for one in done]
                 scores = [METRICS[name](hypotheses, [[one] for one in references]) for name in ("bleu", "chrf")]
                 values = " ".join(f"{score.name} {score.value:.2f}" for score in scores)

@@ -47,7 +47,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import ModelRequest, RepairConfig
+from nmt_cli.translation.config import ModelRequest, RepairConfig, TranslateOptions
 from nmt_cli.translation.translator import Translator
 
 CASE_BAR, COUNT_BAR = 95.0, 99.5  # per cent
@@ -211,7 +211,7 @@ def main() -> int:
 
     def translate(lines: Sequence[str]) -> list[str]:
         search = SearchConfig(beam_size=options.beam_size)
-        return [found.text for found in translator.translate(lines, search, repair=RepairConfig())]
+        return [found.text for found in translator.translate(lines, TranslateOptions(search, repair=RepairConfig()))]
 
     steps = Bench(translate, corpus, options.sentences, options.seed).list_steps(options.numbered)
     print(f"{'row':20} {'lines':>6} {'clean':>6} {'BLEU':>6} {'':6} {'right':>8}")

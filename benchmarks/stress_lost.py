@@ -16,7 +16,7 @@ from typing import NamedTuple
 from stress_rows import CHANGES, WORD, list_lost_numbers
 
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import CheckConfig, RepairConfig
+from nmt_cli.translation.config import CheckConfig, RepairConfig, TranslateOptions
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
 
@@ -118,7 +118,9 @@ def translate_lines(translator: Translator, lines: Sequence[str]) -> Iterator[Tr
     """Translates greedily, with repairs and checks."""
     for start in range(0, len(lines), BATCH):
         batch = lines[start : start + BATCH]
-        yield from translator.translate(batch, GREEDY, repair=RepairConfig(), checks=CheckConfig(), first_line=start)
+        yield from translator.translate(
+            batch, TranslateOptions(GREEDY, repair=RepairConfig(), checks=CheckConfig()), first_line=start
+        )
 
 
 def count_losses(translator: Translator, lines: Sequence[HostileLine], shown: int = 0) -> dict[str, Counter[str]]:
@@ -127,7 +129,7 @@ def count_losses(translator: Translator, lines: Sequence[HostileLine], shown: in
     The count of "any" is of lines; `shown` of those without a message are printed.
     """
     sentences = sorted({sentence for line in lines for sentence in line.sentences})
-    found = (translation.text for translation in translator.translate(sentences, GREEDY))
+    found = (translation.text for translation in translator.translate(sentences, TranslateOptions(GREEDY)))
     clean = dict(zip(sentences, found, strict=True))
     counts = {name: Counter[str]() for name in ("lost", "silent")}
     translations = translate_lines(translator, [line.text for line in lines])

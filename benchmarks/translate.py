@@ -21,7 +21,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.files import count_cores
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import ModelRequest
+from nmt_cli.translation.config import ModelRequest, TranslateOptions
 from nmt_cli.translation.translator import Translator
 
 
@@ -52,7 +52,7 @@ def main() -> None:
             }
             print(f"beam {beam}, {len(sources):,} sentences", flush=True)
             print_speeds(run_in_turn(runners, options.rounds), len(sources), "sentences")
-            ours = [translation.text for translation in translator.translate(sources, search)]
+            ours = [translation.text for translation in translator.translate(sources, TranslateOptions(search))]
             theirs = (folder / "translations.txt").read_text(encoding="utf-8").splitlines()
             for system, texts in {"nmt": ours, "ctranslate2": theirs}.items():
                 score = METRICS["bleu"](texts, references)

@@ -39,12 +39,12 @@ from nmt_cli.documents.document import DocumentSource, TornText
 from nmt_cli.documents.reading_back import copy_torn
 from nmt_cli.errors import FailedLineError, OptionError
 from nmt_cli.files import require_file, stage_file
-from nmt_cli.jobs.job import SearchOptions, TranslateBlock, translate_units
+from nmt_cli.jobs.job import TranslateBlock, translate_block, translate_units
 from nmt_cli.text.sniffing import HEAD
 from nmt_cli.text.streams import batch_blocks
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.translation.config import LineConfig, MemoryConfig, ModelRequest
-from nmt_cli.translation.passages import ContextScope, PassageCutter
+from nmt_cli.translation.config import LineConfig, MemoryConfig, ModelRequest, TranslateOptions
+from nmt_cli.translation.lines import ContextScope, WindowCutter, lay_out_lines
 from nmt_cli.workers.work import InProcess
 
 if TYPE_CHECKING:
@@ -134,13 +134,13 @@ class LoadedTranslator:
         """The default of `beam_size`."""
         return make_search_options({}, self._options).search.beam_size
 
-    def _make_options(self, options: Mapping[str, Any], n_best: int = 1) -> SearchOptions:
+    def _make_options(self, options: Mapping[str, Any], n_best: int = 1) -> TranslateOptions:
         """Returns the settings of a search; `options` overrule those given to `nmt.load`."""
         options = list_tags(options)
         is_hashable = all(isinstance(value, Hashable) for value in options.values())
         return (self._make_search if is_hashable else self._make_new_search)(n_best, **options)
 
-    def _make_new_search(self, n_best: int, **options: Any) -> SearchOptions:
+    def _make_new_search(self, n_best: int, **options: Any) -> TranslateOptions:
         made = make_search_options(options, self._options, n_best=n_best, companions=self._companions)
         if made.checks is not None and made.checks.needs_confidence:
             from nmt_cli.translation.checks.confidence import load_confidence  # which few calls need
@@ -176,11 +176,11 @@ class LoadedTranslator:
         made = self._make_options(options)
         return self._stream(check_texts(lines), batch, made)
 
-    def _stream(self, lines: Iterable[str], batch: int, made: SearchOptions) -> Iterator[str]:
-        first, cutter = 0, PassageCutter()
+    def _stream(self, lines: Iterable[str], batch: int, made: TranslateOptions) -> Iterator[str]:
+        first, cutter = 0, WindowCutter()
         for block in batch_blocks(lines, batch):
-            passages = cutter.cut_lines(block) if made.scope == "everything" else ()
-            done = made.translate(self._translator, block, first_line=first, passages=passages)
+            windows = cutter.cut_lines(block) if made.scope == "everything" else ()
+            done = self._translator.translate(lay_out_lines(block, windows=windows), made, first_line=first)
             for translation in log_checks(done, first):
                 yield translation.text
             first += len(block)
@@ -204,8 +204,8 @@ class LoadedTranslator:
         made = made if memory is None else made._replace(memory=memory)
         report = count_stage(progress, "translating", len(lines)) if progress is not None else None
         translator = self._translator if terms is None else self._translator.with_glossary(terms)
-        passages = PassageCutter().cut_lines(lines) if made.scope == "everything" else ()
-        return log_checks(made.translate(translator, lines, report, passages=passages))
+        windows = WindowCutter().cut_lines(lines) if made.scope == "everything" else ()
+        return log_checks(translator.translate(lay_out_lines(lines, windows=windows), made, report))
 
     def translate_block(
         self,
@@ -215,11 +215,11 @@ class LoadedTranslator:
         memory: TranslationMemory | None = None,
         **options: Unpack[SearchKeywords],
     ) -> list[Translation]:
-        """Returns the translations of the texts of a block, those of its passages in context."""
+        """Returns the translations of the texts of a block, those of its windows in context."""
         translator = self._translator if terms is None else self._translator.with_glossary(terms)
         made = self._make_options(options)
         made = made if memory is None else made._replace(memory=memory)
-        return made.translate_block(translator, block)
+        return translate_block(translator, made, block)
 
     @explain_os_errors
     def translate_file(
@@ -247,7 +247,7 @@ class LoadedTranslator:
             made = made._replace(memory=memory and memory.follow_tags(made.search.tags))
 
         done = translate_file(
-            partial(made.translate_block, self._translator),
+            partial(translate_block, self._translator, made),
             Path(source),
             Path(target),
             config,

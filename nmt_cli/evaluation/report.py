@@ -22,8 +22,8 @@ from nmt_cli.evaluation.metrics.score import Material, Score
 from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.wrapping import format_count, render_rows
-from nmt_cli.translation.config import CheckConfig
-from nmt_cli.translation.passages import cut_texts, translate_passages
+from nmt_cli.translation.config import CheckConfig, TranslateOptions
+from nmt_cli.translation.lines import cut_texts, lay_out_lines
 from nmt_cli.translation.result import SourceCuts, describe_limits
 
 if TYPE_CHECKING:
@@ -100,8 +100,9 @@ def translate_text(
     is_rated = translator.confidence is not None and not search.sampling.sample
     checks = CheckConfig() if is_rated else None
     reads_context = text.text_sizes and translator.card.context and not search.sampling.sample
-    passages = cut_texts(text.text_sizes, text.lines, text.tags or None) if reads_context else ()
-    translations = translate_passages(translator, text.lines, text.tags, passages, one_best, progress, checks=checks)
+    windows = cut_texts(text.text_sizes, text.lines, text.tags or None) if reads_context else ()
+    lines = lay_out_lines(text.lines, text.tags, windows)
+    translations = translator.translate(lines, TranslateOptions(one_best, checks=checks), progress)
     forced = None
     if FORCED & set(names):
         forced = force_references(text, translator, search.max_source_length)

@@ -14,9 +14,9 @@ from nmt_cli.errors import DataError, NmtError
 from nmt_cli.files import make_folder_of_process
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.streams import PartTexts
-from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags
-from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
-from nmt_cli.translation.passages import ContextScope, PassageCutter, TextPassage
+from nmt_cli.text.tags import TagSet
+from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig, TranslateOptions
+from nmt_cli.translation.lines import ContextScope, ContextWindow, Line, WindowCutter, lay_out_lines
 from nmt_cli.workers.work import Executor
 
 if TYPE_CHECKING:
@@ -35,10 +35,15 @@ class Block(NamedTuple):
     first: int
     texts: Sequence[str]  # `PartTexts`, if whoever translates reads them from a file
     domains: tuple[str, ...] = ()  # of each text; empty if none has any
-    passages: tuple[TextPassage, ...] = ()  # that are read in context
+    windows: tuple[ContextWindow, ...] = ()  # of the texts that are read in context
 
     def __str__(self) -> str:
         return f"texts {self.first + 1:,} to {self.first + len(self.texts):,}"
+
+    def lay_out(self, options: TranslateOptions) -> Sequence[str | Line]:
+        """Returns the lines of the block, each in its domain, if the model knows that, and in its window, if any."""
+        tags = [options.add_domain(domain) for domain in self.domains]
+        return lay_out_lines(tuple(self.texts), tags, self.windows)
 
     def pack(self) -> Block:
         """Returns the block with its texts, for a machine that does not see their file."""
@@ -55,55 +60,6 @@ def open_text_translator(request: ModelRequest) -> Translator:
     from nmt_cli.translation.translator import Translator  # numpy and ONNX Runtime; a job itself is light
 
     return Translator.load(request)
-
-
-class SearchOptions(NamedTuple):
-    """How texts are translated."""
-
-    search: SearchConfig
-    repair: RepairConfig | None
-    checks: CheckConfig | None
-    memory: TranslationMemory | None = None  # of earlier translations
-    known_domains: frozenset[str] = frozenset()  # to the model
-    scope: ContextScope = "nothing"  # that is read in context
-
-    def translate(
-        self,
-        translator: Translator,
-        lines: Sequence[str],
-        progress: Callable[[int], None] | None = None,
-        *,
-        first_line: int = 0,
-        domains: Sequence[str] = (),
-        passages: Sequence[TextPassage] = (),
-    ) -> list[Translation]:
-        """Translates lines, the first of which has this number in the whole input, each in its domain, if any.
-
-        Those of `passages` are read in context.
-        """
-        from nmt_cli.translation.passages import translate_passages  # numpy
-
-        memory = None
-        if self.memory is not None:
-            from nmt_cli.translation.memory.recall import RecallingMemory  # which few runs need
-
-            memory = RecallingMemory(self.memory)
-
-        options = {"repair": self.repair, "checks": self.checks, "memory": memory}
-        tags = [self.add_domain(domain) for domain in domains or [""] * len(lines)]
-        return translate_passages(
-            translator, lines, tags, passages, self.search, progress, first_line=first_line, **options
-        )
-
-    def translate_block(self, translator: Translator, block: Block) -> list[Translation]:
-        """Translates the texts of a block."""
-        first, domains, passages = block.first, block.domains, block.passages
-        return self.translate(translator, tuple(block.texts), first_line=first, domains=domains, passages=passages)
-
-    def add_domain(self, domain: str) -> TagSet:
-        """Returns the tags of the search, with a domain that the model knows where they name none."""
-        tags = (Tag(TagPurpose.DOMAIN, domain),) if domain in self.known_domains else ()
-        return merge_tags(tags, self.search.tags)
 
 
 @dataclass(frozen=True)
@@ -131,8 +87,8 @@ class Job:
         Raises NotFoundError, DamagedError and OptionError as `Translator.load` does.
         """
         translator = self.open_translator(threads)
-        options = SearchOptions(self.search, self.repair, self.checks, self.memory, self.known_domains)
-        answer = partial(self.score_block if self.score else options.translate_block, translator)
+        options = TranslateOptions(self.search, self.repair, self.checks, self.memory, self.known_domains)
+        answer = partial(self.score_block, translator) if self.score else partial(translate_block, translator, options)
         return (
             answer
             if self.keeps_network
@@ -162,6 +118,10 @@ class Job:
     def score_block(self, translator: Translator, block: Block) -> list[Translation]:
         """Scores the given translations by the model, and checks them like its own."""
         return score_pairs(translator, block, self.search.max_source_length, self.search.tags, self.checks)
+
+
+def translate_block(translator: Translator, options: TranslateOptions, block: Block) -> list[Translation]:
+    return translator.translate(block.lay_out(options), options, first_line=block.first)
 
 
 def score_pairs(
@@ -204,7 +164,7 @@ def split_pair(line: str, number: int) -> tuple[str, str]:
 #    without texts.
 # 2. `text.stream` collects units in batches: a fixed number from files, what has arrived from a pipe or a terminal.
 # 3. `translate_units` numbers the texts through the whole input, and makes the texts of a batch a `Block`. Texts that
-#    are read in context are cut into passages.
+#    are read in context are cut into windows.
 # 4. The executor (this process, worker processes or Ray) has a `Translator` translate each block, and yields the
 #    translations in the order of the blocks.
 # 5. Each unit consumes the translations of its texts and writes itself; the concatenated units are the translated
@@ -223,7 +183,7 @@ def translate_units(
     `scope` says what is read in context.
     """
     waiting: deque[list[TranslationUnit]] = deque()
-    cutter = PassageCutter()
+    cutter = WindowCutter()
 
     def make_blocks() -> Iterator[Block]:
         first = 0
@@ -231,8 +191,8 @@ def translate_units(
             texts = batch[0].texts if len(batch) == 1 else tuple(text for unit in batch for text in unit.texts)
             domains = tuple(chain.from_iterable(repeat(unit.domain, len(unit.texts)) for unit in batch))
             waiting.append(batch)  # before the block is yielded: the executor may ask for blocks in another thread
-            passages = cut_units(batch, cutter, scope)
-            yield Block(first, texts, domains if any(domains) else (), passages)
+            windows = cut_units(batch, cutter, scope)
+            yield Block(first, texts, domains if any(domains) else (), windows)
             first += len(texts)
 
     # 3. and 4. The texts of each batch become a block; the executor translates the blocks in order.
@@ -244,8 +204,8 @@ def translate_units(
         del searched, remaining, units  # else they would take memory until those of the next block are there
 
 
-def cut_units(units: list[TranslationUnit], cutter: PassageCutter, scope: ContextScope) -> tuple[TextPassage, ...]:
-    """Returns the passages of the texts of these units, which follow those that the cutter has seen."""
+def cut_units(units: list[TranslationUnit], cutter: WindowCutter, scope: ContextScope) -> tuple[ContextWindow, ...]:
+    """Returns the windows of the texts of these units, which follow those that the cutter has seen."""
     row = 0
     for unit in units:
         if unit.begins_text:

@@ -263,7 +263,7 @@ class BlockTranslator:
             raise CancelledError
         if not block.texts:
             return []
-        if block.passages:
+        if block.windows:
             return self.batcher.translate_block(self.model, block, self.options)
         of_model = self.model.card.domains
         is_asked = not of_model.isdisjoint(self.options.tags)  # for a domain, which then is that of all texts

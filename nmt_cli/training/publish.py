@@ -57,8 +57,8 @@ from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.validation import GREEDY, Validator
 from nmt_cli.training.watcher import Validation
 from nmt_cli.translation.checks.confidence import FEATURES, GOOD_CHRF, LOW_CONFIDENCE, ConfidenceModel, extract_features
-from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
-from nmt_cli.translation.passages import translate_tagged
+from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig, TranslateOptions
+from nmt_cli.translation.lines import lay_out_lines
 from nmt_cli.translation.translator import Translator
 
 # Chooses the weights to export: the best epoch's, or the average of several epochs if it is better.
@@ -128,7 +128,8 @@ def fit_confidence(directory: Path, corpus: PreparedCorpus) -> dict[str, Any]:
     # 1. Translate the development set as `nmt translate` does.
     translator = Translator.load(ModelRequest(directory)).with_stored_pictures(corpus.load_pictures())
     sources, tags = [sentence.source for sentence in sentences], [sentence.tags for sentence in sentences]
-    translations = translate_tagged(translator, sources, tags, SEARCH, repair=RepairConfig(), checks=CheckConfig())
+    options = TranslateOptions(SEARCH, RepairConfig(), CheckConfig())
+    translations = translator.translate(lay_out_lines(sources, tags), options)
     # 2. Score each sentence.  3. Fit.
     scoring = ScoreConfig(lowercase=corpus.target_tokenizer.settings.lowercase)
     references = [sentence.references for sentence in sentences]
@@ -304,7 +305,9 @@ def translate_dev(
 ) -> list[str]:
     """Returns the greedy translations of `sources`."""
     translator = Translator(engine, corpus.source, corpus.target_tokenizer, carries=carries, threads=count_cores())
-    return [translation.text for translation in translate_tagged(translator, sources, tags, GREEDY)]
+    return [
+        translation.text for translation in translator.translate(lay_out_lines(sources, tags), TranslateOptions(GREEDY))
+    ]
 
 
 # Writes the model directory of a finished training: weights, graphs, tokenizers and card.

@@ -23,7 +23,8 @@ from nmt_cli.training.data.batches import Batch, make_batch
 from nmt_cli.training.keras_engine import KerasEngine, make_source_spec
 from nmt_cli.training.step import IDS, Trainer, compute_token_loss
 from nmt_cli.training.watcher import Validation
-from nmt_cli.translation.passages import cut_texts, translate_passages
+from nmt_cli.translation.config import TranslateOptions
+from nmt_cli.translation.lines import cut_texts, lay_out_lines
 from nmt_cli.translation.translator import Translator
 
 GREEDY = SearchConfig(beam_size=1, scored=False)
@@ -46,7 +47,7 @@ class Validator:
         self.sources = [sentence.source for sentence in sentences]
         self.tags = [sentence.tags for sentence in sentences]
         self.references = [sentence.references for sentence in sentences]
-        self.passages = cut_texts(corpus.read_text_sizes("dev"), self.sources, self.tags)  # read in context, if any
+        self.windows = cut_texts(corpus.read_text_sizes("dev"), self.sources, self.tags)  # read in context, if any
         self.scoring = choose_scoring(corpus, self.references)
         self.batches = make_sorted_batches(corpus, size)
         self.translator = Translator(
@@ -68,7 +69,8 @@ class Validator:
         with ThreadPoolExecutor(self.translator.batch_search.threads) as pool:
             nats, correct, tokens = np.sum(list(pool.map(self.sum_batch, self.batches)), axis=0)
         # 2. Free-running: translate all sources, and score the translations.
-        translations = translate_passages(self.translator, self.sources, self.tags, self.passages, GREEDY)
+        lines = lay_out_lines(self.sources, self.tags, self.windows)
+        translations = self.translator.translate(lines, TranslateOptions(GREEDY))
         hypotheses = [translation.text for translation in translations]
         bleu, chrf = (compute(hypotheses, self.references, self.scoring) for compute in (compute_bleu, compute_chrf))
         return Validation(
@@ -99,7 +101,7 @@ class Validator:
         spread = range(0, len(self.sources), max(1, len(self.sources) // TIMED_SENTENCES))
         sources = [self.sources[row] for row in spread][:TIMED_SENTENCES]
         tokens = sum(batch.target.size for batch in self.batches)  # with padding
-        search = replace(GREEDY, max_length=max(1, round(tokens / len(self.sources))))
+        search = TranslateOptions(replace(GREEDY, max_length=max(1, round(tokens / len(self.sources)))))
         translator.translate(sources[:1], search)  # TensorFlow compiles
         started_at = time.monotonic()
         translator.translate(sources, search)

@@ -29,8 +29,8 @@ class TranslationBatch:
     repair: RepairConfig | None
     checks: CheckConfig | None
     numbers: Sequence[int]  # of the lines in the whole input, from which the random numbers of samples follow
-    memory: PieceMemory | None
-    progress: CountReporter | None
+    memory: PieceMemory | None = None
+    progress: CountReporter | None = None
     chains: Sequence[Sequence[int]] = ()  # of lines that are read one behind the other
     targets: Sequence[str] = ()  # translations that are scored, one for each line, instead of a search
     contexts: Mapping[TextId, SentenceContext] = field(default_factory=dict)  # of pieces

@@ -6,10 +6,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.settings import Settings, setting
+from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags
+from nmt_cli.translation.lines import ContextScope
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.memory.lookup import TranslationMemory
 
 LowConfidence = Literal["blank", "source", "mark"]
 
@@ -123,6 +128,22 @@ class MemoryConfig(Settings, panel="Text"):
         "Translation memory (tmx, xliff, po, tsv, csv ...): texts found in it are taken from it; may be repeated.",
         harmless=True,
     )
+
+
+class TranslateOptions(NamedTuple):
+    """How lines are translated."""
+
+    search: SearchConfig
+    repair: RepairConfig | None = None  # None: translations stay as search found them
+    checks: CheckConfig | None = None  # None: none is checked
+    memory: TranslationMemory | None = None  # of earlier translations
+    known_domains: frozenset[str] = frozenset()  # to the model
+    scope: ContextScope = "nothing"  # that is read in context
+
+    def add_domain(self, domain: str) -> TagSet:
+        """Returns the tags of the search, with a domain that the model knows where they name none."""
+        tags = (Tag(TagPurpose.DOMAIN, domain),) if domain in self.known_domains else ()
+        return merge_tags(tags, self.search.tags)
 
 
 class ModelRequest(NamedTuple):

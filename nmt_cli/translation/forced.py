@@ -72,7 +72,7 @@ def force_translations(
     """
     config = SearchConfig(max_source_length=limit, tags=tags)
     numbers = range(len(sources))
-    batch = TranslationBatch(sources, config, 1, None, checks, numbers, None, None, targets=targets)
+    batch = TranslationBatch(sources, config, 1, None, checks, numbers, targets=targets)
     if stages is not None:
         return run_stages(translator, batch, stages)
     run_in_order(translator, batch, FORCING)

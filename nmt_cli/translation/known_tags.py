@@ -9,7 +9,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.languages.codes import find_variety, is_same_language
 from nmt_cli.runtime.model_directory import ModelCard
 from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags, parse_tag_name
-from nmt_cli.translation.passages import ContextScope
+from nmt_cli.translation.lines import ContextScope
 
 ASKED_FOR = {TagPurpose.TARGET: "translates to", TagPurpose.SOURCE: "translates from"}
 

@@ -14,14 +14,14 @@ from nmt_cli.files import count_cores, require_file
 from nmt_cli.rewriting.protocol import ModelText
 from nmt_cli.rewriting.rewrite import Rewriter
 from nmt_cli.runtime.model_directory import ModelCard, ModelDirectory, require_same_sides
-from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.mixing import Ensemble
 from nmt_cli.search.step_model import StepModel
 from nmt_cli.sources.source import Source
 from nmt_cli.text.tags import TagSet, replace_languages
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerPair
 from nmt_cli.translation.batch import TranslationBatch
-from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig, widen_for_distinct
+from nmt_cli.translation.config import LineConfig, ModelRequest, TranslateOptions, widen_for_distinct
+from nmt_cli.translation.lines import Line, group_by_tags, list_chains
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.search import BatchSearch, CountReporter, HypothesisJudge, SentenceSearch
 from nmt_cli.translation.segmentation.line_reader import LineReader, PictureLines
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from nmt_cli.text.profile import CorpusProfile
     from nmt_cli.translation.checks.confidence import ConfidenceModel
     from nmt_cli.translation.checks.words import CheckContext
-    from nmt_cli.translation.memory.lookup import StoredEntries
+    from nmt_cli.translation.memory.lookup import StoredEntries, TranslationMemory
     from nmt_cli.translation.segmentation.line_reader import PieceMemory
 
 
@@ -191,9 +191,8 @@ class Translator:
         """Returns tags with that of the model's first target language, if it has one and no language is named."""
         return tags if self._card is None or not self._card.tags else self._card.complete_tags(tags)
 
-    def follow_tags(self, tags: TagSet) -> Translator:
-        """Returns the translator of the languages that tags name: this one, unless they name others."""
-        languages = replace_languages(self.languages, tags)
+    def read_languages(self, languages: tuple[str, str]) -> Translator:
+        """Returns the translator of these languages: this one, unless it has others."""
         if languages == self.languages:
             return self
         if languages not in self.in_other_languages:
@@ -204,30 +203,45 @@ class Translator:
 
     def translate(
         self,
-        lines: Sequence[str],
-        config: SearchConfig,
+        lines: Sequence[str | Line],
+        options: TranslateOptions,
         progress: CountReporter | None = None,
         *,
-        repair: RepairConfig | None = None,
-        checks: CheckConfig | None = None,
         first_line: int = 0,
-        memory: PieceMemory | None = None,
-        chains: Sequence[Sequence[int]] = (),
     ) -> list[Translation]:
-        """Returns one translation per line, in order; `progress` receives the number of finished lines.
+        """Returns one translation per line, in order, except of those that are only context.
 
-        Without `repair`, translations stay as search found them; without `checks`, none is checked. `first_line` is the
-        number of the first of `lines`, from which the random numbers of samples follow. Text known to `memory` is not
-        searched. The network reads the tags of `config` before each sentence, and in each of `chains`, which are
-        lines by their index, the sentence before and its translation. A line on which nmt itself fails is copied.
+        `progress` receives the number of finished lines. `first_line` is the number of the first of `lines`, from which
+        the random numbers of samples follow. A line on which nmt itself fails is copied.
         """
-        n_best, config = config.n_best, widen_for_distinct(config)
-        tags = self.complete_tags(config.tags)
-        config = replace(config, scored=config.scored or checks is not None, tags=tags)
-        numbers = range(first_line, first_line + len(lines))
-        batch = TranslationBatch(lines, config, n_best, repair, checks, numbers, memory, progress, chains)
-        tools = self.follow_tags(tags)
-        return run_stages(tools if memory is None else memory.with_neighbours(tools, config.neighbours), batch)
+        wanted = [row for row, line in enumerate(lines) if not (isinstance(line, Line) and line.only_context)]
+        done: dict[int, Translation] = {}
+        for tags, rows in group_by_tags(lines, options.search.tags).items():
+            batch, before = self.make_batch(lines, rows, first_line, options, tags), len(done)
+            if progress is not None:
+                batch.progress = partial(report_finished, progress, before, len(wanted))
+            tools = self.read_languages(replace_languages(self.languages, batch.config.tags))
+            if batch.memory is not None:
+                tools = batch.memory.with_neighbours(tools, batch.config.neighbours)
+            done |= zip(rows, run_stages(tools, batch), strict=True)
+        return [done[row] for row in wanted]
+
+    def make_batch(
+        self, lines: Sequence[str | Line], rows: Sequence[int], first_line: int, options: TranslateOptions, tags: TagSet
+    ) -> TranslationBatch:
+        """Returns the batch of those `rows` of lines that have these tags."""
+        places = {row: place for place, row in enumerate(rows)}
+        search = widen_for_distinct(options.search)
+        return TranslationBatch(
+            lines=[line.text if isinstance(line, Line) else line for line in map(lines.__getitem__, rows)],
+            config=replace(search, scored=search.scored or options.checks is not None, tags=self.complete_tags(tags)),
+            n_best=options.search.n_best,
+            repair=options.repair,
+            checks=options.checks,
+            numbers=[first_line + row for row in rows],
+            memory=make_recalling(options.memory),
+            chains=[[places[row] for row in chain] for chain in list_chains(lines) if chain[0] in places],
+        )
 
     def read_left_out(self, translations: Sequence[Translation], tags: TagSet = ()) -> list[Translation]:
         """Returns translated pieces with the content words that they leave out, for a model with a profile."""
@@ -275,6 +289,19 @@ def make_rewriter(card: ModelCard, profile: CorpusProfile) -> Rewriter | None:
         return None
     lowercase = bool(card.tokenizer.get("lowercase", False))
     return Rewriter.from_model(ModelText(profile.source, profile.target, card.languages, lowercase))
+
+
+def report_finished(progress: CountReporter, before: int, most: int, more: int) -> None:
+    """Reports the lines that are finished, without those that are only context."""
+    progress(min(before + more, most))
+
+
+def make_recalling(memory: TranslationMemory | None) -> PieceMemory | None:
+    if memory is None:
+        return None
+    from nmt_cli.translation.memory.recall import RecallingMemory  # which few runs need
+
+    return RecallingMemory(memory)
 
 
 def load_glossary(config: LineConfig) -> Glossary | None:

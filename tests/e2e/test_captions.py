@@ -11,7 +11,7 @@ import pytest
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import ModelRequest
+from nmt_cli.translation.config import ModelRequest, TranslateOptions
 from nmt_cli.translation.translator import Translator
 from support.commands import nmt, succeed
 
@@ -57,7 +57,7 @@ def test_at_the_colour_of_the_second_shape_it_looks_where_the_shape_is(learned_g
     translator = Translator.load(ModelRequest(learned_gallery / "model")).with_stored_pictures(corpus.load_pictures())
     names = [each.source for each in corpus.read_references("test")]
     hits = []
-    for translation in translator.translate(names, SearchConfig()):
+    for translation in translator.translate(names, TranslateOptions(SearchConfig())):
         best = translation.hypotheses[0]
         words = best.text.split()  # colour shape row column and colour shape row column
         if len(words) == 9 and words[7] in ROWS and words[8] in COLUMNS:

@@ -29,8 +29,8 @@ from nmt_cli.cli.app import main
 from support.fakes import FakeTranslator, make_card
 
 class SlowTranslator(FakeTranslator):
-    def translate(self, lines, config, progress=None, **options):
-        translations = super().translate(lines, config, progress, **options)
+    def translate(self, lines, options, progress=None, **others):
+        translations = super().translate(lines, options, progress, **others)
         with open("translated.log", "a") as log:
             log.write("x" * bool(lines) + chr(10))
         return translations

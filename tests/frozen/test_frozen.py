@@ -25,7 +25,7 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.constraints import TextId
 from nmt_cli.search.step_model import SearchResult
 from nmt_cli.sources.source import SourceRow
-from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig, TranslateOptions
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
 
@@ -62,7 +62,7 @@ def translate_lines(language: str, step: int = 1) -> Iterator[dict[str, Any]]:
     translator = Translator.load(request)
     recording = RecordingSearch(translator)
     translator.sentences = translator.sentences._replace(batch_search=recording)  # type: ignore[arg-type]
-    found = translator.translate(lines, SearchConfig(), repair=RepairConfig(), checks=CheckConfig())
+    found = translator.translate(lines, TranslateOptions(SearchConfig(), repair=RepairConfig(), checks=CheckConfig()))
     exchanges = defaultdict(list)
     for text_id, exchange in sorted(recording.exchanges.items()):
         exchanges[text_id.line].append(exchange)

@@ -18,7 +18,7 @@ from nmt_cli.rewriting.slips import Slips
 from nmt_cli.runtime.installed_models import list_bundled_models
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.profile_building import build_profile
-from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig, TranslateOptions
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.translator import Translator
 from support.properties import examples
@@ -98,7 +98,7 @@ def make_translator() -> ScriptedTranslator:
 
 def translate(translator: ScriptedTranslator, lines: list[str]) -> list[tuple[object, ...]]:
     """Returns all that is told of the translation of each line."""
-    translations = translator.translate(lines, GREEDY, repair=RepairConfig(), checks=CheckConfig())
+    translations = translator.translate(lines, TranslateOptions(GREEDY, repair=RepairConfig(), checks=CheckConfig()))
     return [(each.text, each.placed, *each._replace(hypotheses=())) for each in translations]
 
 

@@ -30,7 +30,7 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.constraints import TextId
 from nmt_cli.sources.source import SourceRow
 from nmt_cli.text.tags import SentenceContext
-from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig, TranslateOptions
 from nmt_cli.translation.result import Hypothesis, Translation
 from nmt_cli.translation.search import CountReporter, SentenceSearch
 from nmt_cli.translation.translator import Translator
@@ -101,7 +101,9 @@ def make_runs(translator: Translator, formats: Sequence[str], folder: Path) -> I
     """Yields a function for each format that translates a text: a line, or the content of a document."""
 
     def translate(lines: Sequence[str]) -> list[Translation]:
-        return translator.translate(lines, SearchConfig(beam_size=1), repair=RepairConfig(), checks=CheckConfig())
+        return translator.translate(
+            lines, TranslateOptions(SearchConfig(beam_size=1), repair=RepairConfig(), checks=CheckConfig())
+        )
 
     def translate_document(name: str, text: str) -> None:
         source = folder / f"source.{name}"

@@ -11,7 +11,8 @@ from typing import Any, get_origin, get_type_hints
 
 from nmt_cli.api.translator import LoadedTranslator
 from nmt_cli.runtime.model_directory import FORMAT, ModelCard
-from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.config import LineConfig, TranslateOptions
+from nmt_cli.translation.lines import Line
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from support.translations import Rule, louder
@@ -47,23 +48,21 @@ class FakeTranslator:
 
     def translate(
         self,
-        lines: Sequence[str],
-        config: Any,
+        lines: Sequence[str | Line],
+        options: TranslateOptions,
         progress: Callable[[int], None] | None = None,
         *,
-        repair: Any = None,
-        checks: Any = None,
         first_line: int = 0,
-        memory: Any = None,
     ) -> list[Translation]:
+        texts = [line.text if isinstance(line, Line) else line for line in lines]
         with self.lock:
-            self.batches.append(list(lines))
-            self.configs.append(config)
-            self.memories.append(memory)
+            self.batches.append(texts)
+            self.configs.append(options.search)
+            self.memories.append(options.memory)
         time.sleep(self.seconds_per_line * len(lines))
         if progress is not None:
             progress(len(lines))
-        return [self.rule(line)._replace(source=line) for line in lines]
+        return [self.rule(text)._replace(source=text) for text in texts]
 
 
 def fake_loaded(fake: FakeTranslator | None = None, **options: Any) -> LoadedTranslator:

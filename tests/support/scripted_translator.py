@@ -13,7 +13,7 @@ from nmt_cli.sources.source import TextSource
 from nmt_cli.text.symbols import TokenizerSettings
 from nmt_cli.text.tags import TagSet
 from nmt_cli.text.tokenizer import Tokenizer, train_tokenizer
-from nmt_cli.translation.config import RepairConfig
+from nmt_cli.translation.config import RepairConfig, TranslateOptions
 from nmt_cli.translation.result import Hypothesis, Translation
 from nmt_cli.translation.search import CountReporter, PieceTranslations, SentenceSearch
 from nmt_cli.translation.translator import Translator
@@ -85,5 +85,5 @@ class ScriptedTranslator(Translator):
 
 def repair_line(translator: Translator, line: str, config: SearchConfig = GREEDY) -> Translation:
     """Returns the translation of a line, repaired as by default."""
-    (translation,) = translator.translate([line], config, repair=RepairConfig())
+    (translation,) = translator.translate([line], TranslateOptions(config, repair=RepairConfig()))
     return translation

@@ -11,8 +11,8 @@ import pytest
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.manifest import ReferencedSource, SentencePair
-from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation import forced
+from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.translator import Translator
 
 SURE = forced.ForcedTarget(
@@ -46,12 +46,11 @@ class Shouting:
     def translate(
         self,
         lines: Sequence[str],
-        config: SearchConfig,
+        options: TranslateOptions,
         progress: Callable[[int], None] | None = None,
-        checks: None = None,
     ) -> list[SimpleNamespace]:
-        self.beam_size = config.beam_size
-        return [SimpleNamespace(text=line.upper(), cut=False, source_cut_from=None) for line in lines]
+        self.beam_size = options.search.beam_size
+        return [SimpleNamespace(text=line.upper(), cut=False, source_cut_from=None, failure=None) for line in lines]
 
 
 def use_shouting(monkeypatch: pytest.MonkeyPatch) -> Shouting:

@@ -18,7 +18,7 @@ from nmt_cli.evaluation.texts import read_sentences
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tags import TagSet
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.translation.config import LineConfig, ModelRequest
+from nmt_cli.translation.config import LineConfig, ModelRequest, TranslateOptions
 from nmt_cli.translation.placement.alignment import find_links
 from nmt_cli.translation.result import SourceCuts, describe_limits
 from nmt_cli.visuals.canvas import PAGES
@@ -302,7 +302,7 @@ def translate_sentences(request: DrawingRequest, translator: Translator, search:
             stages=FORCING,
         )
     else:
-        translations = translator.translate(list(request.sentences), replace(search, n_best=1))
+        translations = translator.translate(list(request.sentences), TranslateOptions(replace(search, n_best=1)))
     for translation in translations:
         if not translation.hypotheses:
             raise OptionError(

@@ -22,12 +22,11 @@ from nmt_cli.api.options.refusals import (
     refuse_combinations,
 )
 from nmt_cli.errors import OptionError, convert_import_error, convert_os_error
-from nmt_cli.jobs.job import SearchOptions
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.settings import Settings, reject_unknown
 from nmt_cli.text.normalise import normalise
-from nmt_cli.translation.config import CheckConfig, ContextConfig, RepairConfig, TagConfig
-from nmt_cli.translation.passages import ContextScope
+from nmt_cli.translation.config import CheckConfig, ContextConfig, RepairConfig, TagConfig, TranslateOptions
+from nmt_cli.translation.lines import ContextScope
 
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
@@ -273,7 +272,7 @@ def make_search_options(
     *,
     n_best: int = 1,
     companions: Mapping[str, Any] = MappingProxyType({}),
-) -> SearchOptions:
+) -> TranslateOptions:
     """Returns the settings of a search; `options` overrule those given `earlier`.
 
     Raises OptionError for an unknown option, one out of range, and combinations that contradict each other.
@@ -286,7 +285,9 @@ def make_search_options(
     others = {"n_best": n_best, **companions}
     settings = build_settings("translate", options, *OF_SEARCH, others=others, earlier=earlier)
     search, sampling, repair, checks, *_ = settings
-    return SearchOptions(dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling), repair, checks)
+    return TranslateOptions(
+        dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling), repair, checks
+    )
 
 
 def list_tags(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,8 @@ from nmt_cli.text.normalise import count_words, make_sentence_key
 from nmt_cli.text.tags import TagSet
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.training.synthetic.stages import TaggedText, Task
-from nmt_cli.translation.passages import translate_tagged
+from nmt_cli.translation.config import TranslateOptions
+from nmt_cli.translation.lines import lay_out_lines
 from nmt_cli.translation.repair.faults import find_fault
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
@@ -170,7 +171,8 @@ class HelperWork(NamedTuple):
 
     def translate_block(self, translator: Translator, block: TaggedBlock) -> list[HelperResult]:
         """Translates the sentences of a block."""
-        translations = translate_tagged(translator, block.lines, block.tags, self.job.search, first_line=block.first)
+        lines, options = lay_out_lines(block.lines, block.tags), TranslateOptions(self.job.search)
+        translations = translator.translate(lines, options, first_line=block.first)
         return [
             (measure_confidence(translation), "" if translation.failure else translation.text)  # a copy is no pair
             for translation in translations

@@ -11,7 +11,7 @@ from nmt_cli.errors import NotFoundError, OptionError
 from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.tags import parse_tag_list
-from nmt_cli.translation.config import ModelRequest
+from nmt_cli.translation.config import ModelRequest, TranslateOptions
 from nmt_cli.translation.memory.lookup import RecalledTranslation, TranslationMemory
 from support.fakes import fake_loaded
 
@@ -21,8 +21,8 @@ LINES = ["Where is the station?", "", "Tom saw {name} at 5:30. I don't have <b>t
 
 def test_a_reranked_list_holds_what_a_wider_search_finds() -> None:
     config = SearchConfig(beam_size=12, n_best=12)
-    plain = open_translator(ModelRequest(THERE)).translate(LINES, config)
-    reranked = open_translator(ModelRequest(THERE, rerank=BACK)).translate(LINES, config)
+    plain = open_translator(ModelRequest(THERE)).translate(LINES, TranslateOptions(config))
+    reranked = open_translator(ModelRequest(THERE, rerank=BACK)).translate(LINES, TranslateOptions(config))
     assert reranked[0].hypotheses[0].score < plain[0].hypotheses[0].score  # which has no share of the judge
     for one, other in zip(plain[:2], reranked[:2], strict=True):  # of a line in parts, other ones are combined
         assert {hypothesis.text for hypothesis in one.hypotheses} == {

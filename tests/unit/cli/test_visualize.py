@@ -15,6 +15,7 @@ from nmt_cli.cli.app import app
 from nmt_cli.errors import ExitCode
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation import forced
+from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.result import Hypothesis, Translation
 from nmt_cli.translation.translator import Translator
 
@@ -37,7 +38,7 @@ class Fixed:
     card = SimpleNamespace(network={"attention": "additive"}, source={})
     reads_text = True
 
-    def translate(self, lines: Sequence[str], config: SearchConfig) -> list[Translation]:
+    def translate(self, lines: Sequence[str], options: TranslateOptions) -> list[Translation]:
         found = () if lines == ["..."] else (HYPOTHESIS,)
         pieces = ("▁where", "▁is", "▁he", "</s>")
         return [Translation(source=line, source_pieces=pieces, hypotheses=found, unseen=frozenset()) for line in lines]
@@ -196,7 +197,7 @@ def test_a_notebook_shows_what_was_drawn(tmp_path: Path) -> None:
     drawing = nmt.visualize("where <is> he?", output=[*outputs, "-"])
     html = drawing._repr_html_()
     assert "where &lt;is&gt; he?" in html and html.count("<img") == 2 and html.count("<iframe") == 1
-    (translation,) = Fixed().translate(["a <b>"], SearchConfig())
+    (translation,) = Fixed().translate(["a <b>"], TranslateOptions(SearchConfig()))
     assert translation._repr_html_() == (
         "<table><tr><th>source</th><td>a &lt;b&gt;</td></tr><tr><th>translation</th><td>Wo ist er?</td></tr></table>"
     )

@@ -9,10 +9,11 @@ import pytest
 from nmt_cli.documents import open_document
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import DocumentSource
-from nmt_cli.jobs.job import Block, SearchOptions
+from nmt_cli.jobs.job import Block
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.tags import parse_tag_list
-from support.fakes import FakeTranslator
+from nmt_cli.translation.config import TranslateOptions
+from nmt_cli.translation.lines import group_by_tags
 
 PAGE = """<html><body><nav><ul><li>Home</li></ul></nav><p>A text.</p>
 <table><tr><td>Cell</td></tr></table><p>More.</p><select><option>Choice</option></select></body></html>"""
@@ -56,10 +57,8 @@ def test_a_column_of_a_table_is_of_programs() -> None:
 def test_a_domain_is_added_where_the_model_knows_it_and_none_is_asked_for(
     asked: str, known: set[str], tags: list[str]
 ) -> None:
-    translator = FakeTranslator()
-    search = SearchConfig(tags=parse_tag_list(asked))
-    options = SearchOptions(search, None, None, known_domains=frozenset(known))
+    options = TranslateOptions(SearchConfig(tags=parse_tag_list(asked)), known_domains=frozenset(known))
     block = Block(0, ("open", "a text", "save"), ("ui", "", "ui"))
-    translations = options.translate(translator, block.texts, domains=block.domains)  # type: ignore[arg-type]
-    assert [translation.source for translation in translations] == list(block.texts)
-    assert [" ".join(map(str, config.tags)) for config in translator.configs] == tags
+    groups = group_by_tags(block.lay_out(options), options.search.tags)
+    assert [" ".join(map(str, own)) for own in groups] == tags
+    assert sorted(row for rows in groups.values() for row in rows) == [0, 1, 2]

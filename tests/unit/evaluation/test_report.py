@@ -10,6 +10,7 @@ from nmt_cli.evaluation.metrics.score import Material
 from nmt_cli.evaluation.report import Report, format_report, make_report_json, score_material, score_translations
 from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.result import Hypothesis, Translation
 from nmt_cli.translation.translator import Translator
 
@@ -20,9 +21,9 @@ class Shouting:
     confidence: object | None = None
 
     def translate(
-        self, lines: Sequence[str], config: SearchConfig, progress: Callable[[int], None] | None, checks: Any = None
+        self, lines: Sequence[str], options: TranslateOptions, progress: Callable[[int], None] | None
     ) -> list[Translation]:
-        self.config = config
+        self.config = options.search
         if progress:
             progress(len(lines))
         return [cast(Translation, Said(line.upper())) for line in lines]
@@ -130,8 +131,8 @@ class Rating(Shouting):
 
     confidence: object | None = object()
 
-    def translate(self, lines: Sequence[str], *_: Any, checks: Any = None) -> list[Translation]:
-        assert checks.check
+    def translate(self, lines: Sequence[str], options: TranslateOptions, *_: Any) -> list[Translation]:
+        assert options.checks and options.checks.check
         best = [Hypothesis(line.strip("?"), (), (), -1.0, -1.0, (-1.0,), (), True) for line in lines]
         sure = [0.1 if "?" in line else 0.9 for line in lines]
         return [

@@ -12,7 +12,7 @@ from nmt_cli.sources.source import TextSource
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import TokenizerSettings
 from nmt_cli.text.tokenizer import Tokenizer, train_tokenizer
-from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.config import LineConfig, TranslateOptions
 from nmt_cli.translation.forced import force_translations
 from nmt_cli.translation.placement.alignment import find_links
 from nmt_cli.translation.result import Translation
@@ -37,7 +37,7 @@ def make_translator(*, fold: bool = True, carries: bool = True) -> Translator:
 
 
 def translate(line: str, *, fold: bool = True, carries: bool = True) -> Translation:
-    return make_translator(fold=fold, carries=carries).translate([line], SearchConfig(beam_size=1))[0]
+    return make_translator(fold=fold, carries=carries).translate([line], TranslateOptions(SearchConfig(beam_size=1)))[0]
 
 
 def read(line: str) -> str:

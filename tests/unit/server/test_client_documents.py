@@ -94,7 +94,7 @@ def test_only_the_document_itself_may_be_as_large_as_a_document() -> None:
 
 
 def test_a_key_and_a_server_have_so_many_documents(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"MOST_OF_KEY": 2, "MOST_TOGETHER": 3, "MOST_FINISHED": 2}.items():
+    for name, value in {"MOST_RESULTS_OF_KEY": 2, "MOST_RESULTS_TOGETHER": 3, "MOST_FINISHED": 2}.items():
         monkeypatch.setattr(stores, name, value)
 
     async def fill() -> None:

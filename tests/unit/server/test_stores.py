@@ -159,8 +159,8 @@ def test_what_is_no_glossary_or_too_large_a_one_is_refused(value: object, status
 
 
 def test_a_key_and_a_server_have_so_many_glossaries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stores, "MOST_OF_KEY", 2)
-    monkeypatch.setattr(stores, "MOST_TOGETHER", 3)
+    monkeypatch.setattr(stores, "MOST_GLOSSARIES_OF_KEY", 2)
+    monkeypatch.setattr(stores, "MOST_GLOSSARIES_TOGETHER", 3)
     store, languages = GlossaryStore(), (find_language("en"), find_language("de"))
 
     def make(owner: str) -> ClientGlossary:

@@ -25,7 +25,7 @@ from nmt_cli.training.run import TrainReport, train
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation, Watcher
-from nmt_cli.translation.config import ModelRequest
+from nmt_cli.translation.config import ModelRequest, TranslateOptions
 from nmt_cli.translation.translator import Translator
 from support.models import prepare_toy, toy_pairs, write_pairs
 from support.training import export_once, nudge, weigh
@@ -116,7 +116,7 @@ def test_the_same_seed_gives_the_same_weights(corpus: PreparedCorpus, trained: T
 def test_the_exported_model_scores_what_the_card_says(corpus: PreparedCorpus, trained: Trained, precision: str) -> None:
     pairs = corpus.read_pairs("dev")
     translations = Translator.load(ModelRequest(trained.directory, precision=precision)).translate(
-        [pair.source for pair in pairs], SearchConfig(beam_size=1)
+        [pair.source for pair in pairs], TranslateOptions(SearchConfig(beam_size=1))
     )
     hypotheses, references = [translation.text for translation in translations], [[pair.target] for pair in pairs]
     card = ModelDirectory.load(trained.directory).card

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,9 +22,9 @@ from nmt_cli.text.streams import batch_blocks
 from nmt_cli.text.symbols import CONTEXT_END
 from nmt_cli.text.tags import SentenceContext
 from nmt_cli.translation.batch import TranslationBatch
-from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig, TranslateOptions
 from nmt_cli.translation.known_tags import find_scope
-from nmt_cli.translation.passages import PASSAGE, ContextScope
+from nmt_cli.translation.lines import WINDOW, ContextScope, ContextWindow, Line, lay_out_lines
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.stages import find_context, rewrite, rewrite_lines, search, split
 from nmt_cli.translation.translator import Translator
@@ -76,9 +77,14 @@ def test_the_row_of_a_line_is_behind_its_context(reader: Translator) -> None:
     assert reader.source.label_positions(row) == reader.source.label_positions(plain)
 
 
+def chain_lines(texts: Sequence[str], rows: Sequence[int]) -> Sequence[str | Line]:
+    """Lines of which these rows are read in context."""
+    return lay_out_lines(texts, windows=[ContextWindow((), tuple(rows))])
+
+
 def test_a_line_reads_the_line_before_and_the_translation_of_that(reader: Translator) -> None:
-    first, second, _ = reader.translate(LINES[:3], GREEDY, chains=[[0, 1]])
-    (alone,), (third,) = (reader.translate([line], GREEDY) for line in (LINES[1], LINES[0]))
+    first, second, _ = reader.translate(chain_lines(LINES[:3], [0, 1]), TranslateOptions(GREEDY))
+    (alone,), (third,) = (reader.translate([line], TranslateOptions(GREEDY)) for line in (LINES[1], LINES[0]))
     assert (first.text, first.hypotheses[0].score) == (third.text, third.hypotheses[0].score)
     context = SentenceContext(LINES[0], (*first.hypotheses[0].tokens[: -first.hypotheses[0].finished or None], 0))
     separator = reader.target.separator_id
@@ -135,7 +141,7 @@ def test_a_text_becomes_the_same_alone_or_beside_others_in_any_blocks(context_mo
 
 
 def test_a_translation_with_a_fault_is_no_context(reader: Translator) -> None:
-    batch = TranslationBatch(LINES[:1], GREEDY, 1, None, None, range(1), None, None)
+    batch = TranslationBatch(LINES[:1], GREEDY, 1, None, None, range(1))
     for stage in (rewrite_lines, split, rewrite, search):
         stage(reader, batch)
     ((text_id, translation),) = batch.translations.items()
@@ -147,28 +153,31 @@ def test_a_translation_with_a_fault_is_no_context(reader: Translator) -> None:
 
 def test_the_separator_is_never_written(reader: Translator) -> None:
     config = SearchConfig(beam_size=5, n_best=5, max_length=12)
-    lines = LINES[: 2 * PASSAGE]
-    for translation in reader.translate(lines, config, chains=[list(range(len(lines)))]):
+    lines = LINES[: 2 * WINDOW]
+    for translation in reader.translate(chain_lines(lines, list(range(len(lines)))), TranslateOptions(config)):
         for hypothesis in translation.hypotheses:
             assert CONTEXT_END not in hypothesis.text and CONTEXT_END not in hypothesis.pieces
 
 
 def test_lines_without_context_are_as_if_there_was_none(context_model: Path, reader: Translator) -> None:
     (unread,) = translate_texts(context_model, [LINES[:5]], 3, "nothing")
-    alone = [reader.translate([line], GREEDY, repair=RepairConfig(), checks=CheckConfig())[0] for line in LINES[:5]]
+    alone = [
+        reader.translate([line], TranslateOptions(GREEDY, repair=RepairConfig(), checks=CheckConfig()))[0]
+        for line in LINES[:5]
+    ]
     assert [text for text, _ in unread] == [translation.text for translation in alone]
 
 
 def test_lines_outside_of_a_chain_without_words_are_translated(reader: Translator) -> None:
-    number, line = reader.translate(["1", LINES[0]], GREEDY, chains=[[0]])
-    (alone,) = reader.translate([LINES[0]], GREEDY)
+    number, line = reader.translate(chain_lines(["1", LINES[0]], [0]), TranslateOptions(GREEDY))
+    (alone,) = reader.translate([LINES[0]], TranslateOptions(GREEDY))
     assert (number.text, line.text) == ("1", alone.text)
 
 
 def test_the_sentences_of_a_line_follow_each_other(reader: Translator) -> None:
     line = f"{LINES[0]}. {LINES[1]}."
-    (whole,) = reader.translate([line], GREEDY, chains=[[0]])
-    first, second = reader.translate([f"{LINES[0]}.", f"{LINES[1]}."], GREEDY, chains=[[0, 1]])
+    (whole,) = reader.translate(chain_lines([line], [0]), TranslateOptions(GREEDY))
+    first, second = reader.translate(chain_lines([f"{LINES[0]}.", f"{LINES[1]}."], [0, 1]), TranslateOptions(GREEDY))
     assert whole.text.split() == f"{first.text} {second.text}".split()
 
 

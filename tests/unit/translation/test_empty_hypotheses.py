@@ -12,7 +12,7 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.step_model import Step
 from nmt_cli.sources.source import TextSource
 from nmt_cli.text.aligned import MarkedText
-from nmt_cli.translation.config import CheckConfig, RepairConfig
+from nmt_cli.translation.config import CheckConfig, RepairConfig, TranslateOptions
 from nmt_cli.translation.forced import FORCING, JUDGING, force_translations
 from nmt_cli.translation.placement.alignment import find_links
 from nmt_cli.translation.stages import STAGES, run_in_order
@@ -84,7 +84,7 @@ def not_isolated(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_line_becomes_nothing_and_that_is_told(said: tuple[str, ...], config: SearchConfig) -> None:
     translator = make_silent(*said)
     for repair, checks in ((None, None), (RepairConfig(), CheckConfig()), (None, CheckConfig())):
-        translations = translator.translate(LINES, config, repair=repair, checks=checks)
+        translations = translator.translate(LINES, TranslateOptions(config, repair=repair, checks=checks))
         assert len(translations) == len(LINES)
         for translation in translations:
             for hypothesis in translation.hypotheses:

@@ -21,7 +21,7 @@ from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.jobs.job import Block, Job
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.sources.source import TextSource
-from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig, TranslateOptions
 from nmt_cli.translation.stages import isolate
 from nmt_cli.translation.translator import Translator
 from support.properties import examples
@@ -60,7 +60,7 @@ def test_only_the_rows_at_fault_are_replaced(groups: list[list[str]]) -> None:
 
 
 def test_a_failure_is_named_by_its_place_and_without_any_text() -> None:
-    (copied,) = ScriptedTranslator(fail_on_secrets).translate([f"  a {SECRET}\t!"], GREEDY)
+    (copied,) = ScriptedTranslator(fail_on_secrets).translate([f"  a {SECRET}\t!"], TranslateOptions(GREEDY))
     assert copied.text == copied.source == f"  a {SECRET}\t!"
     (check,) = copied.checks
     assert check.kind == "failed" and check.message.startswith("nmt failed (OverflowError at test_isolation.py:")
@@ -73,7 +73,7 @@ def test_what_is_no_fault_of_a_line_is_an_error_as_before(problem: Exception) ->
         raise problem
 
     with pytest.raises(type(problem)):
-        ScriptedTranslator(refuse).translate(["a", "b"], GREEDY)
+        ScriptedTranslator(refuse).translate(["a", "b"], TranslateOptions(GREEDY))
 
 
 @pytest.mark.parametrize("checks", [CheckConfig(), CheckConfig(check=False), None])
@@ -88,7 +88,7 @@ def test_a_job_copies_a_line_on_which_a_stage_fails(checks: CheckConfig | None) 
 
 def test_progress_ends_with_all_lines() -> None:
     seen: list[int] = []
-    ScriptedTranslator(fail_on_secrets).translate([f"a {SECRET}.", "they came."], GREEDY, seen.append)
+    ScriptedTranslator(fail_on_secrets).translate([f"a {SECRET}.", "they came."], TranslateOptions(GREEDY), seen.append)
     assert seen[-1] == 2
 
 
@@ -109,9 +109,9 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_samples_and_contexts_of_other_lines_stay_as_they_are(untrained_model: Path) -> None:
     translator = Translator.load(ModelRequest(untrained_model))
     config = SearchConfig(max_length=12, sampling=SamplingConfig(sample=True))
-    translations = translator.translate(LINES, config, first_line=5)
+    translations = translator.translate(LINES, TranslateOptions(config), first_line=5)
     for row, line in enumerate(LINES):
-        (alone,) = translator.translate([line], config, first_line=5 + row)
+        (alone,) = translator.translate([line], TranslateOptions(config), first_line=5 + row)
         assert translations[row].text == alone.text
 
 

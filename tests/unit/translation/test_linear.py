@@ -15,7 +15,7 @@ from nmt_cli.carrying.spans import EMOJI_COVER, NO_CONTEXT
 from nmt_cli.carrying.syntax import trim_address
 from nmt_cli.translation.checks.marks import check_spans
 from nmt_cli.translation.checks.words import CheckContext
-from nmt_cli.translation.config import CheckConfig, LineConfig, RepairConfig
+from nmt_cli.translation.config import CheckConfig, LineConfig, RepairConfig, TranslateOptions
 from nmt_cli.translation.placement.alignment import find_word_ranges, trace_words
 from nmt_cli.translation.placement.span_placement import verify_spans
 from nmt_cli.translation.placement.traced_text import TextRange
@@ -41,7 +41,9 @@ def test_calls_grow_with_the_length_of_a_line(atom: str) -> None:
 
     def translate(length: int) -> int:
         line = "We go: " + (atom * length)[:length]
-        return count_calls(lambda: translator.translate([line], GREEDY, repair=RepairConfig(), checks=CheckConfig()))
+        return count_calls(
+            lambda: translator.translate([line], TranslateOptions(GREEDY, repair=RepairConfig(), checks=CheckConfig()))
+        )
 
     translate(SHORT // 8)  # compiles patterns, and loads modules
     short, long = translate(SHORT), translate(LONG)

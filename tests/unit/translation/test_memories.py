@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig, TranslateOptions
 from nmt_cli.translation.translator import Translator
 from support.properties import examples
 
@@ -26,7 +26,7 @@ def load() -> Translator:
 
 def translate(translator: Translator, line: str) -> tuple[object, ...]:
     search = SearchConfig(beam_size=1)
-    (translation,) = translator.translate([line], search, repair=RepairConfig(), checks=CheckConfig())
+    (translation,) = translator.translate([line], TranslateOptions(search, repair=RepairConfig(), checks=CheckConfig()))
     return translation.text, translation.checks, translation.repairs
 
 

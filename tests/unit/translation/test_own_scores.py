@@ -13,6 +13,7 @@ from nmt_cli.arrays.types import FloatArray, IntArray
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.step_model import Step
 from nmt_cli.sources.source import TextSource
+from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.forced import force_translations
 from nmt_cli.translation.placement.alignment import find_links
 from nmt_cli.translation.translator import Translator
@@ -83,7 +84,9 @@ SPANS = st.sampled_from(["€30", "5 km", "a@b.example"])
 def test_the_score_of_an_own_translation_is_that_of_the_search(seed: int, spans: list[str], beam: int) -> None:
     translator = Translator(Carrier(seed), TextSource(WORD_TOKENIZER), WORD_TOKENIZER)
     source = "the dog " + " sees ".join(spans) + " at one"
-    (translation,) = translator.translate([source], SearchConfig(beam_size=beam, n_best=beam, max_length=40))
+    (translation,) = translator.translate(
+        [source], TranslateOptions(SearchConfig(beam_size=beam, n_best=beam, max_length=40))
+    )
     hypotheses = [each for each in translation.hypotheses if not any(placed.dropped for placed in each.placed_spans)]
     assert hypotheses
     given_again = force_translations(translator, [source] * len(hypotheses), [each.text for each in hypotheses])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.symbols import TokenizerKind
-from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.config import LineConfig, TranslateOptions
 from support.adversary import adversarial_translator
 from support.models import WORDS, toy_pairs
 from support.properties import examples
@@ -35,7 +35,7 @@ def test_spans_survive_a_network_that_loses_and_shuffles_them(
 ) -> None:
     lines = sentences_with_spans(WORDS, number)
     translations = adversarial_translator(kind, carries=carries, flat=flat).translate(
-        [line for line, _ in lines], GREEDY
+        [line for line, _ in lines], TranslateOptions(GREEDY)
     )
     assert sum(len(spans) for _, spans in lines) == number
     assert [
@@ -49,7 +49,7 @@ def test_spans_survive_a_network_that_loses_and_shuffles_them(
 def test_a_placeholder_that_the_network_makes_of_nothing_is_taken_out(kind: TokenizerKind) -> None:
     lines = [source for source, _ in toy_pairs(200)]
     model = adversarial_translator(kind, seed=3)
-    translations = model.translate(lines, GREEDY)
+    translations = model.translate(lines, TranslateOptions(GREEDY))
     placeholder_ids = model.target.placeholder_ids
     assert any(token in placeholder_ids for translation in translations for token in translation.hypotheses[0].tokens)
     assert not [translation.text for translation in translations if PLACEHOLDER_PATTERN.search(translation.text)]
@@ -60,7 +60,7 @@ def test_a_placeholder_that_the_network_makes_of_nothing_is_taken_out(kind: Toke
 def test_spans_of_any_line_survive_in_every_hypothesis(line: str, seed: int, carries: bool, beam: int) -> None:
     config = SearchConfig(beam_size=beam, n_best=beam)
     model = adversarial_translator(seed=seed, carries=carries)
-    translation = model.translate([line], config)[0]
+    translation = model.translate([line], TranslateOptions(config))[0]
     # A network without placeholders reads plain numbers, but where a line has no word.
     spans = [span.text for piece in model.reader.split_line(line) for span in piece.spans]
     for hypothesis in translation.hypotheses:
@@ -72,10 +72,16 @@ def test_spans_of_any_line_survive_in_every_hypothesis(line: str, seed: int, car
 
 def test_what_the_network_lost_is_told() -> None:
     lines = [line for line, _ in sentences_with_spans(WORDS, 200)]
-    placed = [placed for one in adversarial_translator().translate(lines, GREEDY) for placed in one.placed]
+    placed = [
+        placed for one in adversarial_translator().translate(lines, TranslateOptions(GREEDY)) for placed in one.placed
+    ]
     assert any(one.dropped and one.how == "attention" for one in placed)
     assert any(one.how == "network" and not one.doubtful for one in placed)
-    flat = [placed for one in adversarial_translator(flat=True).translate(lines, GREEDY) for placed in one.placed]
+    flat = [
+        placed
+        for one in adversarial_translator(flat=True).translate(lines, TranslateOptions(GREEDY))
+        for placed in one.placed
+    ]
     assert {one.how for one in flat} == {"network", "position", "unchanged"}  # at the ends of a line
     assert all(one.doubtful for one in flat if one.how == "position")
 
@@ -85,21 +91,21 @@ def test_what_the_network_lost_is_told() -> None:
 )
 def test_a_line_without_words_stays_as_it_is(line: str) -> None:
     for carries in (True, False):
-        assert adversarial_translator(carries=carries).translate([line], GREEDY)[0].text == line
+        assert adversarial_translator(carries=carries).translate([line], TranslateOptions(GREEDY))[0].text == line
 
 
 def test_a_literal_placeholder_survives_beside_real_ones() -> None:
-    text = adversarial_translator().translate(["bade ⟦1⟧ {x} ⟦0⟧ giko."], GREEDY)[0].text
+    text = adversarial_translator().translate(["bade ⟦1⟧ {x} ⟦0⟧ giko."], TranslateOptions(GREEDY))[0].text
     assert all(text.count(span) == 1 for span in ("⟦0⟧", "⟦1⟧", "{x}"))
 
 
 def test_without_protection_the_network_gets_the_text_itself() -> None:
     free = adversarial_translator(lines=LineConfig(protect=False))
-    assert free.translate(["bade {x}."], GREEDY)[0].placed == ()
+    assert free.translate(["bade {x}."], TranslateOptions(GREEDY))[0].placed == ()
 
 
 def test_pieces_show_the_spans_themselves() -> None:
-    translation = adversarial_translator().translate(["bade {x} giko."], GREEDY)[0]
+    translation = adversarial_translator().translate(["bade {x} giko."], TranslateOptions(GREEDY))[0]
     assert "{x}" in translation.source_pieces and not any("⟦" in piece for piece in translation.source_pieces)
 
 
@@ -107,7 +113,7 @@ def test_pieces_show_the_spans_themselves() -> None:
 @given(words=st.lists(st.sampled_from([*WORDS[:20], "{x}", "bade.", "giko,", "字。", "ba" * 300]), max_size=300))
 def test_a_line_of_any_length_is_one_line_and_keeps_its_spans(words: list[str]) -> None:
     short = adversarial_translator(lines=LineConfig(max_words=7))
-    translation = short.translate([" ".join(words)], GREEDY)[0]
+    translation = short.translate([" ".join(words)], TranslateOptions(GREEDY))[0]
     assert lost(["{x}"] * words.count("{x}"), translation.text) == []
     for hypothesis in translation.hypotheses:
         assert hypothesis.attention.shape == (len(hypothesis.pieces), len(translation.source_pieces))

@@ -12,11 +12,11 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import OptionError
 from nmt_cli.runtime.model_directory import read_card
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.text.tags import parse_tag_list
-from nmt_cli.translation.config import ModelRequest, TagConfig
+from nmt_cli.text.tags import parse_tag_list, replace_languages
+from nmt_cli.translation.config import ModelRequest, TagConfig, TranslateOptions
 from nmt_cli.translation.forced import force_lines, force_translations
 from nmt_cli.translation.known_tags import find_tags
-from nmt_cli.translation.passages import translate_tagged
+from nmt_cli.translation.lines import lay_out_lines
 from nmt_cli.translation.translator import Translator
 from support.corpora import prepare_tagged
 from support.models import export_untrained
@@ -43,8 +43,8 @@ def test_the_network_reads_the_tags_and_attention_is_that_of_the_text(tagging_tr
     (row,), (plain,) = (tagging_translator.source.make_rows([LINE], tags=tags) for tags in ([DUTCH], []))
     assert row.values.tolist() == [*tagging_translator.source.subwords.list_tag_ids(DUTCH), *plain.values.tolist()]  # type: ignore[union-attr]
     assert tagging_translator.source.label_positions(row) == tagging_translator.source.label_positions(plain)
-    (tagged,) = tagging_translator.translate([LINE], replace(GREEDY, tags=DUTCH))
-    (german,) = tagging_translator.translate([LINE], GREEDY)
+    (tagged,) = tagging_translator.translate([LINE], TranslateOptions(replace(GREEDY, tags=DUTCH)))
+    (german,) = tagging_translator.translate([LINE], TranslateOptions(GREEDY))
     assert tagged.source_pieces == german.source_pieces
     for hypothesis in (*tagged.hypotheses, *german.hypotheses):
         assert hypothesis.attention.shape == (len(hypothesis.pieces), len(tagged.source_pieces))
@@ -63,11 +63,17 @@ def test_without_a_language_the_first_of_the_model_is_asked_for(tagging_translat
 
 
 def test_a_language_brings_its_rules_along(tagging_translator: Translator) -> None:
-    dutch = tagging_translator.follow_tags(DUTCH)
+    dutch = tagging_translator.read_languages(replace_languages(tagging_translator.languages, DUTCH))
     assert (tagging_translator.languages, dutch.languages) == (("xx", "yy"), ("xx", "nl"))
     assert dutch.reader.context.languages == dutch.check_context[:2] == ("xx", "nl")
-    assert tagging_translator.follow_tags(parse_tag_list("ui")) is tagging_translator
-    assert tagging_translator.follow_tags(parse_tag_list("to:nl")) is dutch
+    assert (
+        tagging_translator.read_languages(replace_languages(tagging_translator.languages, parse_tag_list("ui")))
+        is tagging_translator
+    )
+    assert (
+        tagging_translator.read_languages(replace_languages(tagging_translator.languages, parse_tag_list("to:nl")))
+        is dutch
+    )
     assert tagging_translator.check_context[:2] == ("xx", "yy")
 
 
@@ -81,7 +87,7 @@ def test_what_is_drawn_is_in_the_language_asked_for(
             "The dog sees.", model=tagged_model, to=language, beam=subject == "beam", beam_size=1, max_length=6
         )
         (translation,) = tagging_translator.translate(
-            ["The dog sees."], replace(GREEDY, tags=parse_tag_list(f"to:{language}"))
+            ["The dog sees."], TranslateOptions(replace(GREEDY, tags=parse_tag_list(f"to:{language}")))
         )
         assert translation.text in drawn.text
         texts[language] = drawn.text
@@ -91,15 +97,18 @@ def test_what_is_drawn_is_in_the_language_asked_for(
 def test_lines_of_several_tags_come_back_in_order(tagging_translator: Translator) -> None:
     lines, tags = [LINE, "The cat.", "The dog.", ""], [DUTCH, GERMAN, DUTCH, ()]
     reports: list[int] = []
-    together = translate_tagged(tagging_translator, lines, tags, GREEDY, reports.append)
+    together = tagging_translator.translate(lay_out_lines(lines, tags), TranslateOptions(GREEDY), reports.append)
     assert [translation.source for translation in together] == lines
     for line, own, translation in zip(lines, tags, together, strict=True):
-        assert translation.text == tagging_translator.translate([line], replace(GREEDY, tags=own))[0].text
+        assert (
+            translation.text
+            == tagging_translator.translate([line], TranslateOptions(replace(GREEDY, tags=own)))[0].text
+        )
     assert reports == sorted(reports) and reports[-1] == len(lines)
 
 
 def test_a_translation_is_scored_behind_its_tags(tagging_translator: Translator) -> None:
-    (found,) = tagging_translator.translate(["The dog sees."], replace(GREEDY, tags=DUTCH))
+    (found,) = tagging_translator.translate(["The dog sees."], TranslateOptions(replace(GREEDY, tags=DUTCH)))
     (forced,) = force_lines(tagging_translator, ["The dog sees."], [found.text], tags=[DUTCH])
     (other,) = force_lines(tagging_translator, ["The dog sees."], [found.text], tags=[GERMAN])
     assert forced.log_probability != other.log_probability

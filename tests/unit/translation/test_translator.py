@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nmt_cli.errors import OptionError
 from nmt_cli.runtime.model_directory import read_card, write_card
 from nmt_cli.search.config import SamplingConfig, SearchConfig
-from nmt_cli.translation.config import LineConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.config import LineConfig, ModelRequest, RepairConfig, TranslateOptions
 from nmt_cli.translation.translator import Translator
 from support.models import prepare_toy
 from support.properties import examples
@@ -26,7 +26,7 @@ def translator(untrained_model: Path) -> Translator:
 @examples(40)
 @given(lines=st.lists(st.text(max_size=30), max_size=6))
 def test_a_line_in_is_a_line_out_whatever_is_in_it(translator: Translator, lines: list[str]) -> None:
-    translations = translator.translate(lines, GREEDY)
+    translations = translator.translate(lines, TranslateOptions(GREEDY))
     assert [translation.source for translation in translations] == lines
     for line, translation in zip(lines, translations, strict=True):
         assert translation.text.count("\n") <= line.count("\n")  # the line breaks of a cell stay, and none is added
@@ -34,18 +34,20 @@ def test_a_line_in_is_a_line_out_whatever_is_in_it(translator: Translator, lines
 
 
 def test_a_blank_line_has_no_hypothesis_and_an_empty_translation(translator: Translator) -> None:
-    blank = translator.translate(["", "  \u00a0\t"], GREEDY)
+    blank = translator.translate(["", "  \u00a0\t"], TranslateOptions(GREEDY))
     assert [(translation.text, translation.hypotheses) for translation in blank] == [("", ()), ("", ())]
 
 
 def test_order_is_kept_though_batches_go_by_length(translator: Translator) -> None:
     lines = [f"{'bade ' * (number * 7 % 5)}giko." for number in range(12)]
-    together = [translation.text for translation in translator.translate(lines, GREEDY)]
-    assert together == [translator.translate([line], GREEDY)[0].text for line in lines]
+    together = [translation.text for translation in translator.translate(lines, TranslateOptions(GREEDY))]
+    assert together == [translator.translate([line], TranslateOptions(GREEDY))[0].text for line in lines]
 
 
 def test_shapes_belong_together(translator: Translator) -> None:
-    translation = translator.translate(["bade giko. lu"], SearchConfig(beam_size=3, n_best=3, max_length=6))[0]
+    translation = translator.translate(
+        ["bade giko. lu"], TranslateOptions(SearchConfig(beam_size=3, n_best=3, max_length=6))
+    )[0]
     assert len(translation.hypotheses) == 3
     for hypothesis in translation.hypotheses:
         assert hypothesis.attention.shape == (len(hypothesis.pieces), len(translation.source_pieces))
@@ -54,13 +56,13 @@ def test_shapes_belong_together(translator: Translator) -> None:
 
 
 def test_characters_never_seen_are_named(translator: Translator) -> None:
-    assert translator.translate(["bade 字 giko."], GREEDY)[0].unseen == {"字"}
-    assert translator.translate(["bade giko."], GREEDY)[0].unseen == frozenset()
+    assert translator.translate(["bade 字 giko."], TranslateOptions(GREEDY))[0].unseen == {"字"}
+    assert translator.translate(["bade giko."], TranslateOptions(GREEDY))[0].unseen == frozenset()
 
 
 def test_progress_counts_every_line_once(translator: Translator) -> None:
     seen: list[int] = []
-    translator.translate(["bade.", "", "giko lu."], GREEDY, progress=seen.append)
+    translator.translate(["bade.", "", "giko lu."], TranslateOptions(GREEDY), progress=seen.append)
     assert seen[-1] == 3
     assert seen == sorted(seen)
 
@@ -70,7 +72,7 @@ LINES = ["bade giko.", "", "lu.", "giko bade lu ma ne po.", "bade giko lu."]
 
 def test_every_translation_begins_with_the_prefix(translator: Translator) -> None:
     config = SearchConfig(beam_size=2, n_best=2, max_length=20, prefix="  edab \u00a0okig")
-    for translation in translator.translate(LINES, config):
+    for translation in translator.translate(LINES, TranslateOptions(config)):
         assert all(hypothesis.text.startswith("edab okig") for hypothesis in translation.hypotheses)
         assert bool(translation.hypotheses) == bool(translation.source)
 
@@ -80,16 +82,16 @@ def test_of_a_line_in_pieces_the_first_alone_begins_with_the_prefix(untrained_mo
     lines = ["bade giko lu ma ne po.", "{x}! bade giko lu.", "{x}"]
     free, config = SearchConfig(beam_size=2, max_length=20), SearchConfig(beam_size=2, max_length=20, prefix="edab")
     first, behind_span, span = (
-        translation.text for translation in short.translate(lines, config, repair=RepairConfig())
+        translation.text for translation in short.translate(lines, TranslateOptions(config, repair=RepairConfig()))
     )
     assert first.startswith("edab") and first.count("edab") == 1
-    assert behind_span == "edab " + short.translate(lines, free, repair=RepairConfig())[1].text
+    assert behind_span == "edab " + short.translate(lines, TranslateOptions(free, repair=RepairConfig()))[1].text
     assert span == "edab {x}"
 
 
 def test_a_prefix_that_leaves_no_room_is_an_error(translator: Translator) -> None:
     with pytest.raises(OptionError, match="--prefix has"):
-        translator.translate(LINES, SearchConfig(max_length=3, prefix="edab okig ul"))
+        translator.translate(LINES, TranslateOptions(SearchConfig(max_length=3, prefix="edab okig ul")))
 
 
 @examples(15)
@@ -98,8 +100,10 @@ def test_a_sample_follows_from_its_line_and_number_however_lines_arrive(
     translator: Translator, cut: int, top_k: int
 ) -> None:
     config = SearchConfig(max_length=12, n_best=2, sampling=SamplingConfig(sample=True, top_k=top_k, seed=5))
-    together = translator.translate(LINES, config)
-    apart = translator.translate(LINES[:cut], config) + translator.translate(LINES[cut:], config, first_line=cut)
+    together = translator.translate(LINES, TranslateOptions(config))
+    apart = translator.translate(LINES[:cut], TranslateOptions(config)) + translator.translate(
+        LINES[cut:], TranslateOptions(config), first_line=cut
+    )
     assert [[hypothesis.text for hypothesis in translation.hypotheses] for translation in together] == [
         [hypothesis.text for hypothesis in translation.hypotheses] for translation in apart
     ]
@@ -107,13 +111,16 @@ def test_a_sample_follows_from_its_line_and_number_however_lines_arrive(
 
 def test_the_same_line_elsewhere_in_the_stream_draws_anew(translator: Translator) -> None:
     config = SearchConfig(max_length=30, sampling=SamplingConfig(sample=True))
-    texts = {translation.text for translation in translator.translate(["bade giko lu ma ne po."] * 8, config)}
+    texts = {
+        translation.text
+        for translation in translator.translate(["bade giko lu ma ne po."] * 8, TranslateOptions(config))
+    }
     assert len(texts) > 1
 
 
 def test_equal_sentences_of_a_line_draw_apart(translator: Translator) -> None:
     config = SearchConfig(max_length=30, sampling=SamplingConfig(sample=True))
-    (translation,) = translator.translate(["Bade giko lu ma. " * 4], config)
+    (translation,) = translator.translate(["Bade giko lu ma. " * 4], TranslateOptions(config))
     assert len(translation.hypotheses[0].attentions) == 4
     assert len({block.tobytes() for block in translation.hypotheses[0].attentions}) == 4
 
@@ -128,9 +135,9 @@ def test_all_options_of_search_work_together_on_a_real_model(translator: Transla
         no_repeat_ngram=2,
         prefix="edab",
     )
-    together = translator.translate(LINES, config)
+    together = translator.translate(LINES, TranslateOptions(config))
     for line, translation in zip(LINES, together, strict=True):
-        (alone,) = translator.translate([line], config)
+        (alone,) = translator.translate([line], TranslateOptions(config))
         assert [hypothesis.text for hypothesis in translation.hypotheses] == [
             hypothesis.text for hypothesis in alone.hypotheses
         ]
@@ -144,7 +151,11 @@ def test_an_ensemble_of_a_model_with_itself_translates_as_it_does_alone(
 ) -> None:
     twice = Translator.load(ModelRequest(untrained_model, ensemble=(untrained_model,)))
     config = SearchConfig(beam_size=3, n_best=3, max_length=10)
-    for translation, other in zip(translator.translate(LINES, config), twice.translate(LINES, config), strict=True):
+    for translation, other in zip(
+        translator.translate(LINES, TranslateOptions(config)),
+        twice.translate(LINES, TranslateOptions(config)),
+        strict=True,
+    ):
         assert [hypothesis.tokens for hypothesis in translation.hypotheses] == [
             hypothesis.tokens for hypothesis in other.hypotheses
         ]
@@ -163,8 +174,8 @@ def test_models_with_other_subwords_cannot_be_joined(untrained_model: Path, tmp_
 
 def test_an_untrained_model_is_ill_and_what_is_healthy_stays_byte_for_byte(translator: Translator) -> None:
     config = SearchConfig(beam_size=2)
-    plain = translator.translate(LINES, config)
-    repaired = translator.translate(LINES, config, repair=RepairConfig())
+    plain = translator.translate(LINES, TranslateOptions(config))
+    repaired = translator.translate(LINES, TranslateOptions(config, repair=RepairConfig()))
     assert any(translation.repairs for translation in repaired)
     for translation, other in zip(plain, repaired, strict=True):
         if not other.repairs or other.repairs[0].remedy is None:
@@ -172,10 +183,10 @@ def test_an_untrained_model_is_ill_and_what_is_healthy_stays_byte_for_byte(trans
                 other.text,
                 other.hypotheses and other.hypotheses[0].score,
             )
-    assert translator.translate(LINES, config, repair=RepairConfig(repair=False))[0].repairs == ()
+    assert translator.translate(LINES, TranslateOptions(config, repair=RepairConfig(repair=False)))[0].repairs == ()
 
 
 def test_what_is_drawn_at_random_is_left_as_it_was_drawn(translator: Translator) -> None:
     config = SearchConfig(sampling=SamplingConfig(sample=True))
-    samples = translator.translate(LINES, config, repair=RepairConfig())
+    samples = translator.translate(LINES, TranslateOptions(config, repair=RepairConfig()))
     assert not any(translation.repairs for translation in samples)

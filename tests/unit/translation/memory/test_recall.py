@@ -18,10 +18,9 @@ from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.search.mixing import StoredTokens
 from nmt_cli.translation import forced
-from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig, TranslateOptions
 from nmt_cli.translation.forced import Judge
 from nmt_cli.translation.memory.lookup import MOST_COMPARED, MOST_STORED, NearTexts, StoredEntries, TranslationMemory
-from nmt_cli.translation.memory.recall import RecallingMemory
 from nmt_cli.translation.placement.alignment import find_links
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
@@ -30,9 +29,8 @@ from support.properties import examples
 
 
 def recall_lines(lines: Sequence[str], memory: TranslationMemory | None) -> list[Translation]:
-    recalling = None if memory is None else RecallingMemory(memory)
     translator = adversarial_translator()
-    return translator.translate(lines, SearchConfig(beam_size=2), checks=CheckConfig(), memory=recalling)
+    return translator.translate(lines, TranslateOptions(SearchConfig(beam_size=2), checks=CheckConfig(), memory=memory))
 
 
 @pytest.mark.parametrize("links_words", [False, True])
@@ -106,7 +104,7 @@ def translate(
     for entry in entries:
         memory.add(*entry, register=register)
     config = SearchConfig(**search)
-    return translator.translate(lines, config, repair=RepairConfig(), memory=RecallingMemory(memory))
+    return translator.translate(lines, TranslateOptions(config, repair=RepairConfig(), memory=memory))
 
 
 def describe(translations: list[Translation]) -> list[object]:

@@ -19,7 +19,7 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.sources.source import TextSource
 from nmt_cli.text.symbols import TokenizerKind, TokenizerSettings
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerPair, train_tokenizer
-from nmt_cli.translation.config import RepairConfig
+from nmt_cli.translation.config import RepairConfig, TranslateOptions
 from nmt_cli.translation.placement.marks import Mark, MarkNode, PlacedMark
 from nmt_cli.translation.placement.span_placement import (
     PlacedItem,
@@ -195,7 +195,7 @@ def vocabulary(kind: TokenizerKind) -> Tokenizer:
 def test_spans_stay_behind_an_unknown_word_that_was_replaced(kind: TokenizerKind, line: str) -> None:
     tokenizer = vocabulary(kind)
     translator = Translator(Parrot(tokenizer.vocabulary_size), TextSource(tokenizer), tokenizer)
-    (translation,) = translator.translate([line], GREEDY, repair=REPLACING)
+    (translation,) = translator.translate([line], TranslateOptions(GREEDY, repair=REPLACING))
     assert translation.text == line
     assert not any(span.dropped for span in translation.placed)
 
@@ -214,7 +214,7 @@ class Distracted(Parrot):
 def test_an_unknown_word_is_never_replaced_by_a_placeholder() -> None:
     tokenizer = vocabulary("word")
     translator = Translator(Distracted(tokenizer.vocabulary_size), TextSource(tokenizer), tokenizer)
-    (translation,) = translator.translate(["i saw {x} red house"], GREEDY, repair=REPLACING)
+    (translation,) = translator.translate(["i saw {x} red house"], TranslateOptions(GREEDY, repair=REPLACING))
     assert translation.text.count("{x}") == 1 and translation.text.endswith("saw {x} red house")
     assert [(span.how, span.dropped) for span in translation.placed] == [("network", False)]
 

@@ -10,6 +10,7 @@ import pytest
 from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.constraints import TextId
+from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.repair.ladder import AT_ONCE, MOST_REPAIRED, Repairer, replace_unknown
 from nmt_cli.translation.result import Hypothesis, Repair, Translation
 from support.adversary import adversarial_translator
@@ -170,7 +171,7 @@ def test_words_between_two_placeholders_stay_between_them() -> None:
 def test_an_unknown_word_becomes_the_source_word_it_looked_at_most() -> None:
     words = adversarial_translator("word")
     line = "bade Xyzzy."
-    (translation,) = words.translate([line], SearchConfig(max_length=3))
+    (translation,) = words.translate([line], TranslateOptions(SearchConfig(max_length=3)))
     ids = words.target.encode(line)
     assert ids.count(1) == 1
     attention = np.zeros((len(ids), len(translation.source_pieces)))
@@ -181,4 +182,4 @@ def test_an_unknown_word_becomes_the_source_word_it_looked_at_most() -> None:
     replaced = replace_unknown(translation._replace(hypotheses=(hypothesis,)), words.source, words.target)
     assert replaced.text == line
     with pytest.raises(OptionError, match="no subwords for all of 'Xyzzy'"):
-        words.translate([line], SearchConfig(prefix="Xyzzy"))
+        words.translate([line], TranslateOptions(SearchConfig(prefix="Xyzzy")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nmt_cli.carrying.numbers import NumberNotation
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.sources.source import TextSource
-from nmt_cli.translation.config import RepairConfig
+from nmt_cli.translation.config import RepairConfig, TranslateOptions
 from nmt_cli.translation.repair.ladder import MOST_REPAIRED
 from nmt_cli.translation.result import Repair
 from nmt_cli.translation.translator import Translator
@@ -71,7 +71,7 @@ def test_samples_stay_as_drawn_and_no_repair_means_no_second_search() -> None:
     translator = ScriptedTranslator(lambda line: line.replace("3", "7"))
     sampling = SearchConfig(sampling=SamplingConfig(sample=True))
     assert repair_line(translator, "we have 3 cats.", sampling).text == "we have 7 cats."
-    assert translator.translate(["we have 3 cats."], SearchConfig())[0].text == "we have 7 cats."
+    assert translator.translate(["we have 3 cats."], TranslateOptions(SearchConfig()))[0].text == "we have 7 cats."
 
 
 def test_numbers_are_written_as_the_target_writes_them() -> None:
@@ -87,7 +87,7 @@ def test_numbers_are_written_as_the_target_writes_them() -> None:
         write_number=NumberNotation(".", ",", Marks()).convert
     )
     assert repair_line(translator, "it is 2.5 miles, no 10.0.0.1.").text == "it is 2,5 miles, no 10.0.0.1."
-    assert repair_line(translator, " 2.5 ").text == " 2.5 "
+    assert repair_line(translator, " 2.5 ").text == " 2,5 "
 
 
 def test_references_of_html_come_back_for_letters_and_quotes() -> None:
@@ -101,7 +101,9 @@ def test_texts_of_an_invented_placeholder_are_found_again() -> None:
     lines = ["we have cats.", "we have {x} cats."]
     for seed in range(1, 9):
         translator = Translator(Adversary(SUBWORDS.vocabulary_size, seed), TextSource(SUBWORDS), SUBWORDS)
-        for translation in translator.translate(lines, SearchConfig(beam_size=1), repair=RepairConfig()):
+        for translation in translator.translate(
+            lines, TranslateOptions(SearchConfig(beam_size=1), repair=RepairConfig())
+        ):
             failed = any(repair.remedy is None for repair in translation.repairs)
             allowed = translation.source.count("{x}")
             tokens = translation.hypotheses[0].tokens
