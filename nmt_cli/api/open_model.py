@@ -49,10 +49,24 @@ def open_translator(request: ModelRequest) -> Translator:
         reader = partial(load_own_inception, request.model / IMAGE_WEIGHTS, translator.card.checksums)
         translator = translator.with_picture_reader(cache(reader))  # loaded once, if at all
     if request.check_with is not None:
-        from nmt_cli.translation.forced import attach_reverse  # which few runs ask for
-
-        attach_reverse(translator, request)
+        attach_reverse(translator, request, request.check_with)
     return translator if request.rerank is None else translator.with_judge(open_judge(request, request.rerank))
+
+
+def attach_reverse(translator: Translator, request: ModelRequest, check_with: Path) -> None:
+    """Makes a translator read its translations back by a model of the other direction.
+
+    Raises NotFoundError and DamagedError, and OptionError for a model of other languages.
+    """
+    from nmt_cli.runtime.model_directory import ModelDirectory, require_reverse
+    from nmt_cli.translation.config import ModelRequest
+    from nmt_cli.translation.forced import read_back  # numpy, as above
+    from nmt_cli.translation.translator import Translator
+
+    other = ModelDirectory.open(check_with)
+    require_reverse(other._replace(directory=request.model, card=translator.card), other)
+    reverse = Translator.load(ModelRequest(other.directory, threads=request.threads, is_private=request.is_private))
+    translator.read_back = partial(read_back, reverse)
 
 
 def open_judge(request: ModelRequest, rerank: Path) -> Judge:

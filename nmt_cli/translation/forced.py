@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 from nmt_cli.arrays.types import END
 from nmt_cli.carrying.masking import MaskedSide, leave_unmasked, mask_sides
 from nmt_cli.rewriting.protocol import TextContext
-from nmt_cli.runtime.model_directory import ModelDirectory, require_reverse
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.constraints import TextId
 from nmt_cli.search.forced import ForcedTarget
@@ -22,7 +20,7 @@ from nmt_cli.text.symbols import UNKNOWN_PIECE
 from nmt_cli.text.tags import TagSet
 from nmt_cli.text.tokenizer import TokenizerPair
 from nmt_cli.translation.batch import TranslationBatch
-from nmt_cli.translation.config import CheckConfig, ModelRequest
+from nmt_cli.translation.config import CheckConfig
 from nmt_cli.translation.placement.alignment import drop_silent, group_by_blanks, spell_word
 from nmt_cli.translation.placement.joining import join_parts, restore_piece
 from nmt_cli.translation.placement.span_placement import link_sides, replace_placeholders
@@ -32,13 +30,12 @@ from nmt_cli.translation.segmentation.line_reader import MatchedPiece, match_pie
 from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import Segment
 from nmt_cli.translation.stages import Stage, Tools, check, make_stage, run_in_order, run_stages
-from nmt_cli.translation.translator import Translator
 
 # Forced decoding of lines: scores given translations under the model, with spans masked as in training.
 
 
 def force_lines(
-    translator: Translator,
+    translator: Tools,
     sources: Sequence[str],
     targets: Sequence[str],
     *,
@@ -51,11 +48,11 @@ def force_lines(
     maximum number of source tokens, by default as in training.
     """
     pairs = [match_whole(translator, source, target) for source, target in zip(sources, targets, strict=True)]
-    return translator.batch_search.force(*encode_pairs(translator, pairs, limit, tags or [()] * len(pairs)))
+    return translator.sentences.batch_search.force(*encode_pairs(translator, pairs, limit, tags or [()] * len(pairs)))
 
 
 def force_translations(
-    translator: Translator,
+    translator: Tools,
     sources: Sequence[str],
     targets: Sequence[str],
     *,
@@ -263,7 +260,7 @@ CANDIDATES = 12  # hypotheses that are ranked, at least; more cost time and brin
 class Judge(NamedTuple):
     """A model of the other direction."""
 
-    translator: Translator
+    translator: Tools
 
     def widen_search(self, config: SearchConfig) -> SearchConfig:
         """Returns a search for all hypotheses that are ranked."""
@@ -314,19 +311,7 @@ def get_rank(hypothesis: Hypothesis) -> float:
 # Reads translations back by a model of the other direction: how likely each word of the source is, given them.
 
 
-def attach_reverse(translator: Translator, request: ModelRequest) -> None:
-    """Makes a translator read its translations back by the model `check_with` of the request.
-
-    Raises NotFoundError and DamagedError, and OptionError for a model that is not of the other direction.
-    """
-    if request.check_with is not None:
-        other = ModelDirectory.open(request.check_with)
-        require_reverse(other._replace(directory=request.model, card=translator.card), other)
-        reverse = Translator.load(ModelRequest(other.directory, threads=request.threads, is_private=request.is_private))
-        translator.read_back = partial(read_back, reverse)
-
-
-def read_back(reverse: Translator, translations: Sequence[Translation]) -> list[Translation]:
+def read_back(reverse: Tools, translations: Sequence[Translation]) -> list[Translation]:
     """Returns the translations with the log-probabilities that the model `reverse` gives to the words of their sources.
 
     A translation that is empty, or longer than this model reads, stays as it is.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 from unicodedata import category
 
 from nmt_cli.carrying.masking import mask
@@ -13,6 +13,7 @@ from nmt_cli.search.mixing import GuidedModel, StoredTokens, store_targets
 from nmt_cli.translation.forced import encode_pairs, match_line, match_whole
 from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import Segment
+from nmt_cli.translation.stages import Tools
 
 if TYPE_CHECKING:
     from typing import Any
@@ -23,9 +24,8 @@ if TYPE_CHECKING:
     from nmt_cli.text.tags import TagSet
     from nmt_cli.translation.memory.lookup import MemoryEntry, RecalledTranslation, StoredEntries, TranslationMemory
     from nmt_cli.translation.result import Hypothesis, Translation
-    from nmt_cli.translation.search import ModelChoice
+    from nmt_cli.translation.search import ModelChoice, SentenceSearch
     from nmt_cli.translation.segmentation.line_reader import LineReader, MatchedPiece
-    from nmt_cli.translation.translator import Translator
 
 
 # Recalls the pieces of a line from a translation memory: the line as a whole, or its sentences.
@@ -36,6 +36,15 @@ if TYPE_CHECKING:
 
 LONGEST_LINKED = 4_000  # characters of a translation that the network reads,
 LONGEST_OF_NONE, LONGEST_PER_CHARACTER = 200, 10  # and of one of so many characters of a source
+
+
+class GuidedTools(Tools, Protocol):
+    """A translator whose search entries may guide."""
+
+    @property
+    def stored_entries(self) -> StoredEntries | None: ...
+
+    def with_sentences(self, sentences: SentenceSearch) -> Tools: ...
 
 
 class RecallingMemory(NamedTuple):
@@ -59,7 +68,7 @@ class RecallingMemory(NamedTuple):
                 result[index] = piece if recalled is None else make_recalled_piece(piece, recalled)
         return result
 
-    def with_neighbours(self, translator: Translator, most: int) -> Translator:
+    def with_neighbours(self, translator: GuidedTools, most: int) -> Tools:
         """Returns a translator that is guided by at most `most` entries like each text; an ensemble by none."""
 
         if not (most and translator.reads_text and translator.stored_entries):
@@ -67,7 +76,7 @@ class RecallingMemory(NamedTuple):
         neighbours = MemoryNeighbours(translator, self.memory, translator.stored_entries, most)
         return translator.with_sentences(translator.sentences._replace(neighbours=neighbours))
 
-    def link_pieces(self, translator: Translator, pieces: Mapping[TextId, Piece]) -> dict[TextId, Translation]:
+    def link_pieces(self, translator: Tools, pieces: Mapping[TextId, Piece]) -> dict[TextId, Translation]:
         """Returns the recalled translations with the network's attention to their sources, if words are linked.
 
         Pieces that the network cannot read are left out: their words are linked by order.
@@ -136,7 +145,7 @@ LONGEST_TARGET = 200  # tokens of a sentence of an entry; its others do not guid
 class MemoryNeighbours(NamedTuple):
     """Implements `sentence_search.Neighbours`."""
 
-    translator: Translator
+    translator: Tools
     memory: TranslationMemory
     stored: StoredEntries
     most: int  # entries that guide the translation of a text
@@ -149,7 +158,8 @@ class MemoryNeighbours(NamedTuple):
         parts = self.read_entries(list(dict.fromkeys(entry for some in entries for entry in some)))
         if not parts:
             return None
-        engine, vocabulary = self.translator.engine, self.translator.target.vocabulary_size
+        search = self.translator.sentences.batch_search
+        engine, vocabulary = search.engine, search.target.vocabulary_size
 
         def choose(batch: Sequence[int]) -> StepModel[Any]:
             of_texts = [[part for entry in entries[index] for part in parts[entry]] for index in batch]
@@ -176,7 +186,8 @@ class MemoryNeighbours(NamedTuple):
         ]
         rows, ids = encode_pairs(translator, [pair for _, pair in pairs], None, [entry[2] for entry, _ in pairs])
         targets = [some[:LONGEST_TARGET] for some in ids]
-        begins = [*map(translator.target.list_beginnings, targets)]
+        search = translator.sentences.batch_search
+        begins = [*map(search.target.list_beginnings, targets)]
 
         def store(source: SourceArray, batch: Sequence[int]) -> list[StoredTokens]:
             return store_targets(
@@ -185,7 +196,7 @@ class MemoryNeighbours(NamedTuple):
 
         # 2. Let the network write the targets.
         engine = self.stored.engine
-        stored = translator.batch_search.map_pairs(rows, targets, store)
+        stored = search.map_pairs(rows, targets, store)
         parts |= {entry: [] for entry in new}
         for (entry, _), part in zip(pairs, stored, strict=True):
             parts[entry].append(part)
