@@ -237,7 +237,7 @@ LABEL_AND_COLON = (
 
 
 @dataclass(frozen=True)
-class Line:
+class DividedLine:
     """A line with its spans; words need none to be divided."""
 
     text: str
@@ -281,22 +281,22 @@ class Divider(NamedTuple):
 
     name: str
     guard: str  # matches in every line that has such a frame
-    find: Callable[[Line], Iterable[Frame]]
+    find: Callable[[DividedLine], Iterable[Frame]]
 
 
-def find_breaks(line: Line) -> Iterator[Frame]:
+def find_breaks(line: DividedLine) -> Iterator[Frame]:
     """Line ends and tabs."""
     yield from (Frame(*match.span()) for match in re.finditer(r"[\t\r\n]+", line.text))
 
 
-def find_blocks(line: Line) -> Iterator[Frame]:
+def find_blocks(line: DividedLine) -> Iterator[Frame]:
     """Tags that part sentences: `<br>`, `</p><p>`."""
     pairs = {span.pair for span in line.spans if span.pair is not None}
     blocks = (span for span in line.spans if is_block_tag(span, pairs) and not is_value(span, line.text))
     yield from (Frame(span.start, span.end) for span in blocks)
 
 
-def find_written_breaks(line: Line) -> Iterator[Frame]:
+def find_written_breaks(line: DividedLine) -> Iterator[Frame]:
     r"""Line ends and tabs as programs write them: `\n`."""
     for match in re.finditer(WRITTEN_BREAK, line.text):
         before = line.text[max(0, match.start() - TOKEN) : match.start()]
@@ -308,12 +308,12 @@ def find_written_breaks(line: Line) -> Iterator[Frame]:
             yield Frame(*match.span())
 
 
-def find_references(line: Line) -> Iterator[Frame]:
+def find_references(line: DividedLine) -> Iterator[Frame]:
     """Numbers of notes behind a sentence: `It rains.[1] It snows.`"""
     yield from (Frame(*match.span()) for match in re.finditer(SENTENCE_NOTE, line.text))
 
 
-def find_bars(line: Line) -> Iterator[Frame]:
+def find_bars(line: DividedLine) -> Iterator[Frame]:
     """Bars between alternatives: `|`, `||||`, `|[2,*]`."""
     bars = [match for match in find_free_bars(line.text) if is_divider(match, line.text)]
     for start in [0, *(match.end() for match in bars)] if bars else []:
@@ -342,17 +342,17 @@ def is_divider(bar: re.Match[str], text: str) -> bool:
     return re.search(r"[=/\\$@#]|(?<!\w)-|-(?!\w)", token) is None
 
 
-def find_form_fields(line: Line) -> Iterator[Frame]:
+def find_form_fields(line: DividedLine) -> Iterator[Frame]:
     """Lines to fill in, and boxes: `____`, `☐`, `[x]`."""
     yield from (Frame(*match.span()) for match in re.finditer(FORM_FIELD, line.text))
 
 
-def find_comments(line: Line) -> Iterator[Frame]:
+def find_comments(line: DividedLine) -> Iterator[Frame]:
     """Marks of comments: `//`, `/* .. */`."""
     yield from (Frame(*match.span()) for match in re.finditer(COMMENT_MARK, line.text))
 
 
-def find_items(line: Line) -> Iterator[Frame]:
+def find_items(line: DividedLine) -> Iterator[Frame]:
     """Marks of items: `1. .. 2. ..`, `a) ..`."""
     chain: list[re.Match[str]] = []
     for match in re.finditer(ITEM_MARK, line.text):
@@ -389,7 +389,7 @@ def make_items(chain: Sequence[re.Match[str]], text: str) -> Iterator[Frame]:
         yield from (Frame(*mark.span()) for mark in chain)
 
 
-def find_asides(line: Line) -> Iterator[Frame]:
+def find_asides(line: DividedLine) -> Iterator[Frame]:
     """The blank behind brackets before a sentence: `(SIGHS) I am here.`"""
     for start in line.sentence_starts:
         match = re.compile(ASIDE).match(line.covered, skip_blanks(line.text, start))
@@ -402,12 +402,12 @@ def is_aside(text: str) -> bool:
     return text[:1].islower() or text.isupper() or (text[:1].isalpha() and text[-1] in END_MARKS)
 
 
-def find_dashes(line: Line) -> Iterator[Frame]:
+def find_dashes(line: DividedLine) -> Iterator[Frame]:
     """Dashes between quotations."""
     yield from (Frame(*match.span()) for match in re.finditer(DASH_OF_DIALOGUE, line.text))
 
 
-def find_labels(line: Line) -> Iterator[Frame]:
+def find_labels(line: DividedLine) -> Iterator[Frame]:
     """Labels before a colon: `Note:`, `Mr Smith:`; but not `He said:`."""
     covered = line.covered
     for start in line.starts:
@@ -442,7 +442,7 @@ DIVIDERS = (
 ANY_GUARD = "|".join(f"(?:{divider.guard})" for divider in DIVIDERS)  # matches in every line that can be divided
 
 
-def find_frames(line: Line) -> list[Frame]:
+def find_frames(line: DividedLine) -> list[Frame]:
     """Returns the frames between the texts of a line, in order, each with the blanks around it.
 
     Frames without a letter or digit between them are one.
@@ -461,7 +461,7 @@ def find_frames(line: Line) -> list[Frame]:
     return frames
 
 
-def divide(line: Line) -> list[Segment]:
+def divide(line: DividedLine) -> list[Segment]:
     """Returns the texts of a line and the frames between them, in order; empty for a line that is one text."""
     frames = find_frames(line)
     if not frames:

@@ -25,7 +25,7 @@ from nmt_cli.text.characters import DASHES, HYPHENS
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.config import LineConfig
-from nmt_cli.translation.segmentation.dividers import ANY_GUARD, Line, divide
+from nmt_cli.translation.segmentation.dividers import ANY_GUARD, DividedLine, divide
 from nmt_cli.translation.segmentation.pieces import Piece, make_frame_piece, make_name_piece
 from nmt_cli.translation.segmentation.segments import Segment, cut, is_plain
 
@@ -149,7 +149,7 @@ class LineReader:
         """Returns the frames and texts of a line that is divided; empty for any other."""
         if not re.search(ANY_GUARD, text):
             return []
-        return divide(Line(text, find_spans(text, self.context, SYNTAX), self.context.languages[0]))
+        return divide(DividedLine(text, find_spans(text, self.context, SYNTAX), self.context.languages[0]))
 
     def split_part(self, part: Segment, *, in_choice: bool) -> Iterator[Segment]:
         """Yields the segments of a part of a divided line, which is read as a line of its own."""

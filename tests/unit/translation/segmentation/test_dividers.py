@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.translation.config import LineConfig
-from nmt_cli.translation.segmentation.dividers import DIVIDERS, Line
+from nmt_cli.translation.segmentation.dividers import DIVIDERS, DividedLine
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.segments import join_segments
 
@@ -96,7 +96,7 @@ def test_texts_between_frames_are_read_as_if_they_stood_alone(parts: list[tuple[
 )
 def test_a_divider_finds_nothing_that_its_guard_refuses(text: str) -> None:
     for divider in DIVIDERS:
-        assert re.search(divider.guard, text) or not list(divider.find(Line(text, (), "eng"))), divider.name
+        assert re.search(divider.guard, text) or not list(divider.find(DividedLine(text, (), "eng"))), divider.name
 
 
 def test_many_unknown_tags_take_time_in_proportion() -> None:
