@@ -37,11 +37,11 @@ def lay_out_lines(
     """Returns the lines of texts with their tags, if any, and the lines that are only context for the windows."""
     if not tags and not windows:
         return texts
-    lines = [Line(text, own) for text, own in zip(texts, tags or [()] * len(texts), strict=True)]
+    lines = [Line(text, line_tags) for text, line_tags in zip(texts, tags or [()] * len(texts), strict=True)]
     for window in windows:
-        own, previous = lines[window.rows[0]].tags, BEGINNING
+        line_tags, previous = lines[window.rows[0]].tags, BEGINNING
         for text in window.before:
-            lines.append(Line(text, own, previous, only_context=True))
+            lines.append(Line(text, line_tags, previous, only_context=True))
             previous = len(lines) - 1
         for row in window.rows:
             lines[row] = lines[row]._replace(follows=previous)
@@ -66,8 +66,8 @@ def group_by_tags(lines: Sequence[str | Line], usual: TagSet) -> dict[TagSet, li
     """Returns the lines, by their index, of each set of tags; `usual` are those of all lines."""
     groups: dict[TagSet, list[int]] = {}
     for row, line in enumerate(lines):
-        own = merge_tags(line.tags, usual) if isinstance(line, Line) and line.tags else usual
-        groups.setdefault(own, []).append(row)
+        line_tags = merge_tags(line.tags, usual) if isinstance(line, Line) and line.tags else usual
+        groups.setdefault(line_tags, []).append(row)
     return groups
 
 

@@ -230,7 +230,7 @@ class Translator:
         self, lines: Sequence[str | Line], rows: Sequence[int], first_line: int, options: TranslateOptions, tags: TagSet
     ) -> TranslationBatch:
         """Returns the batch of those `rows` of lines that have these tags."""
-        places = {row: place for place, row in enumerate(rows)}
+        positions = {row: position for position, row in enumerate(rows)}
         search = widen_for_distinct(options.search)
         return TranslationBatch(
             lines=[line.text if isinstance(line, Line) else line for line in map(lines.__getitem__, rows)],
@@ -240,7 +240,7 @@ class Translator:
             checks=options.checks,
             numbers=[first_line + row for row in rows],
             memory=make_recalling(options.memory),
-            chains=[[places[row] for row in chain] for chain in list_chains(lines) if chain[0] in places],
+            chains=[[positions[row] for row in chain] for chain in list_chains(lines) if chain[0] in positions],
         )
 
     def read_left_out(self, translations: Sequence[Translation], tags: TagSet = ()) -> list[Translation]:
