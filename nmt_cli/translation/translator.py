@@ -214,17 +214,17 @@ class Translator:
         `progress` receives the number of finished lines. `first_line` is the number of the first of `lines`, from which
         the random numbers of samples follow. A line on which nmt itself fails is copied.
         """
-        wanted = [row for row, line in enumerate(lines) if not (isinstance(line, Line) and line.only_context)]
+        asked_rows = [row for row, line in enumerate(lines) if not (isinstance(line, Line) and line.only_context)]
         done: dict[int, Translation] = {}
         for tags, rows in group_by_tags(lines, options.search.tags).items():
             batch, before = self.make_batch(lines, rows, first_line, options, tags), len(done)
             if progress is not None:
-                batch.progress = partial(report_finished, progress, before, len(wanted))
+                batch.progress = partial(report_finished, progress, before, len(asked_rows))
             tools = self.read_languages(replace_languages(self.languages, batch.config.tags))
             if batch.memory is not None:
                 tools = batch.memory.with_neighbours(tools, batch.config.neighbours)
             done |= zip(rows, run_stages(tools, batch), strict=True)
-        return [done[row] for row in wanted]
+        return [done[row] for row in asked_rows]
 
     def make_batch(
         self, lines: Sequence[str | Line], rows: Sequence[int], first_line: int, options: TranslateOptions, tags: TagSet
