@@ -1,7 +1,7 @@
 """What nmt finds in the texts of a language, and how it writes it: the cases of `tests/cases`, a file per language.
 
 A file is named by its language, by a pair of languages, or `any`, where the language says nothing. Each case is a
-text and what is found in it. A new language brings its file, and is tested by nothing else:
+text (or a text with its translation) and what is found in it. A new language brings its file:
 
     [[group]]
     name = "dates are found"
@@ -21,6 +21,7 @@ import pytest
 
 from nmt_cli.carrying.dates import WEEKDAYS, find_dates
 from nmt_cli.carrying.kinds import IN_ANY_TEXT, KINDS, find_spans
+from nmt_cli.carrying.number_values import compare_numbers, find_lost_decades, list_uncertain
 from nmt_cli.carrying.numbers import FULL_TIMES
 from nmt_cli.carrying.people import PEOPLE, RARE_PLACE_COUNT, find_places
 from nmt_cli.carrying.prose_marks import EMPHASIS
@@ -123,7 +124,24 @@ def read_frames(text: str, languages: Languages) -> list[str]:
     return read_pieces(text, languages)
 
 
-FINDERS: dict[str, Callable[[str, Languages], Any]] = {
+def compare(texts: list[str], languages: Languages) -> list[list[str]]:
+    """The numbers that a source has and its translation lacks, and those that the translation invents."""
+    return [list(numbers) for numbers in compare_numbers(*texts, *languages)]
+
+
+def list_missing(texts: list[str], languages: Languages) -> list[str]:
+    return compare(texts, languages)[0]
+
+
+def find_uncertain(texts: list[str], languages: Languages) -> list[str]:
+    return list(list_uncertain(*texts, languages))
+
+
+def list_decades(texts: list[str], languages: Languages) -> list[str]:
+    return list(find_lost_decades(*texts, languages))
+
+
+FINDERS: dict[str, Callable[[Any, Languages], Any]] = {
     "spans": find_texts,
     "numbers": find_numbers,
     "written": find_written,
@@ -138,6 +156,10 @@ FINDERS: dict[str, Callable[[str, Languages], Any]] = {
     "sentences": split_sentences,
     "frames": read_frames,
     "pieces": read_pieces,
+    "other numbers": compare,
+    "missing numbers": list_missing,
+    "uncertain numbers": find_uncertain,
+    "lost decades": list_decades,
 }
 
 
@@ -153,7 +175,7 @@ def read_cases() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("finds", "languages", "text", "expected"), list(read_cases()))
 def test_what_is_found_in_a_text_is_what_its_language_says(
-    finds: str, languages: Languages, text: str, expected: list[Any]
+    finds: str, languages: Languages, text: str | list[str], expected: list[Any]
 ) -> None:
     assert FINDERS[finds](text, languages) == expected
 
