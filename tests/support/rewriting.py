@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext
@@ -10,9 +12,19 @@ from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.profile_building import build_profile
 
 
+@cache
+def learn(pairs: tuple[tuple[str, str], ...]) -> bytes:
+    return build_profile(pairs).encode()
+
+
+def read_profile(pairs: Iterable[tuple[str, str]]) -> CorpusProfile:
+    """A fresh profile of these pairs, which are counted once."""
+    return CorpusProfile.parse(learn(tuple(pairs)))
+
+
 def model_text(pairs: list[tuple[str, str]], languages: tuple[str, str] = ("en", "de")) -> ModelText:
     """What a model knows that was trained on these pairs."""
-    profile = CorpusProfile.parse(build_profile(pairs).encode())
+    profile = read_profile(pairs)
     assert profile.source is not None
     return ModelText(profile.source, profile.target, languages, lowercase=False)
 

@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.rewriting.case import Case, CasePlan, Continued, capitalise_text, lower_text, upper_text
 from nmt_cli.rewriting.protocol import Written
-from nmt_cli.text.profile import CorpusProfile
-from nmt_cli.text.profile_building import build_profile
-from support.rewriting import change, model_text, read
+from support.rewriting import change, model_text, read, read_profile
 
 TRAINING = (
     "Yesterday I saw Peter in Rome with a dog.",
@@ -31,7 +29,7 @@ LOWER = tuple(sentence.lower() for sentence in TRAINING)
 
 
 def caser(sentences: tuple[str, ...] = TRAINING, language: str = "en") -> Case:
-    profile = CorpusProfile.parse(build_profile([(sentence, sentence) for sentence in sentences]).encode())
+    profile = read_profile((sentence, sentence) for sentence in sentences)
     assert profile.source is not None
     return Case(profile.source, (language, language))
 

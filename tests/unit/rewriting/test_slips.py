@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.rewriting.slips import ReadAs, Slips
-from nmt_cli.text.profile import CorpusProfile
-from nmt_cli.text.profile_building import build_profile
-from support.rewriting import change, read
+from support.rewriting import change, read, read_profile
 
 SENTENCES = (
     "The children went home with Margaret because the weather was cold and windy.",
@@ -23,13 +19,8 @@ TRAINING = SENTENCES * 30
 WORDS = sorted({word.strip(".,?") for sentence in SENTENCES for word in sentence.split()})
 
 
-@cache
-def make_profile(sentences: tuple[str, ...]) -> CorpusProfile:
-    return CorpusProfile.parse(build_profile([(sentence, sentence) for sentence in sentences]).encode())
-
-
 def make_finder(sentences: tuple[str, ...] = TRAINING) -> Slips:
-    profile = make_profile(sentences)
+    profile = read_profile((sentence, sentence) for sentence in sentences)
     assert profile.source is not None
     return Slips(profile.source)
 
