@@ -17,6 +17,7 @@ from nmt_cli.arrays.scratch import ValueCounts
 from nmt_cli.text.characters import ANY_CLOSING, END_MARKS, THIN_BLANKS
 from nmt_cli.text.normalise import UNSPACED, find_unspaced
 from nmt_cli.text.profile import FEWEST_NUMBERS, PROFILE_FORMAT, SPECIAL_FORMS, CorpusProfile, LengthRatio, parse_word
+from nmt_cli.text.profiling.word_filter import WordFilter
 from nmt_cli.text.words import choose_word_pattern
 
 # Counts the contents of a profile: characters, words, case, numbers and lengths of training text. Knows no files.
@@ -52,6 +53,7 @@ class TextCounts:
         self.blanks = 0
         self.lengths: Counter[int] = Counter()  # characters of the texts
         self.characters: Counter[str] = Counter()  # those of the words that are no longer counted
+        self.has_dropped = False  # whether there are such words
 
     @property
     def texts(self) -> int:
@@ -77,6 +79,7 @@ class TextCounts:
         """
         if len(tokens) <= MOST_TOKENS:
             return tokens
+        self.has_dropped = True
         add_characters(self.characters, ((token, count) for token, count in tokens.items() if count == 1))
         return Counter({token: count for token, count in tokens.items() if count > 1})
 
@@ -99,6 +102,10 @@ class WordLine(NamedTuple):
 
     text: str
     total: int
+
+    @property
+    def key(self) -> str:
+        return self.text.partition("\t")[0]
 
 
 def build_profile(pairs: Iterable[tuple[str, str]]) -> str:
@@ -217,6 +224,7 @@ def describe_side(
     return {
         **describe_characters(counts.count_characters()),
         "least_count": least_count,
+        "rare": None if counts.has_dropped else encode_rare(table, least_count),
         "texts": counts.texts,
         "initial_capitals": round(capitals / max(1, sum(cased.values())), 4),
         "final_marks": {
@@ -229,6 +237,12 @@ def describe_side(
         "longest": max(counts.lengths, default=0),
         "unseen_share": round(estimate_unseen(table), 4),
     }
+
+
+def encode_rare(table: Iterable[WordLine], least_count: int) -> str:
+    """Returns the words that are left out of a table, as the first line keeps them; empty if there are none."""
+    words = [line.key for line in table if line.total < least_count]
+    return WordFilter.from_words(words).encode() if words else ""
 
 
 def describe_characters(counts: Counter[str]) -> dict[str, Any]:
@@ -365,11 +379,27 @@ def merge_side(
         **later,
         **describe_characters(counts),
         "least_count": least_count,
+        "rare": merge_rare([*map(read_rare, (earlier, later)), encode_rare(table, least_count)]),
         "texts": max(earlier["texts"], later["texts"]),
         **{name: later[name] or earlier[name] for name in (f"{kind}_mark" for kind in NUMBER_MARKS)},
         "longest": max(earlier["longest"], later["longest"]),
         "unseen_share": round(estimate_unseen(table), 4),
     }
+
+
+def read_rare(side: Mapping[str, Any]) -> str | None:
+    """Returns the rare words of a side as its first line keeps them; None if they are not known."""
+    rare: str | None = side.get("rare", None if side["least_count"] > 1 else "")
+    return rare
+
+
+def merge_rare(parts: Sequence[str | None]) -> str | None:
+    """Returns the rare words of several texts; None if those of one are not known."""
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    filters = [WordFilter.decode(part) for part in known if part]
+    return reduce(WordFilter.merge, filters).encode() if filters else ""
 
 
 def merge_marks(earlier: list[list[Any]], later: list[list[Any]]) -> list[list[Any]]:

@@ -23,7 +23,7 @@ from nmt_cli.text.tags import SentenceContext
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.config import RepairConfig
-from nmt_cli.translation.repair.ladder import Repairer
+from nmt_cli.translation.repair.ladder import FaultFinder, Repairer
 from nmt_cli.translation.result import Hypothesis, Translation
 
 if TYPE_CHECKING:
@@ -315,6 +315,7 @@ class SentenceSearch(NamedTuple):
     same_language: bool = False  # whether both sides are in one language, so that a copy is no fault
     judge: HypothesisJudge | None = None  # ranks the hypotheses of each search
     neighbours: Neighbours | None = None
+    find_word_fault: FaultFinder | None = None  # finds those that only a profile of the training text shows
 
     def search(
         self,
@@ -384,7 +385,7 @@ class SentenceSearch(NamedTuple):
     def repairer(self) -> Repairer:
         """Searches faulty translations again."""
         ngram_size = CHARACTER_NGRAM if self.batch_search.target.settings.kind == "char" else SUBWORD_NGRAM
-        return Repairer(self.translate_texts, ngram_size, same_language=self.same_language)
+        return Repairer(self.translate_texts, ngram_size, self.same_language, self.find_word_fault)
 
 
 def group_by_prefix(

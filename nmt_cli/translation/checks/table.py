@@ -19,6 +19,8 @@ from nmt_cli.translation.checks.marks import (
     check_spans,
     check_terms,
 )
+from nmt_cli.translation.checks.negation import check_negation
+from nmt_cli.translation.checks.strange_words import check_copied_words, check_invented, find_copied, find_invented
 from nmt_cli.translation.checks.words import (
     CheckContext,
     check_copy,
@@ -28,8 +30,9 @@ from nmt_cli.translation.checks.words import (
     check_repeats,
     check_words,
 )
-from nmt_cli.translation.repair.faults import find_fault
+from nmt_cli.translation.repair.faults import WordFault, find_fault
 from nmt_cli.translation.result import FailedCheck, Translation
+from nmt_cli.translation.segmentation.segments import has_mark_inside
 
 if TYPE_CHECKING:
     from nmt_cli.translation.checks.words import Inspection, TextComparison
@@ -55,6 +58,7 @@ class CheckRow(NamedTuple):
     doc: str = ""  # what it is, where no comparison says so
     repaired: tuple[str, ...] = ()  # what a repaired fault is called, and several if they have no plural in -s
     unrepaired: str = ""  # the message if no remedy helped against the fault
+    doubt: str = ""  # the message if one helped, where that leaves a doubt
 
     @property
     def anchor(self) -> str:
@@ -159,6 +163,29 @@ CHECKS = (
     CheckRow("repeats", "with a word or phrase twice in a row", check_repeats),
     CheckRow("length", "of an unusual length", check_length),
     CheckRow("language", "already in the target language", check_language),
+    CheckRow(
+        "invented words",
+        "with words that nobody uses",
+        inspect=check_invented,
+        repaired=("invented word",),
+        unrepaired="a word that training never had",
+        doubt="the network first invented a word for what it now says otherwise",
+    ),
+    CheckRow(
+        "copied words",
+        "with words of the source language left in them",
+        inspect=check_copied_words,
+        repaired=("word left in the source language", "words left in the source language"),
+        unrepaired="a word of the source is not translated",
+        doubt="the network first left a word untranslated that it now says otherwise",
+    ),
+    CheckRow(
+        "negation",
+        "with a negation lost or added",
+        check_negation,
+        repaired=("lost or added negation",),
+        unrepaired="a negation is lost or added",
+    ),
     CheckRow("unseen words", "with words never seen in training", check_words),
     CheckRow(
         "confidence",
@@ -195,6 +222,7 @@ def check_translation(translation: Translation, context: CheckContext, *, repair
         failed += check_pair(source, spell_out_choice(translation.text), context)
         inspected = (check.inspect(translation, context) for check in INSPECTIONS if check.inspect is not None)
         failed += filter(None, inspected)
+        failed += list_doubts(translation)
         if translation.is_recalled:  # a person chose its words
             failed = [check for check in failed if check.kind != "unseen words"]
     else:
@@ -209,6 +237,29 @@ def check_pair(source: str, target: str, context: CheckContext = DEFAULT_CONTEXT
     """Returns the checks that `target` fails as a translation of `source`, at most one per kind."""
     compared = (check.compare(source, target, context) for check in COMPARISONS if check.compare is not None)
     return [failed for failed in compared if failed is not None]
+
+
+def list_doubts(translation: Translation) -> Iterator[FailedCheck]:
+    """Yields the repaired faults which show that the network lacks a word, so that any other it found may be wrong."""
+    for repair in translation.repairs:
+        if repair.remedy is not None and CHECK_ROWS[repair.fault].doubt:
+            yield FailedCheck(repair.fault, CHECK_ROWS[repair.fault].doubt)
+
+
+def find_word_fault(source: str, target: str, context: CheckContext) -> WordFault | None:
+    """Returns the fault in the words of a sentence's translation for which it is searched again; None if there is none.
+
+    Checks of whole lines tell it where no remedy helped. Of several sentences, another than the negated one might get
+    the negation.
+    """
+    if not context.reads_text:
+        return None
+    if check_negation(source, target, context) and not has_mark_inside(source):
+        return WordFault("negation")
+    if copied := find_copied(source, target, context):
+        return WordFault("copied words", tuple(copied))
+    invented = find_invented(source, target, context)
+    return WordFault("invented words", tuple(invented)) if invented else None
 
 
 def read_source_as_known(translation: Translation) -> str:

@@ -1,0 +1,1 @@
+"""Builds and merges profiles of training text, which `text/profile.py` reads."""
