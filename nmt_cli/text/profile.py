@@ -19,7 +19,7 @@ from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.words import WORDS_REMEMBERED, WordMemory, list_words, remember_by_word
 
 if TYPE_CHECKING:
-    from nmt_cli.text.profiling.word_filter import WordFilter
+    from nmt_cli.text.word_filter import WordFilter
 
 
 PROFILE_NAME = "profile.txt"
@@ -131,7 +131,7 @@ class WordCounts:
     @cached_property
     def rare_words(self) -> WordFilter | None:
         """The words that were left out, decoded on first use; None if there are none, or if they are not known."""
-        from nmt_cli.text.profiling.word_filter import WordFilter  # which most texts do not need
+        from nmt_cli.text.word_filter import WordFilter  # which most texts do not need
 
         return WordFilter.decode(self.rare) if self.rare else None
 

@@ -17,7 +17,7 @@ from nmt_cli.arrays.scratch import ValueCounts
 from nmt_cli.text.characters import ANY_CLOSING, END_MARKS, THIN_BLANKS
 from nmt_cli.text.normalise import UNSPACED, find_unspaced
 from nmt_cli.text.profile import FEWEST_NUMBERS, PROFILE_FORMAT, SPECIAL_FORMS, CorpusProfile, LengthRatio, parse_word
-from nmt_cli.text.profiling.word_filter import WordFilter
+from nmt_cli.text.word_filter import WordFilter
 from nmt_cli.text.words import choose_word_pattern
 
 # Counts the contents of a profile: characters, words, case, numbers and lengths of training text. Knows no files.

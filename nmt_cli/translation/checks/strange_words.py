@@ -1,9 +1,4 @@
-"""Looks for words of a translation that the target language does not have: invented ones, and copied ones.
-
-A network spells words from subwords: `Koffizient` for *coefficient*, and leaves some as they are: `Buy Milch`. Both are
-words that the training text never had, or nearly only on the other side. A person also writes words that training never
-had, so a word counts only where none of its subwords was unlikely for the network. Knows no network.
-"""
+"""Checks of meaning: invented words, words left in the source language, and lost negations."""
 
 from __future__ import annotations
 
@@ -11,8 +6,8 @@ import math
 import re
 from collections.abc import Collection, Iterator
 from difflib import SequenceMatcher
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.carrying.kinds import find_spans
 from nmt_cli.carrying.spans import cover_spans
@@ -37,6 +32,14 @@ from nmt_cli.translation.result import FailedCheck
 if TYPE_CHECKING:
     from nmt_cli.text.profile import CorpusProfile, TextProfile, WordCounts
     from nmt_cli.translation.result import Hypothesis, Translation
+
+
+# Looks for words of a translation that the target language does not have: invented ones, and copied ones.
+#
+# A network spells words from subwords: `Koffizient` for *coefficient*, and leaves some as they are: `Buy Milch`. Both
+# are words that the training text never had, or nearly only on the other side. A person also writes words that training
+# never had, so a word counts only where none of its subwords was unlikely for the network. Knows no network.
+
 
 # Chosen on references, of which at most 0.5 % should fail, and on translations (benchmarks/log/words.md).
 LEAST_LIKELY = math.log(0.03)  # of the subwords of a word that the network means; a reference's are less likely
@@ -229,3 +232,82 @@ def read_word(token: str) -> str:
     """Returns the word between blanks without brackets and marks; empty if it is quoted, or has other signs."""
     match = re.fullmatch(WORD_ALONE, token)
     return match[1] if match else ""
+
+
+# Looks for a negation that a translation loses or adds. Knows only text.
+#
+# Languages negate by words, by affixes, and by idioms that negate nothing: *not only*, *nicht wahr?* So presence is
+# compared, not counts: a text that surely negates is a translation of one that at least may (`half_negations`).
+
+
+TEXTS_REMEMBERED = 1_024  # pairs
+LONGEST_TEXTS = 500  # characters of a pair that is remembered
+
+
+class Negations(NamedTuple):
+    """How a language negates."""
+
+    sure: re.Pattern[str]
+    idle: re.Pattern[str]  # has such words, and negates nothing
+    half: re.Pattern[str]  # what another language may say with a negation
+
+    def are_in(self, text: str) -> bool:
+        """Whether a text surely negates something."""
+        return self.sure.search(text) is not None and self.sure.search(self.idle.sub(" ", text)) is not None
+
+    def may_be_in(self, text: str) -> bool:
+        """Whether a text may negate something."""
+        return (self.sure.search(text) or self.half.search(text)) is not None
+
+
+@cache
+def read_negations(language: str) -> Negations | None:
+    """Returns how a language negates; None if that is not described."""
+    rules = find_rules(language)
+    if not (rules.negations and rules.half_negations):
+        return None
+    verbose = re.IGNORECASE | re.VERBOSE
+    return Negations(
+        re.compile(rules.negations, re.IGNORECASE),
+        re.compile(rules.idle_negations or "(?!)", verbose),
+        re.compile(rules.half_negations, verbose),
+    )
+
+
+def check_negation(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Looks for a negation on one side alone, in languages whose negations are described."""
+    is_long = len(source) + len(target) > LONGEST_TEXTS
+    differs = may_differ.__wrapped__ if is_long else may_differ
+    if not differs(source, target, context.source_language, context.target_language):
+        return None
+    here, there = map(read_negations, (context.source_language, context.target_language))
+    source, target = (cover_placed(text, context) for text in (source, target))
+    if here is None or there is None or not target:
+        return None
+    if here.are_in(source):
+        return None if there.may_be_in(target) else FailedCheck("negation", "a negation of the source is missing")
+    is_added = there.are_in(target) and not here.may_be_in(source) and not has_new_word(source, context)
+    return FailedCheck("negation", "the source has no negation") if is_added else None
+
+
+@lru_cache(TEXTS_REMEMBERED)
+def may_differ(source: str, target: str, source_language: str, target_language: str) -> bool:
+    """Whether one side alone surely negates, or negates in a protected span; cached, for repair asks first."""
+    here, there = map(read_negations, (source_language, target_language))
+    if here is None or there is None:
+        return False
+    is_negated = here.sure.search(source) is not None
+    return is_negated is not (there.sure.search(target) is not None)
+
+
+def cover_placed(text: str, context: CheckContext) -> str:
+    """Returns a text without its protected spans, which keep the language of the source, nor marks of emphasis."""
+    for span in context.placed or ():
+        text = text.replace(span.text, " ")
+    return text.replace("_", " ")
+
+
+def has_new_word(source: str, context: CheckContext) -> bool:
+    """Whether a source has words that training never had, such as mistyped ones: one of them may negate."""
+    profile = context.profile.source if context.profile is not None else None
+    return profile is not None and 0 in profile.count_words(source)

@@ -19,8 +19,13 @@ from nmt_cli.translation.checks.marks import (
     check_spans,
     check_terms,
 )
-from nmt_cli.translation.checks.negation import check_negation
-from nmt_cli.translation.checks.strange_words import check_copied_words, check_invented, find_copied, find_invented
+from nmt_cli.translation.checks.strange_words import (
+    check_copied_words,
+    check_invented,
+    check_negation,
+    find_copied,
+    find_invented,
+)
 from nmt_cli.translation.checks.words import (
     CheckContext,
     check_copy,

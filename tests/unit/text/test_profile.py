@@ -25,7 +25,7 @@ from nmt_cli.text.profile import (
     WordEndings,
 )
 from nmt_cli.text.profile_building import build_caption_profile, build_profile, merge_profiles
-from nmt_cli.text.profiling.word_filter import WordFilter
+from nmt_cli.text.word_filter import WordFilter
 
 PAIRS = [
     ("We saw Ann in Rome. It rained.", "Wir sahen Anna in Rom. Es regnete."),

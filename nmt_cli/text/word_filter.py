@@ -1,8 +1,7 @@
 """A set of words in ten bits each: it knows each of its words, and takes one in a hundred others for its own.
 
 Bloom (1970), "Space/time trade-offs in hash coding with allowable errors". A profile keeps the rare words of its text
-so, which would take ten times the space as lines.
-"""
+so, which would take ten times the space as lines."""
 
 from __future__ import annotations
 

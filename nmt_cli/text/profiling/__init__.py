@@ -1,1 +1,0 @@
-"""Builds and merges profiles of training text, which `text/profile.py` reads."""
