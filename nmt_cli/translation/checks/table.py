@@ -190,6 +190,7 @@ CHECKS = (
         check_negation,
         repaired=("lost or added negation",),
         unrepaired="a negation is lost or added",
+        doubt="the network first lost or added a negation, and may now negate something else",
     ),
     CheckRow("unseen words", "with words never seen in training", check_words),
     CheckRow(
@@ -245,7 +246,7 @@ def check_pair(source: str, target: str, context: CheckContext = DEFAULT_CONTEXT
 
 
 def list_doubts(translation: Translation) -> Iterator[FailedCheck]:
-    """Yields the repaired faults which show that the network lacks a word, so that any other it found may be wrong."""
+    """Yields the repaired faults behind which another may hide: a word that is wrong, a negation of something else."""
     for repair in translation.repairs:
         if repair.remedy is not None and CHECK_ROWS[repair.fault].doubt:
             yield FailedCheck(repair.fault, CHECK_ROWS[repair.fault].doubt)
