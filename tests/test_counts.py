@@ -24,6 +24,7 @@ NEVER_ONE = {
     ("documents/office/archive.py", "entry.file_size // max(1, entry.compress_size)"),
     ("evaluation/metrics/models.py", "len(checkpoints)"),
     ("server/admission.py", "limit"),
+    ("server/stores.py", "most"),
     ("sources/images.py", "len(names)"),
     ("visuals/network.py", "vocabularies.target"),
     ("visuals/page.py", "len(profile.worst)"),

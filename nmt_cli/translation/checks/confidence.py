@@ -46,7 +46,8 @@ UNLIKELY = math.log(0.25)  # log-probability of a token that the network hardly 
 LOW_CONFIDENCE = 0.2  # below which a person should look at a translation, unless a card says otherwise
 UNCOVERED = 0.2  # attention that a source position received in all, below which it was left out
 FRAGMENT_WORDS = 2  # so few without a final mark mean nothing alone, and would be rated so
-COUNTED_ELSEWHERE = {"unseen words", "untranslated", "labels"}  # checks of what other features measure
+# Checks of what other features measure, and those that came after the bundled models were fitted.
+COUNTED_ELSEWHERE = {"unseen words", "untranslated", "labels", "invented words", "copied words", "negation"}
 FEATURES = (
     "mean log-probability",
     "lowest log-probability",
