@@ -36,7 +36,7 @@ def test_translating_loads_nothing_that_training_or_preparing_needs() -> None:
         *("tensorflow", "keras", "matplotlib", "rich"),
         *("nmt_cli.corpus", "nmt_cli.sources.images"),
         *("nmt_cli.model", "nmt_cli.training", "nmt_cli.server", "starlette", "uvicorn"),
-        *("nmt_cli.visuals.canvas", "nmt_cli.api.model_info", "html", "importlib.metadata"),
+        *("nmt_cli.visuals.canvas", "nmt_cli.api.model_info", "html", "importlib.metadata", "google.protobuf"),
     )
     assert loaded_by(code, slow) == ([], "")
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sentencepiece
-from sentencepiece import sentencepiece_model_pb2 as proto
 
 from nmt_cli.arrays.types import END, PAD, START, UNKNOWN
 from nmt_cli.errors import DamagedError, DataError, OptionError
@@ -375,6 +374,8 @@ def add_control_pieces(model: bytes, pieces: Sequence[str], position: int | None
 
     They are appended, or put before the piece that has the id `position`.
     """
+    from sentencepiece import sentencepiece_model_pb2 as proto  # protobuf, which only training needs
+
     changed = proto.ModelProto.FromString(model)
     known = {piece.piece for piece in changed.pieces}
     kind = proto.ModelProto.SentencePiece
@@ -394,6 +395,8 @@ def add_separator(models: Mapping[str, bytes]) -> dict[str, bytes]:
 
     `models` are those of `--tokenizer-from` by role, the target's last.
     """
+    from sentencepiece import sentencepiece_model_pb2 as proto  # as above
+
     target = proto.ModelProto.FromString(list(models.values())[-1])
     position = len(target.pieces) if "joint" in models else None
     return {role: add_control_pieces(model, [CONTEXT_END], position) for role, model in models.items()}
