@@ -39,6 +39,7 @@ PATIENCE = 60.0  # seconds; a request that comes too slowly is refused after 30
 LINK = re.compile(rb"/download_file/[\w.-]+")  # in the answer to an upload
 TICKET = re.compile(rb'"document_id":"([\w-]+)","document_key":"([\w-]+)"')  # in that to an upload of DeepL's
 NUMBER = re.compile(rb"(?<!\d)[1-9]\d{6}(?!\d)")
+NUMBERS = r"\d{7}"  # that no correction may have, since others are answered with it
 STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
 PAIR = {"source": "en", "target": "de"}
 ODD = (None, "", 0, -1, 10**400, 1.5, True, [], {}, [[]], ["a", 1], "\ud800", "\0\x1b[2J", "a" * 3_000, "<b>" * 900)
@@ -97,7 +98,7 @@ ENDPOINTS: Mapping[str, Callable[[str], bytes]] = {
     "Sugoi": lambda text: as_json("/", message="translate sentences", content=[text]),
     "OPUS-CAT": lambda text: as_query("/MTRestService/TranslateJson", input=text, srcLangCode="en", trgLangCode="de"),
     "document": lambda text: as_upload("/translate_file", "a.srt", f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n"),
-    "correction": lambda text: as_json("/suggest", q=text, s=text, **PAIR),
+    "correction": lambda text: as_json("/suggest", q=(shared := re.sub(NUMBERS, "12", text)), s=shared, **PAIR),
     "back": lambda text: as_json("/translate", q=text, source="de", target="en"),
     "detection": lambda text: as_json("/detect", q=text),
     **{path: lambda text, path=path: write_request("GET", path) for path in PLAIN},  # type: ignore[misc]
