@@ -105,23 +105,23 @@ def test_another_translation_is_chosen_by_keyboard(page: Any) -> None:
     wait_for_rows(page, "HELLO HELLO")
 
 
-def read_when_complete(path: Path, lines: int) -> str:
-    """The text of a file once it has so many lines."""
+def read_when_complete(path: Path, pairs: int) -> list[tuple[str, str]]:
+    """The pairs of a file of suggestions, once it has so many behind its heading."""
     for _ in range(100):
-        if path.exists() and (text := path.read_text(encoding="utf-8")).count("\n") >= lines:
-            return text
+        if path.exists() and (text := path.read_text(encoding="utf-8")).count("\n") > pairs:
+            return [(line["source"], line["target"]) for line in map(json.loads, text.splitlines()[1:])]
         sleep(0.1)
-    raise AssertionError(f"{path} has fewer than {lines} lines")
+    raise AssertionError(f"{path} has fewer than {pairs} pairs")
 
 
 @pytest.mark.parametrize(
     ("written", "kept"),
     [
-        ("GOOD\nHALLO\nYOU", "hello\tHALLO\n"),  # the changed line
-        ("GOOD HALLO YOU", "good hello you\tGOOD HALLO YOU\n"),  # all, once lines no longer match
+        ("GOOD\nHALLO\nYOU", [("hello", "HALLO")]),  # the changed line
+        ("GOOD HALLO YOU", [("good hello you", "GOOD HALLO YOU")]),  # all, once lines no longer match
     ],
 )
-def test_corrected_lines_are_kept(page: Any, corrections: Path, written: str, kept: str) -> None:
+def test_corrected_lines_are_kept(page: Any, corrections: Path, written: str, kept: list[tuple[str, str]]) -> None:
     write(page, "good\nhello\nyou")
     wait_for_rows(page, "GOOD", "HELLO", "YOU")
     find(page, "#correct").click()
@@ -160,7 +160,7 @@ def test_doubtful_texts_of_a_document_are_reviewed(page: Any, corrections: Path,
     assert [item.text for item in page.find_elements("css selector", "#review p")] == ["hallo", "a doubt"]
     page.execute_script("document.querySelectorAll('#review textarea')[1].value = 'ein Zweifel'")
     find(page, "#again").click()
-    assert read_when_complete(corrections, 1) == "a doubt\tein Zweifel\n"
+    assert read_when_complete(corrections, 1) == [("a doubt", "ein Zweifel")]
 
 
 def test_a_document_comes_back_translated(page: Any, tmp_path: Path) -> None:

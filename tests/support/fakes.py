@@ -15,6 +15,7 @@ from nmt_cli.translation.config import LineConfig, TranslateOptions
 from nmt_cli.translation.lines import Line
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader
+from nmt_cli.translation.stages import copy_line, isolate
 from support.translations import Rule, louder
 
 
@@ -62,7 +63,13 @@ class FakeTranslator:
         time.sleep(self.seconds_per_line * len(lines))
         if progress is not None:
             progress(len(lines))
-        return [self.rule(text)._replace(source=text) for text in texts]
+        rows = [[row] for row in range(len(texts))]
+        done = isolate(
+            lambda some: [self.rule(texts[row])._replace(source=texts[row]) for row in some],
+            rows,
+            lambda row, error: copy_line(texts[row], error),
+        )
+        return [done[row] for row in range(len(texts))]
 
 
 def fake_loaded(fake: FakeTranslator | None = None, **options: Any) -> LoadedTranslator:

@@ -13,6 +13,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.manifest import ReferencedSource, SentencePair
 from nmt_cli.translation import forced
 from nmt_cli.translation.config import TranslateOptions
+from nmt_cli.translation.lines import Line
 from nmt_cli.translation.translator import Translator
 
 SURE = forced.ForcedTarget(
@@ -45,12 +46,13 @@ class Shouting:
 
     def translate(
         self,
-        lines: Sequence[str],
+        lines: Sequence[str | Line],
         options: TranslateOptions,
         progress: Callable[[int], None] | None = None,
     ) -> list[SimpleNamespace]:
         self.beam_size = options.search.beam_size
-        return [SimpleNamespace(text=line.upper(), cut=False, source_cut_from=None, failure=None) for line in lines]
+        texts = [line.text if isinstance(line, Line) else line for line in lines]
+        return [SimpleNamespace(text=text.upper(), cut=False, source_cut_from=None, failure=None) for text in texts]
 
 
 def use_shouting(monkeypatch: pytest.MonkeyPatch) -> Shouting:

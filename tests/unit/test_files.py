@@ -193,7 +193,7 @@ def test_a_folder_of_a_process_goes_with_it_though_it_is_killed(tmp_path: Path) 
 
 STARTS_TWO = """
 import multiprocessing, time
-from nmt_cli.signals import block_interrupts
+from nmt_cli.files import block_interrupts
 
 if __name__ == "__main__":
     processes = [multiprocessing.get_context("spawn").Process(target=time.sleep, args=[60]) for _ in range(2)]

@@ -165,7 +165,7 @@ class PrepareKeywords(TypedDict, total=False):
 
 
 class TrainKeywords(TypedDict, total=False):
-    """The options of `train` and `learn`."""
+    """The options of `train`."""
 
     architecture: Literal["rnn", "transformer"]
     embedding: int

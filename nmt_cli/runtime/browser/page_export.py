@@ -110,7 +110,7 @@ def render_page(model: ModelDirectory, scripts: tuple[str, ...]) -> str:
         "SOURCE": source,
         "TARGET": target,
         "CODE": escape(model.card.target_language),
-        "THEME": read_asset("nmt_cli.pages", "theme.css"),
+        "THEME": read_asset("nmt_cli", "theme.css"),
         "SCRIPTS": "\n".join(f'<script src="files/{escape(name)}"></script>' for name in scripts),
     }
     page = read_asset(HERE, "page.html")

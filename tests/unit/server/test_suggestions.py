@@ -352,4 +352,4 @@ def test_a_correction_has_the_tags_that_it_was_asked_for_with(tmp_path: Path) ->
         for (target, formality), text in zip(asked, expected, strict=True):
             each.ask("/translate", q="Sit.", source="en", target=target, formality=formality)
             translator = each.service.pool.open(each.service.pool.models[0])
-            assert translator._translator.memories[-1].memory.find("Sit.").text == text  # type: ignore[attr-defined]
+            assert translator._translator.memories[-1].find("Sit.").text == text  # type: ignore[attr-defined]

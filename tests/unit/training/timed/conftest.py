@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from nmt_cli.training.deadline import Deadline
@@ -9,6 +11,13 @@ from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.setup import prepare as setup
 from nmt_cli.training.validation import Validator
 from support.timed import CALIBRATION, EXPORT, VALIDATION, Machine
+
+MEASURE_PACE, MEASURE_CLOSING = setup.measure_pace, setup.measure_closing  # the real ones
+
+
+@pytest.fixture
+def real_measures() -> SimpleNamespace:
+    return SimpleNamespace(pace=MEASURE_PACE, closing=MEASURE_CLOSING)
 
 
 @pytest.fixture(autouse=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,16 +15,18 @@ from nmt_cli.training.watcher import Watcher
 from support.timed import SMALL, TIMED
 
 
-def test_a_real_calibration_leaves_the_run_as_it_was(corpus: PreparedCorpus, tmp_path: Path) -> None:
+def test_a_real_calibration_leaves_the_run_as_it_was(
+    corpus: PreparedCorpus, tmp_path: Path, real_measures: SimpleNamespace
+) -> None:
     import numpy as np
 
     from nmt_cli.training.checkpoints.resume import Identity
-    from nmt_cli.training.setup.prepare import build_run, measure_closing, measure_pace
+    from nmt_cli.training.setup.prepare import build_run
 
     run = build_run(corpus, tmp_path, Identity(corpus.fingerprint, SMALL, TIMED), None, Watcher())
     before, deadline = [variable.numpy() for variable in run.trainer.state], Deadline(300.0)
-    measure_pace(run, deadline)
-    measure_closing(run, deadline)
+    real_measures.pace(run, deadline)
+    real_measures.closing(run, deadline)
     assert deadline.validations > 1
     assert min(deadline.update_seconds, deadline.validation_seconds, deadline.export_seconds) > 0
     assert deadline.update_seconds < deadline.export_seconds
