@@ -42,12 +42,15 @@ class Server:
         if match is None:
             raise RuntimeError(f"the server did not start: {line}")
         self.port = int(match[1])
-        threading.Thread(target=self.drop_messages, daemon=True).start()
+        self.reader = threading.Thread(target=self.drop_messages, daemon=True)
+        self.reader.start()
 
     def drop_messages(self) -> None:
         """Reads what the server reports: it waits when a pipe is full, as it is after 2,000 broken requests."""
-        for _ in self.process.stderr or ():
-            pass
+        if self.process.stderr:
+            with self.process.stderr as messages:
+                for _ in messages:
+                    pass
 
     @property
     def cpu_seconds(self) -> float:
@@ -63,7 +66,9 @@ class Server:
     def close(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Ends the process with a signal; returns its exit code."""
         self.process.send_signal(number)
-        return self.process.wait(60)
+        code = self.process.wait(60)
+        self.reader.join(60)  # which ends with the messages
+        return code
 
 
 class Load:
