@@ -1,7 +1,7 @@
 """Opens documents.
 
-To add a format: a subclass of `Document` in a file here, a line below, and "translate" in its row of `formats.py`; or
-an entry point of another package (`docs/plugins.md`).
+To add a format: a subclass of `Document` in a file here, a line below, and "translate" in its row of the table in
+`formats/__init__.py`; or an entry point of another package (`docs/plugins.md`).
 """
 
 from __future__ import annotations

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 # Must not know any format. A format is a subclass in a neighbouring file, and a line in `documents/__init__.py`.
 
 
-MAXIMUM_DEPTH = 200  # of nested elements or values of a document
-
 StringOrBytes = TypeVar("StringOrBytes", str, bytes)
 
 

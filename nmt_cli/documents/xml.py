@@ -7,13 +7,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Literal, NamedTuple, NoReturn
 from xml.parsers import expat
 
-from nmt_cli.documents.document import MAXIMUM_DEPTH, DocumentSource
+from nmt_cli.documents.document import DocumentSource
 from nmt_cli.documents.encodings import DecodedText, decode_document
 from nmt_cli.documents.marks import InlineItem, TextSyntax, Wrapper, read_spelled_text
 from nmt_cli.errors import DataError
+from nmt_cli.formats.xml import XmlGuard
 from nmt_cli.text.words import remember_by_word
 
 # Scans HTML and XML into tokens whose concatenation is the text, byte for byte.
@@ -165,7 +166,6 @@ ATTRIBUTE_SYNTAX = MARKUP_SYNTAX._replace(escape=escape_attribute)
 DECLARED = re.compile(rb"<\?xml[^>]{1,200}?encoding\s*=\s*[\"']([A-Za-z0-9_.:-]{2,40})")
 INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 CDATA = "<![CDATA["
-LONGEST_ENTITY = 1000  # characters: the name of a product or a notice
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,32 +279,6 @@ def check_xml(text: str, source: DocumentSource, *, with_entities: bool) -> None
         source.refuse(error.lineno, f"not valid XML: {expat.ErrorString(error.code)}", "check the file with `xmllint`")
     except ValueError as error:
         source.refuse(parser.CurrentLineNumber, str(error), "write the document without them")
-
-
-class XmlGuard:
-    """Handlers for expat that refuse XML meant to exhaust the machine."""
-
-    def __init__(self) -> None:
-        self.depth = 0
-
-    def enter(self, _tag: str, _attributes: dict[str, str]) -> None:
-        self.depth += 1
-        if self.depth > MAXIMUM_DEPTH:
-            raise ValueError(f"more than {MAXIMUM_DEPTH} nested elements")
-
-    def leave(self, _tag: str) -> None:
-        self.depth -= 1
-
-    def skip(self, _data: str) -> None:
-        """Ignores anything without a handler."""
-
-    def check_entity(self, name: str, is_parameter: int, value: str | None, *_external: str | None) -> None:
-        """Accepts an entity that is plain text, which is kept and cannot expand."""
-        if is_parameter or value is None or "&" in value or len(value) > LONGEST_ENTITY:
-            self.refuse_entity(name)
-
-    def refuse_entity(self, *_declared: Any) -> NoReturn:
-        raise ValueError("it declares entities, which can be made to fill the memory")
 
 
 def scan_xml(text: str) -> Iterator[MarkupToken]:

@@ -1,6 +1,6 @@
 """Formats of sentence pairs.
 
-To add one: a reader in a file here, an entry below, and "pairs" in its row of `nmt_cli/formats.py`.
+To add one: a reader in a file here, an entry below, and "pairs" in its row of `nmt_cli/formats/__init__.py`.
 """
 
 from __future__ import annotations
