@@ -23,6 +23,8 @@ class Setting(NamedTuple):
     `low` and `high` are inclusive bounds; `panel` is the heading under which `--help` lists the option, by default that
     of its class; `flag` is the option's name if it differs from the field's, `also` a second name. `instead_of` is
     another field with the same meaning: of the two, the one on the command line overrules the one in a file.
+    `harmless` says whether a file that nobody named may set it: that it names nothing to write, send, open or run, and
+    replaces nothing. None: only if it is a number or a choice.
     """
 
     help: str
@@ -32,6 +34,7 @@ class Setting(NamedTuple):
     flag: str | None = None
     instead_of: str | None = None
     also: str | None = None
+    harmless: bool | None = None
 
 
 def setting(
@@ -44,9 +47,10 @@ def setting(
     flag: str | None = None,
     instead_of: str | None = None,
     also: str | None = None,
+    harmless: bool | None = None,
 ) -> Any:
     """Returns a dataclass field with a `Setting` in its metadata."""
-    declared = Setting(help=help, panel=panel, low=low, high=high, flag=flag, instead_of=instead_of, also=also)
+    declared = Setting(help, panel, low, high, flag, instead_of, also, harmless)
     return dataclasses.field(default=default, metadata={"setting": declared})
 
 

@@ -33,10 +33,7 @@ from nmt_cli.translation.stages import STAGES
 
 DOCS = Path(__file__).parents[1]
 SPECIAL = re.compile(r"[<>*]|(?<!\w)_|_(?!\w)")  # what Markdown would read as markup
-SETTINGS = (
-    "Set with `--set NAME=VALUE`, in `nmt.toml` or a file of `--config`, or in the environment: `NMT_NAME`. Every "
-    "option can be set so, too."
-)
+SETTINGS = "Set with `--set NAME=VALUE`, in `nmt.toml` or in a file of `--config`. Every option can be set so, too."
 SENTENCE_END = re.compile(r"(?<!\d)\.(?=\s+[A-Z`]|\s*$)")
 CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 RULES = """# Rules of `nmt translate`

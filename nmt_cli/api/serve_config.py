@@ -24,7 +24,10 @@ class ServeConfig(Settings, panel="Server"):
         "File of keys, one a line: a name, the key and, if it has one, its rate. It is read again when it changes.",
     )
     rate_limit: int | None = setting(
-        None, "Requests per minute that are answered for each key, or each address without one.", low=1
+        None,
+        "Requests per minute that are answered for each key, or each address without one.",
+        low=1,
+        harmless=False,
     )
     allow_host: tuple[str, ...] = setting((), "Another name by which clients reach this server; may be repeated.")
     cors: bool = setting(False, "Let pages of any site read the answers.")

@@ -46,14 +46,20 @@ def evaluate(
     explicit: ExplicitOptions,
     metric: Annotated[
         list[str] | None,
-        declare_option("--metric", METRIC_HELP, "Scores", short="-m", autocompletion=complete_metrics),
+        declare_option("--metric", METRIC_HELP, "Scores", short="-m", harmless=True, autocompletion=complete_metrics),
     ] = None,
-    source: Annotated[Path | None, declare_option("--source", SOURCE_HELP, "Files")] = None,
-    reference: Annotated[list[Path] | None, declare_option("--reference", REFERENCE_HELP, "Files")] = None,
-    hypothesis: Annotated[list[Path] | None, declare_option("--hypothesis", HYPOTHESIS_HELP, "Files")] = None,
+    source: Annotated[Path | None, declare_option("--source", SOURCE_HELP, "Files", harmless=True)] = None,
+    reference: Annotated[
+        list[Path] | None, declare_option("--reference", REFERENCE_HELP, "Files", harmless=True)
+    ] = None,
+    hypothesis: Annotated[
+        list[Path] | None, declare_option("--hypothesis", HYPOTHESIS_HELP, "Files", harmless=True)
+    ] = None,
     against: Annotated[
         list[Path] | None,
-        declare_option("--against", "Translations or a model to compare with; may be repeated.", "Files"),
+        declare_option(
+            "--against", "Translations or a model to compare with; may be repeated.", "Files", harmless=True
+        ),
     ] = None,
     split: Annotated[
         Literal["dev", "test"],
@@ -70,13 +76,19 @@ def evaluate(
     profile: Annotated[
         bool,
         declare_option(
-            "--profile", "Also show scores by groups of sentences: length, rare words, numbers, ...", "Output"
+            "--profile",
+            "Also show scores by groups of sentences: length, rare words, numbers, ...",
+            "Output",
+            harmless=True,
         ),
     ] = False,
     all_runs: Annotated[
         bool,
         declare_option(
-            "--all-runs", "Score each run of `nmt train --runs` below a --model: mean ± standard deviation.", "Files"
+            "--all-runs",
+            "Score each run of `nmt train --runs` below a --model: mean ± standard deviation.",
+            "Files",
+            harmless=True,
         ),
     ] = False,
     write_to: Annotated[

@@ -12,7 +12,7 @@ import typer
 
 from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.api.prepare import PrepareRequest, run_preparation
-from nmt_cli.cli.parsing.options import AsJson, DataOption, Force, declare_option
+from nmt_cli.cli.parsing.options import AsJson, Force, WrittenDataOption, declare_option
 from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cli.prepared_corpus import show_prepared_corpus
 from nmt_cli.cli.render import Screen, show_stage_progress
@@ -38,16 +38,18 @@ def prepare(
         ),
     ] = None,
     source_file: Annotated[
-        Path | None, declare_option("--source-file", "File of source sentences, one per line.", "Reading")
+        Path | None,
+        declare_option("--source-file", "File of source sentences, one per line.", "Reading", harmless=True),
     ] = None,
     target_file: Annotated[
-        Path | None, declare_option("--target-file", "File of their translations, line by line.", "Reading")
+        Path | None,
+        declare_option("--target-file", "File of their translations, line by line.", "Reading", harmless=True),
     ] = None,
     report: Annotated[
         Path | None,
         declare_option("--report", "Write the findings of the checks to this .html or .json.", "Checks"),
     ] = None,
-    data: DataOption = Path("prepared"),
+    data: WrittenDataOption = Path("prepared"),
     resume: Annotated[
         bool, declare_option("--resume", "Go on where an interrupted preparation was; give the same options.", "Data")
     ] = False,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.api.kept_scores import read_scores
-from nmt_cli.cli.parsing.ambient import NearbyFile, find_file, name_variable
+from nmt_cli.cli.parsing.ambient import FILE, FoundFile, find_file, name_variable
 from nmt_cli.errors import NmtError
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.wrapping import format_count
@@ -35,7 +35,7 @@ class Status(NamedTuple):
     corpus_files: tuple[Path, ...]  # that may hold sentence pairs
     named_models: tuple[str, ...]  # installed ones
     problems: tuple[str, ...] = ()
-    settings: str | None = None  # the configuration file of this directory, or of one above
+    settings: str | None = None  # the configuration file of this directory, or why it is not read
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> Status:
@@ -44,13 +44,13 @@ class Status(NamedTuple):
         from nmt_cli.runtime.installed_models import CARD, find_model, list_models
         from nmt_cli.runtime.model_directory import CHECKPOINTS, read_card
 
-        manifest, card, nearby, problems = None, None, None, []
+        manifest, card, found, problems = None, None, None, []
         data, model = Path("prepared"), Path("model")
         try:
-            nearby = find_file()
+            found = find_file()
             data, model = (
-                choose_place("data", data, environment, nearby),
-                choose_place("model", model, environment, nearby),
+                choose_place("data", data, environment, found),
+                choose_place("model", model, environment, found),
             )
             manifest = Manifest.read(data) if (data / MANIFEST_NAME).is_file() else None
             model = find_model(model)
@@ -67,16 +67,14 @@ class Status(NamedTuple):
             corpus_files=tuple(find_corpora()),
             named_models=tuple(list_models()),
             problems=tuple(problems),
-            settings=nearby.name if nearby is not None else None,
+            settings=found.warning or str(FILE) if found is not None else None,
         )
 
 
-def choose_place(name: str, default: Path, environment: Mapping[str, str], nearby: NearbyFile | None) -> Path:
+def choose_place(name: str, default: Path, environment: Mapping[str, str], found: FoundFile | None) -> Path:
     """Returns the directory that the environment names, or else the top level of a configuration file."""
-    variable, filed = environment.get(str(name_variable(name))), nearby.values.get(name) if nearby is not None else None
-    if variable or nearby is None or not isinstance(filed, str):
-        return Path(variable or default)
-    return Path(nearby.resolve(filed))
+    filed = found.values.get(name) if found is not None else None
+    return Path(environment.get(str(name_variable(name))) or (filed if isinstance(filed, str) else default))
 
 
 def find_corpora() -> Iterator[Path]:

@@ -16,7 +16,7 @@ import typer
 from nmt_cli.api.options.explicit import ExplicitOptions
 from nmt_cli.api.options.saved_training import find_saved_options
 from nmt_cli.api.train import TrainRequest, run_training
-from nmt_cli.cli.parsing.options import AsJson, DataOption, Force, ModelOption, declare_option
+from nmt_cli.cli.parsing.options import AsJson, DataOption, Force, WrittenModelOption, declare_option
 from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cli.render import Screen
 from nmt_cli.cli.stopping import Stop, catch_stop_signals
@@ -41,13 +41,13 @@ def train(
     training: TrainConfig,
     translating: RayConfig,
     data: DataOption = Path("prepared"),
-    model: ModelOption = Path("model"),
+    model: WrittenModelOption = Path("model"),
     force: Force = False,
     resume: Annotated[
         bool, declare_option("--resume", "Continue from the last checkpoint, if there is one.", "Files")
     ] = False,
     reverse: Annotated[
-        bool, declare_option("--reverse", "Train the other direction: from target to source.", "Files")
+        bool, declare_option("--reverse", "Train the other direction: from target to source.", "Files", harmless=True)
     ] = False,
     keep_stages: Annotated[bool, declare_option("--keep-stages", STAGES_HELP, "Synthetic pairs")] = False,
     runs: Annotated[int, declare_option("--runs", RUNS_HELP, "Optimisation", min=1)] = 1,

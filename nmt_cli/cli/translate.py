@@ -73,15 +73,19 @@ def translate(
     model: ServedModelsOption = None,
     precision: Precision = None,
     ensemble: Annotated[
-        list[Path] | None, declare_option("--ensemble", ENSEMBLE_HELP, "Files", metavar="MODEL")
+        list[Path] | None, declare_option("--ensemble", ENSEMBLE_HELP, "Files", metavar="MODEL", harmless=True)
     ] = None,
-    check_with: Annotated[Path | None, declare_option("--check-with", CHECK_HELP, "Checks", metavar="MODEL")] = None,
+    check_with: Annotated[
+        Path | None, declare_option("--check-with", CHECK_HELP, "Checks", metavar="MODEL", harmless=True)
+    ] = None,
     rerank: Rerank = None,
     n_best: Annotated[
         int, declare_option("--n-best", "Number of hypotheses written per line, best first.", "Output", min=1)
     ] = 1,
-    prefix: Annotated[str, declare_option("--prefix", "Text that every translation begins with.", "Decoding")] = "",
-    export: Annotated[ExportFormat | None, declare_option("--export", EXPORT_HELP, "Output")] = None,
+    prefix: Annotated[
+        str, declare_option("--prefix", "Text that every translation begins with.", "Decoding", harmless=True)
+    ] = "",
+    export: Annotated[ExportFormat | None, declare_option("--export", EXPORT_HELP, "Output", harmless=False)] = None,
     assets: Annotated[Path | None, declare_option("--assets", ASSETS_HELP, "Output", metavar="FOLDER")] = None,
     info: Annotated[
         bool, declare_option("--info", "Print the languages, sizes, scores and licence of the model.", "Output")

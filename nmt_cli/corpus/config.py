@@ -29,19 +29,25 @@ class PrepareConfig(Settings):
         None,
         "Language of the first column, or one for each file: deu,nld [from the file name, like eng-deu.tsv].",
         panel="Data",
+        harmless=True,
     )
     target_language: str | None = setting(
         None,
         "Language of the second column, or one for each file: deu,nld [from the file name, like eng-deu.tsv].",
         panel="Data",
+        harmless=True,
     )
     reverse: bool = setting(
-        False, "Swap the sides: the second column is the source. The splits stay the same.", panel="Data"
+        False,
+        "Swap the sides: the second column is the source. The splits stay the same.",
+        panel="Data",
+        harmless=True,
     )
     source_type: Literal["text", "features", "image"] = setting(
         "text",
         "Contents of the first column: text, or names of files: features (.npy, .npz) or image (PNG, JPEG, ...).",
         panel="Data",
+        harmless=False,
     )
     image_weights: str | None = setting(
         None,
@@ -52,19 +58,28 @@ class PrepareConfig(Settings):
         None,
         f"Format of the input: {join_formats('pairs')} [from the file's content and name, else tsv].",
         panel="Reading",
+        harmless=True,
     )
-    encoding: str | None = setting(None, "Encoding of the input, such as utf-16 or cp1252 [UTF-8].", panel="Reading")
-    source_column: str | None = setting(None, "Name or number of the source column [1].", panel="Reading")
-    target_column: str | None = setting(None, "Name or number of the target column [2].", panel="Reading")
+    encoding: str | None = setting(
+        None, "Encoding of the input, such as utf-16 or cp1252 [UTF-8].", panel="Reading", harmless=True
+    )
+    source_column: str | None = setting(
+        None, "Name or number of the source column [1].", panel="Reading", harmless=True
+    )
+    target_column: str | None = setting(
+        None, "Name or number of the target column [2].", panel="Reading", harmless=True
+    )
     monolingual_source: tuple[str, ...] = setting(
         (),
         "File of further source sentences without translations, for synthetic pairs; can be repeated.",
         panel="Reading",
+        harmless=True,
     )
     monolingual_target: tuple[str, ...] = setting(
         (),
         "File of further target sentences without translations, for synthetic pairs; can be repeated.",
         panel="Reading",
+        harmless=True,
     )
     max_length: int | None = setting(
         None,
@@ -81,29 +96,38 @@ class PrepareConfig(Settings):
         low=1,
     )
     keep: tuple[str, ...] = setting(
-        (), "Neither drop nor mend the pairs that this check finds; can be repeated.", panel="Checks"
+        (),
+        "Neither drop nor mend the pairs that this check finds; can be repeated.",
+        panel="Checks",
+        harmless=True,
     )
-    strict: bool = setting(False, "Fail if a check finds anything that --keep does not accept.", panel="Checks")
+    strict: bool = setting(
+        False, "Fail if a check finds anything that --keep does not accept.", panel="Checks", harmless=True
+    )
     dev: str | None = setting(
         None,
         "Dev split: a number of pairs, a share such as 0.05 or 5%, or a file of pairs [1,000, at most a tenth].",
         panel="Splits",
+        harmless=True,
     )
     test: str | None = setting(
         None,
         "Test split: a number of pairs, a share such as 0.05 or 5%, or a file of pairs [1,000, at most a tenth].",
         panel="Splits",
+        harmless=True,
     )
     group_column: tuple[str, ...] = setting(
         (),
         "Column, such as a page or a chapter, whose values each stay within one split; can be repeated, "
         "and each file goes by the first that it has.",
         panel="Splits",
+        harmless=True,
     )
     tag_column: str | None = setting(
         None,
         "Column of tags, such as ui, formal or to:nld, which the model learns to obey.",
         panel="Data",
+        harmless=True,
     )
     register: Literal["none", "auto"] = setting(
         "none",
@@ -121,7 +145,9 @@ class PrepareConfig(Settings):
     context_share: float = setting(
         0.3, "Share of the pairs, 0 to 1, that --context gives the sentence before.", panel="Data", low=0, high=1
     )
-    near_duplicates: bool = setting(False, "Also keep near-duplicate sentences within one split.", panel="Splits")
+    near_duplicates: bool = setting(
+        False, "Also keep near-duplicate sentences within one split.", panel="Splits", harmless=True
+    )
     seed: int = setting(
         1,
         "Random seed of the split and of the sentences that subwords are learned from.",
@@ -139,11 +165,12 @@ class PrepareConfig(Settings):
         panel="Subwords",
         low=1,
     )
-    lowercase: bool = setting(False, "Lowercase all text before it is tokenized.", panel="Subwords")
+    lowercase: bool = setting(False, "Lowercase all text before it is tokenized.", panel="Subwords", harmless=True)
     separate_vocabularies: bool | None = setting(
         None,
         "Learn one vocabulary per language instead of a joint one [only if the languages share no script].",
         panel="Subwords",
+        harmless=True,
     )
 
     max_source_length: int | None = setting(
@@ -156,6 +183,7 @@ class PrepareConfig(Settings):
         None,
         "Reuse the subwords of this model, prepared corpus or .spm file instead of learning new ones.",
         panel="Subwords",
+        harmless=True,
     )
 
     @property

@@ -14,35 +14,46 @@ class DocumentConfig(Settings, panel="Format"):
     """The format of the input, and which part of it is translated."""
 
     format: str | None = setting(
-        None, f"Input format. Known are {join_formats('translate')} [from the file's content and name, else text]."
+        None,
+        f"Input format. Known are {join_formats('translate')} [from the file's content and name, else text].",
+        harmless=True,
     )
     column: str | None = setting(
         None,
         "tsv, csv: column to translate, by name or by number from 1. jsonl: its key, or a path. xlsx, ods: a column, "
         "rather than all texts.",
+        harmless=True,
     )
     new_column: str | None = setting(
         None,
         "Name of the column for the translations [that of --column, _ and the target language]. Of one that exists, "
         "empty cells are filled.",
+        harmless=True,
     )
     qa_column: str | None = setting(
-        None, "tsv, csv, jsonl, xlsx, ods: name of a further column, for what is wrong with a translation."
+        None,
+        "tsv, csv, jsonl, xlsx, ods: name of a further column, for what is wrong with a translation.",
+        harmless=True,
     )
     sort_by_confidence: bool = setting(
         False,
         "tsv, csv, jsonl, xlsx, ods: write the rows in the order of the confidence in their translations, least sure "
         "first.",
+        harmless=True,
     )
     retranslate: bool = setting(
         False, "po, xliff, tmx: replace existing translations; tables and spreadsheets: also those in --new-column."
     )
     confidence: bool = False  # whether tables get a further column with the confidence in each translation
     fuzzy: bool = setting(
-        False, "po, xliff: mark all new translations for review (po: fuzzy), not only those that fail a check."
+        False,
+        "po, xliff: mark all new translations for review (po: fuzzy), not only those that fail a check.",
+        harmless=True,
     )
     encoding: str | None = setting(
-        None, "Encoding of the input and of the output, such as cp1252 or utf-16 [UTF-8; po: as its header says]."
+        None,
+        "Encoding of the input and of the output, such as cp1252 or utf-16 [UTF-8; po: as its header says].",
+        harmless=True,
     )
     errors: Undecodable = setting(
         "strict", "What to do about invalid UTF-8: strict stops; replace puts U+FFFD in its place."

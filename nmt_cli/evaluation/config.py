@@ -41,16 +41,22 @@ class ScoreConfig(Settings, panel="Scores"):
     """How scores are computed."""
 
     smooth: str = setting(
-        "exp", "Smoothing of BLEU precisions of 0: exp, none, floor:0.1 or add-k:1, as in sacreBLEU; or epsilon:0.01."
+        "exp",
+        "Smoothing of BLEU precisions of 0: exp, none, floor:0.1 or add-k:1, as in sacreBLEU; or epsilon:0.01.",
+        harmless=True,
     )
-    lowercase: bool = setting(False, "Compare in lower case, as published scores for lower-cased corpora do.")
+    lowercase: bool = setting(
+        False, "Compare in lower case, as published scores for lower-cased corpora do.", harmless=True
+    )
     bleu_tokenizer: BleuTokenizer = setting(
         "auto",
         "Tokenizer of sacreBLEU for BLEU: 13a for detokenised text, none for text that is already tokenised, intl, zh, "
         "ja-mecab, ko-mecab, char; flores200 and spm with --bleu-spm; auto goes by the language: zh, ja-mecab or "
         "ko-mecab (where their packages are missing, char and 13a), else 13a.",
     )
-    bleu_spm: str | None = setting(None, "SentencePiece model of --bleu-tokenizer flores200 or spm, as a file.")
+    bleu_spm: str | None = setting(
+        None, "SentencePiece model of --bleu-tokenizer flores200 or spm, as a file.", harmless=True
+    )
     beta: float = setting(1.0, "Weight of recall against precision in ROUGE's F-score.", low=0.01, high=100)
     resamples: int = setting(1000, "Bootstrap resamples for 95 % intervals; 0 for no intervals.", low=0, high=100_000)
     comet_model: str | None = setting(None, "File or directory of a COMET model, for --metric comet.")

@@ -65,11 +65,12 @@ class ModelConfig(Settings, ABC, panel="Network"):
         low=0,
         high=0.9,
     )
-    tied: bool = setting(True, "Use the target embeddings as the weights of the output layer.")
+    tied: bool = setting(True, "Use the target embeddings as the weights of the output layer.", harmless=True)
     fixed_norm: bool = setting(
         False,
         "Normalise the readout and the weights of the output layer, so that only their directions count.  "
         "[default: on, unless --attention is set]",
+        harmless=True,
     )
 
     def __post_init__(self) -> None:
@@ -136,17 +137,20 @@ class RnnConfig(ModelConfig, panel="Network"):
         "dot, general (or luong) and concat are Luong's, scaled-dot has learned projections.",
     )
     cell: Literal["gru", "lstm"] = setting("gru", "Kind of recurrent cell.")
-    bidirectional: bool = setting(True, "Read the source in both directions.")
+    bidirectional: bool = setting(True, "Read the source in both directions.", harmless=True)
     units: int = setting(512, "Width of the decoder state.  [default: by corpus size]", low=2)
     encoder_units: int | None = setting(
         None, "Width of the encoder output; each direction has half.  [default: --units]", low=2
     )
     attention_units: int = setting(256, "Width in which attention compares query and key.", low=1)
-    input_feeding: bool = setting(False, "Feed the readout into the next step (dot, general, concat, scaled-dot).")
+    input_feeding: bool = setting(
+        False, "Feed the readout into the next step (dot, general, concat, scaled-dot).", harmless=True
+    )
     attend_embeddings: bool = setting(
         False,
         "Append the source embeddings to the encoder output that attention reads.  [default: on, unless --attention is "
         "set]",
+        harmless=True,
     )
     readout_units: int | None = setting(
         None, "Width of the dense layer before the output layer.  [default: --embedding]", low=1

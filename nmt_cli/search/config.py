@@ -15,7 +15,7 @@ from nmt_cli.text.tags import Tag
 class SamplingConfig(Settings, panel="Sampling"):
     """How translations are sampled."""
 
-    sample: bool = setting(False, "Sample translations at random instead of searching for the best.")
+    sample: bool = setting(False, "Sample translations at random instead of searching for the best.", harmless=True)
     temperature: float = setting(1.0, "Divides the logits: below 1 is safer, above 1 more varied.", low=0.01, high=100)
     top_k: int = setting(0, "Sample from this many most likely tokens; 0: from all.", low=0)
     top_p: float = setting(

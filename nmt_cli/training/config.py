@@ -72,7 +72,9 @@ class TrainConfig(Settings, panel="Optimisation"):
         low=0,
         high=1,
     )
-    sample_target: bool = setting(False, "Sample the subwords of target words too.", panel="Regularisation")
+    sample_target: bool = setting(
+        False, "Sample the subwords of target words too.", panel="Regularisation", harmless=True
+    )
     word_dropout: float = setting(
         0.0,
         "Share of source and previous target tokens replaced by the unknown token.  [default: by corpus size]",
@@ -108,9 +110,13 @@ class TrainConfig(Settings, panel="Optimisation"):
         None,
         "Model to start from: one of these languages for fine-tuning, or of others as a parent for a small corpus.",
         panel="Fine-tuning",
+        harmless=True,
     )
     replay: str | None = setting(
-        None, "Prepared directory of old pairs to mix in, so that they are not forgotten.", panel="Fine-tuning"
+        None,
+        "Prepared directory of old pairs to mix in, so that they are not forgotten.",
+        panel="Fine-tuning",
+        harmless=True,
     )
     replay_share: float = setting(
         0.2, "Share of old pairs per epoch with --replay.", panel="Fine-tuning", low=0.01, high=0.99
@@ -120,6 +126,7 @@ class TrainConfig(Settings, panel="Optimisation"):
         "Training time instead of --epochs, such as 90s, 30m or 1h30m, including validation and export. A short time "
         "gets a smaller network unless an option of the network is set.",
         instead_of="epochs",
+        harmless=True,
     )
     synthetic: Literal["auto", "none", "back", "diversify", "both", "distil"] = setting(
         "auto",
@@ -161,6 +168,7 @@ class TrainConfig(Settings, panel="Optimisation"):
         None,
         "Compute in bfloat16, keep weights in float32.  [default: on processors with AMX, on AMD's with AVX512-BF16 "
         "and on GPUs with bfloat16]",
+        harmless=True,
     )
     kernels: Kernels = setting(
         "auto",

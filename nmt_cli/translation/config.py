@@ -18,9 +18,13 @@ class RepairConfig(Settings, panel="Repair"):
     """How faulty translations are repaired."""
 
     repair: bool = setting(
-        True, "Search again, in other ways, if a translation loops, is empty, does not end or copies its source."
+        True,
+        "Search again, in other ways, if a translation loops, is empty, does not end or copies its source.",
+        harmless=True,
     )
-    replace_unknown: bool = setting(False, "Replace unknown words by the source words they attended to most.")
+    replace_unknown: bool = setting(
+        False, "Replace unknown words by the source words they attended to most.", harmless=True
+    )
 
 
 class CheckConfig(Settings, panel="Checks"):
@@ -29,6 +33,7 @@ class CheckConfig(Settings, panel="Checks"):
     check: bool = setting(
         True,
         "Check every translation against its source: numbers, spans, terms, marks, sentences, length, copies, repeats.",
+        harmless=True,
     )
     report: str | None = setting(
         None, "Write the texts that fail a check to this file: .html (a single page) or .json."
@@ -36,6 +41,7 @@ class CheckConfig(Settings, panel="Checks"):
     confidence: bool = setting(
         False,
         "Write the probability that each translation is good (chrF of at least 50) before it; in a table, as a column.",
+        harmless=True,
     )
     min_confidence: float | None = setting(
         None,
@@ -48,7 +54,7 @@ class CheckConfig(Settings, panel="Checks"):
         "mark",
         "What to write below --min-confidence: blank (nothing), source (the source), mark ([?] and the translation).",
     )
-    strict: bool = setting(False, "Exit with code 3 if a translation fails a check.")
+    strict: bool = setting(False, "Exit with code 3 if a translation fails a check.", harmless=True)
 
     @property
     def needs_confidence(self) -> bool:
@@ -59,13 +65,21 @@ class CheckConfig(Settings, panel="Checks"):
 class LineConfig(Settings, panel="Text"):
     """How a line is split into pieces, and which of its spans are protected."""
 
-    protect: bool = setting(True, "Keep addresses, amounts, placeholders, markup and emoji unchanged, byte for byte.")
-    glossary: str | None = setting(None, "File of terms with their required translations: source, tab, target.")
-    fold: bool = setting(
-        True, "Read characters and case unseen in training as their nearest known equivalents, and put the case back."
+    protect: bool = setting(
+        True, "Keep addresses, amounts, placeholders, markup and emoji unchanged, byte for byte.", harmless=True
     )
-    slips: bool = setting(False, "Read mistyped words as the known words that were probably intended: liek as like.")
-    split_sentences: bool = setting(True, "Translate the sentences of a line one by one.")
+    glossary: str | None = setting(
+        None, "File of terms with their required translations: source, tab, target.", harmless=True
+    )
+    fold: bool = setting(
+        True,
+        "Read characters and case unseen in training as their nearest known equivalents, and put the case back.",
+        harmless=True,
+    )
+    slips: bool = setting(
+        False, "Read mistyped words as the known words that were probably intended: liek as like.", harmless=True
+    )
+    split_sentences: bool = setting(True, "Translate the sentences of a line one by one.", harmless=True)
     max_words: int = setting(
         50, "Maximum number of words translated at once; longer sentences are split after clauses or words.", low=1
     )
@@ -74,8 +88,10 @@ class LineConfig(Settings, panel="Text"):
 class TagConfig(Settings, panel="Text"):
     """What a model is told besides the text, of that which it was trained to obey."""
 
-    to: str | None = setting(None, "Language to translate to, if the model has several [the first it was trained for].")
-    tag: tuple[str, ...] = setting((), "Tag that the model knows, such as ui; may be repeated.")
+    to: str | None = setting(
+        None, "Language to translate to, if the model has several [the first it was trained for].", harmless=True
+    )
+    tag: tuple[str, ...] = setting((), "Tag that the model knows, such as ui; may be repeated.", harmless=True)
     formality: Literal["formal", "informal"] | None = setting(
         None, "How to address people: formal (Sie, vous, usted) or informal (du, tu), if the model knows both."
     )
@@ -103,7 +119,9 @@ class MemoryConfig(Settings, panel="Text"):
     """The use of earlier translations."""
 
     tm: tuple[str, ...] = setting(
-        (), "Translation memory (tmx, xliff, po, tsv, csv ...): texts found in it are taken from it; may be repeated."
+        (),
+        "Translation memory (tmx, xliff, po, tsv, csv ...): texts found in it are taken from it; may be repeated.",
+        harmless=True,
     )
 
 

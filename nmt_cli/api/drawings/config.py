@@ -13,16 +13,20 @@ SUBJECTS = ("beam", "curves", "corpus", "network", "nearest")  # the options tha
 class DrawingConfig(Settings, panel="Pictures"):
     """What is drawn, and how."""
 
-    target: tuple[str, ...] = setting((), "Show the attention of this translation; one per sentence.")
-    pairs: str | None = setting(None, "Tab-separated file of sentences and their translations.")
-    gold: str | None = setting(None, "Alignments by hand (0-0 1-2, one line per sentence) to score attention against.")
-    subwords: bool = setting(False, "Show subwords instead of words.")
-    transpose: bool = setting(False, "Put the source across and the translation down.")
-    heads: bool = setting(False, "Draw every head of every layer of a Transformer, in one sheet; needs TensorFlow.")
-    beam: bool = setting(False, "Draw the beam search tree instead.")
-    curves: bool = setting(False, "Draw the learning curves of the model instead.")
-    corpus: bool = setting(False, "Draw lengths and frequencies of the prepared corpus instead.")
-    network: bool = setting(False, "Draw the layers of the network, their widths and weights instead.")
+    target: tuple[str, ...] = setting((), "Show the attention of this translation; one per sentence.", harmless=True)
+    pairs: str | None = setting(None, "Tab-separated file of sentences and their translations.", harmless=True)
+    gold: str | None = setting(
+        None, "Alignments by hand (0-0 1-2, one line per sentence) to score attention against.", harmless=True
+    )
+    subwords: bool = setting(False, "Show subwords instead of words.", harmless=True)
+    transpose: bool = setting(False, "Put the source across and the translation down.", harmless=True)
+    heads: bool = setting(
+        False, "Draw every head of every layer of a Transformer, in one sheet; needs TensorFlow.", harmless=True
+    )
+    beam: bool = setting(False, "Draw the beam search tree instead.", harmless=True)
+    curves: bool = setting(False, "Draw the learning curves of the model instead.", harmless=True)
+    corpus: bool = setting(False, "Draw lengths and frequencies of the prepared corpus instead.", harmless=True)
+    network: bool = setting(False, "Draw the layers of the network, their widths and weights instead.", harmless=True)
     nearest: int = setting(0, "List this many nearest training pairs instead.", low=0)
 
     @property

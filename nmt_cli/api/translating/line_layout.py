@@ -20,15 +20,20 @@ class LayoutConfig(Settings, panel="Output"):
     """What is written beside the translation."""
 
     scores: bool = setting(
-        False, "Write the score (log-probability over length penalty) and a tab before each translation."
+        False,
+        "Write the score (log-probability over length penalty) and a tab before each translation.",
+        harmless=True,
     )
     alignments: bool = setting(
-        False, "Write a tab and the word alignment from attention (0-0 1-2: source-target) after each translation."
+        False,
+        "Write a tab and the word alignment from attention (0-0 1-2: source-target) after each translation.",
+        harmless=True,
     )
     json: bool = setting(
         False,
         "Write one JSON object per line: hypotheses, log-probabilities, alignments, repairs, checks. Of documents and "
         "folders with --output: one per file, with its counts and confidence.",
+        harmless=True,
     )
 
     confidence: bool = False  # whether the confidence stands before each translation

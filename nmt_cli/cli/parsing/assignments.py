@@ -43,7 +43,7 @@ def parse_command_line(context: Any, parse: Parse, args: list[str]) -> tuple[dic
 def assign(context: Any, values: dict[str, Any], text: str) -> Any:
     """Adds an assignment to the parsed values; returns its parameter."""
     name, separator, value = text.partition("=")
-    name = name.strip().removeprefix("--").replace("_", "-")
+    name = name.strip()
     if not separator:
         raise OptionError(f"--set {text} has no value", hint=f"type --set {name or 'NAME'}=VALUE")
     parameter = find_setting(context, name, where="--set", hint="leave it out, or set it for nmt {}")

@@ -20,7 +20,6 @@ from nmt_cli.errors import NmtError
 # Other names of values, by the option: those by which textbooks and other toolkits call them.
 SYNONYMS = {"attention": {"bahdanau": "additive", "luong": "general"}}
 ALWAYS = {"help", "help-all"}  # options of every command
-TYPED_ONLY = {*ALWAYS, "set"}  # that no environment variable sets
 
 
 class PanelledCommand(LightParameters, TyperCommand):
@@ -42,7 +41,7 @@ class PanelledCommand(LightParameters, TyperCommand):
     def prepare_parameter(self, parameter: Any) -> None:
         """Records whether a parameter is a setting, its environment variable, and how its values are converted."""
         options = OPTIONS.get(self.name or "")
-        if parameter.param_type_name == "option" and name_option(parameter) not in TYPED_ONLY:
+        if parameter.param_type_name == "option":
             parameter.envvar = name_variable(name_option(parameter))
         if options is not None and parameter.param_type_name == "option":
             parameter.is_setting = name_option(parameter) not in options.names | ALWAYS

@@ -1,22 +1,24 @@
 """A file of settings, of `--config` or found, whose values become the defaults of a command, so that typed ones win.
 
-Keys are the names of settings, with `-` or `_`. A table named for a command applies only to that command and takes
-precedence over the top level. A file that is found serves all commands: each takes what it has of the top level.
+Keys are the names of settings, as in options. A table named for a command applies only to that command and takes
+precedence over the top level. A file that is found serves all commands: each takes what it has of the top level, and
+only what is harmless.
 """
 
 from __future__ import annotations
 
+import inspect
 import os
 import typing
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import typer
 
 from nmt_cli.api.options.command_options import OPTIONS
-from nmt_cli.cli.parsing.ambient import NearbyFile, find_file, load_toml, refuse_unknown_variables
+from nmt_cli.cli.parsing.ambient import FILE, FoundFile, find_file, load_toml, refuse_unknown_variables
 from nmt_cli.errors import OptionError
 from nmt_cli.files import require_file
 from nmt_cli.settings import has_type, reject_unknown
@@ -24,7 +26,8 @@ from nmt_cli.settings import has_type, reject_unknown
 # What the types of settings are called in errors about a file.
 IN_FILES = {str: "text", Path: "a path", int: "a whole number", float: "a number", bool: "true or false"}
 NEVER = {"config", "set", "help", "help-all"}  # that a file or `--set` may not set
-CONFIGURED_BY = "nmt.configured-by"  # the file of the defaults, in the `meta` of a context
+# In the `meta` of a context: the file of the defaults, and warnings about what was left out of it.
+CONFIGURED_BY, LEFT_OUT = "nmt.configured-by", "nmt.left-out"
 
 
 def map_settings(command: Any) -> dict[str, Any]:
@@ -41,55 +44,70 @@ def read_configuration(context: typer.Context, path: Path | None) -> Path | None
     """
     if context.resilient_parsing:  # for a completion
         return path
-    refuse_unknown_variables(os.environ, partial(is_known, context), list_known(context))
-    nearby = find_file() if path is None else None
+    refuse_unknown_variables(os.environ, partial(is_known, context))
+    found = find_file() if path is None else None
     if path is not None:
         set_defaults(context, load_toml(require_file(path)), str(path))
-    elif nearby is not None:
-        tables, shared = split_tables(nearby.values, list_sibling_commands(context))
-        useful = {
-            name: value for name, value in shared.items() if is_own(context, name) or find_owner(context, name) is None
-        }
-        set_defaults(context, tables | useful, nearby.name, nearby)
+    elif found is not None:
+        values, left_out = select_harmless(context, found)
+        context.meta[LEFT_OUT] = left_out
+        set_defaults(context, values, str(FILE), list_known(context))
     return path
 
 
-def set_defaults(context: typer.Context, values: dict[str, Any], name: str, nearby: NearbyFile | None = None) -> None:
+def select_harmless(context: typer.Context, found: FoundFile) -> tuple[dict[str, Any], list[str]]:
+    """Returns the values of a found file that this command may take from it, and a warning about those that it may not.
+
+    Settings of the top level that only other commands have are left to them; unknown names stay, to be refused.
+    """
+    tables, shared = split_tables(found.values, list_sibling_commands(context))
+    own = str(context.info_name)
+    useful = {name: value for name, value in shared.items() if is_own(context, name) or not find_owner(context, name)}
+    groups = {"": useful, own: tables.get(own, {})}
+    names = {name for group in groups.values() for name in group if is_own(context, name)}
+    refused = sorted(name for name in names if not is_harmless(context.command, name))
+    top, table = ({n: v for n, v in group.items() if n not in refused} for group in groups.values())
+    warnings = [found.warning] if found.warning else []
+    if refused:
+        are = "are" if len(refused) > 1 else "is"
+        reason = "a file that nobody names says nothing about what is written, replaced, served or run"
+        warnings.append(f"{FILE}: {', '.join(refused)} {are} left out: {reason}; --config {FILE} takes all of it")
+    return {**tables, **top, own: table}, warnings
+
+
+def is_harmless(command: Any, name: str) -> bool:
+    """Whether a file that nobody named may set a setting of a command: one declared so, a number or a choice."""
+    parameter = map_settings(command)[name]
+    declared = inspect.signature(command.callback).parameters[str(parameter.name)].annotation.__metadata__
+    harmless = next((option.harmless for option in declared if hasattr(option, "harmless")), None)
+    kind = parameter.type_descriptor.annotation
+    return bool(kind in (int, float) or typing.get_origin(kind) is Literal) if harmless is None else bool(harmless)
+
+
+def set_defaults(context: typer.Context, values: dict[str, Any], name: str, known: Sequence[str] = ()) -> None:
     """Makes the values of a file the defaults of this command, and records the name of the file."""
     tables, shared = split_tables(values, list_sibling_commands(context))
     table = tables.get(str(context.info_name), {})
     defaults: dict[str, Any] = {}
     for group, where in ((shared, name), (table, f"{name}, [{context.info_name}]")):
-        defaults |= convert_values(context, group, where=where, nearby=nearby)
+        defaults |= convert_values(context, group, where=where, known=known)
     context.default_map, context.meta[CONFIGURED_BY] = defaults, name
 
 
 def convert_values(
-    context: typer.Context, values: Mapping[str, Any], *, where: str, nearby: NearbyFile | None
+    context: typer.Context, values: Mapping[str, Any], *, where: str, known: Sequence[str]
 ) -> dict[str, Any]:
-    """Returns the values of a table by parameter name; paths of a `nearby` file as they are from here.
+    """Returns the values of a table by parameter name.
 
-    Raises OptionError for settings that the command lacks.
+    Raises OptionError for settings that the command lacks; `known` are further names that may be meant.
     """
     tables = [key for key, value in values.items() if isinstance(value, dict)]
     reject_unknown(tables, list_sibling_commands(context), where=where, noun="command")
     converted: dict[str, Any] = {}
-    known = [] if nearby is None else list_known(context)
     for name, value in values.items():
         parameter = find_setting(context, name, where=where, hint="put it under [{}]", known=known)
-        value = convert_value(parameter.type_descriptor.annotation, name, value, where)
-        converted[str(parameter.name)] = value if nearby is None else resolve_paths(parameter, value, nearby)
+        converted[str(parameter.name)] = convert_value(parameter.type_descriptor.annotation, name, value, where)
     return converted
-
-
-def resolve_paths(parameter: Any, value: Any, nearby: NearbyFile) -> Any:
-    """Returns the value of a parameter, with paths beside the file as they are from the current directory."""
-    from nmt_cli.cli.help_pages import METAVARS, PATHS  # only a nearby file needs to know
-
-    is_path = parameter.type_descriptor.annotation in (Path, list[Path]) or METAVARS.get(parameter.name) in PATHS
-    if not is_path:
-        return value
-    return [nearby.resolve(part) for part in value] if isinstance(value, list) else nearby.resolve(value)
 
 
 def is_own(context: typer.Context, name: str) -> bool:
@@ -150,14 +168,12 @@ def convert_value(kind: Any, option: str, value: Any, where: str) -> Any:
     return value
 
 
-def split_tables(values: dict[str, Any], commands: list[str]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
-    """Returns the tables named for one of `commands` and the values outside them, all keys with dashes."""
-    tables = {key: dash_keys(value) for key, value in values.items() if key in commands and isinstance(value, dict)}
-    return tables, dash_keys({key: value for key, value in values.items() if key not in tables})
-
-
-def dash_keys(values: dict[str, Any]) -> dict[str, Any]:
-    return {key.replace("_", "-"): value for key, value in values.items()}
+def split_tables(
+    values: Mapping[str, Any], commands: Sequence[str]
+) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """Returns the tables named for one of `commands`, and the values outside them."""
+    tables = {key: value for key, value in values.items() if key in commands and isinstance(value, dict)}
+    return tables, {key: value for key, value in values.items() if key not in tables}
 
 
 def list_sibling_commands(context: typer.Context) -> list[str]:

@@ -16,7 +16,7 @@ from nmt_cli.api.options.combinations import collect_values
 from nmt_cli.api.options.explicit import ExplicitOptions, Fallback, is_off, leave_open
 from nmt_cli.api.options.refusals import find_set_aside, refuse_combinations
 from nmt_cli.cli.parsing.completion import COMPLETIONS
-from nmt_cli.cli.parsing.configuration import CONFIGURED_BY
+from nmt_cli.cli.parsing.configuration import CONFIGURED_BY, LEFT_OUT
 from nmt_cli.cli.parsing.options import Assignments, Configuration, FullHelp, Quiet, Verbose
 from nmt_cli.cli.parsing.spelling import respell_settings, spell_option
 from nmt_cli.cli.render import Screen
@@ -51,6 +51,8 @@ def with_settings(command: Callable[..., None], fallback: Fallback = leave_open)
         screen = Screen(quiet=common["quiet"], verbose=common["verbose"], spell=spell)
         parsed = combine_settings(context, kinds, values, find_explicit(context, common["configuration"]), fallback)
         show_origins(screen, parsed.explicit, parsed.aside)
+        for warning in context.meta.get(LEFT_OUT, ()):
+            screen.warn(warning)
         provided = {ExplicitOptions: parsed.explicit, Screen: screen}
         command(**{name: provided[kind] if kind in PROVIDED else parsed.values[name] for name, kind in kinds.items()})
 
@@ -181,7 +183,8 @@ def make_option(field: dataclasses.Field[Any], kind: Any) -> inspect.Parameter:
     if typing.get_origin(kind) is tuple:
         kind, default = list[typing.get_args(kind)[0]], list(field.default)  # type: ignore[misc, arg-type]
     flags = [flag] if setting.also is None else [flag, f"--{setting.also}"]
-    option = typer.Option(
+    option: Any = typer.Option(
         *flags, help=setting.help, rich_help_panel=setting.panel, autocompletion=COMPLETIONS.get(field.name)
     )
+    option.harmless = setting.harmless
     return make_parameter(field.name, Annotated[kind, option], default)

@@ -30,7 +30,7 @@ def parse(command: str, *arguments: str) -> dict[str, Any]:
 
 
 def test_a_setting_is_converted_as_an_option_is() -> None:
-    text = ("clip=2.5", "readout_units=64", "mixed-precision=false", "tensorboard=logs", "attention=luong", "lr=0.01")
+    text = ("clip=2.5", "readout-units=64", "mixed-precision=false", "tensorboard=logs", "attention=luong", "lr=0.01")
     values = parse("train", *(word for assignment in text for word in ("--set", assignment)))
     assert (values["clip"], values["readout_units"], values["mixed_precision"]) == (2.5, 64, False)
     assert (values["tensorboard"], values["attention"], values["learning_rate"]) == (Path("logs"), "general", 0.01)
@@ -52,6 +52,7 @@ def test_what_is_set_goes_before_the_file_and_the_environment(tmp_path: Path, mo
     ("arguments", "message", "hint"),
     [
         ("train --set clpi=1", "--set: there is no setting 'clpi'", "did you mean 'clip'?"),
+        ("train --set readout_units=8", "--set: there is no setting 'readout_units'", "did you mean 'readout-units'?"),
         ("train --set tokenizer=bpe", "--set: tokenizer is a setting of nmt prepare, not of nmt train", "nmt prepare"),
         ("train --set clip", "--set clip has no value", "type --set clip=VALUE"),
         ("train --set clip=much", "--set clip cannot be 'much'", "it takes a number"),
