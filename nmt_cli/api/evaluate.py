@@ -95,7 +95,7 @@ def select_report(result: EvaluationOutcome | SystemComparison) -> Report | Syst
 
 
 def run_evaluation(request: EvaluationRequest, progress: StageReporter) -> EvaluationOutcome | SystemComparison:
-    """Runs the requested evaluation, and keeps the scores of a model beside its card."""
+    """Runs the requested evaluation, and keeps the scores of a model in the corpus."""
     names = resolve_available_names(list(request.metrics) or [ALL], request.scores, request.available)
     evaluation = Evaluation(names, request, request.scores, progress)
     if len(request.systems) > 1 or request.with_runs:

@@ -1,4 +1,7 @@
-"""The scores of a model's last evaluation on a test set, kept beside its card so that bare `nmt` can show them."""
+"""The scores of the last evaluation on a test set, kept in its prepared corpus so that bare `nmt` can show them.
+
+Not in the model, which may be a package, or that of somebody else: an evaluation only reads it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
     from nmt_cli.api.evaluation_request import EvaluationRequest
     from nmt_cli.evaluation.report import Report
 
-SCORES = "scores.json"
+SCORES = ".scores.json"  # hidden, as no part of the corpus
 SHOWN = 3  # scores that are kept
 
 
@@ -27,12 +30,14 @@ class KeptScores(NamedTuple):
 
 
 def keep_scores(report: Report, request: EvaluationRequest) -> None:
-    """Keeps the scores of a locally trained model on its test set; silently skipped if nothing can be written."""
-    from nmt_cli.runtime.installed_models import list_models
+    """Keeps the scores of a model on the test set of a corpus; silently skipped if nothing can be written.
+
+    A corpus that only a found file names stays as it is, too.
+    """
     from nmt_cli.runtime.model_directory import CARD
 
     is_test = request.hypothesis is None and request.source is None and request.split == "test"
-    if not is_test or request.rerank or report.search is None or request.model in list_models().values():
+    if not is_test or request.rerank or report.search is None or "data" in request.settings_from:
         return
     scores = []
     for name, score in list(report.scores.items())[:SHOWN]:
@@ -41,15 +46,15 @@ def keep_scores(report: Report, request: EvaluationRequest) -> None:
         scores.append(f"{score.name} {score.value:.2f}{spread}")
     with suppress(OSError):
         entry = KeptScores(hash_file(request.model / CARD), report.sentences, report.search.summary, tuple(scores))
-        write_json(request.model / SCORES, entry._asdict())
+        write_json(request.data / SCORES, entry._asdict())
 
 
-def read_scores(model: Path) -> KeptScores | None:
-    """Returns the scores of the last evaluation; None if there are none, or not of this model."""
+def read_scores(data: Path, model: Path) -> KeptScores | None:
+    """Returns the scores of the last evaluation on a test set; None if there are none, or not of this model."""
     from nmt_cli.runtime.model_directory import CARD
 
     try:
-        entry: KeptScores = build(KeptScores, parse_json((model / SCORES).read_text(encoding="utf-8")))
+        entry: KeptScores = build(KeptScores, parse_json((data / SCORES).read_text(encoding="utf-8")))
         return entry if entry.card == hash_file(model / CARD) else None
     except (OSError, ValueError):
         return None

@@ -221,7 +221,7 @@ def format_rows(heading: str, rows: Iterable[tuple[str, str]], width: int) -> li
 
 def format_ending(name: str, width: int, *, in_full: bool) -> list[str]:
     """Returns the last lines, which say where to find more."""
-    more = f"Further settings (--set, nmt.toml), all options in full: nmt {name} --help-all"
+    more = f"Further settings (--set, nmt.toml) and all options: nmt {name} --help-all"
     lines = [] if in_full else wrap_text(more, width)
     return [*lines, *([link_documentation(f"docs/{name}.md")] if name in PAGES else [])]
 

@@ -44,13 +44,13 @@ class Status(NamedTuple):
         from nmt_cli.runtime.installed_models import CARD, find_model, list_models
         from nmt_cli.runtime.model_directory import CHECKPOINTS, read_card
 
-        manifest, card, found, problems = None, None, None, []
+        manifest, card, nearby, problems = None, None, None, []
         data, model = Path("prepared"), Path("model")
         try:
-            found = find_file()
+            nearby = find_file()
             data, model = (
-                choose_place("data", data, environment, found),
-                choose_place("model", model, environment, found),
+                choose_place("data", data, environment, nearby),
+                choose_place("model", model, environment, nearby),
             )
             manifest = Manifest.read(data) if (data / MANIFEST_NAME).is_file() else None
             model = find_model(model)
@@ -67,13 +67,13 @@ class Status(NamedTuple):
             corpus_files=tuple(find_corpora()),
             named_models=tuple(list_models()),
             problems=tuple(problems),
-            settings=found.warning or str(FILE) if found is not None else None,
+            settings=nearby.warning or str(FILE) if nearby is not None else None,
         )
 
 
-def choose_place(name: str, default: Path, environment: Mapping[str, str], found: FoundFile | None) -> Path:
+def choose_place(name: str, default: Path, environment: Mapping[str, str], nearby: FoundFile | None) -> Path:
     """Returns the directory that the environment names, or else the top level of a configuration file."""
-    filed = found.values.get(name) if found is not None else None
+    filed = nearby.values.get(name) if nearby is not None else None
     return Path(environment.get(str(name_variable(name))) or (filed if isinstance(filed, str) else default))
 
 
@@ -127,7 +127,7 @@ SCORES = (("bleu", "BLEU"), ("chrf", "chrF"))
 
 def describe_scores(status: Status) -> list[str]:
     """Returns a line about the model's last evaluation on its test set, if any."""
-    last = read_scores(status.model) if status.card is not None else None
+    last = read_scores(status.data, status.model) if status.card is not None else None
     if last is None:
         return []
     return [f"scores   {', '.join(last.scores)} on {format_count(last.sentences, 'test sentence')} ({last.decoding})"]

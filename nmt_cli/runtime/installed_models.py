@@ -32,6 +32,12 @@ def name_packaged(directory: Path) -> str | None:
     return package.removeprefix(PREFIX).replace("_", "-") if is_packaged else None
 
 
+def is_packaged(directory: Path) -> bool:
+    """Whether a directory is the model of a package, by its name or as one that is installed."""
+    real = directory.resolve()
+    return name_packaged(real) is not None or real in (model.resolve() for model in list_models().values())
+
+
 def find_model(path: Path) -> Path:
     """Returns a model's directory: `path` itself, or that of the installed model of this name.
 

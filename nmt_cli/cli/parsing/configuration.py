@@ -45,34 +45,34 @@ def read_configuration(context: typer.Context, path: Path | None) -> Path | None
     if context.resilient_parsing:  # for a completion
         return path
     refuse_unknown_variables(os.environ, partial(is_known, context))
-    found = find_file() if path is None else None
+    nearby = find_file() if path is None else None
     if path is not None:
         set_defaults(context, load_toml(require_file(path)), str(path))
-    elif found is not None:
-        values, left_out = select_harmless(context, found)
+    elif nearby is not None:
+        values, left_out = select_harmless(context, nearby)
         context.meta[LEFT_OUT] = left_out
         set_defaults(context, values, str(FILE), list_known(context))
     return path
 
 
-def select_harmless(context: typer.Context, found: FoundFile) -> tuple[dict[str, Any], list[str]]:
+def select_harmless(context: typer.Context, nearby: FoundFile) -> tuple[dict[str, Any], list[str]]:
     """Returns the values of a found file that this command may take from it, and a warning about those that it may not.
 
     Settings of the top level that only other commands have are left to them; unknown names stay, to be refused.
     """
-    tables, shared = split_tables(found.values, list_sibling_commands(context))
-    own = str(context.info_name)
+    tables, shared = split_tables(nearby.values, list_sibling_commands(context))
+    command = str(context.info_name)
     useful = {name: value for name, value in shared.items() if is_own(context, name) or not find_owner(context, name)}
-    groups = {"": useful, own: tables.get(own, {})}
+    groups = {"": useful, command: tables.get(command, {})}
     names = {name for group in groups.values() for name in group if is_own(context, name)}
     refused = sorted(name for name in names if not is_harmless(context.command, name))
     top, table = ({n: v for n, v in group.items() if n not in refused} for group in groups.values())
-    warnings = [found.warning] if found.warning else []
+    warnings = [nearby.warning] if nearby.warning else []
     if refused:
         are = "are" if len(refused) > 1 else "is"
         reason = "a file that nobody names says nothing about what is written, replaced, served or run"
         warnings.append(f"{FILE}: {', '.join(refused)} {are} left out: {reason}; --config {FILE} takes all of it")
-    return {**tables, **top, own: table}, warnings
+    return {**tables, **top, command: table}, warnings
 
 
 def is_harmless(command: Any, name: str) -> bool:

@@ -17,6 +17,7 @@ from nmt_cli.errors import OutputError
 from nmt_cli.files import refuse_to_overwrite
 from nmt_cli.locks import acquire_system_lock
 from nmt_cli.records import parse_json
+from nmt_cli.runtime.installed_models import is_packaged
 from nmt_cli.runtime.model_directory import CARD, CHECKPOINTS, STAGED, STAGES
 from nmt_cli.training.checkpoints.checkpoint import locate_state, read_facts
 from nmt_cli.training.config import FIRST_RUN
@@ -30,8 +31,8 @@ STALE = 120.0  # seconds without a heartbeat after which a process counts as dea
 def lock_model(directory: Path, *, replace: bool, resume: bool = False) -> Iterator[None]:
     """Holds the lock of a model directory, after checking in advance that the model may be written.
 
-    The remains of a killed training may be overwritten unless a checkpoint would be lost; a directory with anything but
-    a model is never touched. Raises OutputError.
+    The remains of a killed training may be overwritten unless a checkpoint would be lost; a package, and a directory
+    with anything but a model, are never touched. Raises OutputError, and leaves a model that it refuses as it is.
     """
     # 1. Refuse a directory of something else. The folder `checkpoints` alone does not make it a model's: other
     #    programs have one too.
@@ -39,6 +40,13 @@ def lock_model(directory: Path, *, replace: bool, resume: bool = False) -> Itera
     is_model = any(path.is_file() for path in (directory / CARD, checkpoints / LOCK, locate_state(directory)))
     if not is_model:
         refuse_foreign_directory(directory)
+    elif is_packaged(directory):
+        raise OutputError(
+            f"{directory}/ is the model of a package, which stays as it was installed",
+            hint="name another directory with --model; --init-from starts from this one",
+        )
+    elif not (checkpoints / LOCK).exists():  # that of a finished model: do not begin one only to refuse
+        refuse_to_replace(directory, replace=replace, resume=resume)
     # 2. Take the lock, so that no other training changes what is checked next.
     checkpoints.mkdir(parents=True, exist_ok=True)
     with hold_lock(checkpoints / LOCK, directory):

@@ -87,6 +87,7 @@ def test_scores_of_the_last_evaluation_are_shown_until_the_model_changes(
 ) -> None:
     model = empty_place / "model"
     model.mkdir()
+    (empty_place / "prepared").mkdir()
     for name in ("model.json", "weights.npz"):
         (model / name).write_text("{}")
     monkeypatch.setattr("nmt_cli.runtime.model_directory.read_card", lambda directory: make_card())
@@ -97,7 +98,10 @@ def test_scores_of_the_last_evaluation_are_shown_until_the_model_changes(
     )
     keep_scores(report, replace(request, split="dev"))
     assert not any(line.startswith("scores") for line in describe_status({}))
+    keep_scores(report, replace(request, settings_from={"data": "nmt.toml"}))
+    assert list((empty_place / "prepared").iterdir()) == []
     keep_scores(report, request)
+    assert sorted(path.name for path in model.iterdir()) == ["model.json", "weights.npz"]
     assert describe_status({})[2].startswith("scores   BLEU-4 31.16 ± 2.00 on 1,000 test sentences (beam 5")
     (model / "model.json").write_text("{ }")
     assert not any(line.startswith("scores") for line in describe_status({}))

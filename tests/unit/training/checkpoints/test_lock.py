@@ -65,6 +65,30 @@ def test_a_model_without_checkpoints_can_be_replaced(tmp_path: Path) -> None:
     lock_once(tmp_path, replace=True)
 
 
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_model_that_is_refused_is_left_as_it_is(tmp_path: Path, resume: bool) -> None:
+    (tmp_path / "model.json").touch()
+    before = tmp_path.stat().st_mtime_ns
+    with pytest.raises(OutputError, match="already exists"):
+        lock_once(tmp_path, resume=resume)
+    assert list(tmp_path.iterdir()) == [tmp_path / "model.json"] and tmp_path.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("way", ["path", "link", "entry point"])
+@pytest.mark.parametrize("replace", [False, True])
+def test_a_package_is_never_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, replace: bool) -> None:
+    model = tmp_path / ("any" if way == "entry point" else "nmt_model_eng_deu") / "model"
+    model.mkdir(parents=True)
+    (model / "model.json").touch()
+    (tmp_path / "linked").symlink_to(model)
+    installed = {"eng-deu": model} if way == "entry point" else {}
+    monkeypatch.setattr("nmt_cli.runtime.installed_models.list_models", lambda: installed)
+    with pytest.raises(OutputError, match="package") as raised:
+        lock_once(tmp_path / "linked" if way == "link" else model, replace=replace)
+    assert "--init-from" in raised.value.hint
+    assert list(model.iterdir()) == [model / "model.json"]
+
+
 def test_what_a_killed_process_was_writing_is_removed(tmp_path: Path) -> None:
     leave_state(tmp_path, updates=1)
     for name in ("checkpoints/.state.npz.77.partial", ".history.jsonl.77.partial", ".publishing.ab/weights.npz"):
