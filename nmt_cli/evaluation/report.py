@@ -33,10 +33,13 @@ if TYPE_CHECKING:
     from nmt_cli.evaluation.analysis.profile import Profile
     from nmt_cli.evaluation.analysis.reliability import Reliability
     from nmt_cli.evaluation.analysis.significance import Interval
+    from nmt_cli.search.forced import ForcedTarget
     from nmt_cli.translation.result import Translation
     from nmt_cli.translation.translator import Translator
 
 TranslationReporter = Callable[[int], None]
+
+MOST_PLACES = 5  # numbers of lines in a message
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ class TranslatedText:
     search: SearchConfig
     truncated: int  # number of translations that reached the length limit
     truncated_sources: str  # a message about the lines whose end was not read; empty if there are none
+    failures: str = ""  # likewise about the lines on which nmt itself failed
     confidences: tuple[float, ...] = ()  # of each translation; none for a model that cannot tell
     plain_confidences: tuple[float, ...] = ()  # the mean log-probabilities of their tokens
 
@@ -80,7 +84,7 @@ class TranslatedText:
         """The reasons why the scores of these translations may mislead."""
         number = format_count(self.truncated, "translation was", "translations were")
         limit = f"{number} truncated at {describe_limits(self.search.max_length)}"
-        return [*filter(None, (self.truncated_sources, limit if self.truncated else ""))]
+        return [*filter(None, (self.failures, self.truncated_sources, limit if self.truncated else ""))]
 
 
 def translate_text(
@@ -103,10 +107,7 @@ def translate_text(
     translations = translate_passages(translator, text.lines, text.tags, passages, one_best, progress, checks=checks)
     forced = None
     if FORCED & set(names):
-        from nmt_cli.translation.forced import force_lines  # numpy, which `nmt --help` does not need
-
-        first = [alternatives[0] for alternatives in text.references]
-        forced = force_lines(translator, text.lines, first, limit=search.max_source_length, tags=text.tags)
+        forced = force_references(text, translator, search.max_source_length)
     hypotheses = [translation.text for translation in translations]
     subwords = translator.target.fingerprint if forced else ""
     material = Material(hypotheses, text.references, text.lines, forced, subwords, text.tags)
@@ -115,8 +116,39 @@ def translate_text(
         one_best,
         sum(translation.cut for translation in translations),
         SourceCuts.count_cuts(translations).summary,
+        describe_failures(translations, forced or ()),
         *(list_confidences(translations) if is_rated else ()),
     )
+
+
+def force_references(text: ParallelText, translator: Translator, limit: int | None) -> list[ForcedTarget]:
+    """Scores the first references with the model; one on which nmt itself fails has no tokens."""
+    import numpy as np  # which `nmt --help` does not need
+
+    from nmt_cli.search.forced import ForcedTarget
+    from nmt_cli.translation.forced import force_lines
+    from nmt_cli.translation.stages import isolate
+
+    def force(rows: Sequence[int]) -> list[ForcedTarget]:
+        lines, first = [text.lines[row] for row in rows], [text.references[row][0] for row in rows]
+        tags = [text.tags[row] for row in rows] if text.tags else ()
+        return force_lines(translator, lines, first, limit=limit, tags=tags)
+
+    rows = range(len(text.lines))
+    nothing = ForcedTarget((), (), (), np.zeros((0, 0)))
+    done = isolate(force, [[row] for row in rows], lambda row, error: nothing)
+    return [done[row] for row in rows]
+
+
+def describe_failures(translations: Sequence[Translation], forced: Sequence[ForcedTarget] = ()) -> str:
+    """Returns a message about the lines on which nmt itself failed; empty if there are none."""
+    failures = {number: text.failure for number, text in enumerate(translations, start=1) if text.failure}
+    numbers = sorted({*failures, *(number for number, target in enumerate(forced, start=1) if not target.tokens)})
+    if not numbers:
+        return ""
+    places = ", ".join(f"{number:,}" for number in numbers[:MOST_PLACES]) + " ..." * (len(numbers) > MOST_PLACES)
+    reason = next(iter(failures.values()), "nmt failed on a reference")
+    return f"{reason}: {format_count(len(numbers), 'line')} scored as a copy or not at all ({places})"
 
 
 def list_confidences(translations: Sequence[Translation]) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -74,8 +74,7 @@ class SearchOptions(NamedTuple):
 
         Those of `passages` are read in context.
         """
-        from nmt_cli.translation.by_tags import translate_passages
-        from nmt_cli.translation.isolation import translate_each  # numpy
+        from nmt_cli.translation.by_tags import translate_passages  # numpy
 
         memory = None
         if self.memory is not None:
@@ -85,14 +84,9 @@ class SearchOptions(NamedTuple):
 
         options = {"repair": self.repair, "checks": self.checks, "memory": memory}
         tags = [self.add_domain(domain) for domain in domains or [""] * len(lines)]
-
-        def translate(some: Sequence[str], first: int) -> list[Translation]:
-            some_tags = tags[first - first_line :][: len(some)]
-            some_passages = passages if len(some) == len(lines) else ()
-            numbered = {"first_line": first, **options}
-            return translate_passages(translator, some, some_tags, some_passages, self.search, progress, **numbered)
-
-        return translate_each(translate, lines, first_line)
+        return translate_passages(
+            translator, lines, tags, passages, self.search, progress, first_line=first_line, **options
+        )
 
     def translate_block(self, translator: Translator, block: Block) -> list[Translation]:
         """Translates the texts of a block."""
@@ -156,30 +150,26 @@ class Job:
 
     def score_block(self, translator: Translator, block: Block) -> list[Translation]:
         """Scores the given translations by the model, and checks them like its own."""
-        scored = score_pairs(translator, block, self.search.max_source_length, self.search.tags)
-        return translator.check_translations(scored) if self.checks is not None and self.checks.check else scored
+        return score_pairs(translator, block, self.search.max_source_length, self.search.tags, self.checks)
 
 
-def score_pairs(translator: Translator, block: Block, limit: int | None = None, tags: TagSet = ()) -> list[Translation]:
+def score_pairs(
+    translator: Translator,
+    block: Block,
+    limit: int | None = None,
+    tags: TagSet = (),
+    checks: CheckConfig | None = None,
+) -> list[Translation]:
     """Scores the given translation of each line (a source, a tab, its translation) by the model, behind `tags`.
 
     Sources are truncated to `limit` tokens. Raises DataError for a line that is not a pair.
     """
-    from nmt_cli.translation.forced import force_translations
+    from nmt_cli.translation.forced import JUDGING, force_translations
 
     pairs = [split_pair(line, number) for number, line in enumerate(block.texts, start=block.first + 1)]
     targets = [target for _, target in pairs]
     sources = [source for source, _ in pairs]
-    forced = force_translations(translator, sources, targets, limit=limit, tags=tags, covered=True)
-    return [restore_text(translation, target) for translation, target in zip(forced, targets, strict=True)]
-
-
-def restore_text(translation: Translation, target: str) -> Translation:
-    """Replaces the text of a scored translation by the given one, since its tokens spell unknown words differently."""
-    text = " ".join(target.split())
-    return translation._replace(
-        hypotheses=tuple(hypothesis._replace(text=text) for hypothesis in translation.hypotheses)
-    )
+    return force_translations(translator, sources, targets, limit=limit, tags=tags, stages=JUDGING, checks=checks)
 
 
 def split_pair(line: str, number: int) -> tuple[str, str]:

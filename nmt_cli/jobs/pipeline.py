@@ -89,7 +89,7 @@ def write_unit(unit: TranslationUnit, translations: list[Translation], observe: 
         if isinstance(unit.texts, PartTexts) and len(unit.texts) > 1:  # of which most lines can be written
             lines = zip(unit.texts, translations, strict=True)
             return b"".join(write_unit(unit._replace(texts=(text,)), [line], observe) for text, line in lines)
-        from nmt_cli.translation.isolation import copy_line  # which few runs need
+        from nmt_cli.translation.stages import copy_line  # which few runs need
 
         translations = [copy_line(text, error) for text in unit.texts]
         written = unit.write(translations)

@@ -194,6 +194,8 @@ class TrainingRun:
             self.save_checkpoint()
         self.try_to_write("history.jsonl", self.checkpoints.write_history)
         self.watcher.report_epoch(record, validation)
+        if validation.failures:
+            self.watcher.warn(validation.failures)
 
     def validate_epoch(self) -> Validation:
         """Validates the current weights; a deadline learns how long it took."""

@@ -18,6 +18,7 @@ from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.bleu import compute_bleu
 from nmt_cli.evaluation.metrics.bleu_tokenizers import choose_for_text
 from nmt_cli.evaluation.metrics.chrf import compute_chrf
+from nmt_cli.evaluation.report import describe_failures
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.training.data.batches import Batch, make_batch
@@ -84,6 +85,7 @@ class Validator:
             sample_source=self.sources[self.sample],
             sample_hypothesis=hypotheses[self.sample],
             distinct_share=measure_distinct_share(self.sources, hypotheses),
+            failures=describe_failures(translations),
         )
 
     def estimate_seconds(self, trainer: Trainer) -> float:

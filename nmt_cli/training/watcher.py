@@ -107,6 +107,7 @@ class Validation:
     sample_source: str
     sample_hypothesis: str
     distinct_share: float = 1.0  # 0-1: how many different translations there are, by different sources
+    failures: str = ""  # about sentences on which nmt itself failed; empty if there are none
 
     def rate(self, metric: str) -> float:
         """Returns the value of a metric, or the negative loss: higher is better."""

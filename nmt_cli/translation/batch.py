@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields, replace
+from typing import Any
 
 from nmt_cli.rewriting.rewrite import RewrittenText
 from nmt_cli.search.config import SearchConfig
@@ -15,26 +16,29 @@ from nmt_cli.translation.checks.marks import DOUBLE_QUOTE_SET
 from nmt_cli.translation.config import CheckConfig, RepairConfig
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.segmentation.line_reader import PieceMemory
+from nmt_cli.translation.segmentation.matched_pieces import MatchedPiece
 from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.sentence_search import PieceTranslations
 
 
 @dataclass
 class TranslationBatch:
-    """Lines on their way through translation; the fields without a default are the request."""
+    """Lines on their way through translation; the fields without a factory are the request, the others are filled."""
 
     lines: Sequence[str]
     config: SearchConfig
     n_best: int  # hypotheses that are asked for; the search may find more, with the same text
     repair: RepairConfig | None
     checks: CheckConfig | None
-    first_line: int  # the number of the first line
+    numbers: Sequence[int]  # of the lines in the whole input, from which the random numbers of samples follow
     memory: PieceMemory | None
     progress: CountReporter | None
     chains: Sequence[Sequence[int]] = ()  # of lines that are read one behind the other
+    targets: Sequence[str] = ()  # translations that are scored, one for each line, instead of a search
     contexts: Mapping[TextId, SentenceContext] = field(default_factory=dict)  # of pieces
     rewritten_lines: list[RewrittenText | None] = field(default_factory=list)
     segments: list[list[Piece]] = field(default_factory=list)  # of each line
+    matches: list[list[MatchedPiece]] = field(default_factory=list)  # pieces of each line, with their parts of a target
     pieces: dict[TextId, Piece] = field(default_factory=dict)  # as the network reads them
     translations: PieceTranslations = field(default_factory=dict)  # of the pieces that the network translates
     parts: dict[TextId, Translation] = field(default_factory=dict)  # of all pieces, with their spans
@@ -58,7 +62,29 @@ class TranslationBatch:
 
     def list_ids(self, index: int) -> list[TextId]:
         """Returns the ids of a line's pieces."""
-        return [TextId(self.first_line + index, piece) for piece in range(len(self.segments[index]))]
+        return [TextId(self.numbers[index], piece) for piece in range(len(self.segments[index]))]
+
+    def take_rows(self, rows: Sequence[int]) -> TranslationBatch:
+        """Returns a batch of some lines, on which nothing is done yet; those read one behind the other remain so."""
+        places = {row: place for place, row in enumerate(rows)}
+        chains = [[places[row] for row in chain if row in places] for chain in self.chains]
+        unfilled: dict[str, Any] = {
+            each.name: each.default_factory() for each in fields(self) if each.default_factory is not MISSING
+        }
+        return replace(
+            self,
+            lines=[self.lines[row] for row in rows],
+            numbers=[self.numbers[row] for row in rows],
+            targets=[self.targets[row] for row in rows] if self.targets else (),
+            chains=[chain for chain in chains if chain],
+            progress=None,
+            **unfilled,
+        )
+
+    def list_groups(self) -> list[list[int]]:
+        """Returns the rows of lines that are read one behind the other, and each other row by itself."""
+        chained = {row for chain in self.chains for row in chain}
+        return [[row] for row in range(len(self.lines)) if row not in chained] + [list(chain) for chain in self.chains]
 
     @property
     def has_marks(self) -> bool:

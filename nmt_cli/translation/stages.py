@@ -1,7 +1,8 @@
 """The stages of a translation, in order: what each does with a batch of lines, what it needs, and what it provides.
 
-Every stage works on all lines of the batch together, since search is fast in batches. Knows no network and no file
-format.
+Every stage works on all lines of the batch together, since search is fast in batches. A batch on which nmt itself fails
+is run again in halves, so that only the lines at fault remain: of ("a", "b", "c"), with "b" at fault, "a" and "c" are
+translated as ever, and "b" is copied with a failed check. Knows no network and no file format.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
+from nmt_cli.errors import NmtError, convert_import_error, name_error
 from nmt_cli.rewriting.final_marks import FinalMarks
 from nmt_cli.search.sampling import TextId
 from nmt_cli.text.tokenizer import TokenizerPair
@@ -24,9 +26,10 @@ from nmt_cli.translation.placement.joining import (
     select_distinct,
     undo_rewrites,
 )
-from nmt_cli.translation.result import Translation
+from nmt_cli.translation.result import FailedCheck, Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader
-from nmt_cli.translation.segmentation.pieces import find_origin
+from nmt_cli.translation.segmentation.pieces import find_origin, make_frame_piece
+from nmt_cli.translation.segmentation.segments import Segment
 from nmt_cli.translation.sentence_search import PieceTranslations, SentenceSearch
 from nmt_cli.translation.waves import list_waves
 
@@ -37,12 +40,19 @@ if TYPE_CHECKING:
     from nmt_cli.translation.checks.context import CheckContext
 
 
+Result = TypeVar("Result")
+
+
 class Tools(Protocol):
     """The parts of a translator that stages use."""
 
     reader: LineReader
     sentences: SentenceSearch
     profile: CorpusProfile | None
+    carries: bool
+
+    @property
+    def reads_text(self) -> bool: ...
 
     @property
     def tokenizers(self) -> TokenizerPair | None: ...
@@ -52,6 +62,8 @@ class Tools(Protocol):
 
     @property
     def check_context(self) -> CheckContext: ...
+
+    def complete_tags(self, tags: TagSet) -> TagSet: ...
 
     def read_left_out(self, translations: Sequence[Translation], tags: TagSet = ()) -> list[Translation]: ...
 
@@ -80,10 +92,9 @@ def recall(tools: Tools, batch: TranslationBatch) -> None:
 
 def rewrite(tools: Tools, batch: TranslationBatch) -> None:
     """Rewrites the pieces for the network."""
-    lines = enumerate(zip(batch.lines, batch.segments, strict=True), start=batch.first_line)
     batch.pieces = {
         TextId(number, index): piece
-        for number, (line, pieces) in lines
+        for number, line, pieces in zip(batch.numbers, batch.lines, batch.segments, strict=True)
         for index, piece in enumerate(tools.reader.rewrite(pieces, line))
     }
 
@@ -219,13 +230,66 @@ STAGES = (
 )
 
 
-def run_stages(tools: Tools, batch: TranslationBatch) -> None:
-    """Runs all stages on a batch, some of them wave by wave."""
-    for in_waves, group in groupby(STAGES, attrgetter("in_waves")):
-        stages = list(group)
+def run_stages(tools: Tools, batch: TranslationBatch, stages: Sequence[Stage] = STAGES) -> list[Translation]:
+    """Returns the translation of each line; one on which nmt itself fails is copied, and the others are as ever.
+
+    Errors of the user (`NmtError`) end the batch.
+    """
+
+    def run(rows: Sequence[int]) -> list[Translation]:
+        part = batch if len(rows) == len(batch.lines) else batch.take_rows(rows)
+        run_in_order(tools, part, stages)
+        return part.result
+
+    def copy(row: int, error: Exception) -> Translation:
+        text = batch.targets[row] if batch.targets else batch.lines[row]
+        return copy_line(text, error)._replace(source=batch.lines[row])
+
+    done = isolate(run, batch.list_groups(), copy)
+    if batch.progress is not None and not batch.result:  # the batch failed before its texts were counted
+        batch.progress(len(batch.lines))
+    return [done[row] for row in range(len(batch.lines))]
+
+
+def run_in_order(tools: Tools, batch: TranslationBatch, stages: Sequence[Stage]) -> None:
+    """Runs stages on a batch, some of them wave by wave."""
+    for in_waves, group in groupby(stages, attrgetter("in_waves")):
+        together = list(group)
         for part in list_waves(batch, tools.sentences) if in_waves else [batch]:
-            for stage in stages:
+            for stage in together:
                 stage.run(tools, part)
+
+
+def isolate(
+    run: Callable[[Sequence[int]], Sequence[Result]],
+    groups: Sequence[Sequence[int]],
+    replace_failed: Callable[[int, Exception], Result],
+) -> dict[int, Result]:
+    """Returns the result of `run` for each row of `groups`, or what replaces it for a row on which it fails alone.
+
+    Groups that fail are run again in halves; a group stays whole until it fails by itself.
+    """
+    rows = sorted(row for group in groups for row in group)
+    try:
+        return dict(zip(rows, run(rows), strict=True))
+    except NmtError:
+        raise
+    except Exception as error:
+        is_missing = isinstance(error, ImportError) and convert_import_error(error) is not None
+        if not rows or is_missing:  # no row is to blame for a package that is not installed
+            raise
+        if len(rows) == 1:
+            return {rows[0]: replace_failed(rows[0], error)}
+    smaller = groups if len(groups) > 1 else [[row] for row in groups[0]]
+    middle = len(smaller) // 2
+    return isolate(run, smaller[:middle], replace_failed) | isolate(run, smaller[middle:], replace_failed)
+
+
+def copy_line(line: str, error: Exception) -> Translation:
+    """Returns a line as its own translation, with a failed check that says where nmt failed, without any text."""
+    piece = make_frame_piece(Segment(line, (), blank_before=False, ends_sentence=True, is_frame=True))
+    copied = restore_piece(piece, None, None, "")
+    return copied._replace(source=line, checks=(FailedCheck("failed", f"nmt failed ({name_error(error)})"),))
 
 
 def scale_progress(progress: CountReporter | None, texts: int, lines: int) -> CountReporter | None:

@@ -214,15 +214,15 @@ class Translator:
         Without `repair`, translations stay as search found them; without `checks`, none is checked. `first_line` is the
         number of the first of `lines`, from which the random numbers of samples follow. Text known to `memory` is not
         searched. The network reads the tags of `config` before each sentence, and in each of `chains`, which are
-        lines by their index, the sentence before and its translation.
+        lines by their index, the sentence before and its translation. A line on which nmt itself fails is copied.
         """
         n_best, config = config.n_best, widen_for_distinct(config)
         tags = self.complete_tags(config.tags)
         config = replace(config, scored=config.scored or checks is not None, tags=tags)
-        batch = TranslationBatch(lines, config, n_best, repair, checks, first_line, memory, progress, chains)
+        numbers = range(first_line, first_line + len(lines))
+        batch = TranslationBatch(lines, config, n_best, repair, checks, numbers, memory, progress, chains)
         tools = self.follow_tags(tags)
-        run_stages(tools if memory is None else memory.with_neighbours(tools, config.neighbours), batch)
-        return batch.result
+        return run_stages(tools if memory is None else memory.with_neighbours(tools, config.neighbours), batch)
 
     def read_left_out(self, translations: Sequence[Translation], tags: TagSet = ()) -> list[Translation]:
         """Returns translated pieces with the content words that they leave out, for a model with a profile."""

@@ -12,7 +12,7 @@ from nmt_cli.api.drawings.config import TERMINAL
 from nmt_cli.api.drawings.drawing import Drawing, DrawingRequest, check_outputs
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
-from nmt_cli.errors import DataError, OptionError
+from nmt_cli.errors import DataError, FailedLineError, OptionError
 from nmt_cli.evaluation.texts import read_sentences
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tags import TagSet
@@ -42,12 +42,17 @@ def draw_attention(request: DrawingRequest, drawing: Drawing) -> None:
         measure_translations(request, translator, model, drawing, name)
         for translator, model, name in zip(translators, request.models, names, strict=True)
     ]
-    view = AttentionView(request.config, list(zip(*by_model, strict=True)), are_pictures)
+    drawable = [
+        several for several in zip(*by_model, strict=True) if not any(each.translation.failure for each in several)
+    ]
+    if not drawable:
+        raise FailedLineError("nothing is drawn, since nmt failed on every sentence")
+    view = AttentionView(request.config, drawable, are_pictures)
     for output in request.outputs:
         view.draw(output, drawing)
     if request.config.gold is not None:
-        for name, several in zip(names, by_model, strict=True):
-            score = score_alignment([drawn.translation for drawn in several], Path(request.config.gold))
+        for name, several_of_model in zip(names, by_model, strict=True):
+            score = score_alignment([drawn.translation for drawn in several_of_model], Path(request.config.gold))
             drawing.show(f"{name}: {score}" if name else score)
 
 
@@ -116,7 +121,9 @@ def warn_of_translations(translations: Sequence[Translation], max_length: int, d
     if cuts := SourceCuts.count_cuts(translations).summary:
         drawing.warn(cuts)
     for translation in translations:
-        if not translation.text:
+        if translation.failure:
+            drawing.warn(f"{translation.failure} on {translation.source!r}, which is not drawn")
+        elif not translation.text:
             drawing.warn(f"the model translates {translation.source!r} to nothing")
 
 
@@ -148,6 +155,9 @@ def measure_all_heads(
     network = load_network(model, translator.card)
     weights: list[FloatArray | None] = []
     for translation in translations:
+        if translation.failure:
+            weights.append(None)
+            continue
         rows = translator.source.make_rows([normalise(translation.source)], None, [translator.complete_tags(tags)])
         measured = measure_heads(network, translator.source.make_batch(rows), translation.hypotheses[0].tokens)
         weights.append(measured[..., rows[0].tags :])
@@ -159,10 +169,16 @@ def measure_all_heads(
 def translate_sentences(request: DrawingRequest, translator: Translator, search: SearchConfig) -> list[Translation]:
     """Returns the best translations, or the given ones under the model."""
     if request.config.target:
-        from nmt_cli.translation.forced import force_translations
+        from nmt_cli.translation.forced import FORCING, force_translations
 
-        limit, targets = search.max_source_length, request.config.target
-        translations = force_translations(translator, request.sentences, targets, limit=limit, tags=search.tags)
+        translations = force_translations(
+            translator,
+            request.sentences,
+            request.config.target,
+            limit=search.max_source_length,
+            tags=search.tags,
+            stages=FORCING,
+        )
     else:
         translations = translator.translate(list(request.sentences), replace(search, n_best=1))
     for translation in translations:
@@ -201,6 +217,8 @@ def score_alignment(translations: Sequence[Translation], path: Path) -> str:
     gold = read_links(path, len(translations))
     sizes = [(len(normalise(line.source).split()), len(line.text.split())) for line in translations]
     check_links(gold, sizes, path)
+    gold = [links for links, line in zip(gold, translations, strict=True) if not line.failure]
+    translations = [line for line in translations if not line.failure]
     rate = compute_error_rate([frozenset(find_links(line, line.hypotheses[0])) for line in translations], gold)
     # Of the whole matrices, the end of the sentence included.
     matrices = [label_attention(translation, merge=True).attention for translation in translations]

@@ -34,9 +34,11 @@ def compute_perplexity(material: Material, config: ScoreConfig) -> Score:
     mean = make_ratio_statistics(losses, lengths)
     return Score(
         name="perplexity",
-        value=math.exp(sum(losses) / sum(lengths)),
+        value=math.exp(sum(losses) / max(1, sum(lengths))),
         signature=format_signature(material),
-        sentence_values=tuple(math.exp(min(700, loss / length)) for loss, length in zip(losses, lengths, strict=True)),
+        sentence_values=tuple(
+            math.exp(min(700, loss / max(1, length))) for loss, length in zip(losses, lengths, strict=True)
+        ),
         statistics=Statistics(mean.counts, lambda sums: np.exp(mean.combine(sums))),
         lower_is_better=True,
     )
@@ -53,9 +55,9 @@ def compute_token_accuracy(material: Material, config: ScoreConfig) -> Score:
     lengths = [float(len(target.likeliest)) for target in forced]
     return Score(
         name="accuracy",
-        value=100 * sum(hits) / sum(lengths),
+        value=100 * sum(hits) / max(1, sum(lengths)),
         signature=format_signature(material),
-        sentence_values=tuple(100 * hit / length for hit, length in zip(hits, lengths, strict=True)),
+        sentence_values=tuple(100 * hit / max(1, length) for hit, length in zip(hits, lengths, strict=True)),
         statistics=make_ratio_statistics(hits, lengths, scale=100),
     )
 

@@ -41,7 +41,10 @@ class HelperWork(NamedTuple):
     def translate_block(self, translator: Translator, block: TaggedBlock) -> list[HelperResult]:
         """Translates the sentences of a block."""
         translations = translate_tagged(translator, block.lines, block.tags, self.job.search, first_line=block.first)
-        return [(measure_confidence(translation), translation.text) for translation in translations]
+        return [
+            (measure_confidence(translation), "" if translation.failure else translation.text)  # a copy is no pair
+            for translation in translations
+        ]
 
 
 def cut_block(task: Task, texts: Sequence[TaggedText], start: int, size: int) -> TaggedBlock:

@@ -139,10 +139,13 @@ def remove_blanks(text: str) -> str:
 
 
 def list_unclear(marked: MarkedPiece) -> Iterator[DoubtfulPair]:
-    """Yields the pairs of marks to whose words no token clearly attends, before any is asked for."""
+    """Yields the pairs of marks to whose words no token clearly attends, before any is asked for.
+
+    Of an empty translation, which is a fault by itself, nothing is asked.
+    """
     text, translation = marked.piece.text, marked.translation
     enclosed = dict.fromkeys(words for part in marked.enclosed if (words := find_whole_words(text, *part)))
-    if not enclosed or not translation.hypotheses:
+    if not enclosed or not translation.hypotheses or not translation.hypotheses[0].text:
         return
     best = translation.hypotheses[0]
     attention = best.attention[: -1 if best.finished else None, :-1]

@@ -32,7 +32,7 @@ class Said:
     def __init__(self, text: str) -> None:
         self.text = text
         self.cut = text.endswith("CUT")
-        self.source_cut_from = None
+        self.source_cut_from = self.failure = None
 
 
 def report_of(names: Sequence[str], text: ParallelText) -> Report:

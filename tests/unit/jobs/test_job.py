@@ -3,18 +3,20 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from nmt_cli.jobs.job import Block, Job, restore_text
+from nmt_cli.jobs.job import Block, Job
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.text.symbols import UNKNOWN_PIECE
 from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
+from support.adversary import adversarial_translator
 from support.scripted_translator import ScriptedTranslator
-from support.translations import aligned
 
 
 def test_a_scored_translation_has_the_text_that_was_given_on_a_single_line() -> None:
-    scored = aligned("a b", ["⁇", "y"], [0, 1])
-    restored = restore_text(scored, "  x\u3000y\tz ")
-    assert restored.text == "x y z"
-    assert restored.hypotheses[0].tokens == scored.hypotheses[0].tokens
+    translator = adversarial_translator("word")
+    job = Job(ModelRequest(Path()), SearchConfig(), score=True, opener=lambda request: translator)
+    (scored,) = job.start()(Block(0, ("bade lu.\t  x\u3000y\tz ",)))
+    assert scored.text == "x y z"
+    assert UNKNOWN_PIECE in scored.hypotheses[0].pieces
 
 
 def test_an_answer_without_the_network_differs_in_nothing_else() -> None:

@@ -137,7 +137,7 @@ def test_a_text_becomes_the_same_alone_or_beside_others_in_any_blocks(context_mo
 
 
 def test_a_translation_with_a_fault_is_no_context(reader: Translator) -> None:
-    batch = TranslationBatch(LINES[:1], GREEDY, 1, None, None, 0, None, None)
+    batch = TranslationBatch(LINES[:1], GREEDY, 1, None, None, range(1), None, None)
     for stage in (rewrite_lines, split, rewrite, search):
         stage(reader, batch)
     ((text_id, translation),) = batch.translations.items()

@@ -1,25 +1,35 @@
-"""A line on which nmt fails costs that line alone: it is copied and told, and all others are translated as ever."""
+"""A line on which nmt fails costs that line alone, whoever asks: it is copied and told, and all others are as ever."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt_cli.api.drawings.attention_view import measure_translations
+from nmt_cli.api.drawings.config import DrawingConfig
+from nmt_cli.api.drawings.drawing import Drawing, DrawingRequest
+from nmt_cli.api.translator import LoadedTranslator
+from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import DataError
+from nmt_cli.evaluation.report import score_translations
+from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.jobs.job import Block, Job
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.sources.source import TextSource
 from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
-from nmt_cli.translation.isolation import translate_each
-from nmt_cli.translation.result import Translation
+from nmt_cli.translation.stages import isolate
+from nmt_cli.translation.translator import Translator
 from support.properties import examples
 from support.scripted_translator import ScriptedTranslator
-from support.translations import louder
 
 SECRET = "secret"
+GREEDY = SearchConfig(beam_size=1, max_length=12)
+LINES = ["bade lu.", f"bade {SECRET}.", "ma lu bade.", "lu."]
 
 
 def fail_on_secrets(text: str) -> str:
@@ -28,37 +38,42 @@ def fail_on_secrets(text: str) -> str:
     return text.upper()
 
 
-def translate(lines: Sequence[str], first: int) -> list[Translation]:
-    """Translates into capitals; fails as a whole if it meets a secret."""
-    return [
-        louder(fail_on_secrets(line))._replace(source=f"{number}") for number, line in enumerate(lines, start=first)
-    ]
-
-
 @examples(100)
-@given(st.lists(st.sampled_from(("a man", "a dog", f"a {SECRET}")), max_size=40), st.integers(0, 5))
-def test_only_the_lines_at_fault_are_copied(lines: list[str], first: int) -> None:
-    translations = translate_each(translate, lines, first)
-    assert [each.text for each in translations] == [line if SECRET in line else line.upper() for line in lines]
-    assert [each.failure is not None for each in translations] == [SECRET in line for line in lines]
-    numbers = [each.source for each in translations if each.failure is None]
-    assert numbers == [str(first + index) for index, line in enumerate(lines) if SECRET not in line]
+@given(
+    st.lists(st.lists(st.sampled_from(("a man", "a dog", f"a {SECRET}")), min_size=1, max_size=5), max_size=9),
+)
+def test_only_the_rows_at_fault_are_replaced(groups: list[list[str]]) -> None:
+    lines = [line for group in groups for line in group]
+    numbers = iter(range(len(lines)))
+    runs: list[Sequence[int]] = []
+
+    def run(rows: Sequence[int]) -> list[str]:
+        runs.append(rows)
+        return [fail_on_secrets(lines[row]) for row in rows]
+
+    rows = [[next(numbers) for _ in group] for group in groups]
+    done = isolate(run, rows, lambda row, error: lines[row])
+    assert [done[row] for row in range(len(lines))] == [line if SECRET in line else line.upper() for line in lines]
+    for group in rows:  # one without a fault is never run in parts
+        if not any(SECRET in lines[row] for row in group):
+            assert all(not set(group) & set(run) or set(group) <= set(run) for run in runs)
 
 
 def test_a_failure_is_named_by_its_place_and_without_any_text() -> None:
-    (copied,) = translate_each(translate, [f"  a {SECRET}\t!"], 0)
+    (copied,) = ScriptedTranslator(fail_on_secrets).translate([f"  a {SECRET}\t!"], GREEDY)
     assert copied.text == copied.source == f"  a {SECRET}\t!"
     (check,) = copied.checks
     assert check.kind == "failed" and check.message.startswith("nmt failed (OverflowError at test_isolation.py:")
     assert copied.needs_review and SECRET not in check.message
 
 
-def test_what_the_user_did_wrong_is_an_error_as_before() -> None:
-    def refuse(lines: Sequence[str], first: int) -> list[Translation]:
-        raise DataError("line 1 is not a pair")
+@pytest.mark.parametrize("problem", [DataError("line 1 is not a pair"), ModuleNotFoundError("no", name="PIL")])
+def test_what_is_no_fault_of_a_line_is_an_error_as_before(problem: Exception) -> None:
+    def refuse(text: str) -> str:
+        raise problem
 
-    with pytest.raises(DataError):
-        translate_each(refuse, ["a", "b"], 0)
+    with pytest.raises(type(problem)):
+        ScriptedTranslator(refuse).translate(["a", "b"], GREEDY)
 
 
 @pytest.mark.parametrize("checks", [CheckConfig(), CheckConfig(check=False), None])
@@ -69,3 +84,96 @@ def test_a_job_copies_a_line_on_which_a_stage_fails(checks: CheckConfig | None) 
     translations = job.start()(Block(7, lines))
     assert [each.text for each in translations] == ["WE HAVE CATS.", f"a {SECRET}.", "THEY CAME.", ""]
     assert [each.failure is not None for each in translations] == [False, True, False, False]
+
+
+def test_progress_ends_with_all_lines() -> None:
+    seen: list[int] = []
+    ScriptedTranslator(fail_on_secrets).translate([f"a {SECRET}.", "they came."], GREEDY, seen.append)
+    assert seen[-1] == 2
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has every network fail on a batch with a secret, whether it searches or scores."""
+    make_rows = TextSource.make_rows
+
+    def fail(source: TextSource, texts: Sequence[str], *rest: Any) -> Any:
+        for text in texts:
+            fail_on_secrets(text)
+        return make_rows(source, texts, *rest)
+
+    monkeypatch.setattr(TextSource, "make_rows", fail)
+
+
+@pytest.mark.usefixtures("failing")
+def test_samples_and_contexts_of_other_lines_stay_as_they_are(untrained_model: Path) -> None:
+    translator = Translator.load(ModelRequest(untrained_model))
+    config = SearchConfig(max_length=12, sampling=SamplingConfig(sample=True))
+    translations = translator.translate(LINES, config, first_line=5)
+    for row, line in enumerate(LINES):
+        (alone,) = translator.translate([line], config, first_line=5 + row)
+        assert translations[row].text == alone.text
+
+
+@pytest.mark.usefixtures("failing")
+def test_python_gets_a_copy_of_the_line_at_fault(untrained_model: Path) -> None:
+    loaded = LoadedTranslator(Translator.load(ModelRequest(untrained_model)), untrained_model, {"beam_size": 1})
+    assert [each.failure is not None for each in loaded.translations(LINES)] == [False, True, False, False]
+
+
+@pytest.mark.usefixtures("failing")
+def test_a_scored_line_at_fault_keeps_its_given_translation(untrained_model: Path) -> None:
+    job = Job(ModelRequest(untrained_model), GREEDY, checks=CheckConfig(), score=True)
+    scored = job.start()(Block(0, tuple(f"{line}\t{line[::-1]}" for line in LINES)))
+    assert [each.text for each in scored] == [line[::-1] for line in LINES]
+    assert [each.source for each in scored] == LINES
+    assert [each.failure is not None for each in scored] == [False, True, False, False]
+    with pytest.raises(DataError):
+        job.start()(Block(0, ("no pair",)))
+
+
+@pytest.mark.usefixtures("failing")
+def test_an_evaluation_scores_a_copy_and_says_so(untrained_model: Path) -> None:
+    translator = Translator.load(ModelRequest(untrained_model))
+    text = make_text(LINES)
+    report = score_translations(["chrf", "perplexity", "accuracy"], text, translator, GREEDY)
+    assert report.material.hypotheses[1] == LINES[1]
+    assert any("nmt failed (OverflowError" in warning and "(2)" in warning for warning in report.warnings)
+    without = score_translations(["perplexity"], make_text(LINES[:1] + LINES[2:]), translator, GREEDY)
+    assert report.scores["perplexity"].value == pytest.approx(without.scores["perplexity"].value)
+    assert not any("nmt failed" in warning for warning in without.warnings)
+
+
+def make_text(lines: Sequence[str]) -> ParallelText:
+    """Lines whose references are their characters backwards."""
+    return ParallelText(tuple(lines), tuple((line[::-1],) for line in lines))
+
+
+@pytest.mark.usefixtures("failing")
+@pytest.mark.parametrize("targets", [(), tuple(line[::-1] for line in LINES)])
+def test_a_drawing_tells_the_sentence_at_fault(untrained_model: Path, targets: tuple[str, ...]) -> None:
+    config = DrawingConfig(target=targets)
+    request = DrawingRequest(
+        models=(untrained_model,), corpora=(), config=config, search=GREEDY, sentences=tuple(LINES)
+    )
+    drawing = Drawing()
+    translator = Translator.load(ModelRequest(untrained_model))
+    drawn = measure_translations(request, translator, untrained_model, drawing, "")
+    assert [each.translation.failure is not None for each in drawn] == [False, True, False, False]
+    assert any("nmt failed" in warning for warning in drawing.warnings)
+
+
+@pytest.mark.usefixtures("failing")
+def test_a_validation_measures_the_other_sentences(corpus: PreparedCorpus) -> None:
+    from nmt_cli.arrays.batching import BatchSize
+    from nmt_cli.model.seq2seq import Seq2Seq  # TensorFlow
+    from nmt_cli.model.vocabularies import Vocabularies
+    from nmt_cli.training.validation import Validator
+    from support.models import tiny_config
+
+    vocabulary = corpus.source_tokenizer.vocabulary_size
+    network = Seq2Seq(tiny_config(), Vocabularies(source=vocabulary, target=vocabulary, joint=True))
+    validator = Validator(network, corpus, size=BatchSize(rows=128, cells=4000))
+    validator.sources[3] = f"bade {SECRET}."
+    measured = validator.measure()
+    assert "nmt failed (OverflowError" in measured.failures and "(4)" in measured.failures
