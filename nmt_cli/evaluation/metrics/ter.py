@@ -19,7 +19,7 @@ def compute_ter(hypotheses: Hypotheses, references: References, config: ScoreCon
     """Computes the edits (insert, delete, substitute, shift a block) per reference word, times 100; lower is better."""
     from sacrebleu.metrics.ter import TER  # a tenth of a second that `nmt --help` must not pay
 
-    class BoundedTER(TER):  # type: ignore[misc]
+    class BoundedTER(TER):
         """TER whose long lines have no shifts; `long` counts them, and `longest` is the length of the longest."""
 
         long = longest = 0
