@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.checks.context import CheckContext
 
 
-Result = TypeVar("Result")
+OfRow = TypeVar("OfRow")
 
 
 class Tools(Protocol):
@@ -261,10 +261,10 @@ def run_in_order(tools: Tools, batch: TranslationBatch, stages: Sequence[Stage])
 
 
 def isolate(
-    run: Callable[[Sequence[int]], Sequence[Result]],
+    run: Callable[[Sequence[int]], Sequence[OfRow]],
     groups: Sequence[Sequence[int]],
-    replace_failed: Callable[[int, Exception], Result],
-) -> dict[int, Result]:
+    replace_failed: Callable[[int, Exception], OfRow],
+) -> dict[int, OfRow]:
     """Returns the result of `run` for each row of `groups`, or what replaces it for a row on which it fails alone.
 
     Groups that fail are run again in halves; a group stays whole until it fails by itself.
