@@ -69,7 +69,7 @@ class TranslationBatch:
         places = {row: place for place, row in enumerate(rows)}
         chains = [[places[row] for row in chain if row in places] for chain in self.chains]
         unfilled: dict[str, Any] = {
-            each.name: each.default_factory() for each in fields(self) if each.default_factory is not MISSING
+            entry.name: entry.default_factory() for entry in fields(self) if entry.default_factory is not MISSING
         }
         return replace(
             self,

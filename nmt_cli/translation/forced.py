@@ -97,7 +97,7 @@ def force(tools: Tools, batch: TranslationBatch) -> None:
     batch.translations = dict(zip(numbered, decoded, strict=True))
 
 
-def find_left_out(tools: Tools, batch: TranslationBatch) -> None:
+def read_given(tools: Tools, batch: TranslationBatch) -> None:
     """Finds the words of the sources that the targets leave out."""
     read = tools.read_left_out(list(batch.translations.values()), batch.config.tags)
     batch.translations = dict(zip(batch.translations, read, strict=True))
@@ -115,7 +115,7 @@ def restore_given(tools: Tools, batch: TranslationBatch) -> None:
     """Replaces each text by the given one, since its tokens spell unknown words differently."""
     texts = [" ".join(target.split()) for target in batch.targets]
     batch.result = [
-        translation._replace(hypotheses=tuple(each._replace(text=text) for each in translation.hypotheses))
+        translation._replace(hypotheses=tuple(made._replace(text=text) for made in translation.hypotheses))
         for translation, text in zip(batch.result, texts, strict=True)
     ]
 
@@ -127,7 +127,7 @@ FORCING = (
 )
 JUDGING = (  # as a person reads given translations: with all that they lack
     *FORCING[:2],
-    make_stage(find_left_out, "translations", "translations"),
+    make_stage(read_given, "translations", "translations"),
     FORCING[2],
     make_stage(restore_given, "targets result", "result"),
     make_stage(check, "result", "result"),

@@ -43,7 +43,7 @@ def draw_attention(request: DrawingRequest, drawing: Drawing) -> None:
         for translator, model, name in zip(translators, request.models, names, strict=True)
     ]
     drawable = [
-        several for several in zip(*by_model, strict=True) if not any(each.translation.failure for each in several)
+        several for several in zip(*by_model, strict=True) if not any(drawn.translation.failure for drawn in several)
     ]
     if not drawable:
         raise FailedLineError("nothing is drawn, since nmt failed on every sentence")
