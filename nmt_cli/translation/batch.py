@@ -66,7 +66,7 @@ class TranslationBatch:
 
     def take_rows(self, rows: Sequence[int]) -> TranslationBatch:
         """Returns a batch of some lines, on which nothing is done yet; those read one behind the other remain so."""
-        places = {row: place for place, row in enumerate(rows)}
+        places = {row: position for position, row in enumerate(rows)}
         chains = [[places[row] for row in chain if row in places] for chain in self.chains]
         unfilled: dict[str, Any] = {
             entry.name: entry.default_factory() for entry in fields(self) if entry.default_factory is not MISSING
