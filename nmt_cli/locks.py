@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -23,6 +25,29 @@ def take_lock(path: Path) -> int | None:
     if granted is False:
         raise BlockingIOError(errno.EWOULDBLOCK, "another process holds it", str(path))
     return None
+
+
+@contextmanager
+def hold_file(path: Path) -> Iterator[None]:
+    """Holds a lock whose file is there only as long. Raises BlockingIOError if another process holds it."""
+    held = take_lock(path)
+    while held is not None and not is_at(held, path):  # who held it before has just removed the file
+        os.close(held)
+        held = take_lock(path)
+    try:
+        yield
+    finally:
+        if held is not None:
+            path.unlink(missing_ok=True)
+            os.close(held)
+
+
+def is_at(number: int, path: Path) -> bool:
+    """Whether a path is still that of the file of a descriptor."""
+    try:
+        return os.path.samestat(os.fstat(number), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def acquire_system_lock(number: int) -> bool | None:

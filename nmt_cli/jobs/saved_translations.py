@@ -1,38 +1,35 @@
-"""Translations as JSON and back, without loss: each value that is not JSON is an object with its kind as the key."""
+"""Translations as JSON and back, without loss: each value that is not JSON is an object with its kind as the key.
+
+`FailedCheck("numbers", "7 missing")` is written as `{"FailedCheck": ["numbers", "7 missing"]}`. What is read is held
+against the types of the fields, since whatever stands in a file may have been written by anybody.
+"""
 
 from __future__ import annotations
 
+import types
+import typing
 from base64 import b85decode, b85encode
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, Literal
 
 import numpy as np
 
+from nmt_cli.arrays.types import FloatArray
 from nmt_cli.rewriting.slips import ReadAs
-from nmt_cli.translation.result import FailedCheck, Hypothesis, LeastSure, Placed, Repair, Translation, WordLinks
+from nmt_cli.translation.repair.faults import Fault
+from nmt_cli.translation.result import Translation
 
-RECORDS: Mapping[str, Any] = {
-    kind.__name__: kind for kind in (Translation, Hypothesis, Placed, WordLinks, Repair, FailedCheck, ReadAs, LeastSure)
-}
 PLAIN = frozenset((str, float, int, bool, type(None)))  # what is JSON already: most values
-# What makes a value of what stands under its kind.
-DECODERS: Mapping[str, Callable[..., Any]] = {
-    **{name: lambda *fields, kind=kind: kind(*fields) for name, kind in RECORDS.items()},
-    "range": range,
-    "frozenset": lambda *items: frozenset(items),
-    "mapping": lambda *items: dict(items),
-    "array": lambda kind, shape, data: np.frombuffer(b85decode(data), kind).reshape(shape),
-}
+LAZY_TYPES = {"FloatArray": FloatArray, "ReadAs": ReadAs, "Fault": Fault}  # that are imported to check types alone
 
 
 def decode_translation(row: Any) -> Translation:
     """Returns the translation that `encode_value` has encoded.
 
-    Raises KeyError, TypeError, ValueError or RecursionError for anything else.
+    Raises TypeError, ValueError or RecursionError for anything else.
     """
-    translation = decode_value(row)
-    if not isinstance(translation, Translation):
-        raise TypeError("no translation")
+    translation: Translation = decode_value(Translation, row)
     return translation
 
 
@@ -53,11 +50,69 @@ def encode_value(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def decode_value(value: Any) -> Any:
-    """Returns the value that `encode_value` has encoded; lists become tuples."""
-    if isinstance(value, list):
-        return tuple(map(decode_value, value))
-    if isinstance(value, dict):
-        ((kind, items),) = value.items()
-        return DECODERS[kind](*map(decode_value, items))
-    return value
+def decode_value(kind: Any, value: Any) -> Any:
+    """Returns the value of a type that `encode_value` has encoded. Raises TypeError or ValueError if it is none."""
+    origin, parts = typing.get_origin(kind), typing.get_args(kind)
+    if kind is FloatArray:
+        return decode_array(*read_items("array", value, (str, tuple[int, ...], str)))
+    if origin in (types.UnionType, typing.Union):
+        return decode_union(parts, value)
+    if origin is Literal:
+        return value if isinstance(value, str) and value in parts else refuse(kind, value)
+    if origin is tuple:
+        return decode_tuple(parts, value)
+    if origin is frozenset:
+        return frozenset(decode_tuple((parts[0], ...), open_object("frozenset", value)))
+    if origin is Mapping:
+        return dict(decode_tuple((tuple[parts], ...), open_object("mapping", value)))
+    if kind is range:
+        return range(*read_items("range", value, (int, int, int)))
+    if hasattr(kind, "_fields"):
+        return kind(*read_items(kind.__name__, value, tuple(list_field_types(kind).values())))
+    if type(value) is kind or (kind is float and type(value) is int):
+        return value
+    return refuse(kind, value)
+
+
+def decode_union(kinds: Sequence[Any], value: Any) -> Any:
+    """Returns a value of one of these types; each but the last is plain."""
+    is_none = type(None) in kinds
+    if value is None or not is_none:
+        return None if value is None and is_none else refuse(kinds, value)
+    (kind,) = (kind for kind in kinds if kind is not type(None))
+    return decode_value(kind, value)
+
+
+def decode_tuple(parts: Sequence[Any], value: Any) -> tuple[Any, ...]:
+    """Returns a tuple of items of these types; of any number of the first, before an ellipsis."""
+    if not isinstance(value, list):
+        return refuse(tuple, value)
+    kinds = [parts[0]] * len(value) if parts[-1] is Ellipsis else parts
+    return tuple(decode_value(kind, item) for kind, item in zip(kinds, value, strict=True))
+
+
+def decode_array(kind: str, shape: tuple[int, ...], data: str) -> FloatArray:
+    if np.dtype(kind).kind != "f" or len(shape) != 2 or min(shape) < 0:
+        return refuse(FloatArray, kind)
+    return np.frombuffer(b85decode(data), kind).reshape(shape)
+
+
+def read_items(name: str, value: Any, kinds: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Returns what stands under the only key of an object, as items of these types."""
+    return decode_tuple(kinds, open_object(name, value))
+
+
+def open_object(name: str, value: Any) -> Any:
+    """Returns what stands under the only key of an object, which is `name`."""
+    return value[name] if isinstance(value, dict) and list(value) == [name] else refuse(name, value)
+
+
+@cache
+def list_field_types(kind: Any) -> dict[str, Any]:
+    """Returns the types of the fields of a NamedTuple."""
+    return typing.get_type_hints(kind, localns=LAZY_TYPES)
+
+
+def refuse(kind: Any, value: Any) -> Any:
+    """Raises TypeError."""
+    raise TypeError(f"{type(value).__name__} instead of {kind}")

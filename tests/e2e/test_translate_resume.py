@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
+import zlib
+from base64 import b85decode, b85encode
 from collections.abc import Sequence
 from pathlib import Path
 from shutil import copyfile
@@ -125,6 +128,39 @@ def test_another_input_model_or_option_is_refused_with_the_line_to_type(interrup
     assert "would go on with nmt translate in/a.txt" in finish(interrupted, *arguments)  # it starts over, and says so
     assert count_translated(interrupted) - before == LINES // BLOCK
     assert "nothing was interrupted here" in finish(interrupted, *arguments, "--resume")
+
+
+def test_a_journal_of_other_types_is_damaged_whatever_is_asked(interrupted: Path) -> None:
+    arguments = ["in/a.txt", "-o", "out.txt", "--resume"]
+    kill_after(interrupted, 3, 0.01, arguments)
+    journal = interrupted / ".out.txt.journal"
+    first, second, *_ = journal.read_bytes().split(b"\n")
+    digest, content = second.split(b" ", 1)
+    rows = json.loads(zlib.decompress(b85decode(content)))
+    rows[0]["Translation"][0] = -1
+    changed = digest + b" " + b85encode(zlib.compress(json.dumps(rows).encode()))
+    for lines, code in (((first, changed), 65), ((b'{"options": 5, "version": 1}', second), 65)):
+        journal.write_bytes(b"\n".join([*lines, b""]))
+        _, said = (process := start(interrupted, *arguments)).communicate(timeout=60)
+        assert process.returncode == code and "error: " in said and len(said.splitlines()) <= 4, said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no locks")
+def test_a_second_process_is_refused_in_a_line_and_harms_nothing(interrupted: Path) -> None:
+    arguments = ["in/a.txt", "-o", "out.txt"]
+    finish(interrupted, *arguments)
+    whole = (interrupted / "out.txt").read_bytes()
+    for before in range(2):
+        first = start(interrupted, *arguments, "--force")
+        seen = count_translated(interrupted)
+        while count_translated(interrupted) == seen and first.poll() is None:
+            time.sleep(0.002)
+        first.send_signal(signal.SIGSTOP)
+        _, said = (second := start(interrupted, *arguments, *["--resume"][before:])).communicate(timeout=60)
+        first.send_signal(signal.SIGCONT)
+        assert second.returncode == 73 and "out.txt is being translated by another process" in " ".join(said.split())
+        assert first.wait(60) == 0 and (interrupted / "out.txt").read_bytes() == whole
+    assert sorted(path.name for path in interrupted.glob(".out*")) == []
 
 
 def test_what_is_interrupted_says_how_to_go_on(interrupted: Path) -> None:

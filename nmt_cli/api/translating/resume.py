@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,9 +13,10 @@ from nmt_cli.api.translating.console import Console
 from nmt_cli.api.translating.input_folders import InputFile
 from nmt_cli.api.translating.output_files import OutputFiles
 from nmt_cli.api.translating.request import TranslationRequest
-from nmt_cli.errors import DataError, OptionError
+from nmt_cli.errors import DataError, OptionError, OutputError
 from nmt_cli.files import hash_file
 from nmt_cli.jobs.job import Job, TranslationExecutor
+from nmt_cli.locks import hold_file
 from nmt_cli.runtime.installed_models import CARD, name_model
 from nmt_cli.settings import Settings, option_fields
 from nmt_cli.text.wrapping import format_count
@@ -91,11 +92,38 @@ class ResumableJob:
 
     @contextmanager
     def keep_blocks(self, console: Console) -> Iterator[None]:
-        """Removes the journal when the block ends, or when the input is at fault; else says how to go on."""
-        if self.greeting:
-            console.say(self.greeting)
-        if self.request.resume:
-            self.remove_partial_files()
+        """Removes the journal when the block ends, or when the input is at fault; else says how to go on.
+
+        Raises OutputError while another process translates to the same files.
+        """
+        with self.hold_lock():
+            if self.greeting:
+                console.say(self.greeting)
+            if self.request.resume:
+                self.remove_partial_files()
+            with self.keep_journal(console):
+                yield
+
+    @contextmanager
+    def hold_lock(self) -> Iterator[None]:
+        """Holds the lock beside the journal. Raises OutputError if another process does."""
+        if self.path is None:
+            yield
+            return
+        path = self.path.with_name(f"{self.path.name}.lock")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(hold_file(path))
+            except BlockingIOError as error:
+                raise OutputError(
+                    f"{self.request.output} is being translated by another process",
+                    hint="wait for it, or name another file with --output",
+                ) from error
+            yield
+
+    @contextmanager
+    def keep_journal(self, console: Console) -> Iterator[None]:
         try:
             yield
         except (DataError, OptionError):
@@ -173,6 +201,7 @@ def name_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
 
 
 def find_changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    old = old if isinstance(old, Mapping) else {}  # of a file that anybody may have written
     return (name for name in {**new, **old} if old.get(name) != new.get(name))
 
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nmt_cli.errors import DataError
 from nmt_cli.jobs.job import Block
 from nmt_cli.jobs.journal import BlockJournal, FinishedBlock, hash_texts
 from nmt_cli.jobs.resuming import JournalledExecutor, answer_in_writing
-from nmt_cli.jobs.saved_translations import decode_value, encode_value
+from nmt_cli.jobs.saved_translations import decode_translation, encode_value
 from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.translation.result import FailedCheck, LeastSure, Placed, Repair, Translation, WordLinks
 from nmt_cli.workers.work import InProcess
+from support.properties import examples
 from support.translations import louder
 
 IDENTITY = {"model": ["a"], "options": {"beam_size": 5}}
@@ -107,12 +113,12 @@ def test_a_translation_comes_back_as_it_was(tmp_path: Path) -> None:
     journal.close()
     (block,) = (again := BlockJournal(journal.path, IDENTITY)).replay()
     again.close()
-    after = decode_value(block.results[0])
+    after = decode_translation(block.results[0])
     assert after.unseen == before.unseen
     after = after._replace(unseen=before.unseen)  # the order of a set's items is not told
     assert repr(after) == repr(before).replace("np.float64(-0.3333333333333333)", "-0.3333333333333333")
     assert after.hypotheses[0].attention.tobytes() == before.hypotheses[0].attention.tobytes()
-    small = decode_value(encode_value(before.drop_network()))
+    small = decode_translation(json.loads(json.dumps(encode_value(before.drop_network()))))
     assert (small.text, small.checks, small.placed) == (before.text, before.checks, before.placed)
     assert small.hypotheses[0].attentions == ()
 
@@ -141,8 +147,55 @@ def test_only_what_is_not_finished_is_translated_again(tmp_path: Path) -> None:
         run([Block(0, ("a", "x"))], resumes=True)
 
 
+def list_places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The keys that lead to each value within a value of JSON."""
+    yield path
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in parts:
+        yield from list_places(part, (*path, key))
+
+
+def replace_at(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    if not path:
+        return new
+    value = value.copy()
+    value[path[0]] = replace_at(value[path[0]], path[1:], new)
+    return value
+
+
+SAVED = json.loads(json.dumps(encode_value(make_translation())))
+PLACES = list(list_places(SAVED))
+OTHERS: list[Any] = [-1, True, None, "x", [], {}, [[]], 1.5, {"range": [0, 1, 0]}, {"array": ["<f4", [-1], ""]}]
+
+
+@examples(400)
+@given(st.sampled_from(PLACES), st.sampled_from(OTHERS))
+def test_a_value_of_another_type_is_damage_or_told_from_none(path: tuple[Any, ...], other: Any) -> None:
+    """Whatever is accepted has the types of a translation: written again, it is what was read."""
+    changed = replace_at(SAVED, path, other)
+    try:
+        decoded = decode_translation(changed)
+    except (TypeError, ValueError):
+        return
+    assert json.loads(json.dumps(encode_value(decoded))) == changed
+    hypothesis = decoded.hypotheses[0] if decoded.hypotheses else None
+    assert isinstance(decoded.text, str) and isinstance(decoded.source, str)
+    assert hypothesis is None or all(type(token) is int for token in hypothesis.tokens)
+
+
 @pytest.mark.parametrize(
-    "row", [5, {"system": ["true"]}, {"array": ["O", [1], "0"]}, {"Translation": []}, {}, ["A"], None]
+    "row",
+    [
+        5,
+        replace_at(SAVED, ("Translation", 0), -1),
+        replace_at(SAVED, ("Translation", 2), [5]),
+        {"system": ["true"]},
+        {"array": ["O", [1], "0"]},
+        {"Translation": []},
+        {},
+        ["A"],
+        None,
+    ],
 )
 def test_what_no_journal_wrote_is_no_translation(tmp_path: Path, row: object) -> None:
     journal = BlockJournal(tmp_path / "x", IDENTITY)
