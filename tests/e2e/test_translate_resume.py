@@ -159,7 +159,8 @@ def test_a_second_process_is_refused_in_a_line_and_harms_nothing(interrupted: Pa
         _, said = (second := start(interrupted, *arguments, *["--resume"][before:])).communicate(timeout=60)
         first.send_signal(signal.SIGCONT)
         assert second.returncode == 73 and "out.txt is being translated by another process" in " ".join(said.split())
-        assert first.wait(60) == 0 and (interrupted / "out.txt").read_bytes() == whole
+        first.communicate(timeout=60)
+        assert first.returncode == 0 and (interrupted / "out.txt").read_bytes() == whole
     assert sorted(path.name for path in interrupted.glob(".out*")) == []
 
 
