@@ -20,6 +20,7 @@ from nmt_cli.text.usfm import (
     CHARACTER_MARK,
     MARKER,
     MILESTONE,
+    OPTIONAL_BREAK,
     PARAGRAPH_MARK,
     USFM_NOTES,
     VERSE_NUMBER,
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
 KEPT_LINES = frozenset("id ide usfm sts rem c cp toc3 toca1 toca2 toca3 r sr mr".split())
 NOTE_TEXTS = frozenset("ft fq fqa fk fl fp".split())  # of a footnote, which are translated
 USFM_SYNTAX = TextSyntax(
-    re.compile(r"[ \t\r\n]*//[ \t\r\n]*|[ \t\r\n]+|~"), lambda _: " ", lambda text: text.replace("\\", "")
+    re.compile(rf"[ \t\r\n]*{OPTIONAL_BREAK}[ \t\r\n]*|[ \t\r\n]+|~"),
+    lambda _: " ",
+    lambda text: text.replace("\\", ""),
 )
 LINE_MARK = re.compile(r"(?<=\n)\\[\w-]+")
 WITHIN_LINE = re.compile(r"(?<=\S)[ \t]*(\\[\w-]+)(?![\w*-])")

@@ -11,7 +11,7 @@ import typing
 from base64 import b85decode, b85encode
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 
@@ -53,32 +53,40 @@ def encode_value(value: Any) -> Any:
 def decode_value(kind: Any, value: Any) -> Any:
     """Returns the value of a type that `encode_value` has encoded. Raises TypeError or ValueError if it is none."""
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
-    if kind is FloatArray:
-        return decode_array(*read_items("array", value, (str, tuple[int, ...], str)))
+    if kind is FloatArray or kind is range or origin in (frozenset, Mapping) or hasattr(kind, "_fields"):
+        return decode_object(kind, value)
     if origin in (types.UnionType, typing.Union):
         return decode_union(parts, value)
-    if origin is Literal:
-        return value if isinstance(value, str) and value in parts else refuse(kind, value)
     if origin is tuple:
         return decode_tuple(parts, value)
+    is_number = kind is float and type(value) is int
+    if not (is_number or type(value) is kind or (origin is Literal and isinstance(value, str) and value in parts)):
+        refuse(kind, value)
+    return value
+
+
+def decode_object(kind: Any, value: Any) -> Any:
+    """Returns a value whose kind is written beside it."""
+    origin, parts = typing.get_origin(kind), typing.get_args(kind)
+    if kind is FloatArray:
+        return decode_array(*read_items("array", value, (str, tuple[int, ...], str)))
+    if kind is range:
+        return range(*read_items("range", value, (int, int, int)))
     if origin is frozenset:
         return frozenset(decode_tuple((parts[0], ...), open_object("frozenset", value)))
     if origin is Mapping:
-        return dict(decode_tuple((tuple[parts], ...), open_object("mapping", value)))
-    if kind is range:
-        return range(*read_items("range", value, (int, int, int)))
-    if hasattr(kind, "_fields"):
-        return kind(*read_items(kind.__name__, value, tuple(list_field_types(kind).values())))
-    if type(value) is kind or (kind is float and type(value) is int):
-        return value
-    return refuse(kind, value)
+        pair = types.GenericAlias(tuple, parts)
+        return dict(decode_tuple((pair, ...), open_object("mapping", value)))
+    return kind(*read_items(kind.__name__, value, tuple(list_field_types(kind).values())))
 
 
 def decode_union(kinds: Sequence[Any], value: Any) -> Any:
-    """Returns a value of one of these types; each but the last is plain."""
+    """Returns a value of a type, or None."""
     is_none = type(None) in kinds
-    if value is None or not is_none:
-        return None if value is None and is_none else refuse(kinds, value)
+    if not is_none:
+        refuse(kinds, value)
+    if value is None:
+        return None
     (kind,) = (kind for kind in kinds if kind is not type(None))
     return decode_value(kind, value)
 
@@ -86,14 +94,14 @@ def decode_union(kinds: Sequence[Any], value: Any) -> Any:
 def decode_tuple(parts: Sequence[Any], value: Any) -> tuple[Any, ...]:
     """Returns a tuple of items of these types; of any number of the first, before an ellipsis."""
     if not isinstance(value, list):
-        return refuse(tuple, value)
+        refuse(tuple, value)
     kinds = [parts[0]] * len(value) if parts[-1] is Ellipsis else parts
     return tuple(decode_value(kind, item) for kind, item in zip(kinds, value, strict=True))
 
 
 def decode_array(kind: str, shape: tuple[int, ...], data: str) -> FloatArray:
     if np.dtype(kind).kind != "f" or len(shape) != 2 or min(shape) < 0:
-        return refuse(FloatArray, kind)
+        refuse(FloatArray, kind)
     return np.frombuffer(b85decode(data), kind).reshape(shape)
 
 
@@ -104,7 +112,9 @@ def read_items(name: str, value: Any, kinds: tuple[Any, ...]) -> tuple[Any, ...]
 
 def open_object(name: str, value: Any) -> Any:
     """Returns what stands under the only key of an object, which is `name`."""
-    return value[name] if isinstance(value, dict) and list(value) == [name] else refuse(name, value)
+    if not isinstance(value, dict) or list(value) != [name]:
+        refuse(name, value)
+    return value[name]
 
 
 @cache
@@ -113,6 +123,6 @@ def list_field_types(kind: Any) -> dict[str, Any]:
     return typing.get_type_hints(kind, localns=LAZY_TYPES)
 
 
-def refuse(kind: Any, value: Any) -> Any:
+def refuse(kind: Any, value: Any) -> NoReturn:
     """Raises TypeError."""
     raise TypeError(f"{type(value).__name__} instead of {kind}")

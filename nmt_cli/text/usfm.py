@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 MARKER = re.compile(r"(\\\+?[A-Za-z][\w-]*\*?|\\\*)")
+OPTIONAL_BREAK = r"(?<!:)//"  # of a line; `://` is in an address
 USFM_NOTES = frozenset("f fe ef x ex fig rq va vp ca rb".split())  # which hold what is not the text of a verse
 # Marks of paragraphs in which verses go on; those of headings and introductions are all others that are no characters'.
 PARAGRAPH_MARK = re.compile(

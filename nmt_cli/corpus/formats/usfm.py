@@ -12,7 +12,16 @@ from collections.abc import Iterator
 from nmt_cli.corpus.formats.input_stream import InputStream
 from nmt_cli.corpus.formats.keyed import KeyedReader, KeyedText
 from nmt_cli.errors import DataError
-from nmt_cli.text.usfm import BOOK, CHARACTER_MARK, MARKER, MILESTONE, PARAGRAPH_MARK, USFM_NOTES, VERSE_NUMBER
+from nmt_cli.text.usfm import (
+    BOOK,
+    CHARACTER_MARK,
+    MARKER,
+    MILESTONE,
+    OPTIONAL_BREAK,
+    PARAGRAPH_MARK,
+    USFM_NOTES,
+    VERSE_NUMBER,
+)
 
 MAXIMUM_VERSE = 1 << 20  # characters, with its notes
 EMPTY = re.compile(r"[\s.\u2026_\-\u2014]*")  # what stands in a verse that is not translated
@@ -101,7 +110,7 @@ class VerseParser:
 
     def finish_verse(self) -> Iterator[KeyedText]:
         """Yields the verse read so far, unless it is empty."""
-        text = " ".join("".join(self.parts).replace("//", " ").replace("~", " ").split())
+        text = " ".join(re.sub(rf"{OPTIONAL_BREAK}|~", " ", "".join(self.parts)).split())
         self.parts.clear()
         self.size = 0
         if self.verse and self.chapter and not EMPTY.fullmatch(text):

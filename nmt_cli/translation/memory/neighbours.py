@@ -1,12 +1,16 @@
 """Guides the network by the entries of a translation memory that are like a text: that share its rarer words.
 
-The network reads each entry once, when a text first needs it; the vectors are remembered for the next text.
+The network reads each entry once, when a text first needs it; the vectors are remembered for the next text. Spans are
+masked in both, so that none of an entry reaches the network; an entry that has odd signs besides ("../%{7*7}\\") is no
+text of a language, and guides nothing.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import category
 
 from nmt_cli.search.neighbours import GuidedModel, StoredTokens, store_targets
 from nmt_cli.translation.forced import encode_pairs, match_line, match_whole
@@ -20,8 +24,11 @@ if TYPE_CHECKING:
     from nmt_cli.translation.batch_search import ModelChoice
     from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.memory.stored_entries import MemoryEntry, StoredEntries
+    from nmt_cli.translation.segmentation.matched_pieces import MatchedPiece
     from nmt_cli.translation.translator import Translator
 
+ODD_SIGNS = re.compile(r"[\\@{}<>=|^`$#*]|//|\.\.(?!\.)/|\w\.\w*/")  # which text that is translated has in spans alone
+NO_SIGNS = frozenset(("Cc", "Cn", "Co", "Cs"))  # the categories of control characters and the like
 LONGEST_TARGET = 200  # tokens of a sentence of an entry; its others do not guide
 
 
@@ -59,7 +66,13 @@ class MemoryNeighbours(NamedTuple):
             match_line(translator, source, target) or [match_whole(translator, source, target)]
             for source, target, _ in new
         ]
-        pairs = [(entry, pair) for entry, match in zip(new, matches, strict=True) for pair in match if pair.target]
+        pairs = [
+            (entry, pair)
+            for entry, match in zip(new, matches, strict=True)
+            if all(map(is_language, match))
+            for pair in match
+            if pair.target
+        ]
         rows, ids = encode_pairs(translator, [pair for _, pair in pairs], None, [entry[2] for entry, _ in pairs])
         targets = [some[:LONGEST_TARGET] for some in ids]
         begins = [*map(translator.target.list_beginnings, targets)]
@@ -78,3 +91,10 @@ class MemoryNeighbours(NamedTuple):
         for entry in new:
             self.stored.add(entry, parts[entry])
         return parts
+
+
+def is_language(pair: MatchedPiece) -> bool:
+    """Whether both sides of a pair, without their spans, have no signs but those of words and sentences."""
+    sides = [pair.piece.masked, *([pair.target.masked] if pair.target else [])]
+    texts = [side.text_without_placeholders for side in sides]
+    return not any(ODD_SIGNS.search(text) or any(category(sign) in NO_SIGNS for sign in text) for text in texts)

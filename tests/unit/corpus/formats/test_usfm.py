@@ -92,3 +92,9 @@ def test_one_bible_alone_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.usfm").write_text(BOOK)
     with pytest.raises(DataError, match="two are needed"):
         open_reader(CorpusFile(tmp_path / "a.usfm"), ReadOptions())
+
+
+def test_an_address_of_a_verse_keeps_its_slashes(tmp_path: Path) -> None:
+    path = tmp_path / "a.usfm"
+    path.write_text("\\id RUT\n\\c 1\n\\v 1 See https://a.test/b, //and HTTP://C.TEST//now~then\n")
+    assert read_pairs(path, path) == [("See https://a.test/b, and HTTP://C.TEST now then",) * 2]

@@ -210,3 +210,55 @@ def test_the_number_of_neighbours_is_an_option_of_functions(count: int, tmp_path
 def test_neighbours_without_a_memory_are_refused() -> None:
     refused = CliRunner().invoke(app, ["translate", "--model", str(MODEL), "--set", "neighbours=4"], input="a")
     assert refused.exit_code == 2 and "--set neighbours needs --tm" in refused.output
+
+
+JUNK = (
+    "https://a.b",
+    "${jndi}",
+    "\\",
+    "../../etc/passwd",
+    "<![CDATA[",
+    "{{7*7}}",
+    "@x",
+    "\x1b[31m",
+    "x1.test/q1z",
+    "%s^",
+)
+
+
+@examples(15)
+@given(
+    st.lists(
+        st.tuples(st.lists(st.sampled_from(JUNK), min_size=1, max_size=4), st.sampled_from(("", "red ", "walks "))),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_a_text_is_translated_alike_beside_a_memory_of_junk(
+    bundled_translator: Translator, entries: list[tuple[list[str], str]]
+) -> None:
+    """What an entry has beside words of a language says nothing, and never appears in another text."""
+    lines = [
+        "To red walks https://x1002.test/q1002z now.",
+        "See https://a.test/b for the key.",
+        "It is https: or test.",
+    ]
+    junk = [(f"Zq {word}https://x.test/q1z {''.join(some)}", f"Zs {''.join(some)}{some[0]}") for some, word in entries]
+    alone = describe(translate(bundled_translator, lines, beam_size=1))
+    assert describe(translate(bundled_translator, lines, *junk, beam_size=1)) == alone
+
+
+@pytest.mark.parametrize(
+    ("text", "alike"),
+    [
+        ("https://a.test/b", False),
+        ("Test https://b.test/c", False),
+        ("https: it tests 3", False),
+        ("THE LEDGER 3", True),
+        ("The ledger of https://b.test", True),
+    ],
+)
+def test_addresses_codes_and_numbers_make_no_text_alike(text: str, alike: bool) -> None:
+    near = NearTexts()
+    near.add("Ledger https://x.test/c 3 {0}")
+    assert bool(near.find_alike(text, 8, None)) == alike
