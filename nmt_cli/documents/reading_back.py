@@ -221,15 +221,15 @@ def holds_same(unit: WrittenUnit, inside: Sequence[FoundUnit], size: int) -> boo
 
 def copy_torn(torn: TornText) -> Translation:
     """Returns a text as its own translation, with a failed check that says why it is none."""
-    from nmt_cli.translation.isolation import copy_line  # which few runs need
     from nmt_cli.translation.result import FailedCheck
+    from nmt_cli.translation.stages import copy_line  # which few runs need
 
     return copy_line(torn.source, DataError(torn.problem))._replace(checks=(FailedCheck("kept", torn.problem),))
 
 
 def keep_source(unit: TranslationUnit) -> bytes:
     """Returns a unit written with its own texts."""
-    from nmt_cli.translation.isolation import copy_line  # which few runs need
+    from nmt_cli.translation.stages import copy_line  # which few runs need
 
     return encode(unit.write([copy_line(text, DataError(UNREADABLE)) for text in unit.texts]))
 
