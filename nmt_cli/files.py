@@ -29,10 +29,23 @@ DAY = 24 * 60 * 60  # seconds
 def read_state(path: Path) -> FileState | None:
     """Returns what changes whenever a file does; None if there is none."""
     try:
-        status = path.stat()
+        return make_state(path.stat())
     except OSError:
         return None
+
+
+def make_state(status: os.stat_result) -> FileState:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def read_states(directory: Path) -> dict[str, FileState]:
+    """Returns the states of the files in a directory by name; none if it is missing."""
+    states: dict[str, FileState] = {}
+    for path in directory.iterdir() if directory.is_dir() else ():
+        with suppress(OSError):  # it is gone meanwhile, or leads nowhere
+            if stat.S_ISREG((status := path.stat()).st_mode):
+                states[path.name] = make_state(status)
+    return states
 
 
 def hash_file(path: Path) -> str:

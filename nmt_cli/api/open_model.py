@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,8 +37,8 @@ def open_translator(request: ModelRequest) -> Translator:
     if translator.card.source.get("type") == "image":
         from nmt_cli.sources.images import IMAGE_WEIGHTS
 
-        reader = cache(lambda: load_inception(request.model / IMAGE_WEIGHTS))  # loaded once, if at all
-        translator = translator.with_picture_reader(reader)
+        reader = partial(load_own_inception, request.model / IMAGE_WEIGHTS, translator.card.checksums)
+        translator = translator.with_picture_reader(cache(reader))  # loaded once, if at all
     if request.check_with is not None:
         from nmt_cli.translation.reading_back import attach_reverse  # which few runs ask for
 
@@ -52,8 +53,16 @@ def open_judge(request: ModelRequest, rerank: Path) -> Judge:
     from nmt_cli.translation.reranking import Judge  # numpy, as above
     from nmt_cli.translation.translator import Translator
 
-    require_reverse(ModelDirectory.load(request.model), ModelDirectory.load(rerank), "rerank")
+    require_reverse(ModelDirectory.open(request.model), ModelDirectory.open(rerank), "rerank")
     return Judge(Translator.load(request._replace(model=rerank, ensemble=(), lines=None)))
+
+
+def load_own_inception(weights: Path, checksums: Mapping[str, str]) -> PictureReader:
+    """Loads the InceptionV3 of a model. Raises DamagedError if its weights have been replaced since."""
+    from nmt_cli.runtime.model_directory import check_file  # numpy, as above
+
+    check_file(weights, checksums.get(weights.name, ""))
+    return load_inception(weights)
 
 
 def load_inception(weights: Path | None) -> PictureReader:

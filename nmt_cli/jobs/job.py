@@ -142,6 +142,10 @@ class Job:
 
         return replace(self, files=PackedFiles.pack(self.request))
 
+    def hold(self) -> Self:
+        """Returns the job with copies of the models and the glossary. Raises what `PackedFiles.pack` does."""
+        return replace(self, request=self.pack().unpack())
+
     def unpack(self) -> ModelRequest:
         """Returns the request; that of a packed job names files of this machine, which live as long as the process."""
         if self.files is None:

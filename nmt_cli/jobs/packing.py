@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,7 +27,7 @@ class PackedFiles:
 
         Raises NotFoundError, DamagedError, OptionError and DataError.
         """
-        first, *others = models = [ModelDirectory.load(path, request.precision) for path in request.paths]
+        first, *others = models = [ModelDirectory.open(path, request.precision) for path in request.paths]
         for other in others[: len(request.ensemble)]:
             require_same_sides(first, other)
         for other in others[len(request.ensemble) :]:
@@ -40,7 +41,7 @@ class PackedFiles:
             model.mkdir()
             for name, content in files.items():
                 (model / name).write_bytes(content)
-        request = request.with_paths(models)
+        request = request.with_paths(models)._replace(is_private=True)
         if self.glossary is not None and request.lines is not None:
             terms = directory / "glossary.tsv"
             terms.write_bytes(self.glossary)
@@ -50,8 +51,9 @@ class PackedFiles:
 
 def read_model_files(model: ModelDirectory) -> dict[str, bytes]:
     """Returns the files of a model that translation needs, and the weights that read pictures, if any."""
-    names = (CARD, *model.files, *({IMAGE_WEIGHTS} & model.card.checksums.keys()))
-    return {name: (model.directory / name).read_bytes() for name in names}
+    names = (*model.files, *({IMAGE_WEIGHTS} & model.card.checksums.keys()))
+    card = json.dumps(model.card._asdict(), ensure_ascii=False).encode()  # the file may be another by now
+    return {CARD: card} | {name: model.read(name) for name in names}
 
 
 def read_glossary(request: ModelRequest) -> bytes | None:

@@ -35,6 +35,9 @@ class JournalledJob(NamedTuple):
     def pack(self) -> JournalledJob:
         return JournalledJob(self.job.pack())
 
+    def hold(self) -> JournalledJob:
+        return JournalledJob(self.job.hold())
+
 
 def answer_in_writing(translate: TranslateBlock, block: Block) -> JournalledAnswer:
     """Translates a block, and writes its line."""

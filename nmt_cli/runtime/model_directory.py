@@ -6,6 +6,7 @@ file.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from collections.abc import Iterator
@@ -136,7 +137,7 @@ class ModelCard(NamedTuple):
 
 
 class ModelDirectory(NamedTuple):
-    """A model directory whose files for translation have been checked: none is missing or damaged."""
+    """A model directory: its card as it was read, and the files that belong to it."""
 
     directory: Path
     card: ModelCard
@@ -144,18 +145,30 @@ class ModelDirectory(NamedTuple):
 
     @classmethod
     def load(cls, directory: Path, precision: str | None = None) -> ModelDirectory:
-        """Reads the card and checks the tokenizers and the graphs of one precision; None: the card's default.
+        """Does what `open` does, and checks the tokenizers, the profile and the graphs of the precision.
 
-        Raises NotFoundError if there is no model, DamagedError if a file is missing or has changed, and OptionError for
-        a precision that the model lacks.
+        Raises DamagedError if one is missing or has changed.
+        """
+        model = cls.open(directory, precision)
+        for name in model.files:
+            check_file(directory / name, model.card.checksums.get(name, ""))
+        return model
+
+    @classmethod
+    def open(cls, directory: Path, precision: str | None = None) -> ModelDirectory:
+        """Reads the card; each other file is checked when it is read. `precision` None means the card's default.
+
+        Raises NotFoundError if there is no model, DamagedError if its card is damaged, and OptionError for a precision
+        that the model lacks.
         """
         card = read_card(directory)
         if precision is not None and not card.checksums.keys() >= set(name_graphs(precision)):
             raise OptionError(f"{directory}/ has no weights in {precision}", hint="leave out --precision")
-        model = cls(directory=directory, card=card, precision=precision or card.default_precision)
-        for name in model.files:
-            check_file(directory / name, card.checksums.get(name, ""))
-        return model
+        return cls(directory=directory, card=card, precision=precision or card.default_precision)
+
+    def read(self, name: str) -> bytes:
+        """Returns the content of a file of the model. Raises DamagedError if it is missing or has changed."""
+        return read_checked(self.directory / name, self.card.checksums.get(name, ""))
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -172,10 +185,10 @@ class ModelDirectory(NamedTuple):
 
     def load_profile(self) -> CorpusProfile:
         """Returns the profile of the training text. Raises DamagedError."""
-        path = self.directory / PROFILE_NAME
+        path, content = self.directory / PROFILE_NAME, self.read(PROFILE_NAME)
         try:
-            return CorpusProfile.load(path)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            return CorpusProfile.parse(content)
+        except (ValueError, KeyError, TypeError) as error:
             raise report_damage(path, f"cannot be read ({error})") from error
 
     def load_target_tokenizer(self) -> Tokenizer:
@@ -184,7 +197,7 @@ class ModelDirectory(NamedTuple):
     def load_tokenizer(self, name: str, *, size: int) -> Tokenizer:
         """Returns a tokenizer. Raises DamagedError unless its vocabulary has the size expected by the network."""
         path = self.directory / name
-        tokenizer = Tokenizer.load(path, TokenizerSettings(**self.card.tokenizer))
+        tokenizer = Tokenizer.parse(self.read(name), TokenizerSettings(**self.card.tokenizer), path)
         if tokenizer.vocabulary_size != size:
             raise report_damage(path, f"has {format_count(tokenizer.vocabulary_size, 'subword')}; {CARD} says {size:,}")
         return tokenizer
@@ -242,12 +255,27 @@ def check_entries(card: ModelCard) -> None:
         build(float, values.get("value"), "development.bleu.value")
 
 
-def check_file(path: Path, checksum: str) -> None:
-    """Raises DamagedError if the file is missing or its checksum differs."""
+def check_file(path: Path, checksum: str | None, *, name: Path | None = None) -> None:
+    """Raises DamagedError, with the `name` of the file for the user, if it is missing or its checksum differs.
+
+    None fits every file.
+    """
+    name = name or path
     if not path.is_file():
-        raise report_damage(path, "is missing")
-    if hash_file(path) != checksum:
-        raise report_damage(path, "is damaged: its checksum is not the one in model.json")
+        raise report_damage(name, "is missing")
+    if checksum is not None and hash_file(path) != checksum:
+        raise report_damage(name, f"is damaged: its checksum is not the one in {CARD}")
+
+
+def read_checked(path: Path, checksum: str | None) -> bytes:
+    """Returns the content of a file of a model. Raises DamagedError if it is missing or its checksum differs."""
+    try:
+        content = path.read_bytes()
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
+        raise report_damage(path, "is missing") from error
+    if checksum is not None and hashlib.sha256(content).hexdigest() != checksum:
+        raise report_damage(path, f"is damaged: its checksum is not the one in {CARD}")
+    return content
 
 
 def report_damage(path: Path, problem: str) -> DamagedError:

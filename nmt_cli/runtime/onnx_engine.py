@@ -17,6 +17,7 @@ are therefore padded to whole blocks. `tests/unit/training/export/test_quantise.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ import numpy as np
 
 from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
 from nmt_cli.runtime.model_directory import FLOAT, name_graphs, report_damage
-from nmt_cli.runtime.sessions import open_session, run_graph
+from nmt_cli.runtime.sessions import Graph, run_graph
 from nmt_cli.search.step_model import Step
 
 Arrays = dict[str, FloatArray]
@@ -133,9 +134,18 @@ def move_rows(arrays: Arrays, row_ids: IntArray) -> Arrays:
 class OnnxEngine:
     """Implements `search.step_model.StepModel` for the graphs of one precision in a model directory."""
 
-    def __init__(self, directory: Path, *, precision: str = FLOAT) -> None:
-        self.paths = [directory / name for name in name_graphs(precision)]
-        self.encoder, self.decoder = map(open_session, self.paths)
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        precision: str = FLOAT,
+        checksums: Mapping[str, str] | None = None,
+        is_private: bool = False,
+    ) -> None:
+        """`checksums` and `is_private` are those of `sessions.Graph`, whose errors this raises."""
+        paths = [directory / name for name in name_graphs(precision)]
+        self.graphs = [Graph(path, checksums, is_private=is_private) for path in paths]
+        self.encoder, self.decoder = (graph.open_session() for graph in self.graphs)
         self.check_interface()
         self.shared = self.decoder.get_modelmeta().custom_metadata_map.get(SHARED) == "1"
         (self.source,) = self.encoder.get_inputs()
@@ -148,7 +158,7 @@ class OnnxEngine:
 
     def check_interface(self) -> None:
         """Raises DamagedError unless the graphs are an encoder and a decoder that belong together."""
-        encoder, decoder = self.paths
+        encoder, decoder = (graph.path for graph in self.graphs)
         inputs, outputs = (
             {node.name for node in nodes} for nodes in (self.decoder.get_inputs(), self.decoder.get_outputs())
         )
@@ -189,7 +199,7 @@ class OnnxEngine:
 
     def run_encoder(self, source: SourceArray, names: list[str]) -> Arrays:
         feed = {self.source.name: source.astype(TYPES[self.source.type])}
-        return run_graph(self.encoder, names, feed, self.paths[0])
+        return run_graph(self.encoder, names, feed, self.graphs[0].path)
 
     def embed_sentences(self, source: SourceArray) -> FloatArray:
         """Returns a vector (B, D) per sentence: the mean of its encoder states over the true positions.
@@ -214,7 +224,7 @@ class OnnxEngine:
             **state.feeds,
             **state.rows,
         }
-        return run_graph(self.decoder, self.step_names, feed, self.paths[1])
+        return run_graph(self.decoder, self.step_names, feed, self.graphs[1].path)
 
     def make_step(self, values: dict[str, Any], state: OnnxState) -> Step[OnnxState]:
         """Returns the step of a `state` that these outputs of the decoder are."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
+from shutil import copyfile
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import onnxruntime
 
 from nmt_cli.errors import NmtError
-from nmt_cli.runtime.model_directory import name_weights, report_damage
+from nmt_cli.runtime.model_directory import check_file, name_weights, read_checked, report_damage
 
 INLINE_BYTES = 4096  # size of the largest constant that stays in the graph
 WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
@@ -52,42 +55,78 @@ def optimise(path: Path) -> None:
     path.with_suffix(".optimised").replace(path)
 
 
-def open_session(path: Path, behind: bytes = b"") -> onnxruntime.InferenceSession:
-    """Loads a graph, with these bytes `behind` those of its file. Raises DamagedError if ONNX Runtime cannot."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # more cores run more batches: a step is too short to be split
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # done by `optimise`
-    options.enable_mem_pattern = False  # it keeps a plan of memory for every shape, and few batches share a shape
-    options.log_severity_level = 4  # what goes wrong is said once, and in other words
-    try:
-        with copy_if_linked(path) as graph:
-            model: str | bytes = str(graph)
-            if behind:
-                model = graph.read_bytes() + behind
-                options.add_session_config_entry(WEIGHTS_FOLDER, str(graph.parent))
-            return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    except OSError:
-        raise
-    except Exception as error:  # ONNX Runtime has no base class for the errors of reading a file
-        raise report_damage(path, "is not a graph that the installed ONNX Runtime can run") from error
+class Graph:
+    """A graph and its weights as they were when they were read, whatever others write to their files afterwards.
 
-
-@contextmanager
-def copy_if_linked(path: Path) -> Iterator[Path]:
-    """Yields the path of a graph, or of a temporary copy if ONNX Runtime would refuse to map its weights into memory.
-
-    It refuses a file with a second name: a symbolic link, or one that shares its content with another (hard links), as
-    every file does in a tree copied with `cp -al` or `rsync --link-dest`. Handed over in memory, they would not reach
-    the loops inside a graph.
+    ONNX Runtime maps weights into memory, and what is mapped follows its file: overwritten, it would answer nonsense,
+    and shortened, end the process. So what it maps is a copy without a name.
     """
-    weights = path.with_name(name_weights(path.name))
-    if not weights.exists() or not any(file.is_symlink() or file.stat().st_nlink > 1 for file in (path, weights)):
-        yield path
-        return
-    from shutil import copyfile  # which few models need
-    from tempfile import TemporaryDirectory
 
-    with TemporaryDirectory(prefix="nmt-", ignore_cleanup_errors=True) as folder:
-        for file in (path, weights):
-            copyfile(file, Path(folder) / file.name)
-        yield Path(folder) / path.name
+    def __init__(self, path: Path, checksums: Mapping[str, str] | None = None, *, is_private: bool = False) -> None:
+        """`checksums` are those that the files must have, by name; nobody else writes to private files.
+
+        Raises DamagedError if the graph is missing or another.
+        """
+        self.path, self.checksums, self.is_private = path, checksums, is_private
+        self.content = read_checked(path, self.find_checksum(path))
+        self.copy: mmap | None = None  # of the weights, once they are there; it takes no memory before it is read
+
+    def find_checksum(self, file: Path) -> str | None:
+        return None if self.checksums is None else self.checksums.get(file.name, "")
+
+    @property
+    def weights(self) -> Path | None:
+        """The file of the weights; None for a graph that has them inside."""
+        path = self.path.with_name(name_weights(self.path.name))
+        is_there = path.exists() if self.checksums is None else path.name in self.checksums
+        return path if is_there else None
+
+    def open_session(self, behind: bytes = b"") -> onnxruntime.InferenceSession:
+        """Loads the graph, with these bytes `behind` those of its file.
+
+        Raises DamagedError if ONNX Runtime cannot, and if the weights are missing or others.
+        """
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1  # more cores run more batches: a step is too short to be split
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # done by `optimise`
+        options.enable_mem_pattern = False  # it keeps a plan of memory for every shape, and few batches share a shape
+        options.log_severity_level = 4  # what goes wrong is said once, and in other words
+        try:
+            with self.place_weights() as folder:
+                options.add_session_config_entry(WEIGHTS_FOLDER, str(folder))
+                return onnxruntime.InferenceSession(self.content + behind, options, providers=["CPUExecutionProvider"])
+        except (OSError, NmtError):
+            raise
+        except Exception as error:  # ONNX Runtime has no base class for the errors of reading a file
+            raise report_damage(self.path, "is not a graph that the installed ONNX Runtime can run") from error
+
+    @contextmanager
+    def place_weights(self) -> Iterator[Path]:
+        """Yields a folder in which the weights can be mapped while the block runs; what is mapped then stays.
+
+        Where no copy can be written, it is their own, in which they have to be replaced as a whole.
+        """
+        weights = self.weights
+        if weights is None or self.is_private:
+            yield self.path.parent
+            return
+        with ExitStack() as folders:
+            try:
+                folder = Path(folders.enter_context(TemporaryDirectory(prefix="nmt-", ignore_cleanup_errors=True)))
+                self.write_copy(weights, folder / weights.name)
+            except OSError:
+                check_file(weights, self.find_checksum(weights))
+                folder = weights.parent
+            yield folder
+
+    def write_copy(self, weights: Path, target: Path) -> None:
+        """Writes the weights as they are now or, once they have been read, as they were then."""
+        if self.copy is not None:
+            target.write_bytes(self.copy)
+            return
+        if not weights.is_file():
+            raise report_damage(weights, "is missing")
+        copyfile(weights, target)
+        check_file(target, self.find_checksum(weights), name=weights)
+        with target.open("rb") as file:
+            self.copy = mmap(file.fileno(), 0, access=ACCESS_READ)

@@ -13,7 +13,6 @@ from nmt_cli.arrays.types import FloatArray, IntArray
 from nmt_cli.runtime.model_directory import report_damage
 from nmt_cli.runtime.onnx_engine import BEST_TOKENS, OnnxEngine, OnnxState
 from nmt_cli.runtime.protobuf import make_field, parse_message
-from nmt_cli.runtime.sessions import open_session
 from nmt_cli.search.step_model import Step
 
 GRAPH = 7  # of a model
@@ -30,11 +29,11 @@ class VectorEngine(OnnxEngine):
     def __init__(self, engine: OnnxEngine) -> None:
         """Raises DamagedError if the vectors cannot be found."""
         vars(self).update(vars(engine))
-        path = self.paths[1]
-        name = find_vectors(path.read_bytes())
+        _, graph = self.graphs
+        name = find_vectors(graph.content)
         if name is None:
-            raise report_damage(path, "has no product that predicts tokens")
-        self.decoder = open_session(path, make_output(name))
+            raise report_damage(graph.path, "has no product that predicts tokens")
+        self.decoder = graph.open_session(make_output(name))
         self.step_names = [*engine.step_names, name.decode()]
 
     def step_with_vectors(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from nmt_cli.api.translator import LoadedTranslator
 from nmt_cli.errors import NmtError, OptionError
-from nmt_cli.files import FileState, read_state
+from nmt_cli.files import FileState, read_states
 from nmt_cli.languages.codes import KnownLanguage, find_code, find_language, find_language_tag, find_variety
 from nmt_cli.runtime.model_directory import CARD, ModelCard, ModelDirectory, read_card
 from nmt_cli.server.errors import RequestError
@@ -22,10 +22,20 @@ if TYPE_CHECKING:
 
 ServedDirection = tuple[Path, tuple[str, str]]  # the directory of a model, and the codes of its languages
 ModelOpener = Callable[[Path], LoadedTranslator]
+DiskState = tuple[FileState | None, ...]  # of the card of a model, and of each file that it names
 
 ANY = (None, "", "auto")  # what asks for no language
 LONGEST_CODE = 100  # characters of a language code that are looked at; what is looked up is remembered
+PAUSE = 10  # after a directory could not be loaded, in times that this took: so trying again takes a tenth of the time
 LOADED_EXTRA = 30_000_000  # bytes that a loaded model takes beside its files: tables of the tokenizer, buffers
+
+
+class FailedLoad(NamedTuple):
+    """The last try to load what replaced a model."""
+
+    reason: str
+    states: Mapping[str, FileState]  # of all files of the directory, any of which may have been missing
+    end_of_pause: float  # by a monotonic clock
 
 
 @dataclass
@@ -37,7 +47,7 @@ class ServedModel:
     source: KnownLanguage
     target: KnownLanguage
     size: int  # bytes of memory once it is loaded, about
-    state: FileState | None = None  # of the card; a model that is trained further gets another
+    state: DiskState = ()  # of the files when it was loaded; a model that is trained further gets others
     translator: LoadedTranslator | None = None
     last_used: float = 0.0  # by a monotonic clock
     memory: TranslationMemory | None = None  # of this direction
@@ -55,13 +65,13 @@ class ServedModel:
     @classmethod
     def read(cls, directory: Path) -> ServedModel:
         """Reads only the card. Raises NotFoundError, DamagedError, and OptionError for a model that reads pictures."""
-        state, card = read_state(directory / CARD), read_card(directory)
+        card = read_card(directory)
         if card.has_pictures:
             raise OptionError(f"{directory}/ reads pictures, which cannot be served", hint="serve models of text")
         files = ModelDirectory(directory, card, card.default_precision).files
         size = sum((directory / name).stat().st_size for name in files if (directory / name).is_file())
         source, target = find_language(card.source_language), find_language(card.target_language)
-        return cls(directory, card, source, target, size + LOADED_EXTRA, state)
+        return cls(directory, card, source, target, size + LOADED_EXTRA)
 
     def list_directions(self) -> list[ServedModel]:
         """Returns a model for each pair of languages of the card, the usual one first; they share a translator."""
@@ -74,6 +84,19 @@ class ServedModel:
             tags = merge_tags(Tag(kind, code) for kind, code, other in kinds if code != other)
             directions.append(replace(self, card=card, source=source, target=target, tags=tags))
         return directions
+
+    def find_state(self, states: Mapping[str, FileState]) -> DiskState:
+        """Returns those of the states of its files that change whenever the card does, or a file that it names."""
+        return tuple(states.get(name) for name in (CARD, *sorted(self.card.checksums)))
+
+
+def require_same_directions(card: ModelCard, models: Iterable[ServedModel]) -> None:
+    """Raises OptionError unless a model of this card can take the place of one that is served."""
+    for model in models:
+        new, old = ([*map(find_language_tag, other.follow_tags(model.tags).languages)] for other in (card, model.card))
+        if card.has_pictures or new != old or not {*map(str, model.tags)} <= card.tags.keys():
+            problem = "reads pictures" if card.has_pictures else f"translates {' to '.join(new)}"
+            raise OptionError(f"{model.directory}/ now {problem}, and no longer {' to '.join(old)}")
 
 
 def name_language(code: str, others: Iterable[str]) -> KnownLanguage:
@@ -115,6 +138,7 @@ class ModelPool:
         self.memory_limit = memory_limit
         self.report = report
         self.lock = threading.Lock()
+        self.failures: dict[Path, FailedLoad] = {}  # of what replaced a model, by its directory
         directions: dict[tuple[str, str], Path] = {}
         for model in self.models:
             other = directions.setdefault((model.source.code, model.target.code), model.directory)
@@ -147,31 +171,67 @@ class ModelPool:
     def open(self, model: ServedModel) -> LoadedTranslator:
         """Returns the translator of a model, loading it if necessary; for threads that may wait.
 
-        One whose model was replaced in the meantime makes room for the new one, unless that cannot be loaded.
+        One whose model was replaced in the meantime makes room for the new one once that is complete.
         """
         with self.lock:
             model.last_used = time.monotonic()
             twins = [other for other in self.models if other.directory == model.directory]
-            state = read_state(model.directory / CARD)
             if model.translator is None:
                 self.make_room(model)
-                model.translator = self.opener(model.directory)
-            elif state != model.state:
-                self.load_again(model)
-            for twin in twins:
-                twin.translator, twin.state = model.translator, state
+                return self.load(model, twins, read_states(model.directory))
+            states = read_states(model.directory)
+            if model.find_state(states) != model.state:
+                self.load_again(model, twins, states)
             return model.translator
 
-    def load_again(self, model: ServedModel) -> None:
-        """Loads a replaced model; a batch that is being translated keeps the old one until it is done."""
+    def load(
+        self, model: ServedModel, twins: Sequence[ServedModel], states: Mapping[str, FileState]
+    ) -> LoadedTranslator:
+        """Loads what is in the directory, whose files had these states before.
+
+        Raises the errors of the opener, and OptionError for other languages.
+        """
+        translator = self.opener(model.directory)
+        require_same_directions(translator.card, twins)
+        for twin in twins:
+            twin.translator, twin.card = translator, translator.card.follow_tags(twin.tags)
+            twin.state = twin.find_state(states)
+        return translator
+
+    def load_again(self, model: ServedModel, twins: Sequence[ServedModel], states: Mapping[str, FileState]) -> None:
+        """Loads a model that was replaced; a batch that is being translated keeps the old one until it is done.
+
+        While the new one is incomplete, the old one is served, and the log says why, once for each reason.
+        """
+        started, failure = time.monotonic(), self.failures.get(model.directory)
+        if failure is not None and (failure.states == states or started < failure.end_of_pause):
+            return
         try:
-            model.translator, card = self.opener(model.directory), read_card(model.directory)
-            for twin in self.models:
-                twin.card = card.follow_tags(twin.tags) if twin.directory == model.directory else twin.card
-        except NmtError as error:
-            self.report(f"{error.message}: {model.directory} is served as it was")
-        else:
+            is_new = self.is_other(model)
+            if is_new:
+                self.load(model, twins, states)
+        except Exception as error:  # files that change while they are read fail in many ways
+            reason = error.message if isinstance(error, NmtError) else f"it cannot be loaded ({type(error).__name__})"
+            if failure is None or failure.reason != reason:
+                self.report(f"{reason}: {model.directory} is served as it was")
+            now = time.monotonic()
+            self.failures[model.directory] = FailedLoad(reason, states, now + PAUSE * (now - started))
+            return
+        self.failures.pop(model.directory, None)
+        for twin in twins:
+            twin.state = twin.find_state(states)
+        if is_new:
             self.report(f"{model.directory} was replaced: the new one is served")
+
+    def is_other(self, model: ServedModel) -> bool:
+        """Returns whether a directory has another model than the one in memory. Raises DamagedError for half a model.
+
+        Files that are copied again, or only touched, are the same model.
+        """
+        if model.translator is None or read_card(model.directory) != model.translator.card:
+            return True
+        ModelDirectory.load(model.directory)
+        return False
 
     def make_room(self, wanted_model: ServedModel) -> None:
         """Unloads the least recently used models until there is room for another."""

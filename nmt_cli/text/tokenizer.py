@@ -45,9 +45,16 @@ class Tokenizer:
     def load(cls, path: Path, settings: TokenizerSettings) -> Tokenizer:
         """Reads a SentencePiece model. Raises DamagedError if `path` is missing or not a subword model made by nmt."""
         try:
-            tokenizer = cls(path.read_bytes(), settings)
+            content = path.read_bytes()
         except FileNotFoundError as error:
             raise DamagedError(f"{path} is missing") from error
+        return cls.parse(content, settings, path)
+
+    @classmethod
+    def parse(cls, content: bytes, settings: TokenizerSettings, path: Path) -> Tokenizer:
+        """Reads the SentencePiece model that a file has. Raises DamagedError if it is not one made by nmt."""
+        try:
+            tokenizer = cls(content, settings)
         except RuntimeError as error:
             raise DamagedError(f"{path} is not a SentencePiece model") from error
         special_ids = [tokenizer._processor.pad_id(), tokenizer._processor.unk_id()]

@@ -135,6 +135,7 @@ class ModelRequest(NamedTuple):
     threads: int | None = None  # None: one per core
     check_with: Path | None = None  # a model of the other direction, by which translations are read back
     rerank: Path | None = None  # a model of the other direction, which ranks the hypotheses
+    is_private: bool = False  # whether nobody else writes to the directories, so that weights can be mapped there
 
     @property
     def paths(self) -> tuple[Path, ...]:

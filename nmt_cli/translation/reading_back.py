@@ -24,8 +24,9 @@ def attach_reverse(translator: Translator, request: ModelRequest) -> None:
     Raises NotFoundError and DamagedError, and OptionError for a model that is not of the other direction.
     """
     if request.check_with is not None:
-        require_reverse(ModelDirectory.load(request.model), ModelDirectory.load(request.check_with))
-        reverse = Translator.load(ModelRequest(request.check_with, threads=request.threads))
+        other = ModelDirectory.open(request.check_with)
+        require_reverse(other._replace(directory=request.model, card=translator.card), other)
+        reverse = Translator.load(ModelRequest(other.directory, threads=request.threads, is_private=request.is_private))
         translator.read_back = partial(read_back, reverse)
 
 

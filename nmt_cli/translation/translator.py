@@ -98,12 +98,20 @@ class Translator:
         """
         from nmt_cli.runtime.onnx_engine import OnnxEngine  # ONNX Runtime is slow to load, and training needs none
 
-        models = [ModelDirectory.load(path, request.precision) for path in (request.model, *request.ensemble)]
+        models = [ModelDirectory.open(path, request.precision) for path in (request.model, *request.ensemble)]
         first, *others = models
         for other in others:
             require_same_sides(first, other)
         source, target = first.load_source(), first.load_target_tokenizer()
-        engines = [OnnxEngine(model.directory, precision=model.precision) for model in models]
+        engines = [
+            OnnxEngine(
+                model.directory,
+                precision=model.precision,
+                checksums=model.card.checksums,
+                is_private=request.is_private,
+            )
+            for model in models
+        ]
         engine: StepModel[Any] = Ensemble(engines, target.vocabulary_size) if others else engines[0]
         carries = first.card.training.get("placeholders", 0) > 0  # the cards of older models have no such entry
         threads = request.threads or count_cores()

@@ -41,7 +41,7 @@ def open_executor(work: Work[WorkItem, WorkAnswer], config: ExecutorConfig) -> I
     elif config.workers > 1:
         from nmt_cli.workers.pool import WorkerPool  # multiprocessing, which one process does not need
 
-        with WorkerPool(work, config.workers) as workers:
+        with WorkerPool(work.hold(), config.workers) as workers:
             yield workers
     else:
         yield InProcess(work.start())

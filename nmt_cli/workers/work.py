@@ -33,6 +33,14 @@ class Work(Protocol[ItemTaken, AnswerGiven]):
         """Returns the same work with the content of the files that it names, for machines without them."""
         ...
 
+    def hold(self) -> Work[ItemTaken, AnswerGiven]:
+        """Returns the same work with copies of the files that it names, which stay what they are.
+
+        The processes of this machine share them, and those that are started later have the same. They live as long as
+        this process.
+        """
+        ...
+
 
 class Executor(Protocol[ItemTaken, AnswerGiven]):
     """Answers blocks: in this process, in several or on a cluster, always with the same result."""

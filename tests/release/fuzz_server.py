@@ -1,11 +1,12 @@
 """Throws honest, odd and broken requests at `nmt translate --serve`, and counts what comes back.
 
-    python tests/release/fuzz_server.py --model MODEL [--seconds 60] [--seed 1]
+    python tests/release/fuzz_server.py --model MODEL [MODEL ...] [--seconds 60 | --requests 50000] [--seed 1]
 
 An honest request has a number of its own, which alone may come back, as text or in the document that is downloaded. An
 odd one has values that no client sends, a broken one is cut, changed, doubled or sent in pieces through a bare socket.
 No request may be answered with 500, with the number of another, or not at all, and the server must end well; otherwise,
-the program ends with 1.
+the program ends with 1. So it does if the server's memory has grown by more than 15 % since the first 5,000 requests;
+whoever wants to know that sends 50,000, which takes an hour.
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from bench import NMT, make_parser
 from serve import Server
 
+PAIRS = Path(__file__).parents[2] / "data" / "eng-deu.tsv"
+SENTENCES = [line.split("\t")[0] for line in PAIRS.read_text(encoding="utf-8").splitlines()]
 CLIENTS = 24
+SETTLED, LARGEST_GROWTH = 5_000, 1.15  # requests after which memory counts; what it may be at the end over that
 PATIENCE = 60.0  # seconds; a request that comes too slowly is refused after 30
 LINK = re.compile(rb"/download_file/[\w.-]+")  # in the answer to an upload
 TICKET = re.compile(rb'"document_id":"([\w-]+)","document_key":"([\w-]+)"')  # in that to an upload of DeepL's
@@ -79,7 +83,7 @@ ENDPOINTS: Mapping[str, Callable[[str], bytes]] = {
     "DeepLX": lambda text: as_json("/translate", text=text, source_lang="EN", target_lang="DE"),
     "text_list": lambda text: as_json("/translate", text_list=[text], source_lang="en", target_lang="de"),
     "DeepL": lambda text: as_form("/v2/translate", text=[text, "Good day."], target_lang="DE"),
-    "terms": lambda text: as_json("/translate", q=text, glossary={"room": "Saal", "free": "leer"}, **PAIR),
+    "terms": lambda text: as_json("/translate", q=text, glossary={"room": "Saal", text.split()[-2]: "leer"}, **PAIR),
     "glossary": lambda text: as_form(
         "/v2/glossaries", name="a", source_lang="EN", target_lang="DE", entries=f"{text}\tx"
     ),
@@ -94,6 +98,7 @@ ENDPOINTS: Mapping[str, Callable[[str], bytes]] = {
     "OPUS-CAT": lambda text: as_query("/MTRestService/TranslateJson", input=text, srcLangCode="en", trgLangCode="de"),
     "document": lambda text: as_upload("/translate_file", "a.srt", f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n"),
     "correction": lambda text: as_json("/suggest", q=text, s=text, **PAIR),
+    "back": lambda text: as_json("/translate", q=text, source="de", target="en"),
     "detection": lambda text: as_json("/detect", q=text),
     **{path: lambda text, path=path: write_request("GET", path) for path in PLAIN},  # type: ignore[misc]
     "download": lambda text: write_request("GET", f"/download_file/{text[:4]}"),
@@ -158,31 +163,56 @@ def exchange(port: int, parts: list[bytes], *, closes_half: bool, reads: bool) -
 
 
 class Fuzzer:
-    """Clients that send until the time is over, and what they saw."""
+    """Clients that send until the time is over or there were enough, and what they saw."""
 
-    def __init__(self, port: int, options: Namespace) -> None:
-        self.port, self.seed = port, options.seed
-        self.end = time.monotonic() + options.seconds
+    def __init__(self, server: Server, options: Namespace) -> None:
+        self.server, self.seed, self.most = server, options.seed, options.requests
+        self.port = server.port
+        self.end = time.monotonic() + options.seconds if options.requests is None else float("inf")
+        self.lock, self.started = threading.Lock(), 0
+        self.memory: dict[int, float] = {}  # MB, by the requests until then
         self.seen: Counter[str] = Counter()
         self.sent: set[bytes] = set()  # the numbers, of which an answer has none but its own
         self.faults: list[str] = []
 
     def run(self) -> None:
         clients = [threading.Thread(target=self.send_all, args=[Random(f"{self.seed} {n}")]) for n in range(CLIENTS)]
+        self.note_memory()
         for client in clients:
             client.start()
         for client in clients:
             client.join()
+        self.note_memory()
+
+    def note_memory(self) -> None:
+        self.memory[self.started] = self.server.resident_megabytes
+        print(f"{self.started:7,} requests: {self.memory[self.started]:.0f} MB", flush=True)
 
     def send_all(self, random: Random) -> None:
-        while time.monotonic() < self.end:
+        while self.begin_request():
             self.send_one(random)
+
+    def begin_request(self) -> bool:
+        """Returns whether there is another request to send, and counts it."""
+        with self.lock:
+            if time.monotonic() >= self.end or self.started == self.most:
+                return False
+            self.started += 1
+            if self.started % SETTLED == 0:
+                self.note_memory()
+            return True
+
+    @property
+    def growth(self) -> float:
+        """The memory at the end over that after the first requests; 1 if there were no more than those."""
+        *_, last = self.memory.values()
+        return last / self.memory.get(SETTLED, last)
 
     def send_one(self, random: Random) -> None:
         number = str(random.randint(10**6, 10**7 - 1))
         self.sent.add(number.encode())
         name = random.choice(list(ENDPOINTS))
-        text = f"Room {number} is free."
+        text = " ".join([f"Room {number} is free.", *random.choices(SENTENCES, k=random.choice([0, 1, 1, 2, 5]))])
         kind = random.choices(["honest", "odd", "broken"], [5, 2, 3])[0]
         request = make_odd(random, text) if kind == "odd" else ENDPOINTS[name](text)
         if kind == "broken":
@@ -228,24 +258,25 @@ class Fuzzer:
 
 
 def main() -> None:
-    parser = make_parser(__doc__, "model", "seed")
+    parser = make_parser(__doc__, "seed")
+    parser.add_argument("--model", nargs="+", required=True, help="models to serve; the first is English to German")
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--requests", type=int, help="so many, however long they take")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         settings = ["--beam-size", "1", "--set", f"suggestions={Path(folder, 's.tsv')}"]
-        server = Server([*NMT, "translate", "--model", str(options.model), "--serve", "0", *settings])
-        fuzzer = Fuzzer(server.port, options)
-        before = server.resident_megabytes
+        models = [argument for model in options.model for argument in ("--model", model)]
+        server = Server([*NMT, "translate", *models, "--serve", "0", *settings])
+        fuzzer = Fuzzer(server, options)
         fuzzer.run()
-        print(f"memory: {before:.0f} MB at the start, {server.resident_megabytes:.0f} MB at the end")
         code = server.close()
     for seen, count in sorted(fuzzer.seen.items()):
         print(f"{count:7,}  {seen}")
     kinds = Counter(fault.partition(":")[0] for fault in fuzzer.faults)
     faults = ", ".join(f"{kind}: {kinds[kind]}" for kind in ("500", "hangs", "swapped"))
-    print(f"{sum(fuzzer.seen.values()):,} requests; {faults}; exit code {code}")
+    print(f"{sum(fuzzer.seen.values()):,} requests; {faults}; exit code {code}; memory x {fuzzer.growth:.2f}")
     print("\n".join(fuzzer.faults[:20]), file=sys.stderr)
-    sys.exit(1 if fuzzer.faults or code else 0)
+    sys.exit(1 if fuzzer.faults or code or fuzzer.growth > LARGEST_GROWTH else 0)
 
 
 if __name__ == "__main__":

@@ -67,6 +67,9 @@ class Encoding:
     def pack(self) -> Encoding:
         return self
 
+    def hold(self) -> Encoding:
+        return self
+
     def encode_block(self, block: SplitBlock) -> EncodedBlock:
         """Encodes the pairs of a block, with placeholders for protected spans shared by both sides."""
         limit, pairs = self.config.max_source_length, [*map(join_pair, block.contexts, parse_written(block.part))]

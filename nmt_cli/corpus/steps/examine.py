@@ -85,6 +85,9 @@ class Examination(NamedTuple):
     def pack(self) -> Examination:
         return self
 
+    def hold(self) -> Examination:
+        return self
+
 
 def examine(chunk: Chunk | ChunkOfFile) -> ExaminedChunk:
     """Normalises, mends and measures each pair of a chunk."""

@@ -38,6 +38,9 @@ class HelperWork(NamedTuple):
     def pack(self) -> HelperWork:
         return HelperWork(self.job.pack())
 
+    def hold(self) -> HelperWork:
+        return HelperWork(self.job.hold())
+
     def translate_block(self, translator: Translator, block: TaggedBlock) -> list[HelperResult]:
         """Translates the sentences of a block."""
         translations = translate_tagged(translator, block.lines, block.tags, self.job.search, first_line=block.first)

@@ -8,9 +8,11 @@ from shutil import copytree
 import pytest
 
 from nmt_cli.carrying.glossary import Glossary
-from nmt_cli.errors import NotFoundError
+from nmt_cli.errors import DamagedError, NotFoundError
+from nmt_cli.jobs.job import Block, Job
 from nmt_cli.jobs.packing import PackedFiles
 from nmt_cli.runtime.model_directory import FLOAT, FORMAT, ModelCard, name_graphs, read_card, write_card
+from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.translation.config import LineConfig, ModelRequest
 
@@ -61,3 +63,16 @@ def test_the_glossary_travels_too(unread_model: Path, tmp_path: Path) -> None:
 def test_a_model_that_is_not_there_is_told_where_the_job_is_packed(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="no model"):
         PackedFiles.pack(ModelRequest(tmp_path))
+
+
+def test_a_held_job_translates_by_the_models_of_the_moment_it_was_held(untrained_model: Path, tmp_path: Path) -> None:
+    """Whatever is written to their files: the worker that replaces a dead one has the same model."""
+    model, lines = copytree(untrained_model, tmp_path / "model"), ("bade giko.", "lu.")
+    job = Job(ModelRequest(model), SearchConfig(beam_size=1))
+    expected = [translation.text for translation in job.start()(Block(0, lines))]
+    held = job.hold()
+    for path in filter(Path.is_file, model.iterdir()):
+        path.write_bytes(bytes(path.stat().st_size))
+    assert [translation.text for translation in held.start(threads=1)(Block(0, lines))] == expected
+    with pytest.raises(DamagedError):
+        job.hold()

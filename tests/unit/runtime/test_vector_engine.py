@@ -72,6 +72,6 @@ def test_every_network_writes_what_was_stored_for_the_same_source(
 def test_a_graph_without_a_product_has_no_vectors(untrained_model: Path, tmp_path: Path) -> None:
     assert find_vectors(b"") is None
     engine = OnnxEngine(untrained_model)
-    engine.paths = [engine.paths[1], engine.paths[0]]  # an encoder chooses no tokens
+    engine.graphs = engine.graphs[::-1]  # an encoder chooses no tokens
     with pytest.raises(DamagedError):
         VectorEngine(engine)

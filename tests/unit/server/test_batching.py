@@ -8,10 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.api.translator import LoadedTranslator
-from nmt_cli.errors import DamagedError, OptionError
-from nmt_cli.runtime.model_directory import CARD
-from nmt_cli.server import models
+from nmt_cli.errors import OptionError
 from nmt_cli.server.batching import BATCH_LINES, LONG_LINE, Batcher
 from nmt_cli.server.models import ModelPool
 from nmt_cli.translation.result import Translation
@@ -159,31 +156,6 @@ def test_the_model_that_was_not_used_for_longest_makes_room() -> None:
 def test_a_single_model_is_served_whatever_the_limit() -> None:
     pool, _ = make_pool(memory_limit=1)
     assert pool.open(pool.models[0]) is pool.open(pool.models[0])
-
-
-def test_a_model_that_was_replaced_is_taken_over_unless_it_is_damaged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    pool, told = make_pool()[0], list[str]()
-    model, pool.report = pool.models[0], told.append
-    monkeypatch.setattr(models, "read_card", lambda directory: model.card)
-    card = model.directory / CARD
-    model.directory.mkdir()
-    card.write_text("old")
-    first = pool.open(model)
-    assert pool.open(model) is first and not told
-    card.write_text("newer")
-    second = pool.open(model)
-    assert second is not first and pool.open(model) is second and "was replaced" in told[0]
-    card.write_text("damaged")
-    pool.opener = refuse
-    assert pool.open(model) is second and pool.open(model) is second
-    assert told[1:] == ["it is damaged: eng-deu is served as it was"]
-
-
-def refuse(path: Path) -> LoadedTranslator:
-    raise DamagedError("it is damaged")
 
 
 def test_two_models_of_a_direction_are_refused() -> None:
