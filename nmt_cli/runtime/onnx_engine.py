@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -155,6 +156,8 @@ class OnnxEngine:
         names = list(self.axes)
         self.state_names = [name for name in names if name not in (TOKENS, CANDIDATES, SCORED)]
         self.has_scored_input = SCORED in names
+        self.with_vectors: OnnxEngine | None = None  # the `VectorEngine` that shares the encoder, once there is one
+        self.lock = Lock()  # held while that is opened
 
     def check_interface(self) -> None:
         """Raises DamagedError unless the graphs are an encoder and a decoder that belong together."""

@@ -46,6 +46,14 @@ class VectorEngine(OnnxEngine):
         return self.make_step(values, state), vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
+def open_vector_engine(engine: OnnxEngine) -> VectorEngine:
+    """Returns the vector engine of an engine, which is opened once: its graph takes memory of its own."""
+    with engine.lock:
+        if not isinstance(engine.with_vectors, VectorEngine):
+            engine.with_vectors = VectorEngine(engine)
+        return engine.with_vectors
+
+
 def find_vectors(model: bytes) -> bytes | None:
     """Returns the name of the value from which the best tokens are computed by a product; None if there is none."""
     graphs = map(parse_message, parse_message(model).get(GRAPH, ()))

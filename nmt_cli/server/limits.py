@@ -24,6 +24,7 @@ class Limits(NamedTuple):
     suggestion: int = 10_000  # characters of each side of a suggestion; 413
     suggestions: int = 10_000_000  # bytes of their file: in memory, short pairs take forty times as much; 507
     client_suggestions: int = 10_000  # of a key, or of an address without one, in a day; 429
+    arenas: int = 1  # of the C library, from which all threads have their memory
 
 
 DEFAULT_LIMITS = Limits()

@@ -6,7 +6,7 @@ An honest request has a number of its own, which alone may come back, as text or
 odd one has values that no client sends, a broken one is cut, changed, doubled or sent in pieces through a bare socket.
 No request may be answered with 500, with the number of another, or not at all, and the server must end well; otherwise,
 the program ends with 1. So it does if the server's memory has grown by more than 15 % since the first 5,000 requests;
-whoever wants to know that sends 50,000, which takes an hour.
+whoever wants to know that sends 50,000, which takes half an hour.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from nmt_cli.runtime.vector_engine import VectorEngine
+from nmt_cli.runtime.vector_engine import open_vector_engine
 from nmt_cli.search.neighbours import StoredTokens
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class StoredEntries:
     """The stored tokens of the entries that were needed last, and the engine that reads them."""
 
     def __init__(self, engine: OnnxEngine) -> None:
-        self.engine = VectorEngine(engine)
+        self.engine = open_vector_engine(engine)
         self.parts: dict[MemoryEntry, list[StoredTokens]] = {}  # the oldest first
         self.size = 0
 

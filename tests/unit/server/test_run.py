@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
+import textwrap
 import threading
 import time
 from contextlib import ExitStack
@@ -126,3 +129,24 @@ def test_a_connection_that_waits_to_be_accepted_is_still_served_at_the_end() -> 
 def test_a_person_is_told_what_is_served_and_where() -> None:
     line = describe_service("http://127.0.0.1:5000", Service(make_pool()[0]))
     assert line.startswith("en -> de, eng-deu, on http://127.0.0.1:5000   page: /")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the arenas are those of glibc")
+@pytest.mark.parametrize(("limit", "are_many"), [("", True), ("limit_arenas(1)", False)])
+def test_all_threads_have_their_memory_from_as_many_arenas_as_allowed(limit: str, *, are_many: bool) -> None:
+    code = f"""
+        import ctypes, threading
+        from nmt_cli.server.run import limit_arenas
+        {limit}
+        together = threading.Barrier(4)
+        def work():
+            together.wait(30)
+            blocks = [bytes(10_000) for _ in range(100)]
+            together.wait(30)
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+        ctypes.CDLL(None).malloc_stats()
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
+    assert (done.stderr.count("Arena ") > 1) is are_many, done.stderr

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import nmt_cli as nmt
+from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.cli.app import app
 from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SamplingConfig, SearchConfig
@@ -262,3 +263,11 @@ def test_addresses_codes_and_numbers_make_no_text_alike(text: str, alike: bool) 
     near = NearTexts()
     near.add("Ledger https://x.test/c 3 {0}")
     assert bool(near.find_alike(text, 8, None)) == alike
+
+
+def test_requests_with_glossaries_of_their_own_read_entries_by_one_graph(bundled_translator: Translator) -> None:
+    """A graph for each would take time and memory for every request of a server."""
+    terms = [Glossary.from_rows([["strict", word]], "glossary") for word in ("streng", "hart")]
+    stores = [bundled_translator.with_glossary(glossary).stored_entries for glossary in terms]
+    assert None not in stores and stores[0] is not stores[1]
+    assert len({id(store.engine) for store in stores if store is not None}) == 1
