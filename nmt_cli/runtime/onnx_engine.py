@@ -26,7 +26,7 @@ import numpy as np
 
 from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
 from nmt_cli.runtime.model_directory import FLOAT, name_graphs, report_damage
-from nmt_cli.runtime.sessions import Graph, run_graph
+from nmt_cli.runtime.sessions import KeptGraph, run_graph
 from nmt_cli.search.step_model import Step
 
 Arrays = dict[str, FloatArray]
@@ -143,9 +143,9 @@ class OnnxEngine:
         checksums: Mapping[str, str] | None = None,
         is_private: bool = False,
     ) -> None:
-        """`checksums` and `is_private` are those of `sessions.Graph`, whose errors this raises."""
+        """`checksums` and `is_private` are those of `sessions.KeptGraph`, whose errors this raises."""
         paths = [directory / name for name in name_graphs(precision)]
-        self.graphs = [Graph(path, checksums, is_private=is_private) for path in paths]
+        self.graphs = [KeptGraph(path, checksums, is_private=is_private) for path in paths]
         self.encoder, self.decoder = (graph.open_session() for graph in self.graphs)
         self.check_interface()
         self.shared = self.decoder.get_modelmeta().custom_metadata_map.get(SHARED) == "1"

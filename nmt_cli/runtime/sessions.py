@@ -55,7 +55,7 @@ def optimise(path: Path) -> None:
     path.with_suffix(".optimised").replace(path)
 
 
-class Graph:
+class KeptGraph:
     """A graph and its weights as they were when they were read, whatever others write to their files afterwards.
 
     ONNX Runtime maps weights into memory, and what is mapped follows its file: overwritten, it would answer nonsense,

@@ -28,7 +28,7 @@ from nmt_cli.errors import DamagedError, NotFoundError, OptionError
 from nmt_cli.languages.codes import find_language
 from nmt_cli.pages.frame import read_asset
 from nmt_cli.runtime.model_directory import CARD, ModelDirectory, name_graphs, name_weights
-from nmt_cli.runtime.sessions import Graph
+from nmt_cli.runtime.sessions import KeptGraph
 
 HERE = "nmt_cli.runtime.browser"
 ROOT = Path(nmt_cli.__file__).parent
@@ -168,7 +168,7 @@ def join_weights(graph: Path, joined: Path) -> bytes:
 
 def describe_graph(path: Path) -> dict[str, Any]:
     """Returns what ONNX Runtime Web cannot tell of a graph: its metadata; and its inputs and outputs."""
-    session = Graph(path).open_session()
+    session = KeptGraph(path).open_session()
     sides = {"inputs": session.get_inputs(), "outputs": session.get_outputs()}
     described = {side: [[node.name, node.type, node.shape] for node in nodes] for side, nodes in sides.items()}
     return {**described, "metadata": session.get_modelmeta().custom_metadata_map}

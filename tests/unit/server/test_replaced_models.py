@@ -24,7 +24,7 @@ TEXTS = ["Where is the station?", "I am going home with my dog.", "He has 12 red
 WEIGHTS = "decoder.int8.onnx.data"
 
 
-class Place(NamedTuple):
+class Copies(NamedTuple):
     """The directory of a model in use, and that of another with which it is replaced."""
 
     used: Path
@@ -36,9 +36,9 @@ class Place(NamedTuple):
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Copies:
     monkeypatch.setattr(models, "PAUSE", 0)
-    made = Place(tmp_path / "used", tmp_path / "other")
+    made = Copies(tmp_path / "used", tmp_path / "other")
     for directory in made:
         shutil.copytree(list_bundled_models()["eng-deu"], directory)
     # The other has other weights, and another name for a tokenizer, which stands behind the card.
@@ -93,125 +93,125 @@ def lengthen(path: Path) -> None:
 @pytest.mark.parametrize("name", ["encoder.int8.onnx.data", WEIGHTS, "decoder.int8.onnx", "profile.txt", CARD])
 @pytest.mark.parametrize("change", [fill, shorten, lengthen, Path.unlink])
 def test_a_damaged_file_changes_nothing_and_is_reported_once(
-    place: Place, change: Callable[[Path], None], name: str
+    copies: Copies, change: Callable[[Path], None], name: str
 ) -> None:
-    pool, reports = open_pool(place.used)
-    before = translate_by(place.used)
-    change(place.used / name)
+    pool, reports = open_pool(copies.used)
+    before = translate_by(copies.used)
+    change(copies.used / name)
     assert [ask(pool) for _ in range(3)] == [before] * 3
     if (name, change) == (CARD, lengthen):  # a blank line changes no card
         assert not reports
         return
     (report,) = reports
-    assert report.endswith(f": {place.used} is served as it was")
+    assert report.endswith(f": {copies.used} is served as it was")
 
 
-def test_a_model_that_is_copied_over_another_is_served(place: Place) -> None:
-    pool, reports = open_pool(place.used)
-    shutil.copytree(place.other, place.used, dirs_exist_ok=True)
-    assert ask(pool) == ask(pool) == translate_by(place.other) != translate_by(list_bundled_models()["eng-deu"])
-    assert reports == [f"{place.used} was replaced: the new one is served"]
+def test_a_model_that_is_copied_over_another_is_served(copies: Copies) -> None:
+    pool, reports = open_pool(copies.used)
+    shutil.copytree(copies.other, copies.used, dirs_exist_ok=True)
+    assert ask(pool) == ask(pool) == translate_by(copies.other) != translate_by(list_bundled_models()["eng-deu"])
+    assert reports == [f"{copies.used} was replaced: the new one is served"]
 
 
 @pytest.mark.parametrize("is_renamed", [True, False])
 @pytest.mark.parametrize("is_last_first", [True, False])
 def test_a_model_that_is_copied_file_by_file_is_served_once_the_last_is_there(
-    place: Place, *, is_renamed: bool, is_last_first: bool
+    copies: Copies, *, is_renamed: bool, is_last_first: bool
 ) -> None:
-    pool, reports = open_pool(place.used)
-    before, after, names = translate_by(place.used), translate_by(place.other), place.list_files()
+    pool, reports = open_pool(copies.used)
+    before, after, names = translate_by(copies.used), translate_by(copies.other), copies.list_files()
     answers = []
     for name in reversed(names) if is_last_first else names:
         answers.append(ask(pool))
         if is_renamed:
-            shutil.copyfile(place.other / name, place.used / f".{name}.partial")
-            os.replace(place.used / f".{name}.partial", place.used / name)
+            shutil.copyfile(copies.other / name, copies.used / f".{name}.partial")
+            os.replace(copies.used / f".{name}.partial", copies.used / name)
         else:
-            shutil.copyfile(place.other / name, place.used / name)
+            shutil.copyfile(copies.other / name, copies.used / name)
     assert ask(pool) == after
     assert answers[0] == before and all(answer in (before, after) for answer in answers)
     *earlier, last = reports
-    assert last == f"{place.used} was replaced: the new one is served"
+    assert last == f"{copies.used} was replaced: the new one is served"
     assert earlier and len(earlier) == len(set(earlier))
 
 
-def test_a_failed_load_is_tried_again_after_a_pause_only(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_load_is_tried_again_after_a_pause_only(copies: Copies, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models, "PAUSE", 1e9)
-    pool, reports = open_pool(place.used)
-    before = translate_by(place.used)
-    shorten(place.used / WEIGHTS)
+    pool, reports = open_pool(copies.used)
+    before = translate_by(copies.used)
+    shorten(copies.used / WEIGHTS)
     assert ask(pool) == before and len(reports) == 1
-    shutil.copytree(place.other, place.used, dirs_exist_ok=True)
+    shutil.copytree(copies.other, copies.used, dirs_exist_ok=True)
     assert ask(pool) == before
-    failure = pool.failures[place.used]
-    pool.failures[place.used] = failure._replace(end_of_pause=0)
-    assert ask(pool) == translate_by(place.other)
+    failure = pool.failures[copies.used]
+    pool.failures[copies.used] = failure._replace(end_of_pause=0)
+    assert ask(pool) == translate_by(copies.other)
 
 
 @pytest.mark.parametrize("name", ["deu-eng", "eng-fra", "pictures"])
-def test_a_model_of_other_languages_or_of_pictures_does_not_take_its_place(place: Place, name: str) -> None:
-    pool, reports = open_pool(place.used)
-    before = translate_by(place.used)
+def test_a_model_of_other_languages_or_of_pictures_does_not_take_its_place(copies: Copies, name: str) -> None:
+    pool, reports = open_pool(copies.used)
+    before = translate_by(copies.used)
     if name == "deu-eng":
-        shutil.rmtree(place.used)
-        shutil.copytree(list_bundled_models()[name], place.used)
+        shutil.rmtree(copies.used)
+        shutil.copytree(list_bundled_models()[name], copies.used)
     elif name == "eng-fra":
-        sign(place.used, target_language="fra")
+        sign(copies.used, target_language="fra")
     else:
         source = {"type": "image", "limit": 64, "length_factor": 2.0}
-        sign(place.used, source=source)
+        sign(copies.used, source=source)
     assert ask(pool) == ask(pool) == before
     assert len(reports) == 1 and reports[0].endswith("is served as it was")
     assert pool.models[0].card.languages == ("eng", "deu")
 
 
-def test_a_directory_that_is_moved_away_and_comes_back_is_served_as_before(place: Place) -> None:
-    pool, reports = open_pool(place.used)
-    before = translate_by(place.used)
-    place.used.rename(place.used.with_name("away"))
+def test_a_directory_that_is_moved_away_and_comes_back_is_served_as_before(copies: Copies) -> None:
+    pool, reports = open_pool(copies.used)
+    before = translate_by(copies.used)
+    copies.used.rename(copies.used.with_name("away"))
     assert ask(pool) == ask(pool) == before and len(reports) == 1
-    place.other.rename(place.used)
-    assert ask(pool) == translate_by(place.used) != before
+    copies.other.rename(copies.used)
+    assert ask(pool) == translate_by(copies.used) != before
 
 
-def test_files_that_are_copied_again_are_no_other_model(place: Place) -> None:
-    pool, reports = open_pool(place.used)
+def test_files_that_are_copied_again_are_no_other_model(copies: Copies) -> None:
+    pool, reports = open_pool(copies.used)
     translator = pool.open(pool.models[0])
     for name in ("profile.txt", WEIGHTS, CARD):
-        (place.used / name).write_bytes((place.used / name).read_bytes())
+        (copies.used / name).write_bytes((copies.used / name).read_bytes())
     assert pool.open(pool.models[0]) is translator and not reports
 
 
-def test_entries_guide_a_model_whose_weights_were_overwritten(place: Place, tmp_path: Path) -> None:
+def test_entries_guide_a_model_whose_weights_were_overwritten(copies: Copies, tmp_path: Path) -> None:
     """The engine that reads entries of a memory is opened later: its weights are those of the model in use."""
     (tmp_path / "tm.tsv").write_text("Where is the old station?\tWo ist der alte Bahnhof?\n", encoding="utf-8")
     line = "Where is the new station?"
-    expected = nmt.load(place.used, tm=tmp_path / "tm.tsv", beam_size=1).translate(line)
-    translator = nmt.load(place.used, tm=tmp_path / "tm.tsv", beam_size=1)
-    for path in place.used.iterdir():
+    expected = nmt.load(copies.used, tm=tmp_path / "tm.tsv", beam_size=1).translate(line)
+    translator = nmt.load(copies.used, tm=tmp_path / "tm.tsv", beam_size=1)
+    for path in copies.used.iterdir():
         fill(path)
     assert translator.translate(line) == expected
-    shutil.rmtree(place.used)
+    shutil.rmtree(copies.used)
     assert translator.translate(line) == expected
 
 
 @pytest.mark.parametrize("name", ["target.spm", "joint.spm", "profile.txt", WEIGHTS, "encoder.int8.onnx"])
-def test_a_model_is_of_one_moment_or_refused(place: Place, name: str) -> None:
+def test_a_model_is_of_one_moment_or_refused(copies: Copies, name: str) -> None:
     """The card was read, and then a file was replaced."""
-    model = ModelDirectory.open(place.used)
-    lengthen(place.used / name)
+    model = ModelDirectory.open(copies.used)
+    lengthen(copies.used / name)
     with pytest.raises(DamagedError, match=f"{name} is damaged"):
         model.read(name)
     with pytest.raises(DamagedError, match=f"{name} is damaged"):
-        nmt.load(place.used)
+        nmt.load(copies.used)
 
 
 def test_where_no_copy_can_be_written_weights_are_checked_and_mapped(
-    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    copies: Copies, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = translate_by(place.used)
+    expected = translate_by(copies.used)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
-    assert translate_by(place.used) == expected
-    fill(place.used / WEIGHTS)
+    assert translate_by(copies.used) == expected
+    fill(copies.used / WEIGHTS)
     with pytest.raises(DamagedError, match=f"{WEIGHTS} is damaged"):
-        nmt.load(place.used)
+        nmt.load(copies.used)

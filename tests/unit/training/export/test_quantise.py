@@ -140,11 +140,11 @@ def product_graph(weights: np.ndarray, bias: np.ndarray) -> Graph:
 
 
 def run(graph: Graph, tmp_path: Path, **values: np.ndarray) -> np.ndarray:
-    from nmt_cli.runtime.sessions import Graph
+    from nmt_cli.runtime.sessions import KeptGraph
 
     imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     onnx.save(helper.make_model(graph.proto, opset_imports=imports, ir_version=8), tmp_path / "graph.onnx")
-    return np.asarray(Graph(tmp_path / "graph.onnx").open_session().run(None, values)[0])
+    return np.asarray(KeptGraph(tmp_path / "graph.onnx").open_session().run(None, values)[0])
 
 
 def test_a_product_of_bytes_is_near_the_true_one(tmp_path: Path) -> None:
