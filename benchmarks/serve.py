@@ -15,6 +15,7 @@ import re
 import signal
 import statistics
 import subprocess
+import threading
 import time
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
@@ -41,6 +42,12 @@ class Server:
         if match is None:
             raise RuntimeError(f"the server did not start: {line}")
         self.port = int(match[1])
+        threading.Thread(target=self.drop_messages, daemon=True).start()
+
+    def drop_messages(self) -> None:
+        """Reads what the server reports: it waits when a pipe is full, as it is after 2,000 broken requests."""
+        for _ in self.process.stderr or ():
+            pass
 
     @property
     def cpu_seconds(self) -> float:
@@ -56,10 +63,7 @@ class Server:
     def close(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Ends the process with a signal; returns its exit code."""
         self.process.send_signal(number)
-        code = self.process.wait(60)
-        if self.process.stderr:
-            self.process.stderr.close()
-        return code
+        return self.process.wait(60)
 
 
 class Load:
