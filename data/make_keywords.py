@@ -67,7 +67,7 @@ GROUPS = (
     Group("LoadKeywords", "`load`", (LineConfig,), "SearchKeywords"),
     Group("FileKeywords", "`translate_file`", (DocumentConfig,), "SearchKeywords"),
     Group("PrepareKeywords", "`prepare`", (PrepareConfig,)),
-    Group("TrainKeywords", "`train` and `learn`", (ModelConfig, TrainConfig)),
+    Group("TrainKeywords", "`train`", (ModelConfig, TrainConfig)),
 )
 SIZES = ("dev", "test")  # texts on the command line; numbers are sizes
 

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from nmt_cli.text.escapes import escape_line
 from nmt_cli.translation.truncation import SourceCuts
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ LOGGER.addHandler(logging.NullHandler())  # else Python prints warnings of a log
 
 def log_warnings(messages: Iterable[str]) -> None:
     for message in messages:
-        LOGGER.warning("%s", message)
+        LOGGER.warning("%s", escape_line(message))
 
 
 def log_checks(translations: list[Translation], first: int = 0) -> list[Translation]:

@@ -19,7 +19,7 @@ from nmt_cli.evaluation import comparison, comparison_table, report
 from nmt_cli.evaluation.comparison import SystemComparison
 from nmt_cli.evaluation.sides import split_column
 from nmt_cli.files import require_output, write_text
-from nmt_cli.text.escapes import escape_message
+from nmt_cli.text.escapes import escape_line
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.visuals.report_path import SUFFIXES_OF_SCORES, SUFFIXES_OF_TABLES, check_report_path
 
@@ -154,5 +154,5 @@ def print_json(values: Any) -> None:
 
 def mark_bold(line: str) -> str:
     """Makes text between two marks bold; `typer.echo` drops that for files and pipes."""
-    parts = [escape_message(part) for part in line.split(comparison_table.MARK)]
+    parts = [escape_line(part) for part in line.split(comparison_table.MARK)]
     return "".join(part if index % 2 == 0 else f"{BOLD[0]}{part}{BOLD[1]}" for index, part in enumerate(parts))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
-from nmt_cli.text.escapes import escape_line, escape_message
+from nmt_cli.text.escapes import escape_line
 from nmt_cli.text.wrapping import count_columns, shorten_text, wrap_text
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Screen:
         return not self.quiet and sys.stderr.isatty() and self.console.is_terminal
 
     def say(self, text: str, *, style: str | None = None) -> None:
-        """Prints lines, wrapped at words on a terminal."""
+        """Prints a line, wrapped at words on a terminal."""
         if self.quiet:
             return
         lines = "\n".join(wrap_for(sys.stderr, self.spell(text)))
@@ -83,9 +83,9 @@ class Screen:
 
 def print_error(message: str, hint: str) -> None:
     """Prints the two lines of an error, without rich: an error must not wait for an import, nor fail in one."""
-    typer.secho("\n".join(wrap_for(sys.stderr, f"error: {escape_line(message)}")), err=True, fg=typer.colors.RED)
+    typer.secho("\n".join(wrap_for(sys.stderr, f"error: {message}")), err=True, fg=typer.colors.RED)
     if hint:
-        typer.secho("\n".join(wrap_for(sys.stderr, f"hint: {escape_line(hint)}")), err=True)
+        typer.secho("\n".join(wrap_for(sys.stderr, f"hint: {hint}")), err=True)
 
 
 def print_lines(lines: Iterable[str]) -> None:
@@ -94,10 +94,14 @@ def print_lines(lines: Iterable[str]) -> None:
         typer.echo("\n".join(wrap_for(sys.stdout, line)))
 
 
-def wrap_for(stream: TextIO, text: str) -> list[str]:
-    """Returns the lines of `text` as printed to this stream, with control characters made visible."""
-    width, text = find_width(stream), escape_message(text)
-    return text.split("\n") if width is None else wrap_text(text, width)
+def wrap_for(stream: TextIO, line: str) -> list[str]:
+    r"""Returns the lines that a line of ours takes on this stream.
+
+    Names and texts of others stand in it, so its control characters are shown, line ends too: a file called `a\nb: ok`
+    must not print a line of its own.
+    """
+    width, line = find_width(stream), escape_line(line)
+    return [line] if width is None else wrap_text(line, width)
 
 
 def find_width(stream: TextIO) -> int | None:

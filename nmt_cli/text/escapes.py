@@ -25,14 +25,13 @@ def escape_controls(text: str) -> str:
     return re.sub(CONTROLS, lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
-def escape_message(text: str) -> str:
-    r"""Returns `text` with marks that turn its direction as their codes, too, such as `\u202e`."""
-    return re.sub(TURNS, lambda match: f"\\u{ord(match[0]):04x}", escape_controls(text))
-
-
 def escape_line(text: str) -> str:
-    """Returns a message as a single line, with line ends escaped too."""
-    return escape_message(text).replace("\n", "\\n")
+    r"""Returns `text` as a single line that a person can read: what it shows of others neither acts nor begins a line.
+
+    Line ends become `\n`, and marks that turn the direction of what follows their codes, such as `\u202e`, too.
+    """
+    line = escape_controls(text).replace("\n", "\\n")
+    return re.sub(TURNS, lambda match: f"\\u{ord(match[0]):04x}", line)
 
 
 class TerminalOutput:

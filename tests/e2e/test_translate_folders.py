@@ -38,3 +38,19 @@ def test_a_folder_keeps_its_form_and_a_damaged_file_costs_itself_alone(place: Pa
     assert "1 of 4 files neither translated nor copied" in told and "d.png (a picture)" in told
     assert "error: 1 of 3 files not translated" in told and "c.docx: it is not a zip archive" in told
     assert json.loads(report.read_text())["files"] == files
+
+
+def test_a_name_in_a_folder_forges_no_line_and_a_link_leads_nowhere_else(place: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "secret.txt").write_text("mine\n")
+    for name in ("a\n  b.txt: 1 text, confidence 1.00.txt", "c\x1b]0;title\x07.txt", "d\u202efdp.txt"):
+        (tmp_path / "in" / name).write_text("bade giko.\n")
+    (tmp_path / "in/host.txt").symlink_to(tmp_path / "secret.txt")
+    done = subprocess.run(
+        [*TRANSLATE, "in", "-o", "out", "--model", place / "model"], cwd=tmp_path, capture_output=True
+    )
+    shown = done.stderr.decode()
+    assert done.returncode == 0 and r"in/a\n  b.txt: 1 text" in shown and r"c\x1b]0;title\x07.txt" in shown
+    assert not [line for line in shown.splitlines() if line.startswith("  b.txt")] and "\u202e" not in shown
+    assert "host.txt (a link to a file outside of the folder)" in " ".join(shown.split())
+    assert len(list((tmp_path / "out").iterdir())) == 3 and not (tmp_path / "out/host.txt").exists()

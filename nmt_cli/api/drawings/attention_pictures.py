@@ -62,7 +62,7 @@ class AttentionView(NamedTuple):
                 *self.format_matrix(matrix, width),
                 drawn.measure,
             ]
-            drawing.show("\n".join(lines))
+            drawing.show(*lines)
 
     def format_matrix(self, matrix: LabelledAttention, width: int) -> list[str]:
         if self.config.transpose:

@@ -29,7 +29,7 @@ def show_chart(
     """Shows a chart as lines of text, or writes it as pictures and pages, or both."""
     for output in outputs or (TERMINAL,):
         if output == TERMINAL:
-            drawing.show("\n".join(lines()))
+            drawing.show(*lines())
             continue
         missing = write_chart_page(output, draw) if output.suffix.lower() in PAGES else draw(output)
         drawing.add_file(output, f"{output} written")

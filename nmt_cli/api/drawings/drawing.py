@@ -13,6 +13,7 @@ from nmt_cli.api.drawings.config import TERMINAL, DrawingConfig
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.text.escapes import escape_line
 from nmt_cli.translation.config import TagConfig
 from nmt_cli.visuals.canvas import PAGES, SUFFIXES, check_suffix
 
@@ -93,9 +94,9 @@ class Drawing:
     def _repr_html_(self) -> str:
         return f"<pre>{escape(self.text)}</pre>" + "".join(map(embed_file, self.files))
 
-    def show(self, text: str) -> None:
-        """Adds lines to the text."""
-        self.text += text + "\n"
+    def show(self, *lines: str) -> None:
+        """Adds lines to the text; names and words in them begin no others."""
+        self.text += "".join(f"{escape_line(line)}\n" for line in lines)
 
     def add_file(self, path: Path, message: str) -> None:
         """Adds a written file, with the line that reports it."""

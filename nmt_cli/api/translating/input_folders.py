@@ -16,6 +16,7 @@ from nmt_cli.text.sniffing import HEAD, recognise_format
 from nmt_cli.text.wrapping import format_count
 
 SKIPPED_SHOWN = 5
+OUTSIDE = "a link to a file outside of the folder"
 
 
 class InputFile(NamedTuple):
@@ -45,7 +46,8 @@ class FolderContent(NamedTuple):
 def list_files(inputs: Sequence[Path], output: str | None, config: DocumentConfig) -> FolderContent:
     """Returns the files that are named, and those below the folders that are.
 
-    Hidden files and the folder `output` are left out. Raises NotFoundError for a folder without a file to translate.
+    Hidden files, links to files elsewhere and the folder `output` are left out. Raises NotFoundError for a folder
+    without a file to translate.
     """
     content = FolderContent([], [])
     for path in inputs:
@@ -54,7 +56,7 @@ def list_files(inputs: Sequence[Path], output: str | None, config: DocumentConfi
             continue
         before = len(content.files)
         for file in walk_folder(path, None if output is None else Path(output)):
-            reason = find_reason_to_skip(file, config)
+            reason = OUTSIDE if leads_outside(file, path) else find_reason_to_skip(file, config)
             if reason is None:
                 content.files.append(InputFile(file, file.relative_to(path), is_found=True))
             else:
@@ -75,6 +77,11 @@ def walk_folder(folder: Path, output: Path | None) -> Iterator[Path]:
             yield path
         elif path.is_dir() and not path.is_symlink() and not is_same_place(path, output):
             yield from walk_folder(path, output)
+
+
+def leads_outside(path: Path, folder: Path) -> bool:
+    """Whether a file is a link to one outside of the folder: whoever sent the folder may not mean what lies there."""
+    return path.is_symlink() and not path.resolve().is_relative_to(folder.resolve())
 
 
 def is_same_place(path: Path, other: Path | None) -> bool:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import given as generate
+from hypothesis import strategies as st
 from rich.console import Console
 from rich.progress import Progress
 from typer.testing import CliRunner
@@ -237,3 +240,40 @@ def test_preparing_and_scoring_fit_the_terminal(width: int, tmp_path: Path) -> N
     assert "is ready" in " ".join(printed.split()) and "BLEU" in printed
     wide = [line for line in printed.splitlines() if len(line) > width]
     assert [line for line in wide if len(line.split()) > 1] == []  # but for paths of temporary files
+
+
+@pytest.mark.parametrize("way", ["say", "warn", "detail", "error", "hint", "lines"])
+@generate(st.text())
+def test_a_name_begins_no_line_and_does_nothing_to_the_terminal(
+    capsys: pytest.CaptureFixture[str], way: str, name: str
+) -> None:
+    screen, text = Screen(verbose=True), f"in/{name}.txt: 1 text"
+    capsys.readouterr()
+    ways: dict[str, Callable[[], None]] = {
+        "say": lambda: screen.say(text),
+        "warn": lambda: screen.warn(text),
+        "detail": lambda: screen.say_detail(text),
+        "error": lambda: print_error(text, ""),
+        "hint": lambda: print_error("e", text),
+        "lines": lambda: print_lines([text]),
+    }
+    ways[way]()
+    shown = "".join(capsys.readouterr())
+    assert len(shown.splitlines()) == 1 + (way == "hint")
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\u2066]", shown)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["translate", "--model", "in\nerror: none.txt"],
+        ["prepare", "a\r\n  kept 9 \x1b[2J.tsv"],
+        ["evaluate", "--hypothesis", "h\u2028.txt", "--reference", "h\u2028.txt"],
+        ["translate", "--set", "beam-size=1\nerror: forged"],
+        ["train", "--data", "d\nhint: curl evil"],
+    ],
+)
+def test_an_error_about_a_name_has_two_lines_whatever_the_name(arguments: list[str]) -> None:
+    result = runner.invoke(app, arguments)
+    assert result.exit_code != 0 and len(result.stderr.splitlines()) <= 2
+    assert result.stderr.startswith("error: ")

@@ -51,6 +51,26 @@ def test_each_file_of_a_known_kind_keeps_its_place_and_others_are_told(book: Pat
         assert name in told
 
 
+@pytest.mark.parametrize(
+    ("target", "is_left_out"), [("../secret.txt", True), ("/etc/hostname", True), ("../one.txt", False)]
+)
+def test_a_link_to_a_file_elsewhere_is_left_out_and_one_within_the_folder_is_not(
+    book: Path, target: str, is_left_out: bool
+) -> None:
+    (book.parent / "secret.txt").write_text("mine\n")
+    (book / "two" / "linked.txt").symlink_to(target.replace("../secret", "../../secret"))
+    content = list_files([book], f"{book}/out", DocumentConfig())
+    names = [str(file.relative) for file in content.files]
+    assert ("two/linked.txt" in names) is not is_left_out
+    line = f"{book / 'two/linked.txt'} (a link to a file outside of the folder)"
+    assert (line in content.describe_skipped()) is is_left_out
+
+
+def test_a_folder_that_is_itself_a_link_is_translated(book: Path) -> None:
+    (book.parent / "linked").symlink_to(book)
+    assert list_places(book.parent / "linked", column="text") == ["one.txt", "two/page.html", "two/table.csv"]
+
+
 def test_options_decide_what_can_be_read(book: Path) -> None:
     assert list_places(book, column="text") == ["one.txt", "two/page.html", "two/table.csv"]
     assert list_places(book, format="text") == ["Makefile", "old.docx", "one.txt", "two/page.html", "two/table.csv"]
