@@ -28,6 +28,9 @@ def list_streets(text: str) -> list[str]:
         ("Er wohnt Lindenstraße 14, 10969 Berlin.", "Lindenstraße 14, 10969 Berlin"),
         ("Berliner Straße 120 b ist zu.", "Berliner Straße 120 b"),
         ("Am Marktplatz 3 regnet es.", "Marktplatz 3"),
+        ("Write to Altstadtring 12, please.", "Altstadtring 12"),
+        ("Er wohnt im Westring 4 a.", "Westring 4 a"),
+        ("We met at Kaiserring 7.", "Kaiserring 7"),
     ],
 )
 def test_streets_are_found_whole(text: str, street: str) -> None:
@@ -44,6 +47,11 @@ def test_streets_are_found_whole(text: str, street: str) -> None:
         "Auf der Straße 5 Leute",
         "In 1990 he came.",
         "12 Saint Bernard dogs",
+        "Numbering 3 End",
+        "String 1 and Substring 2 are equal.",
+        "In Spring 2019 we met.",
+        "Engineering 101",
+        "Das Monitoring 24 Stunden am Tag",
     ],
 )
 def test_what_may_be_no_street_is_none(text: str) -> None:
