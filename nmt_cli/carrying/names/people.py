@@ -26,6 +26,7 @@ SURNAME = (
     r"(?:[A-ZÀ-Þ]['’])?[A-ZÀ-Þ][^\W\d_]+(?:-[A-ZÀ-Þ][^\W\d_]+)*"
 )
 LOOK_BACK = 40  # characters before a person
+SHORT_CAPITALS = re.compile(r"[A-ZÀ-Þ]{2}\s")  # no title, beside words in lower case: MS Word, MR images, DR Congo
 SIGNATURE = rf",?(?:\s{SURNAME}){{1,4}}(?=\W*$)"  # behind what a letter ends with
 
 
@@ -42,6 +43,8 @@ class PersonKind(Kind):
             if match.lastgroup in PHRASES:
                 spans = read_phrase(match, target)
             elif is_noun.search(text, max(0, match.start() - LOOK_BACK), match.start()):
+                continue
+            elif not is_shouted and SHORT_CAPITALS.match(match["titles"] or ""):
                 continue
             else:
                 spans = read_person(match, source, target)

@@ -35,6 +35,12 @@ def list_people(text: str, languages: tuple[str, str]) -> list[tuple[str, str]]:
         ("Mr. President, thank you.", TO_GERMAN, []),
         ("MR. BROWN IS HERE.", TO_GERMAN, [("MR. BROWN", "HERR BROWN")]),
         ("MR. PRESIDENT, THANK YOU.", TO_GERMAN, []),
+        ("Import MS Word files", TO_GERMAN, []),
+        ("He flew to DR Congo.", TO_GERMAN, []),
+        ("An MR Scanner is loud.", TO_GERMAN, []),
+        ("I KNOW MS BROWN.", TO_GERMAN, [("MS BROWN", "FRAU BROWN")]),
+        ("I know MS. Brown.", TO_GERMAN, [("MS. Brown", "Frau Brown")]),
+        ("HERR Müller ist hier.", TO_ENGLISH, [("HERR Müller", "Mr. Müller")]),
         (
             "YOURS SINCERELY, ANNA BROWN",
             TO_GERMAN,
