@@ -20,7 +20,7 @@ from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext
 from nmt_cli.text.aligned import AlignedText, Edit
 from nmt_cli.text.profile import TextProfile
-from nmt_cli.text.word_memory import KnownWords, remember_by_word
+from nmt_cli.text.word_memory import WORDS_REMEMBERED, KnownWords, remember_by_word
 from nmt_cli.text.words import has_letters
 
 KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -33,7 +33,6 @@ FEWEST = 3  # occurrences of any other word
 RARE_ENDING = 1000  # words, of which not one has the two letters at its end
 CERTAIN = 4  # times as likely as the next best word
 LIKELY, LESS_LIKELY = 1.0, 0.5  # how likely a letter is doubled or two exchanged; left out, or missed by a key
-ANSWERS_REMEMBERED = 20_000
 
 
 class ReadAs(NamedTuple):
@@ -50,9 +49,9 @@ class Slips(Rewrite):
         self.profile = profile
         self.is_sure = profile.unseen_share <= UNSEEN_RARELY and profile.has_all_words
         self.letters = [letter for letter in sorted(profile.characters) if letter.islower()] + ["'"]
-        self.is_known = remember_by_word(ANSWERS_REMEMBERED)(profile.has_word)  # in any case, or all its parts
-        self.find_best = remember_by_word(ANSWERS_REMEMBERED)(self.search_best)
-        self.familiar = KnownWords(ANSWERS_REMEMBERED)  # parts of texts between blanks, whose words are known
+        self.is_known = remember_by_word(WORDS_REMEMBERED)(profile.has_word)  # in any case, or all its parts
+        self.find_best = remember_by_word(WORDS_REMEMBERED)(self.search_best)
+        self.familiar = KnownWords(WORDS_REMEMBERED)  # parts of texts between blanks, whose words are known
 
     @classmethod
     def from_model(cls, model: ModelText) -> Self:

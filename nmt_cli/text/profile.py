@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from nmt_cli.records import build, parse_json
 from nmt_cli.text.normalise import find_unspaced
-from nmt_cli.text.word_memory import WordMemory, remember_by_word
+from nmt_cli.text.word_memory import WORDS_REMEMBERED, WordMemory, remember_by_word
 from nmt_cli.text.words import list_words
 
 PROFILE_NAME = "profile.txt"
@@ -23,7 +23,6 @@ PROFILE_FORMAT = 1
 SPECIAL_FORMS = {"0": str.lower, "1": str.capitalize, "2": str.upper}  # how the file writes the form of a word
 CAPITALISED = "1:"  # begins a form that is the capitalised word
 FEWEST_FOR_LINES = 50  # words; to search for fewer, one by one, is faster than to split the table
-COUNTS_REMEMBERED = 10_000  # the counts of words that were looked up
 FEWEST_NUMBERS = 3  # as many numbers show how a side writes them
 
 
@@ -68,9 +67,9 @@ class WordCounts:
         """`content` has one line per word; words rarer than `least_count` were left out to save space."""
         self.content = content
         self.least_count = least_count
-        self.find = remember_by_word(COUNTS_REMEMBERED)(self.look_up)
-        self.totals = WordMemory[int](COUNTS_REMEMBERED)  # the counts of words as `TextProfile.count_word` returns them
-        self.by_part = WordMemory[list[int]](COUNTS_REMEMBERED)  # those of the words between two blanks of a text
+        self.find = remember_by_word(WORDS_REMEMBERED)(self.look_up)
+        self.totals = WordMemory[int](WORDS_REMEMBERED)  # the counts of words as `TextProfile.count_word` returns them
+        self.by_part = WordMemory[list[int]](WORDS_REMEMBERED)  # those of the words between two blanks of a text
         self.searches = 0  # before the table was split
 
     def __len__(self) -> int:

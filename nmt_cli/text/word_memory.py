@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+WORDS_REMEMBERED = 1 << 13  # by each memory; twice as many would know 2 % more of the words of 50,000 pairs
 LONGEST_REMEMBERED = 100  # characters: longer words seldom recur
 
 Value = TypeVar("Value")

@@ -24,7 +24,7 @@ from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import BRACKETS, LIVELY_MARKS, PAUSES
 from nmt_cli.text.endings import WordEndings
 from nmt_cli.text.profile import TextProfile, split_compound
-from nmt_cli.text.word_memory import KnownWords, remember_by_word
+from nmt_cli.text.word_memory import WORDS_REMEMBERED, KnownWords, remember_by_word
 
 # Patterns as text: compiled at their first use, which most texts do not need.
 NAME_TOKEN = rf"[^\s—–…{COVERS}{EMOJI_COVER}]+"
@@ -45,7 +45,6 @@ JOINING = "(?:e?s|e?n|er)$"  # between the parts of a compound: Arbeit-s-zeit
 SHORTEST_MODIFIER = 3
 NEW_WORDS_SELDOM = 0.03  # largest share of new words among which those with a capital are carried; 48,000 pairs have it
 MAXIMUM_ENDING = 2  # letters at most by which a form differs from the known word
-PARTS_REMEMBERED = 20_000
 NAME_KINDS = (SpanKind.NAME, SpanKind.RARE_NAME, SpanKind.PLACE)
 
 
@@ -78,8 +77,8 @@ class NameFinder:
         self.slips, self.spell, self.cover_forms = slips, spell, cover_forms
         self.naming = find_rules(languages[0]).naming
         self.codes = CodeFinder(source)
-        self.is_ordinary = remember_by_word(PARTS_REMEMBERED)(self.judge_part)
-        self.nameless = KnownWords(PARTS_REMEMBERED)  # parts of texts between blanks that are no name alone
+        self.is_ordinary = remember_by_word(WORDS_REMEMBERED)(self.judge_part)
+        self.nameless = KnownWords(WORDS_REMEMBERED)  # parts of texts between blanks that are no name alone
 
     @cached_property
     def capitals_are_names(self) -> bool:

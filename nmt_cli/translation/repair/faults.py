@@ -14,7 +14,7 @@ from typing import Literal
 
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.text.normalise import find_unspaced, normalise
-from nmt_cli.text.word_memory import remember_by_word
+from nmt_cli.text.word_memory import WORDS_REMEMBERED, remember_by_word
 from nmt_cli.text.words import has_letters
 
 Fault = Literal[
@@ -40,7 +40,6 @@ LONGEST_PHRASE = 50  # words; to look for longer ones would take time that grows
 SHORT_RUN = re.compile(r"(.{1,8}?)\1{5,}")  # six times in a row, inside words
 LONG_RUN = re.compile(r"(.{1,20}?)\1{5,}")  # the same, in scripts without blanks
 RUN_REPEATS = 6
-WORD_FORMS_REMEMBERED = 1 << 15
 SHARE = 2  # a word that makes up half of a text and occurs four times is a loop with something in between
 LETTER_RUN = r"([^\W\d_]{1,20}?)\1{2,}"  # which shows emphasis, as words in a row do: sooo; 1,000 and cheese do not
 SIGN_REPEATS = 12  # of a run without letters: a row of dots, the zeros of a number
@@ -157,7 +156,7 @@ def count_character_repeats(text: str) -> int:
     return most
 
 
-@remember_by_word(WORD_FORMS_REMEMBERED)
+@remember_by_word(WORDS_REMEMBERED)
 def has_run(word: str) -> bool:
     """Whether a character sequence occurs six times in a row in a word. Cached, since most words recur."""
     return LONG_RUN.search(word) is not None
@@ -193,7 +192,7 @@ def strip_words(text: str) -> list[str]:
     return list(map(strip_word, text.casefold().split()))
 
 
-@remember_by_word(WORD_FORMS_REMEMBERED)
+@remember_by_word(WORDS_REMEMBERED)
 def strip_word(word: str) -> str:
     """Returns a word without surrounding punctuation; a sign is unchanged. Cached, since most words recur."""
     return word if word.isalnum() else PUNCTUATION.sub("", word) or word
