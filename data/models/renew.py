@@ -5,7 +5,8 @@
 The files are tab-separated, compressed or not: those of `corpus.py`, and captions that are only translated. DIR gets
 all that is made on the way, and a run that was stopped goes on from there. With `--go-on`, trainings start from the
 weights of the packages, with their subwords; with `--distil`, they also learn from the packages' translations of the
-training sources that are close to the references.
+training sources that are close to the references. With `--profiles`, nothing is trained: the packages get the profiles
+of their corpora anew.
 """
 
 from __future__ import annotations
@@ -18,11 +19,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from corpus import Pair, make_corpus, read_pairs, write_pairs
-from make import HERE, make_package
+from make import HERE, make_package, rewrite_card
 from sacrebleu.metrics import CHRF
 
 import nmt_cli as nmt
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.runtime.installed_models import find_model
+from nmt_cli.text.profile import PROFILE_NAME
 
 NETWORK = ("--units", "512", "--embedding", "256")
 RATE = ("--learning-rate", "0.0015")  # half of that for random weights
@@ -42,7 +46,8 @@ def prepare(corpora: argparse.Namespace, work: Path) -> None:
         write_pairs(corpus / "distilled.tsv", distil(corpus / "eng-deu.tsv"))
         inputs.append(f"{corpus}/distilled.tsv=train")
     splits = ("--dev", corpus / "dev.tsv", "--test", corpus / "test.tsv")
-    subwords = ("--tokenizer-from", find_model(Path("eng-deu"))) if corpora.go_on else ()
+    keeps_subwords = corpora.go_on or corpora.profiles
+    subwords = ("--tokenizer-from", find_model(Path("eng-deu"))) if keeps_subwords else ()
     command = [*NMT, "prepare", *inputs, *splits, *subwords, "--data", work / "prepared"]
     subprocess.run(command, check=True)
 
@@ -88,6 +93,16 @@ def swap_sides(directory: Path, swapped: Path) -> None:
         )
 
 
+def renew_profiles(work: Path) -> Iterator[Path]:
+    """Gives the packages the profiles of their corpora, as the nmt of today writes them, and yields their models."""
+    corpus = PreparedCorpus.load(work / "prepared")
+    for name, direction in zip(DIRECTIONS, (corpus, reverse_corpus(corpus)), strict=True):
+        model = find_model(Path(name))
+        (model / PROFILE_NAME).write_text(direction.profile, encoding="utf-8", newline="\n")
+        rewrite_card(model)
+        yield model
+
+
 def pack(work: Path) -> Iterator[Path]:
     """Replaces the packages, and yields their folders."""
     tests = work / "corpus" / "test"
@@ -104,11 +119,13 @@ def main() -> None:
     parser.add_argument("--time", default="75m", help="of training")
     parser.add_argument("--go-on", action="store_true", help="train the packages further")
     parser.add_argument("--distil", action="store_true", help="also on eng-deu's translations of the sources")
+    parser.add_argument("--profiles", action="store_true", help="renew the profiles of the packages alone")
     options = parser.parse_args()
     if not (options.work / "prepared").is_dir():
         prepare(options, options.work)
-    train(options.work, options.time, go_on=options.go_on)
-    for folder in pack(options.work):
+    if not options.profiles:
+        train(options.work, options.time, go_on=options.go_on)
+    for folder in (renew_profiles if options.profiles else pack)(options.work):
         print(folder)
 
 

@@ -59,6 +59,11 @@ class LanguageRules(NamedTuple):
     formal: str  # pattern of what addresses people formally, where that can be nothing else
     informal: str  # of what addresses them informally
     negations: str  # pattern of words that negate
+    idle_negations: str  # verbose pattern of phrases with such a word that negate nothing: not only, nicht wahr?
+    half_negations: str  # verbose pattern of words that another language may say with a negation: hardly, unable
+    compound_links: str  # pattern of what stands between the parts of a compound that is one word: Arbeit-s-zeit
+    prefixes: frozenset[str]  # of two letters, with which such words begin
+    endings: str  # pattern of the endings in which the forms of a word differ
     courtesies: dict[
         str, str
     ]  # how people are called and greeted, and how letters end; the first of several is written
@@ -69,7 +74,16 @@ class LanguageRules(NamedTuple):
     bleu_tokenizer: str  # of sacreBLEU, where words are not told by blanks
 
 
-WORDS = ("abbreviations", "before_numbers", "often_last", "one_letter_words", "labels", "acronyms", "doubled")
+WORDS = (
+    "abbreviations",
+    "before_numbers",
+    "often_last",
+    "one_letter_words",
+    "labels",
+    "acronyms",
+    "doubled",
+    "prefixes",
+)
 
 
 @lru_cache(4096)

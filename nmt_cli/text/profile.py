@@ -2,6 +2,7 @@
 
 `prepare` writes the file (`profiling/`), a model directory keeps it, and translation reads it. The first line is JSON;
 the other lines are the words of the source, then those of the target, sorted, so that lookups need not parse the file.
+Words for which there is no room leave a few bits in the first line, which tell that they occur.
 Knows no other files, no subwords and no networks.
 """
 
@@ -11,12 +12,15 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.records import build, parse_json
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.word_memory import WORDS_REMEMBERED, WordMemory, remember_by_word
 from nmt_cli.text.words import list_words
+
+if TYPE_CHECKING:
+    from nmt_cli.text.profiling.word_filter import WordFilter
 
 PROFILE_NAME = "profile.txt"
 PROFILE_FORMAT = 1
@@ -63,10 +67,14 @@ class NumberMarks(NamedTuple):
 class WordCounts:
     """The words of one side as lines of the file, sorted by code point and looked up by bisection."""
 
-    def __init__(self, content: bytes, least_count: int) -> None:
-        """`content` has one line per word; words rarer than `least_count` were left out to save space."""
+    def __init__(self, content: bytes, least_count: int, rare: str | None = None) -> None:
+        """`content` has one line per word; words rarer than `least_count` were left out to save space.
+
+        `rare` tells whether one of these occurs (`WordFilter.encode`); "": there is none; None: that is not known.
+        """
         self.content = content
         self.least_count = least_count
+        self.rare = rare
         self.find = remember_by_word(WORDS_REMEMBERED)(self.look_up)
         self.totals = WordMemory[int](WORDS_REMEMBERED)  # the counts of words as `TextProfile.count_word` returns them
         self.by_part = WordMemory[list[int]](WORDS_REMEMBERED)  # those of the words between two blanks of a text
@@ -110,6 +118,29 @@ class WordCounts:
     def contains(self, key: str) -> bool:
         """Whether a lower-case word occurs."""
         return self.find_line(f"{key}\t") is not None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether `has_occurred` knows every word of the training text."""
+        return self.rare is not None
+
+    def has_occurred(self, key: str) -> bool:
+        """Whether the training text has a lower-case word, however rarely; of a hundred others, one seems to occur."""
+        return self.contains(key) or (self.rare_words is not None and key in self.rare_words)
+
+    @cached_property
+    def rare_words(self) -> WordFilter | None:
+        """The words that were left out, decoded on first use; None if there are none, or if they are not known."""
+        from nmt_cli.text.profiling.word_filter import WordFilter  # which most texts do not need
+
+        return WordFilter.decode(self.rare) if self.rare else None
+
+    def list_beginning(self, stem: str) -> Iterator[str]:
+        """Yields the lower-case words of the table that begin with `stem`."""
+        for index in range(bisect_left(self.lines, stem), len(self.lines)):
+            if not self.lines[index].startswith(stem):
+                return
+            yield self.lines[index].partition("\t")[0]
 
     def find_line(self, beginning: str) -> str | None:
         """Returns the line with this beginning, or None. The first lookups do not split the table."""
@@ -232,12 +263,12 @@ class CorpusProfile(NamedTuple):
 
 def parse_side(values: Mapping[str, Any], words: bytes) -> TextProfile:
     """Parses the profile of one side from its part of the first line and its lines of words."""
-    values = dict(values)
+    values = {"rare": None if values["least_count"] > 1 else "", **values}  # which older profiles lack
     counts = dict(zip(values.pop("characters"), values.pop("character_counts"), strict=True))
     return TextProfile(
         characters=frozenset(counts),
         character_counts=counts,
-        words=WordCounts(words, values.pop("least_count")),
+        words=WordCounts(words, values.pop("least_count"), values.pop("rare")),
         **values,
     )
 

@@ -39,6 +39,9 @@ CheckKind = Literal[
     "final mark",
     "repeats",
     "language",
+    "invented words",
+    "copied words",
+    "negation",
     "unseen words",
     "confidence",
 ]

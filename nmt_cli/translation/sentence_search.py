@@ -13,7 +13,7 @@ from nmt_cli.text.context import SentenceContext
 from nmt_cli.translation.batch_search import BatchSearch, CountReporter, ModelChoice
 from nmt_cli.translation.config import RepairConfig
 from nmt_cli.translation.decoding import decode_results
-from nmt_cli.translation.repair.ladder import Repairer
+from nmt_cli.translation.repair.ladder import FaultFinder, Repairer
 from nmt_cli.translation.result import Translation
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class SentenceSearch(NamedTuple):
     same_language: bool = False  # whether both sides are in one language, so that a copy is no fault
     judge: HypothesisJudge | None = None  # ranks the hypotheses of each search
     neighbours: Neighbours | None = None
+    find_word_fault: FaultFinder | None = None  # finds those that only a profile of the training text shows
 
     def search(
         self,
@@ -116,7 +117,7 @@ class SentenceSearch(NamedTuple):
     def repairer(self) -> Repairer:
         """Searches faulty translations again."""
         ngram_size = CHARACTER_NGRAM if self.batch_search.target.settings.kind == "char" else SUBWORD_NGRAM
-        return Repairer(self.translate_texts, ngram_size, same_language=self.same_language)
+        return Repairer(self.translate_texts, ngram_size, self.same_language, self.find_word_fault)
 
 
 def group_by_prefix(

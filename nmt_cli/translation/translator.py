@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.checks.confidence import ConfidenceModel
     from nmt_cli.translation.checks.context import CheckContext
     from nmt_cli.translation.memory.stored_entries import StoredEntries
+    from nmt_cli.translation.repair.faults import WordFault
     from nmt_cli.translation.segmentation.line_reader import PieceMemory
 
 
@@ -84,7 +85,9 @@ class Translator:
         self.languages = languages
         notation = NumberNotation.from_profile(self.profile, languages[1])
         self.reader: LineReader = self._make_reader(notation=notation, languages=languages)
-        self.sentences = self.sentences._replace(same_language=languages[0] == languages[1] != "")
+        self.sentences = self.sentences._replace(
+            same_language=languages[0] == languages[1] != "", find_word_fault=self.find_word_fault
+        )
         self.in_other_languages: dict[tuple[str, str], Translator] = {}
         for name in ("check_context", "stored_entries"):  # which follow from the reader
             self.__dict__.pop(name, None)
@@ -246,6 +249,12 @@ class Translator:
 
         context, read = self.check_context, self.read_back(translations)
         return [check_translation(translation, context, repaired=repaired) for translation in read]
+
+    def find_word_fault(self, source: str, target: str) -> WordFault | None:
+        """Returns the fault in the words of a sentence's translation for which it is searched again, if any."""
+        from nmt_cli.translation.checks.check import find_word_fault  # training needs none
+
+        return find_word_fault(source, target, self.check_context)
 
     @cached_property
     def confidence(self) -> ConfidenceModel | None:

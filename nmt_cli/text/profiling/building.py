@@ -15,6 +15,7 @@ from nmt_cli.arrays.counting import ValueCounts
 from nmt_cli.text.characters import ANY_CLOSING, END_MARKS, THIN_BLANKS
 from nmt_cli.text.normalise import UNSPACED, find_unspaced
 from nmt_cli.text.profile import FEWEST_NUMBERS, PROFILE_FORMAT, SPECIAL_FORMS, LengthRatio
+from nmt_cli.text.profiling.word_filter import WordFilter
 from nmt_cli.text.words import choose_word_pattern
 
 MAXIMUM_BYTES = 990_000  # bytes of all words at most, so that the whole file stays below 1 MB
@@ -47,6 +48,7 @@ class TextCounts:
         self.blanks = 0
         self.lengths: Counter[int] = Counter()  # characters of the texts
         self.characters: Counter[str] = Counter()  # those of the words that are no longer counted
+        self.has_dropped = False  # whether there are such words
 
     @property
     def texts(self) -> int:
@@ -72,6 +74,7 @@ class TextCounts:
         """
         if len(tokens) <= MOST_TOKENS:
             return tokens
+        self.has_dropped = True
         add_characters(self.characters, ((token, count) for token, count in tokens.items() if count == 1))
         return Counter({token: count for token, count in tokens.items() if count > 1})
 
@@ -94,6 +97,10 @@ class WordLine(NamedTuple):
 
     text: str
     total: int
+
+    @property
+    def key(self) -> str:
+        return self.text.partition("\t")[0]
 
 
 def build_profile(pairs: Iterable[tuple[str, str]]) -> str:
@@ -212,6 +219,7 @@ def describe_side(
     return {
         **describe_characters(counts.count_characters()),
         "least_count": least_count,
+        "rare": None if counts.has_dropped else encode_rare(table, least_count),
         "texts": counts.texts,
         "initial_capitals": round(capitals / max(1, sum(cased.values())), 4),
         "final_marks": {
@@ -224,6 +232,12 @@ def describe_side(
         "longest": max(counts.lengths, default=0),
         "unseen_share": round(estimate_unseen(table), 4),
     }
+
+
+def encode_rare(table: Iterable[WordLine], least_count: int) -> str:
+    """Returns the words that are left out of a table, as the first line keeps them; empty if there are none."""
+    words = [line.key for line in table if line.total < least_count]
+    return WordFilter.from_words(words).encode() if words else ""
 
 
 def describe_characters(counts: Counter[str]) -> dict[str, Any]:

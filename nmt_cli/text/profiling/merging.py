@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -19,10 +19,12 @@ from nmt_cli.text.profiling.building import (
     WordLine,
     choose_least_count,
     describe_characters,
+    encode_rare,
     estimate_unseen,
     join_profile,
     list_lines,
 )
+from nmt_cli.text.profiling.word_filter import WordFilter
 
 Header = dict[str, Any]
 
@@ -84,11 +86,27 @@ def merge_side(
         **later,
         **describe_characters(counts),
         "least_count": least_count,
+        "rare": merge_rare([*map(read_rare, (earlier, later)), encode_rare(table, least_count)]),
         "texts": max(earlier["texts"], later["texts"]),
         **{name: later[name] or earlier[name] for name in (f"{kind}_mark" for kind in NUMBER_MARKS)},
         "longest": max(earlier["longest"], later["longest"]),
         "unseen_share": round(estimate_unseen(table), 4),
     }
+
+
+def read_rare(side: Mapping[str, Any]) -> str | None:
+    """Returns the rare words of a side as its first line keeps them; None if they are not known."""
+    rare: str | None = side.get("rare", None if side["least_count"] > 1 else "")
+    return rare
+
+
+def merge_rare(parts: Sequence[str | None]) -> str | None:
+    """Returns the rare words of several texts; None if those of one are not known."""
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    filters = [WordFilter.decode(part) for part in known if part]
+    return reduce(WordFilter.merge, filters).encode() if filters else ""
 
 
 def merge_marks(earlier: list[list[Any]], later: list[list[Any]]) -> list[list[Any]]:

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 
 from nmt_cli.carrying.choices import spell_out_choice
 from nmt_cli.translation.checks.context import CheckContext
+from nmt_cli.translation.checks.negation import check_negation
+from nmt_cli.translation.checks.strange_words import find_copied, find_invented
 from nmt_cli.translation.checks.table import CHECK_ROWS, COMPARISONS, INSPECTIONS
 from nmt_cli.translation.checks.words import check_repeats
-from nmt_cli.translation.repair.faults import find_fault
+from nmt_cli.translation.repair.faults import WordFault, find_fault
 from nmt_cli.translation.result import FailedCheck, Translation
 
 DEFAULT_CONTEXT = CheckContext()
@@ -33,6 +35,7 @@ def check_translation(translation: Translation, context: CheckContext, *, repair
         failed += check_pair(source, spell_out_choice(translation.text), context)
         inspected = (check.inspect(translation, context) for check in INSPECTIONS if check.inspect is not None)
         failed += filter(None, inspected)
+        failed += list_doubts(translation)
         if translation.is_recalled:  # a person chose its words
             failed = [check for check in failed if check.kind != "unseen words"]
     else:
@@ -47,6 +50,28 @@ def check_pair(source: str, target: str, context: CheckContext = DEFAULT_CONTEXT
     """Returns the checks that `target` fails as a translation of `source`, at most one per kind."""
     compared = (check.compare(source, target, context) for check in COMPARISONS if check.compare is not None)
     return [failed for failed in compared if failed is not None]
+
+
+def list_doubts(translation: Translation) -> Iterator[FailedCheck]:
+    """Yields the repaired faults which show that the network lacks a word, so that any other it found may be wrong."""
+    for repair in translation.repairs:
+        if repair.remedy is not None and CHECK_ROWS[repair.fault].doubt:
+            yield FailedCheck(repair.fault, CHECK_ROWS[repair.fault].doubt)
+
+
+def find_word_fault(source: str, target: str, context: CheckContext) -> WordFault | None:
+    """Returns the fault in the words of a sentence's translation for which it is searched again; None if there is none.
+
+    Checks of whole lines tell it where no remedy helped.
+    """
+    if not context.reads_text:
+        return None
+    if check_negation(source, target, context):
+        return WordFault("negation")
+    if copied := find_copied(source, target, context):
+        return WordFault("copied words", tuple(copied))
+    invented = find_invented(source, target, context)
+    return WordFault("invented words", tuple(invented)) if invented else None
 
 
 def read_source_as_known(translation: Translation) -> str:

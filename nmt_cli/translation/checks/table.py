@@ -12,8 +12,10 @@ from nmt_cli.translation.checks.coverage import check_coverage, check_labels
 from nmt_cli.translation.checks.language import check_language
 from nmt_cli.translation.checks.lengths import check_length, check_sentences
 from nmt_cli.translation.checks.marks import check_brackets, check_colons, check_final_mark, check_quotes
+from nmt_cli.translation.checks.negation import check_negation
 from nmt_cli.translation.checks.numbers import check_dates, check_numbers
 from nmt_cli.translation.checks.spans import check_spans, check_terms
+from nmt_cli.translation.checks.strange_words import check_copied_words, check_invented
 from nmt_cli.translation.checks.words import check_copy, check_repeats, check_words
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ class CheckRow(NamedTuple):
     doc: str = ""  # what it is, where no comparison says so
     repaired: tuple[str, ...] = ()  # what a repaired fault is called, and several if they have no plural in -s
     unrepaired: str = ""  # the message if no remedy helped against the fault
+    doubt: str = ""  # the message if one helped, where that leaves a doubt
 
     @property
     def anchor(self) -> str:
@@ -138,6 +141,29 @@ CHECKS = (
     CheckRow("repeats", "with a word or phrase twice in a row", check_repeats),
     CheckRow("length", "of an unusual length", check_length),
     CheckRow("language", "already in the target language", check_language),
+    CheckRow(
+        "invented words",
+        "with words that nobody uses",
+        inspect=check_invented,
+        repaired=("invented word",),
+        unrepaired="a word that training never had",
+        doubt="the network first invented a word for what it now says otherwise",
+    ),
+    CheckRow(
+        "copied words",
+        "with words of the source language left in them",
+        inspect=check_copied_words,
+        repaired=("word left in the source language", "words left in the source language"),
+        unrepaired="a word of the source is not translated",
+        doubt="the network first left a word untranslated that it now says otherwise",
+    ),
+    CheckRow(
+        "negation",
+        "with a negation lost or added",
+        check_negation,
+        repaired=("lost or added negation",),
+        unrepaired="a negation is lost or added",
+    ),
     CheckRow("unseen words", "with words never seen in training", check_words),
     CheckRow(
         "confidence",

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.text.normalise import find_unspaced, normalise
@@ -29,8 +29,14 @@ Fault = Literal[
     "dates",
     "brackets",
     "untranslated",
+    "invented words",
+    "copied words",
+    "negation",
 ]
 
+# What the language says, rather than the form: a check of its own tells so (`checks.check.find_word_fault`).
+WORD_FAULTS: frozenset[Fault] = frozenset({"invented words", "copied words", "negation"})
+ALIKE = 0.7  # how much the spellings of an invented word and the real one have in common
 PLACEHOLDER_OPENING = "⟦"
 ADJACENT_PLACEHOLDERS = re.compile(r"(⟦\d⟧)(?=\W*?(⟦\d⟧))")
 PLACEHOLDERS_AROUND_WORDS = re.compile(r"(⟦\d⟧)(?=[^⟦]*[^\W\d_][^⟦]*(⟦\d⟧))")
@@ -91,6 +97,37 @@ def keeps_words(before: str, after: str) -> bool:
     )
     room = len(set(PLACEHOLDER_PATTERN.findall(after)))
     return not words - new_words and (new_words - words).total() <= room
+
+
+class WordFault(NamedTuple):
+    """A fault in the words of a translation, with these words; a lost negation has none."""
+
+    fault: Fault
+    words: tuple[str, ...] = ()
+
+
+def changes_little(former: WordFault, before: str, after: str) -> bool:
+    """Whether a translation has hardly other words than an earlier one, but for the faulty ones.
+
+    A word that nobody uses is seen to be wrong, another wrong word is not: so the real one must be spelled alike.
+    """
+    if not former.words:
+        return True
+    faulty = {word.casefold() for word in former.words}
+    words, new_words = Counter(strip_words(before)), Counter(strip_words(after))
+    lost, new = words - new_words, new_words - words
+    if sum(count for word, count in lost.items() if word not in faulty) > len(faulty) or new.total() > 2 * lost.total():
+        return False
+    if former.fault == "invented words":
+        return all(any(is_alike(word, other) for other in new) for word in faulty)
+    return not any(other.startswith(word) for word in faulty for other in new)
+
+
+def is_alike(word: str, other: str) -> bool:
+    """Whether two words are spelled alike."""
+    from difflib import SequenceMatcher  # which few repairs need
+
+    return SequenceMatcher(None, word, other).ratio() >= ALIKE
 
 
 def has_stutter(source: str, target: str) -> bool:

@@ -13,14 +13,24 @@ from nmt_cli.carrying.kinds import FAULTS_IF_LOST
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.sampling import TextId
 from nmt_cli.translation.repair.budget import choose_repaired
-from nmt_cli.translation.repair.faults import Fault, find_fault, has_stutter, keeps_words
+from nmt_cli.translation.repair.faults import (
+    WORD_FAULTS,
+    Fault,
+    WordFault,
+    changes_little,
+    find_fault,
+    has_stutter,
+    keeps_words,
+)
 from nmt_cli.translation.result import Hypothesis, Repair, Translation
 
 COVERAGE = 0.5  # beta; more than the 0.2 of Wu et al., since these translations are known to be faulty
 WIDER_BEAM, WIDEST_BEAM = 10, 100  # beam sizes
+MOST_BELOW = 0.2  # by which a translation with other words may score lower
 AT_ONCE = 64  # translations searched together: all hypotheses of each, with their attention, are in memory
 
 Search = Callable[[Sequence[str], SearchConfig], list[Translation]]
+FaultFinder = Callable[[str, str], WordFault | None]  # takes a text and its translation
 
 
 class Remedy(NamedTuple):
@@ -32,10 +42,11 @@ class Remedy(NamedTuple):
 
 
 # `carry_lost` takes care of what is carried if it was lost.
-ALL_FAULTS: frozenset[Fault] = frozenset(get_args(Fault)) - FAULTS_IF_LOST
+ALL_FAULTS: frozenset[Fault] = frozenset(get_args(Fault)) - FAULTS_IF_LOST - WORD_FAULTS
 LOST_SPANS: frozenset[Fault] = frozenset({"spans"})  # attention places them, and a check of their own tells so
 # A repair of these keeps all words, since attention may place what stays lost.
 CAREFUL_FAULTS = LOST_SPANS | {"enclosed words"}
+TOLD_ELSEWHERE = LOST_SPANS | WORD_FAULTS
 
 
 def leave_settings(config: SearchConfig, size: int) -> SearchConfig:
@@ -54,10 +65,16 @@ def widen_beam(config: SearchConfig, size: int) -> SearchConfig:
     return replace(ban_repeats(config, size), coverage_penalty=max(config.coverage_penalty, COVERAGE), beam_size=beam)
 
 
+def list_more(config: SearchConfig, size: int) -> SearchConfig:
+    """Looks at more hypotheses, which are ranked as before."""
+    return replace(config, beam_size=max(WIDER_BEAM, config.beam_size))
+
+
 LADDER = (
     Remedy("barred placeholder", frozenset({"placeholder"}), leave_settings),
     Remedy("n-gram ban", frozenset({"loop", "runaway"}), ban_repeats),
     Remedy("wider beam", ALL_FAULTS, widen_beam),
+    Remedy("other words", WORD_FAULTS, list_more),
 )
 
 
@@ -67,6 +84,7 @@ class Repairer(NamedTuple):
     search: Search
     ngram_size: int  # number of tokens of the n-grams that must not occur twice
     same_language: bool = False  # whether both sides are in one language, so that a copy is no fault
+    find_word_fault: FaultFinder | None = None  # finds those that only a profile of the training text shows
 
     def repair(
         self, translations: Sequence[Translation], config: SearchConfig, text_ids: Sequence[TextId] = ()
@@ -104,7 +122,7 @@ class Repairer(NamedTuple):
                     del faults[index]
         # 3. Mark what is left: with a result that stutters, or without success.
         for index, fault in faults.items():
-            unrepaired = () if fault in LOST_SPANS else (Repair(fault, None),)
+            unrepaired = () if fault in TOLD_ELSEWHERE else (Repair(fault, None),)
             result[index] = stuttering.get(index) or result[index]._replace(repairs=unrepaired)
         return result
 
@@ -116,7 +134,11 @@ class Repairer(NamedTuple):
     def judge_hypothesis(self, source: str, hypothesis: Hypothesis, config: SearchConfig) -> Fault | None:
         """Returns the fault of a hypothesis; being cut at the user's own limit is not a fault."""
         finished = hypothesis.finished or len(hypothesis.pieces) >= config.max_length
-        return find_fault(source, hypothesis.text, finished=finished, same_language=self.same_language)
+        fault = find_fault(source, hypothesis.text, finished=finished, same_language=self.same_language)
+        if fault is not None or self.find_word_fault is None:
+            return fault
+        word_fault = self.find_word_fault(source, hypothesis.text)
+        return None if word_fault is None else word_fault.fault
 
     def try_remedy(
         self, remedy: Remedy, translations: Sequence[Translation], config: SearchConfig
@@ -137,10 +159,16 @@ class Repairer(NamedTuple):
         """Returns the translation with its faultless hypotheses, at most `n_best`, stuttering ones last; else None.
 
         One that brings back what the `former` translation lost keeps all its words. Of other ones, that is no fault.
+        One with other words is hardly less likely.
         """
         judged = [(h, self.judge_hypothesis(translation.source, h, config)) for h in translation.hypotheses]
         judged.sort(key=lambda pair: (pair[1] is not None, has_stutter(translation.source, pair[0].text)))
-        if self.find_fault(former, config) in CAREFUL_FAULTS:
+        fault = self.find_fault(former, config)
+        if fault in WORD_FAULTS and self.find_word_fault is not None:
+            word_fault = self.find_word_fault(former.source, former.text) or WordFault(fault)
+            likely = [h for h, fault in judged if fault is None and h.score >= former.hypotheses[0].score - MOST_BELOW]
+            faultless = [h for h in likely if changes_little(word_fault, former.text, h.text)]
+        elif fault in CAREFUL_FAULTS:
             faultless = [h for h, fault in judged if fault is None and keeps_words(former.text, h.text)]
         else:
             faultless = [h for h, fault in judged if fault is None or fault in CAREFUL_FAULTS]

@@ -1,0 +1,72 @@
+"""Looks for a negation that a translation loses or adds. Knows only text.
+
+Languages negate by words, by affixes, and by idioms that negate nothing: *not only*, *nicht wahr?* So presence is
+compared, not counts: a text that surely negates is a translation of one that at least may (`half_negations`).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from nmt_cli.languages.rules import find_rules
+from nmt_cli.translation.checks.context import CheckContext
+from nmt_cli.translation.result import FailedCheck
+
+
+class Negations(NamedTuple):
+    """How a language negates."""
+
+    sure: re.Pattern[str]
+    idle: re.Pattern[str]  # has such words, and negates nothing
+    half: re.Pattern[str]  # what another language may say with a negation
+
+    def are_in(self, text: str) -> bool:
+        """Whether a text surely negates something."""
+        return self.sure.search(text) is not None and self.sure.search(self.idle.sub(" ", text)) is not None
+
+    def may_be_in(self, text: str) -> bool:
+        """Whether a text may negate something."""
+        return (self.sure.search(text) or self.half.search(text)) is not None
+
+
+@cache
+def read_negations(language: str) -> Negations | None:
+    """Returns how a language negates; None if that is not described."""
+    rules = find_rules(language)
+    if not (rules.negations and rules.half_negations):
+        return None
+    verbose = re.IGNORECASE | re.VERBOSE
+    return Negations(
+        re.compile(rules.negations, re.IGNORECASE),
+        re.compile(rules.idle_negations or "(?!)", verbose),
+        re.compile(rules.half_negations, verbose),
+    )
+
+
+def check_negation(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Looks for a negation on one side alone, in languages whose negations are described."""
+    here, there = map(read_negations, (context.source_language, context.target_language))
+    if here is None or there is None or not target:
+        return None
+    if not (here.sure.search(source) or there.sure.search(target)):
+        return None  # fast for most translations
+    source, target = (cover_placed(text, context) for text in (source, target))
+    if here.are_in(source):
+        return None if there.may_be_in(target) else FailedCheck("negation", "a negation of the source is missing")
+    is_added = there.are_in(target) and not here.may_be_in(source) and not has_unknown(source, context)
+    return FailedCheck("negation", "the source has no negation") if is_added else None
+
+
+def cover_placed(text: str, context: CheckContext) -> str:
+    """Returns a text without its protected spans, which keep the language of the source, nor marks of emphasis."""
+    for span in context.placed or ():
+        text = text.replace(span.text, " ")
+    return text.replace("_", " ")
+
+
+def has_unknown(source: str, context: CheckContext) -> bool:
+    """Whether a source has words that training never had, such as mistyped ones: one of them may negate."""
+    profile = context.profile.source if context.profile is not None else None
+    return profile is not None and 0 in profile.count_words(source)

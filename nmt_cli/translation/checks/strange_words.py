@@ -1,0 +1,228 @@
+"""Looks for words of a translation that the target language does not have: invented ones, and copied ones.
+
+A network spells words from subwords: `Koffizient` for *coefficient*, and leaves some as they are: `Buy Milch`. Both are
+words that the training text never had, or nearly only on the other side. A person also writes words that training never
+had, so a word counts only where none of its subwords was unlikely for the network. Knows no network.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterator
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from nmt_cli.carrying.kinds import find_spans
+from nmt_cli.carrying.spans import cover_spans
+from nmt_cli.languages.rules import LanguageRules, find_rules
+from nmt_cli.text.characters import (
+    CLOSING_BRACKETS,
+    COLONS,
+    DASHES,
+    END_MARKS,
+    HYPHENS,
+    INVERTED_MARKS,
+    OPENING_BRACKETS,
+    PAUSES,
+)
+from nmt_cli.text.normalise import find_unspaced
+from nmt_cli.text.profile import split_compound
+from nmt_cli.text.word_memory import remember_by_word
+from nmt_cli.text.words import choose_word_pattern
+from nmt_cli.translation.checks.context import CheckContext, join_named
+from nmt_cli.translation.repair.faults import strip_words
+from nmt_cli.translation.result import FailedCheck
+
+if TYPE_CHECKING:
+    from nmt_cli.text.profile import CorpusProfile, TextProfile, WordCounts
+    from nmt_cli.translation.result import Hypothesis, Translation
+
+# Chosen on references, of which at most 0.5 % should fail, and on translations (benchmarks/log/words.md).
+LEAST_LIKELY = math.log(0.03)  # of the subwords of a word that the network means; a reference's are less likely
+NEW_WORDS_STRANGE = 0.03  # largest share of new words of a language in which a new word is strange
+FEWEST_STRANGE = 3  # letters of a strange word, and of a part of a compound
+SHORTEST_STEM = 4  # letters that a word has in common with another form of it
+MOST_PARTS = 3  # of a compound
+LIKE_NAME = 0.7  # how much the spellings of a name have in common, at least
+FEWEST_IN_SOURCE = 5  # occurrences of an ordinary word of the source language
+HARDLY_EVER = 100  # times, that the target language has it
+LEFT_MARKS, RIGHT_MARKS = map(re.escape, (OPENING_BRACKETS + INVERTED_MARKS, END_MARKS + PAUSES + CLOSING_BRACKETS))
+WORD_ALONE = rf"[{LEFT_MARKS}]*([^\W\d_]+)[{RIGHT_MARKS}]*"
+SENTENCE_STARTS = END_MARKS + COLONS + DASHES + HYPHENS  # what may stand before a capital
+TOKENS_REMEMBERED = 10_000
+CAPITAL_INSIDE = r"[^\W\d_A-ZÀ-Þ][A-ZÀ-Þ]"  # of a name in code: ComplexNumber
+
+
+def check_invented(translation: Translation, context: CheckContext) -> FailedCheck | None:
+    """Looks for words that training never had, and that are no compounds, names or forms of its words."""
+    if translation.is_recalled:
+        return None
+    words = find_invented(translation.source, translation.text, context)
+    meant = [word for word in words if is_meant(word, translation.hypotheses[0])]
+    return FailedCheck("invented words", f"no word of training: {join_named(meant)}") if meant else None
+
+
+def check_copied_words(translation: Translation, context: CheckContext) -> FailedCheck | None:
+    """Looks for ordinary words of the source language left in the translation."""
+    if translation.is_recalled or not find_copied(translation.source, translation.text, context):
+        return None
+    spans = find_spans(translation.source)
+    source, target = cover_spans(translation.source, spans), translation.text
+    for text in {*(span.text for span in spans), *(span.text for span in translation.placed)}:
+        source, target = (re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", " . ", side) for side in (source, target))
+    words = find_copied(source, target, context)
+    meant = [word for word in words if is_meant(word, translation.hypotheses[0])]
+    return FailedCheck("copied words", f"not translated: {join_named(meant)}") if meant else None
+
+
+def is_meant(word: str, hypothesis: Hypothesis) -> bool:
+    """Whether the network wrote a word, and found none of its subwords unlikely."""
+    from nmt_cli.translation.placement.word_alignment import group_by_blanks  # which few translations need
+
+    values = hypothesis.token_log_probabilities
+    for group in group_by_blanks(hypothesis.pieces):
+        if word.lower() in "".join(hypothesis.pieces[index] for index in group).lower():
+            return len(values) < len(hypothesis.pieces) or min(values[index] for index in group) > LEAST_LIKELY
+    return False
+
+
+def find_invented(source: str, target: str, context: CheckContext) -> list[str]:
+    """Returns the words of a translation that its language does not have, as far as training tells."""
+    profile = context.profile.target if context.profile is not None else None
+    if profile is None or not profile.words.is_complete or profile.unseen_share > NEW_WORDS_STRANGE:
+        return []
+    if 0 not in profile.count_words(target) or find_unspaced(target):
+        return []  # fast for nearly all translations
+    forms = make_forms(profile.words, context.target_language)
+    folded, words = source.lower(), choose_word_pattern(target).findall(target)
+    invented = (word for word in dict.fromkeys(words) if may_be_strange(word) and not forms.has_all(word, folded))
+    return [word for word in invented if not may_be_name(word, source, context)]
+
+
+def may_be_strange(word: str) -> bool:
+    """Whether a word is no number, and no name in code."""
+    return word[:1].isalpha() and not re.search(rf"[\d_]|{CAPITAL_INSIDE}", word)
+
+
+def may_be_name(word: str, source: str, context: CheckContext) -> bool:
+    """Whether a word with a capital is spelled like an unknown name of the source, or the source has no capitals."""
+    profile = context.profile.source if context.profile is not None else None
+    if word == word.lower() or profile is None:
+        return False
+    if source.lower() == source.upper():
+        return True
+    names = (name for name in choose_word_pattern(source).findall(source) if name[:1].isupper())
+    return any(
+        SequenceMatcher(None, name.lower(), word.lower()).ratio() >= LIKE_NAME
+        for name in names
+        if not profile.words.has_occurred(name.lower())
+    )
+
+
+class WordForms(NamedTuple):
+    """The words of training, and what their language makes of them."""
+
+    words: WordCounts
+    rules: LanguageRules
+
+    def has_all(self, word: str, source: str) -> bool:
+        """Whether all parts of a word between hyphens are known, or stand in the source, which is in lower case."""
+        key = word.lower()
+        if self.words.has_occurred(key):
+            return True
+        return all(len(part) < FEWEST_STRANGE or part in source or self.is_known(part) for part in split_compound(key))
+
+    def is_known(self, key: str) -> bool:
+        """Whether a word occurs, or is a form of one that does, or a compound of such words."""
+        return self.words.has_occurred(key) or self.is_form(key) or self.is_compound(key)
+
+    def is_form(self, key: str) -> bool:
+        """Whether a word differs from a known one in its ending alone."""
+        endings = self.rules.endings
+        if not endings:
+            return False
+        stems = (key[:end] for end in range(len(key), SHORTEST_STEM - 1, -1) if re.fullmatch(endings, key[end:]))
+        return any(
+            re.fullmatch(endings, other[len(stem) :]) for stem in stems for other in self.words.list_beginning(stem)
+        )
+
+    def is_compound(self, key: str, parts: int = MOST_PARTS) -> bool:
+        """Whether a word consists of known ones, perhaps with what its language puts between them: Arbeit-s-zeit."""
+        if not self.rules.compound_links:
+            return False
+        for start in range(2, len(key) - FEWEST_STRANGE + 1):
+            first, last = key[:start], key[start:]
+            if self.may_begin(first) and (
+                self.words.contains(last) or self.is_form(last) or (parts > 2 and self.is_compound(last, parts - 1))
+            ):
+                return True
+        return False
+
+    def may_begin(self, first: str) -> bool:
+        """Whether a compound may begin so."""
+        if len(first) < FEWEST_STRANGE:
+            return first in self.rules.prefixes
+        if self.words.contains(first) or (len(first) >= SHORTEST_STEM and self.is_form(first)):
+            return True
+        ends = range(FEWEST_STRANGE, len(first))
+        return any(
+            self.words.contains(first[:end]) and re.fullmatch(self.rules.compound_links, first[end:]) for end in ends
+        )
+
+
+@lru_cache(maxsize=4)
+def make_forms(words: WordCounts, language: str) -> WordForms:
+    return WordForms(words, find_rules(language))
+
+
+def find_copied(source: str, target: str, context: CheckContext) -> list[str]:
+    """Returns the words of a translation that stand in its source, and that the target language hardly has."""
+    profile = context.profile
+    if profile is None or profile.source is None or context.same_language:
+        return []
+    shared = {*strip_words(source)} & {*strip_words(target)}
+    shared = {word for word in shared if len(word) >= FEWEST_STRANGE and word.isalpha() and is_foreign(word, profile)}
+    if not shared:
+        return []  # fast for nearly all translations
+    ordinary = {word for word in list_ordinary(source, profile.source, shared) if word.lower() in shared}
+    written = {word for token in target.split() if (word := read_word(token)) and word.lower() in shared}
+    occurs = profile.target.words.has_occurred  # a noun that the network gives a capital is left as it was, too
+    return [word for word in ordinary if word in written or not occurs(word.lower())]
+
+
+def is_foreign(word: str, profile: CorpusProfile) -> bool:
+    """Whether the source language has a word, and the target language nearly never."""
+    here = profile.source.count_word(word) if profile.source is not None else 0
+    return here >= FEWEST_IN_SOURCE and profile.target.count_word(word) * HARDLY_EVER <= here
+
+
+def list_ordinary(source: str, profile: TextProfile, shared: Collection[str]) -> Iterator[str]:
+    """Yields the words of a source that are no names, as far as their capitals tell, nor cited, nor code."""
+    tokens = source.split()
+    words = list(map(read_word, tokens))
+    for index, word in enumerate(words):
+        is_first = not index or tokens[index - 1][-1] in SENTENCE_STARTS
+        if (
+            not word or is_code(word, source) or (word.islower() and not index and tokens[0].endswith(":"))
+        ):  # the name of a parameter
+            continue
+        if word.islower() or is_first or source.isupper():
+            yield word
+        elif profile.find_usual_case(word) == word:
+            beside = (other for other in words[max(0, index - 1) : index + 2] if other != word)
+            if not any(other[:1].isupper() and other.lower() in shared for other in beside):
+                yield word
+
+
+def is_code(word: str, source: str) -> bool:
+    """Whether a word is in capitals beside others that are not, or has a capital inside."""
+    return bool(re.search(CAPITAL_INSIDE, word)) or (word[1:] != word[1:].lower() and not source.isupper())
+
+
+@remember_by_word(TOKENS_REMEMBERED)
+def read_word(token: str) -> str:
+    """Returns the word between blanks without brackets and marks; empty if it is quoted, or has other signs."""
+    match = re.fullmatch(WORD_ALONE, token)
+    return match[1] if match else ""
