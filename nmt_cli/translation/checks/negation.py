@@ -7,12 +7,14 @@ compared, not counts: a text that surely negates is a translation of one that at
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.translation.checks.context import CheckContext
 from nmt_cli.translation.result import FailedCheck
+
+TEXTS_REMEMBERED = 4_096  # as many as a block of lines has
 
 
 class Negations(NamedTuple):
@@ -47,16 +49,26 @@ def read_negations(language: str) -> Negations | None:
 
 def check_negation(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Looks for a negation on one side alone, in languages whose negations are described."""
+    if not may_differ(source, target, context.source_language, context.target_language):
+        return None
     here, there = map(read_negations, (context.source_language, context.target_language))
+    source, target = (cover_placed(text, context) for text in (source, target))
     if here is None or there is None or not target:
         return None
-    if not (here.sure.search(source) or there.sure.search(target)):
-        return None  # fast for most translations
-    source, target = (cover_placed(text, context) for text in (source, target))
     if here.are_in(source):
         return None if there.may_be_in(target) else FailedCheck("negation", "a negation of the source is missing")
     is_added = there.are_in(target) and not here.may_be_in(source) and not has_unknown(source, context)
     return FailedCheck("negation", "the source has no negation") if is_added else None
+
+
+@lru_cache(TEXTS_REMEMBERED)
+def may_differ(source: str, target: str, source_language: str, target_language: str) -> bool:
+    """Whether one side alone surely negates, or negates in a protected span; cached, for repair asks first."""
+    here, there = map(read_negations, (source_language, target_language))
+    if here is None or there is None:
+        return False
+    is_negated = here.sure.search(source) is not None
+    return is_negated is not (there.sure.search(target) is not None)
 
 
 def cover_placed(text: str, context: CheckContext) -> str:

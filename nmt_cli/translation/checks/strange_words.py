@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterator
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nmt_cli.carrying.kinds import find_spans
 from nmt_cli.carrying.spans import cover_spans
@@ -107,13 +107,17 @@ def may_be_strange(word: str) -> bool:
 
 
 def may_be_name(word: str, source: str, context: CheckContext) -> bool:
-    """Whether a word with a capital is spelled like an unknown name of the source, or the source has no capitals."""
+    """Whether a word with a capital is spelled like an unknown name of the source, whose script may lack capitals.
+
+    In a text in capitals, these show no names.
+    """
     profile = context.profile.source if context.profile is not None else None
     if word == word.lower() or profile is None:
         return False
     if source.lower() == source.upper():
         return True
-    names = (name for name in choose_word_pattern(source).findall(source) if name[:1].isupper())
+    words = [] if source.isupper() else choose_word_pattern(source).findall(source)
+    names = (name for name in words if name[:1].isupper())
     return any(
         SequenceMatcher(None, name.lower(), word.lower()).ratio() >= LIKE_NAME
         for name in names
@@ -121,11 +125,12 @@ def may_be_name(word: str, source: str, context: CheckContext) -> bool:
     )
 
 
-class WordForms(NamedTuple):
+class WordForms:
     """The words of training, and what their language makes of them."""
 
-    words: WordCounts
-    rules: LanguageRules
+    def __init__(self, words: WordCounts, rules: LanguageRules) -> None:
+        self.words, self.rules = words, rules
+        self.is_known = remember_by_word(TOKENS_REMEMBERED)(self.judge_part)
 
     def has_all(self, word: str, source: str) -> bool:
         """Whether all parts of a word between hyphens are known, or stand in the source, which is in lower case."""
@@ -134,7 +139,7 @@ class WordForms(NamedTuple):
             return True
         return all(len(part) < FEWEST_STRANGE or part in source or self.is_known(part) for part in split_compound(key))
 
-    def is_known(self, key: str) -> bool:
+    def judge_part(self, key: str) -> bool:
         """Whether a word occurs, or is a form of one that does, or a compound of such words."""
         return self.words.has_occurred(key) or self.is_form(key) or self.is_compound(key)
 

@@ -50,7 +50,7 @@ TOLD_ELSEWHERE = LOST_SPANS | WORD_FAULTS
 
 
 def leave_settings(config: SearchConfig, size: int) -> SearchConfig:
-    """Changes nothing: with every remedy, search bars placeholders that the source lacks."""
+    """Changes nothing: with every remedy, search bars placeholders that the source lacks, and tells all hypotheses."""
     return config
 
 
@@ -65,16 +65,11 @@ def widen_beam(config: SearchConfig, size: int) -> SearchConfig:
     return replace(ban_repeats(config, size), coverage_penalty=max(config.coverage_penalty, COVERAGE), beam_size=beam)
 
 
-def list_more(config: SearchConfig, size: int) -> SearchConfig:
-    """Looks at more hypotheses, which are ranked as before."""
-    return replace(config, beam_size=max(WIDER_BEAM, config.beam_size))
-
-
 LADDER = (
     Remedy("barred placeholder", frozenset({"placeholder"}), leave_settings),
     Remedy("n-gram ban", frozenset({"loop", "runaway"}), ban_repeats),
     Remedy("wider beam", ALL_FAULTS, widen_beam),
-    Remedy("other words", WORD_FAULTS, list_more),
+    Remedy("other words", WORD_FAULTS, leave_settings),
 )
 
 
@@ -135,8 +130,8 @@ class Repairer(NamedTuple):
         """Returns the fault of a hypothesis; being cut at the user's own limit is not a fault."""
         finished = hypothesis.finished or len(hypothesis.pieces) >= config.max_length
         fault = find_fault(source, hypothesis.text, finished=finished, same_language=self.same_language)
-        if fault is not None or self.find_word_fault is None:
-            return fault
+        if fault is not None or self.find_word_fault is None or config.beam_size == 1:
+            return fault  # greedy search has no other words
         word_fault = self.find_word_fault(source, hypothesis.text)
         return None if word_fault is None else word_fault.fault
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 import pytest
@@ -12,6 +13,7 @@ from nmt_cli.text.profile import CorpusProfile, NumberMarks, TextProfile
 from nmt_cli.text.profiling import building
 from nmt_cli.text.profiling.building import build_caption_profile, build_profile
 from nmt_cli.text.profiling.merging import merge_profiles
+from nmt_cli.text.profiling.word_filter import WordFilter
 
 PAIRS = [
     ("We saw Ann in Rome. It rained.", "Wir sahen Anna in Rom. Es regnete."),
@@ -182,3 +184,49 @@ def test_marks_that_all_differ_from_that_of_the_source_need_no_majority(
 ) -> None:
     marks = NumberMarks({}, {(",", target): count for target, count in counts.items()} | {(".", ","): 99})
     assert marks.find_target_thousands(",") == usual
+
+
+@given(st.sets(st.text(max_size=12)), st.sets(st.text(max_size=12)))
+def test_a_filter_knows_its_words_when_written_and_merged(first: set[str], second: set[str]) -> None:
+    filters = [WordFilter.decode(WordFilter.from_words(words).encode()) for words in (first, second)]
+    assert all(word in filters[0] for word in first)
+    assert all(word in filters[0].merge(filters[1]) for word in first | second)
+
+
+def test_a_filter_takes_few_other_words_for_its_own() -> None:
+    words = WordFilter.from_words([f"word {number}" for number in range(20_000)])
+    assert sum(f"other {number}" in words for number in range(20_000)) < 400
+
+
+@pytest.mark.parametrize("text", ["", "0", "no filter", "0000000"])
+def test_what_is_no_filter_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        WordFilter.decode(text)
+
+
+def test_words_for_which_a_profile_has_no_room_are_still_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "MAXIMUM_BYTES", 60)
+    content = build_profile([*PAIRS, *PAIRS[2:3]])
+    words = CorpusProfile.parse(content.encode()).target.words
+    assert words.least_count > 1 and words.is_complete
+    assert not words.contains("regnete") and words.has_occurred("regnete") and words.has_occurred("ich")
+    assert not words.has_occurred("zebra")
+    merged = CorpusProfile.parse(merge_profiles(content.encode(), build_profile([("A", "Esel")]).encode()).encode())
+    assert merged.target.words.has_occurred("regnete") and merged.target.words.has_occurred("esel")
+
+
+def test_a_profile_of_an_older_nmt_does_not_know_its_rare_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "MAXIMUM_BYTES", 60)
+    header, _, rest = build_profile(PAIRS).partition("\n")
+    values = json.loads(header)
+    for side in ("source", "target"):
+        del values[side]["rare"]
+    older = f"{json.dumps(values)}\n{rest}".encode()
+    assert not CorpusProfile.parse(older).target.words.is_complete
+    merged = CorpusProfile.parse(merge_profiles(older, build_profile(PAIRS).encode()).encode())
+    assert not merged.target.words.is_complete
+
+
+def test_a_text_of_too_many_words_does_not_know_the_rare_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "MOST_TOKENS", 3)
+    assert not profile_of(PAIRS).target.words.is_complete

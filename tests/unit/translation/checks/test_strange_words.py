@@ -1,0 +1,166 @@
+"""Words of a translation that the target language does not have."""
+
+from __future__ import annotations
+
+import pytest
+
+from nmt_cli.text.profile import CorpusProfile
+from nmt_cli.text.profiling.building import build_profile
+from nmt_cli.translation.checks.check import check_translation, find_word_fault
+from nmt_cli.translation.checks.context import CheckContext
+from nmt_cli.translation.checks.strange_words import find_copied, find_invented
+from nmt_cli.translation.repair.faults import WordFault, changes_little
+from nmt_cli.translation.result import Repair, Translation
+from support.translations import aligned
+
+KNOWN = (
+    ("the work and the time of the school", "die Arbeit und die Zeit der Schule"),
+    ("a small house is beautiful", "ein kleines Haus ist schön"),
+    ("we buy milk and visit the garden today", "wir kaufen Milch und besuchen den Garten heute"),
+    ("the garden, a milk", "der Garten, eine Milch, das Wort"),
+    ("they greet Tom in Boston", "sie grüßen Tom in Boston"),
+)
+ORDINARY = 60 * KNOWN  # so that new words are seldom
+
+
+def read_profile(reverse: bool = False) -> CorpusProfile:
+    pairs = [pair[::-1] if reverse else pair for pair in ORDINARY]
+    return CorpusProfile.parse(build_profile(pairs).encode())
+
+
+GERMAN = CheckContext("eng", "deu", profile=read_profile(), is_rated=True)
+ENGLISH = CheckContext("deu", "eng", profile=read_profile(reverse=True))
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "words"),
+    [
+        ("the coefficient", "der Koffizient", ["Koffizient"]),
+        ("THE COEFFICIENT", "DER KOFFIZIENT", ["KOFFIZIENT"]),
+        ("the work", "die Arbett und die Zeitz", ["Arbett", "Zeitz"]),
+        ("working time", "die Arbeitszeit", []),  # compounds, with and without what stands between their parts
+        ("school garden", "der Schulgarten", []),
+        ("a working-time school", "eine Arbeits-Zeitschule", []),
+        ("garden houses", "Gartenhauses", []),  # forms of known words
+        ("the more beautiful house", "das schönere, schönste Haus", []),
+        ("they greet Kazimierz", "sie grüßen Kazimierz", []),  # a name, copied or spelled in another way
+        ("they greet Kazimierz", "sie grüßen Kazimir", []),
+        ("12 km, x2y", "12 km, x2y", []),
+        ("a ComplexNumber", "eine KomplexeZahl", []),  # a name in code
+        ("my_value", "mein_wert", []),
+        ("we buy", "wir kaufen", []),
+        ("", "", []),
+    ],
+)
+def test_a_word_that_the_target_language_lacks_is_invented(source: str, target: str, words: list[str]) -> None:
+    assert find_invented(source, target, GERMAN) == words
+
+
+def test_a_language_without_compounds_has_no_composed_words() -> None:
+    assert find_invented("die Arbeitszeit", "the worktime", ENGLISH) == ["worktime"]
+    assert find_invented("die Gärten", "the gardenes", ENGLISH) == ["gardenes"]
+
+
+def test_words_are_invented_only_where_training_is_known_and_new_words_are_seldom() -> None:
+    profile = GERMAN.profile
+    assert profile is not None
+    unknown = profile.target._replace(unseen_share=0.2)
+    assert find_invented("a", "der Koffizient", GERMAN._replace(profile=profile._replace(target=unknown))) == []
+    assert find_invented("a", "der Koffizient", CheckContext("eng", "deu")) == []
+
+
+def test_an_older_profile_does_not_know_the_rare_words() -> None:
+    profile = GERMAN.profile
+    assert profile is not None
+    assert profile.target.words.is_complete
+    profile.target.words.rare, kept = None, profile.target.words.rare
+    try:
+        assert find_invented("a", "der Koffizient", GERMAN) == []
+    finally:
+        profile.target.words.rare = kept
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "words"),
+    [
+        ("Buy milk", "Buy Milch", ["Buy"]),
+        ("BUY MILK", "BUY MILCH", ["BUY"]),
+        ("we visit the garden", "wir visit den Garten", ["visit"]),
+        ("(Visit us!)", "(Visit uns!)", ["Visit"]),
+        ("they greet Tom", "sie grüßen Tom", []),  # both languages have it
+        ("the New Garden of Boston", "der New Garden von Boston", []),  # a name of several words
+        ("the word 'garden'", "das Wort 'garden'", []),  # cited
+        ("today: the day", "today: der Tag", []),  # the name of a parameter
+        ("garden(milk)", "garden(Milch)", []),
+        ("a teleport", "ein teleport", []),  # no ordinary word
+    ],
+)
+def test_an_ordinary_word_of_the_source_language_is_copied(source: str, target: str, words: list[str]) -> None:
+    assert find_copied(source, target, GERMAN) == words
+
+
+def test_a_copied_noun_counts_in_any_case() -> None:
+    assert find_copied("the garden is small", "der Garden ist klein", GERMAN) == ["garden"]
+
+
+def test_nothing_is_copied_within_one_language() -> None:
+    assert find_copied("Buy milk", "Buy Milch", GERMAN._replace(target_language="eng")) == []
+
+
+def translate(source: str, target: str) -> Translation:
+    return aligned(source, target.split(), range(len(target.split())))
+
+
+def tell(source: str, target: str, log_probability: float = -0.1) -> list[str]:
+    translation = translate(source, target)
+    best = translation.hypotheses[0]
+    values = (log_probability,) * len(best.pieces)
+    translation = translation._replace(hypotheses=(best._replace(token_log_probabilities=values),))
+    return [check.kind for check in check_translation(translation, GERMAN).checks]
+
+
+def test_a_word_is_told_only_if_the_network_found_it_likely() -> None:
+    assert tell("the coefficient", "der Koffizient") == ["invented words"]
+    assert tell("the coefficient", "der Koffizient", -9.0) == []  # as a person's, which is scored
+    assert tell("buy milk", "buy Milch") == ["copied words"]
+    assert tell("buy milk", "buy Milch", -9.0) == []
+
+
+def test_words_of_a_memory_are_those_of_a_person() -> None:
+    translation = translate("the coefficient", "der Koffizient")._replace(origin="memory")
+    assert check_translation(translation, GERMAN).checks == ()
+
+
+def test_a_repaired_word_stays_in_doubt_and_a_repaired_negation_does_not() -> None:
+    translation = translate("buy milk", "kaufen Milch")
+    for fault, kinds in (("copied words", ["copied words"]), ("invented words", ["invented words"]), ("negation", [])):
+        repaired = translation._replace(repairs=(Repair(fault, "other words"),))  # type: ignore[arg-type]
+        assert [check.kind for check in check_translation(repaired, GERMAN, repaired=True).checks] == kinds
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "fault"),
+    [
+        ("we do not buy milk", "wir kaufen Milch", WordFault("negation")),
+        ("Buy milk", "Buy Milch", WordFault("copied words", ("Buy",))),
+        ("the coefficient", "der Koffizient", WordFault("invented words", ("Koffizient",))),
+        ("the garden", "der Garten", None),
+    ],
+)
+def test_a_sentence_is_searched_again_for_its_words(source: str, target: str, fault: WordFault | None) -> None:
+    assert find_word_fault(source, target, GERMAN) == fault
+
+
+@pytest.mark.parametrize(
+    ("fault", "before", "after", "expected"),
+    [
+        (WordFault("invented words", ("Koffizient",)), "der Koffizient ist", "der Koeffizient ist", True),
+        (WordFault("invented words", ("Nphe",)), "mit ihrer Nphe", "mit ihrer Familie", False),  # wrong in silence
+        (WordFault("invented words", ("Stovl",)), "er kocht auf dem Stovl", "Stahl", False),
+        (WordFault("copied words", ("stove",)), "auf den stove", "auf dem Ofen", True),
+        (WordFault("copied words", ("refund",)), "eine refund", "eine Refundheit", False),
+        (WordFault("negation"), "ich komme", "ich werde nie kommen", True),
+    ],
+)
+def test_other_words_change_little_else(fault: WordFault, before: str, after: str, expected: bool) -> None:
+    assert changes_little(fault, before, after) is expected
