@@ -3,6 +3,7 @@
     python benchmarks/checks.py alarms FULL.tsv --data PREPARED --model MODEL       # on references, which are right
     python benchmarks/checks.py time FULL.tsv --data PREPARED --model MODEL         # share of the time at beam 5
     python benchmarks/checks.py confidence FULL.tsv --data PREPARED --model MODEL   # beside the mean log-probability
+    python benchmarks/checks.py words FULL.tsv --data PREPARED --model MODEL        # to read; what other words bring
     python benchmarks/checks.py paragraphs FULL.tsv --data PREPARED --model MODEL   # is a bad sentence told?
 
 Sentences are drawn from FULL.tsv; none of them is a source or a target of the training data in PREPARED. A model
@@ -32,6 +33,7 @@ from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.training.confidence_fitting import SEARCH, SURELY_GOOD_CHRF, describe_fit
 from nmt_cli.translation.checks.confidence import GOOD_CHRF, ConfidenceModel, extract_features, is_kept
 from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.repair.faults import WORD_FAULTS
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
 
@@ -75,6 +77,22 @@ def measure_time(translator: Translator, sources: list[str]) -> None:
         shares.append(checking / translating)
         print(f"  {translating:6.2f} s translating, {checking:5.3f} s checking: {100 * shares[-1]:.2f} %")
     print(f"median {100 * float(np.median(shares)):.2f} % of the time of {len(sources):,} sentences at beam 5")
+
+
+def measure_words(translator: Translator, pairs: Sequence[Pair]) -> None:
+    """Prints the translations with a fault in their words, as found and repaired, and the chrF of both."""
+    sources, targets = [source for source, _ in pairs], [(target,) for _, target in pairs]
+    before = translator.translate(sources, SearchConfig(), checks=CheckConfig())
+    after = translator.translate(sources, SearchConfig(), repair=RepairConfig(), checks=CheckConfig())
+    chrf = [compute_chrf([text.text for text in texts], targets).sentence_values for texts in (before, after)]
+    for kind in sorted(WORD_FAULTS):
+        rows = [row for row, text in enumerate(before) if kind in {check.kind for check in text.checks}]
+        changed = [row for row in rows if before[row].text != after[row].text]
+        for row in rows:
+            told = next(check.message for check in before[row].checks if check.kind == kind)
+            print("\t".join((kind, told, sources[row], before[row].text, after[row].text if row in changed else "")))
+        means = " and ".join(f"{np.mean([values[row] for row in changed]):.1f}" if changed else "-" for values in chrf)
+        print(f"{kind}: {len(rows):,} of {len(pairs):,}, {len(changed):,} of them changed; chrF2 of these {means}")
 
 
 def rate_pairs(translator: Translator, pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray]:
@@ -170,7 +188,7 @@ def measure_paragraphs(translator: Translator, pairs: Sequence[Pair], seed: int)
 
 def main() -> None:
     parser = make_parser(__doc__, "data", "model", "sentences", "seed")
-    parser.add_argument("what", choices=("alarms", "time", "confidence", "paragraphs"))
+    parser.add_argument("what", choices=("alarms", "time", "words", "confidence", "paragraphs"))
     parser.add_argument("pairs", type=Path)
     parser.add_argument("--check-with", type=Path, help="a model of the other direction")
     parser.set_defaults(sentences=5_000)
@@ -190,6 +208,8 @@ def main() -> None:
         measure_paragraphs(translator, pairs, options.seed)
     elif options.what == "time":
         measure_time(translator, [source for source, _ in pairs])
+    elif options.what == "words":
+        measure_words(translator, pairs)
     else:
         held = {make_sentence_key(source) for source, _ in development}
         measure_confidence(translator, development, [pair for pair in pairs if make_sentence_key(pair[0]) not in held])

@@ -17,6 +17,7 @@ from nmt_cli.translation.checks.table import CHECK_ROWS, COMPARISONS, INSPECTION
 from nmt_cli.translation.checks.words import check_repeats
 from nmt_cli.translation.repair.faults import WordFault, find_fault
 from nmt_cli.translation.result import FailedCheck, Translation
+from nmt_cli.translation.segmentation.sentence_ends import has_mark_inside
 
 DEFAULT_CONTEXT = CheckContext()
 
@@ -62,11 +63,12 @@ def list_doubts(translation: Translation) -> Iterator[FailedCheck]:
 def find_word_fault(source: str, target: str, context: CheckContext) -> WordFault | None:
     """Returns the fault in the words of a sentence's translation for which it is searched again; None if there is none.
 
-    Checks of whole lines tell it where no remedy helped.
+    Checks of whole lines tell it where no remedy helped. Of several sentences, another than the negated one might get
+    the negation.
     """
     if not context.reads_text:
         return None
-    if check_negation(source, target, context):
+    if check_negation(source, target, context) and not has_mark_inside(source):
         return WordFault("negation")
     if copied := find_copied(source, target, context):
         return WordFault("copied words", tuple(copied))

@@ -57,7 +57,7 @@ def check_negation(source: str, target: str, context: CheckContext) -> FailedChe
         return None
     if here.are_in(source):
         return None if there.may_be_in(target) else FailedCheck("negation", "a negation of the source is missing")
-    is_added = there.are_in(target) and not here.may_be_in(source) and not has_unknown(source, context)
+    is_added = there.are_in(target) and not here.may_be_in(source) and not has_new_word(source, context)
     return FailedCheck("negation", "the source has no negation") if is_added else None
 
 
@@ -78,7 +78,7 @@ def cover_placed(text: str, context: CheckContext) -> str:
     return text.replace("_", " ")
 
 
-def has_unknown(source: str, context: CheckContext) -> bool:
+def has_new_word(source: str, context: CheckContext) -> bool:
     """Whether a source has words that training never had, such as mistyped ones: one of them may negate."""
     profile = context.profile.source if context.profile is not None else None
     return profile is not None and 0 in profile.count_words(source)

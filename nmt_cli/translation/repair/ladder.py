@@ -164,7 +164,8 @@ class Repairer(NamedTuple):
             likely = [h for h, fault in judged if fault is None and h.score >= former.hypotheses[0].score - MOST_BELOW]
             faultless = [h for h in likely if changes_little(word_fault, former.text, h.text)]
         elif fault in CAREFUL_FAULTS:
-            faultless = [h for h, fault in judged if fault is None and keeps_words(former.text, h.text)]
+            tolerated = {None, *WORD_FAULTS}
+            faultless = [h for h, fault in judged if fault in tolerated and keeps_words(former.text, h.text)]
         else:
-            faultless = [h for h, fault in judged if fault is None or fault in CAREFUL_FAULTS]
+            faultless = [h for h, fault in judged if fault in {None, *CAREFUL_FAULTS, *WORD_FAULTS}]
         return translation._replace(hypotheses=tuple(faultless[: config.n_best])) if faultless else None
