@@ -29,7 +29,7 @@ from nmt_cli.text.characters import (
 )
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.profile import split_compound
-from nmt_cli.text.word_memory import remember_by_word
+from nmt_cli.text.word_memory import WORDS_REMEMBERED, remember_by_word
 from nmt_cli.text.words import choose_word_pattern
 from nmt_cli.translation.checks.context import CheckContext, join_named
 from nmt_cli.translation.repair.faults import strip_words
@@ -51,7 +51,6 @@ HARDLY_EVER = 100  # times, that the target language has it
 LEFT_MARKS, RIGHT_MARKS = map(re.escape, (OPENING_BRACKETS + INVERTED_MARKS, END_MARKS + PAUSES + CLOSING_BRACKETS))
 WORD_ALONE = rf"[{LEFT_MARKS}]*([^\W\d_]+)[{RIGHT_MARKS}]*"
 SENTENCE_STARTS = END_MARKS + COLONS + DASHES + HYPHENS  # what may stand before a capital
-TOKENS_REMEMBERED = 10_000
 CAPITAL_INSIDE = r"[^\W\d_A-ZÀ-Þ][A-ZÀ-Þ]"  # of a name in code: ComplexNumber
 
 
@@ -130,7 +129,7 @@ class WordForms:
 
     def __init__(self, words: WordCounts, rules: LanguageRules) -> None:
         self.words, self.rules = words, rules
-        self.is_known = remember_by_word(TOKENS_REMEMBERED)(self.judge_part)
+        self.is_known = remember_by_word(WORDS_REMEMBERED)(self.judge_part)
 
     def has_all(self, word: str, source: str) -> bool:
         """Whether all parts of a word between hyphens are known, or stand in the source, which is in lower case."""
@@ -226,7 +225,7 @@ def is_code(word: str, source: str) -> bool:
     return bool(re.search(CAPITAL_INSIDE, word)) or (word[1:] != word[1:].lower() and not source.isupper())
 
 
-@remember_by_word(TOKENS_REMEMBERED)
+@remember_by_word(WORDS_REMEMBERED)
 def read_word(token: str) -> str:
     """Returns the word between blanks without brackets and marks; empty if it is quoted, or has other signs."""
     match = re.fullmatch(WORD_ALONE, token)
