@@ -150,11 +150,11 @@ def measure_paragraphs(translator: Translator, pairs: Sequence[Pair], seed: int)
     rated = [(text, value) for text, value in zip(alone, chrf, strict=True) if text.least_sure is None]
     threshold = translator.confidence.threshold
     before = rate_as_whole(translator, alone)
-    changed = sum(value != text.confidence for value, text in zip(before, alone, strict=True) if text.least_sure)
+    changed = [text for value, text in zip(before, alone, strict=True) if value != text.confidence]
+    several = sum(text.least_sure is not None for text in changed)
     low = sum(value < threshold for value in before)
-    print(
-        f"{len(alone):,} texts, {len(alone) - len(rated):,} of several sentences, of which {changed:,} rated otherwise"
-    )
+    sizes = f"{len(alone):,} texts, {len(rated):,} of one sentence"
+    print(f"{sizes}; {len(changed):,} rated otherwise, {several:,} of several")
     print(f"{sum(map(is_low, alone)):,} of low confidence, {low:,} as a whole")
     ends = (".", "!", "?")
     good, bad = (

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
     from nmt_cli.translation.translator import Translator
 
+FEWEST_MEASURED = 30  # texts of one sentence that tell how good the confidence is
 TranslationReporter = Callable[[int], None]
 
 MOST_PLACES = 5  # numbers of lines in a message
@@ -78,6 +79,7 @@ class TranslatedText:
     failures: str = ""  # likewise about the lines on which nmt itself failed
     confidences: tuple[float, ...] = ()  # of each translation; none for a model that cannot tell
     plain_confidences: tuple[float, ...] = ()  # the mean log-probabilities of their tokens
+    measured: tuple[int, ...] = ()  # the translations whose confidence is compared with their scores
 
     @property
     def warnings(self) -> list[str]:
@@ -117,7 +119,7 @@ def translate_text(
         sum(translation.cut for translation in translations),
         SourceCuts.count_cuts(translations).summary,
         describe_failures(translations, forced or ()),
-        *(list_confidences(translations) if is_rated else ()),
+        *((*list_confidences(translations), list_measured(translations)) if is_rated else ()),
     )
 
 
@@ -158,6 +160,15 @@ def list_confidences(translations: Sequence[Translation]) -> tuple[tuple[float, 
     return tuple(1.0 if text.confidence is None else text.confidence for text in translations), plain
 
 
+def list_measured(translations: Sequence[Translation]) -> tuple[int, ...]:
+    """Returns the rows whose confidence a score can judge: those of one sentence, or all if these are few.
+
+    The confidence of several sentences is that of the worst, of which the score of the whole text says little.
+    """
+    single = tuple(row for row, translation in enumerate(translations) if translation.least_sure is None)
+    return single if len(single) >= FEWEST_MEASURED else tuple(range(len(translations)))
+
+
 def score_translations(
     names: Sequence[str],
     text: ParallelText,
@@ -185,10 +196,9 @@ def add_reliability(report: Report, translated: TranslatedText, config: ScoreCon
 
     material = translated.material
     chrf = report.scores.get("chrf") or compute_chrf(material.hypotheses, material.references, config)
-    measured = measure_reliability(
-        translated.confidences, translated.plain_confidences, chrf.sentence_values, GOOD_CHRF
-    )
-    return dataclasses.replace(report, reliability=measured)
+    columns = (translated.confidences, translated.plain_confidences, chrf.sentence_values)
+    sure, plain, values = ([column[row] for row in translated.measured] for column in columns)
+    return dataclasses.replace(report, reliability=measure_reliability(sure, plain, values, GOOD_CHRF))
 
 
 def score_material(names: Sequence[str], material: Material, config: ScoreConfig = DEFAULT) -> Report:

@@ -7,10 +7,18 @@ from typing import Any, cast
 import pytest
 
 from nmt_cli.evaluation.metrics.material import Material
-from nmt_cli.evaluation.report import Report, format_report, make_report_json, score_material, score_translations
+from nmt_cli.evaluation.report import (
+    FEWEST_MEASURED,
+    Report,
+    format_report,
+    list_measured,
+    make_report_json,
+    score_material,
+    score_translations,
+)
 from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.result import Hypothesis, Translation
+from nmt_cli.translation.result import Hypothesis, LeastSure, Translation
 from nmt_cli.translation.translator import Translator
 
 
@@ -150,3 +158,10 @@ def test_the_confidence_of_a_model_that_has_one_is_measured_and_told() -> None:
     assert make_report_json(report, {})["confidence"]["auc"] == 1.0
     unrated = shouted(text, SearchConfig())
     assert "confidence" not in make_report_json(unrated if isinstance(unrated, Report) else unrated[0], {})
+
+
+def test_only_texts_of_one_sentence_judge_the_confidence_if_there_are_enough() -> None:
+    one = Translation("a", (), (), frozenset(), confidence=0.9)
+    two = one._replace(least_sure=LeastSure(1, "a", "b", (0.9, 0.95)))
+    assert list_measured([two, *[one] * FEWEST_MEASURED]) == tuple(range(1, FEWEST_MEASURED + 1))
+    assert list_measured([two, *[one] * (FEWEST_MEASURED - 1)]) == tuple(range(FEWEST_MEASURED))
