@@ -27,11 +27,12 @@ help:
 
 # A stamp is newer than its lock file and pyproject.toml as long as .venv holds what they name. The demo needs no tools of
 # development, no Ray and no TensorFlow for GPUs, so it has a lock of its own, with the same versions.
-# Debian makes a .venv without pip where it has no python3-venv: it is made anew.
+# Debian leaves a .venv without pip where it has no python3-venv.
 define make_venv
 	@command -v $(PYTHON) >/dev/null || { echo 'Python 3.11 to 3.13 is needed, there is no $(PYTHON): make PYTHON=/path/to/python3' >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; (3, 11) <= sys.version_info < (3, 14) or sys.exit("Python 3.11 to 3.13 is needed, this is " + sys.version.split()[0] + ": make PYTHON=/path/to/python3.13")'
-	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV) || { echo 'Debian, Ubuntu: apt-get install python3-venv' >&2; exit 1; }
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { test -e $(VENV) || new=1; $(PYTHON) -m venv $(VENV); } || \
+		{ test -z "$$new" || rm -rf $(VENV); echo 'Debian, Ubuntu: apt-get install python3-venv' >&2; exit 1; }
 endef
 
 define install
