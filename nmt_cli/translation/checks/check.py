@@ -54,7 +54,7 @@ def check_pair(source: str, target: str, context: CheckContext = DEFAULT_CONTEXT
 
 
 def list_doubts(translation: Translation) -> Iterator[FailedCheck]:
-    """Yields the repaired faults which show that the network lacks a word, so that any other it found may be wrong."""
+    """Yields the repaired faults behind which another may hide: a word that is wrong, a negation of something else."""
     for repair in translation.repairs:
         if repair.remedy is not None and CHECK_ROWS[repair.fault].doubt:
             yield FailedCheck(repair.fault, CHECK_ROWS[repair.fault].doubt)

@@ -163,6 +163,7 @@ CHECKS = (
         check_negation,
         repaired=("lost or added negation",),
         unrepaired="a negation is lost or added",
+        doubt="the network first lost or added a negation, and may now negate something else",
     ),
     CheckRow("unseen words", "with words never seen in training", check_words),
     CheckRow(
