@@ -93,6 +93,7 @@ METAVARS = {
     **dict.fromkeys(("data", "model", "image_weights", "init_from", "replay", "tensorboard"), "DIR"),
     **dict.fromkeys(("source_language", "target_language", "to"), "LANGUAGE"),
     **dict.fromkeys(("column", "new_column", "source_column", "target_column", "tag_column"), "COLUMN"),
+    **dict.fromkeys(("target_language_column",), "COLUMN"),
     **dict.fromkeys(("dev", "test"), "SIZE"),
     **dict.fromkeys(("glossary", "comet_model", "gold", "pairs", "suggestions", "tm", "api_keys", "bleu_spm"), "FILE"),
     **dict.fromkeys(("monolingual_source", "monolingual_target"), "FILE"),

@@ -8,6 +8,7 @@ from typing import Literal
 from nmt_cli.formats import join_formats
 from nmt_cli.settings import Settings, setting
 from nmt_cli.text.symbols import TokenizerSettings
+from nmt_cli.text.tags import resolve_language
 
 COUNT = re.compile(r"\d{1,12}|\d{1,3}(?:,\d{3}){1,3}")  # 1000, or 1,000 as help and messages write it
 SHARE = re.compile(r"(\d{0,3}(?:\.\d{1,9})?)(%?)")
@@ -27,13 +28,15 @@ class PrepareConfig(Settings):
 
     source_language: str | None = setting(
         None,
-        "Language of the first column, or one for each file: deu,nld [from the file name, like eng-deu.tsv].",
+        "Language of the first column, by code or name, or one for each file: deu,nld [from the file name, like "
+        "eng-deu.tsv].",
         panel="Data",
         harmless=True,
     )
     target_language: str | None = setting(
         None,
-        "Language of the second column, or one for each file: deu,nld [from the file name, like eng-deu.tsv].",
+        "Language of the second column, by code or name, or one for each file: deu,nld [from the file name, like "
+        "eng-deu.tsv].",
         panel="Data",
         harmless=True,
     )
@@ -129,6 +132,13 @@ class PrepareConfig(Settings):
         panel="Data",
         harmless=True,
     )
+    target_language_column: str | None = setting(
+        None,
+        "Column that names the language of each target, by code or name; none: there is none [one whose heading says "
+        "language, or whose values are all languages].",
+        panel="Data",
+        harmless=True,
+    )
     register: Literal["none", "auto"] = setting(
         "none",
         "auto: tag pairs as formal or informal by how their target addresses people (Sie or du), where that shows.",
@@ -207,5 +217,8 @@ class PrepareConfig(Settings):
 
 
 def split_languages(names: str | None) -> tuple[str, ...]:
-    """Returns the languages that an option names, separated by commas."""
-    return tuple(name.strip() for name in (names or "").split(",") if name.strip())
+    """Returns the codes of the languages that an option lists by code or name, separated by commas.
+
+    Raises OptionError for a name that several languages share.
+    """
+    return tuple(resolve_language(name) for name in (names or "").split(",") if name.strip())

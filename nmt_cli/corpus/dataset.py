@@ -32,7 +32,7 @@ from nmt_cli.text.normalise import hash_text, make_sentence_key
 from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.text.profile_building import build_profile
 from nmt_cli.text.symbols import TokenizerSettings
-from nmt_cli.text.tags import TagSet, parse_tag_list, reverse_tags
+from nmt_cli.text.tags import TagSet, parse_stored_tags, reverse_tags
 from nmt_cli.text.tokenizer import Tokenizer
 
 # The prepared directory as its readers see it: sentence pairs, ids, tokenizers and pictures.
@@ -208,7 +208,7 @@ class PreparedCorpus:
         text = self.manifest.monolingual.get(side)
         if text is None or not text.tags:
             return [()] * (0 if text is None else text.kept)
-        return [parse_tag_list(run.tags) for run in text.tags for _ in range(run.count)]
+        return [parse_stored_tags(run.tags) for run in text.tags for _ in range(run.count)]
 
     def read_tags(self, split: str) -> list[TagSet]:
         """Returns the tags of each pair of "train", "dev" or "test", which precede its source."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
@@ -59,7 +60,10 @@ def find_language(code: str) -> KnownLanguage:
     A code missing from the table becomes a language of its own.
     """
     first = re.split("[-_]", code.strip().lower(), maxsplit=1)[0]
-    return load_table().by_code.get(first, KnownLanguage(first, code.strip()))
+    known = load_table().by_code.get(first)
+    if known is None and len(first) == 3:
+        return KnownLanguage(first, load_names().get(first, (code.strip(),))[0])
+    return known or KnownLanguage(first, code.strip())
 
 
 @cache
@@ -176,6 +180,63 @@ def find_named_language(heading: str) -> str | None:
     codes = [word for word in words if len(word) in (2, 3) and word.lower() not in NOT_CODES and is_language_code(word)]
     choices = by_word or (codes if len(words) > 1 else [])
     return choices[0] if len(choices) == 1 else None
+
+
+# Names of all languages of ISO 639-3, by which people may ask for one: "Shipibo", "swahili", "Rarámuri".
+#
+# `data/iso639.tsv` (`data/make_languages.py`) is read where a name or a code of three letters is looked up, and nowhere
+# else: a start does not need it.
+
+
+@cache
+def load_names() -> dict[str, tuple[str, ...]]:
+    """Returns the names of each language by its code, the main one first."""
+    lines = (DATA / "iso639.tsv").read_text(encoding="utf-8").splitlines()
+    return {code: tuple(names) for code, *names in (line.split("\t") for line in lines)}
+
+
+@cache
+def load_folded_names() -> dict[str, list[str]]:
+    """Returns the codes of the languages that share a folded name, those first whose main name it is."""
+    by_name: dict[str, list[str]] = {}
+    languages = load_names().items()
+    for code, names in (*((code, names[:1]) for code, names in languages), *languages):
+        for name in map(fold_name, names):
+            if code not in by_name.setdefault(name, []):
+                by_name[name].append(code)
+    return by_name
+
+
+@lru_cache(1 << 15)
+def fold_name(name: str) -> str:
+    """Returns a name without case, accents and marks: "raramuri" for "Rarámuri", "k iche" for "K'iche'"."""
+    if not name.isascii():
+        name = "".join(char for char in unicodedata.normalize("NFKD", name) if not unicodedata.combining(char))
+    return " ".join(re.findall(r"[^\W_]+", name.casefold()))
+
+
+@lru_cache(4096)
+def find_codes(name: str) -> tuple[str, ...]:
+    """Returns the codes of all languages that a name may mean: those that have it, else those that contain its words.
+
+    `find_codes("Shipibo")` is `("shp",)`; `find_codes("Mixtec")` has some fifty codes.
+    """
+    folded = fold_name(name)
+    common = load_table().by_name.get(name.strip().lower())
+    if common is not None or not folded:
+        return (common,) if common else ()
+    by_name = load_folded_names()
+    if folded in by_name:
+        codes = by_name[folded]
+        return tuple([code for code in codes if fold_name(load_names()[code][0]) == folded] or codes)
+    words = set(folded.split())
+    return tuple(dict.fromkeys(code for known, codes in by_name.items() if words <= {*known.split()} for code in codes))
+
+
+def is_full_name(text: str) -> bool:
+    """Whether a text is a whole name of a single language: "German", "Rarámuri", but neither "deu" nor "Mixtec"."""
+    is_whole = text.strip().lower() in load_table().by_name or fold_name(text) in load_folded_names()
+    return len(text.strip()) > 3 and is_whole and len(find_codes(text)) == 1
 
 
 # Recognises languages by script: those written without blanks between words, and Korean.

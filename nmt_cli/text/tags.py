@@ -18,8 +18,17 @@ from nmt_cli.text.normalise import is_solid
 
 FORMAL, INFORMAL = "formal", "informal"
 NAME_OF_TAG = r"[^\W\d_][\w-]{0,30}"
-TAG_FORM = re.compile(rf">({NAME_OF_TAG})|({NAME_OF_TAG})>|(?:(to|from):)?({NAME_OF_TAG})")
+TAG_FORM = re.compile(rf">({NAME_OF_TAG})|({NAME_OF_TAG})>|(?:(to|from|domain):)?({NAME_OF_TAG})")
 TAG_EXAMPLES = "write ui for a domain, formal or informal, to:deu or from:deu for a language"
+# Codes of languages that few people speak, which are rather meant as domains.
+ALSO_DOMAINS = frozenset(
+    """
+    law med bio mul web app doc gov edu fin tax ted pat sms faq sci tec art bus mil his lit mus net soc hum rel rec geo
+    eco log lab lex mag map new ads bot dev old raw cli gui api bug tip job dir com org pop kid mix syn ext
+    label even male news paper page menu
+    """.split()
+)
+MOST_CANDIDATES = 6  # languages of one name that an error shows
 
 
 class TagPurpose(StrEnum):
@@ -71,22 +80,61 @@ def parse_tag_name(text: str) -> Tag:
         return Tag(TagPurpose.TARGET, target or name)
     if source or prefix == "from":
         return Tag(TagPurpose.SOURCE, source or name)
+    if prefix == "domain":
+        return Tag(TagPurpose.DOMAIN, name.lower())
     return Tag(TagPurpose.REGISTER if name.lower() in (FORMAL, INFORMAL) else TagPurpose.DOMAIN, name.lower())
 
 
 def parse_typed_tag(text: str) -> Tag:
-    """Parses a tag as it is typed beside a file, where the two-letter or three-letter code of a language is enough."""
-    from nmt_cli.languages.codes import is_common_code  # langcodes, which few inputs need
+    """Parses a tag as it is typed beside a file, where the code or the name of a language is enough.
 
+    A word that is a code and rather means a domain is one: `law`, whose code Lauje has.
+    """
     tag = parse_tag_name(text)
-    is_language = tag.kind is TagPurpose.DOMAIN and is_common_code(text)
-    return Tag(TagPurpose.TARGET, text) if is_language else tag
+    if tag.kind in (TagPurpose.TARGET, TagPurpose.SOURCE):
+        return tag._replace(value=resolve_language(tag.value))
+    is_bare = tag.kind is TagPurpose.DOMAIN and ":" not in text
+    return Tag(TagPurpose.TARGET, resolve_language(text.strip())) if is_bare and means_language(text.strip()) else tag
+
+
+def means_language(word: str) -> bool:
+    """Whether a bare word means a language: a code that is no usual domain, or a name of several letters."""
+    from nmt_cli.languages.codes import is_common_code, is_full_name, is_language_code  # langcodes, which few need
+
+    if is_common_code(word):
+        return True
+    is_known = (len(word) == 3 and is_language_code(word)) or is_full_name(word)
+    return is_known and word.lower() not in ALSO_DOMAINS
+
+
+@lru_cache(4096)
+def resolve_language(text: str) -> str:
+    """Returns the code of a language that is asked for by its code or its name, in any case and without its accents.
+
+    `resolve_language("Rarámuri")` is `"tar"`. A code stays as it is typed, and so does a name that no list has: people
+    have languages of their own. Raises OptionError, naming the candidates, for a name that several languages share.
+    """
+    from nmt_cli.languages.codes import CODE, find_codes, find_language, is_language_code
+
+    name = text.strip()
+    is_code = CODE.fullmatch(name) and (len(name) <= 3 or is_language_code(name))
+    codes = () if is_code else find_codes(name)
+    if len(codes) > 1:
+        shown = ", ".join(f"{code} ({find_language(code).name})" for code in codes[:MOST_CANDIDATES])
+        more = f", and {len(codes) - MOST_CANDIDATES} more" if len(codes) > MOST_CANDIDATES else ""
+        raise OptionError(f"{name} may be one of {len(codes)} languages", hint=f"give its code: {shown}{more}")
+    return codes[0] if codes else name
 
 
 @lru_cache(4096)
 def parse_tag_list(text: str) -> TagSet:
     """Parses tags separated by blanks, commas or semicolons."""
     return merge_tags(map(parse_typed_tag, re.split(r"[\s,;]+", text.strip()))) if text.strip() else ()
+
+
+def parse_stored_tags(text: str) -> TagSet:
+    """Parses tags as they are written with `str`, separated by blanks: `law` is a domain, `>law` a language."""
+    return merge_tags(map(parse_tag_name, text.split()))
 
 
 def merge_tags(*groups: Iterable[Tag]) -> TagSet:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
@@ -104,7 +105,8 @@ class TagConfig(Settings, panel="Text"):
     @property
     def names(self) -> tuple[str, ...]:
         """The tags as they are typed."""
-        to = () if self.to is None else (f"to:{self.to}",)
+        # A name may have blanks and apostrophes, which a tag has not: Tok Pisin, K'iche'.
+        to = () if self.to is None else ("to:" + re.sub(r"[^\w-]+", "_", self.to.strip()),)
         return (*to, *self.tag, *filter(None, (self.formality,)))
 
 

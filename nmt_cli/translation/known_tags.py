@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from nmt_cli.errors import OptionError
-from nmt_cli.languages.codes import find_variety, is_same_language
+from nmt_cli.languages.codes import find_code, find_codes, find_variety, is_same_language
 from nmt_cli.runtime.model_directory import ModelCard
 from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags, parse_tag_name
 from nmt_cli.translation.lines import ContextScope
@@ -44,7 +44,7 @@ def find_tag(tag: Tag, card: ModelCard) -> Tag | None:
         return tag
     kinds = tuple(ASKED_FOR) if tag.kind is TagPurpose.DOMAIN else (tag.kind,)
     languages = [other for other in known if other.kind in kinds and other.kind in ASKED_FOR]
-    same = [other for other in languages if is_same_language(other.value, tag.value)]
+    same = [other for other in languages if means_same_language(tag, other.value)]
     return next(
         (other for other in same if find_variety(other.value) == find_variety(tag.value)), next(iter(same), None)
     )
@@ -54,7 +54,12 @@ def is_only_language(tag: Tag, card: ModelCard) -> bool:
     """Whether a model reads or writes this language, and has no other."""
     language = {TagPurpose.SOURCE: card.source_language, TagPurpose.TARGET: card.target_language}.get(tag.kind)
     others = [known for known in map(parse_tag_name, card.tags) if known.kind is tag.kind]
-    return language is not None and not others and is_same_language(language, tag.value)
+    return language is not None and not others and means_same_language(tag, language)
+
+
+def means_same_language(tag: Tag, code: str) -> bool:
+    """Whether a tag asks for the language of a code, by a code of it or by its name: "Rarámuri" for `tar`."""
+    return is_same_language(code, tag.value) or (len(tag.value) > 3 and find_code(code) in find_codes(tag.value))
 
 
 def refuse_tag(tag: Tag, card: ModelCard, model: Path | str) -> None:

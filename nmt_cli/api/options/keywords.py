@@ -150,6 +150,7 @@ class PrepareKeywords(TypedDict, total=False):
     test: Text | float | None
     group_column: Sequence[Text]
     tag_column: Text | None
+    target_language_column: Text | None
     register: Literal["none", "auto"]
     context: int
     context_share: float

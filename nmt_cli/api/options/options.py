@@ -57,7 +57,8 @@ OPTIONS: Mapping[str, CommandOptions] = {
         ),
         others=(
             *("source-type", "monolingual-target"),
-            *("format", "encoding", "source-column", "target-column", "group-column", "tag-column", "context"),
+            *("format", "encoding", "source-column", "target-column", "group-column", "tag-column"),
+            *("target-language-column", "context"),
             "strict",
             *("tokenizer", "tokenizer-from"),
             "json",

@@ -12,6 +12,7 @@ from typing import Any
 from nmt_cli.corpus.formats.reader import Reader, Row
 from nmt_cli.languages.codes import guess_languages
 from nmt_cli.text.sniffing import check_encoding
+from nmt_cli.text.tags import TagSet, merge_tags
 
 # JSON Lines: one object or array per line.
 #
@@ -50,7 +51,7 @@ class JsonLinesReader(Reader):
             value = self.parse_line(line, text)
             source = self.find_text(line, value, options.source_column, source_keys, 0)
             target = self.find_text(line, value, options.target_column, target_keys, 1)
-            tags = self.read_tags(line, self.find_tags(value))
+            tags = merge_tags(self.find_language(line, value), self.read_tags(line, self.find_tags(value)))
             yield Row(line, source, target, group=self.find_group(value), tags=tags)
 
     def find_group(self, value: Any) -> str:
@@ -61,6 +62,14 @@ class JsonLinesReader(Reader):
         columns = [column for column in self.options.group_columns if column in value]
         self.group_columns = (*self.group_columns, *(column for column in columns if column not in self.group_columns))
         return next((str(value[column]) for column in columns if value[column] is not None), "")
+
+    def find_language(self, line: int, value: Any) -> TagSet:
+        """Returns the tag of the language under the key of `--target-language-column`."""
+        column = self.options.language_column
+        if column is None or not isinstance(value, dict) or column not in value:
+            return ()
+        self.has_language_column = True
+        return self.read_language(line, str(value[column] or ""))
 
     def find_tags(self, value: Any) -> str:
         """Returns the value of the column of tags; empty without one."""

@@ -15,6 +15,7 @@ from nmt_cli.formats import BY_NAME
 from nmt_cli.text.tags import TAG_FORM, TagSet, merge_tags, parse_typed_tag
 
 STDIN = Path("-")
+NO_COLUMN = "none"  # the value of --target-language-column that asks for none
 WEIGHT, TRAIN = r"\d+(?:\.\d+)?|\.\d+", "train"
 # Any of `=2`, `=train` and tags: `=2=train`, `=ui`, `=to:nld=ui`.
 INPUT_SUFFIX = re.compile(rf"(?P<name>.+?)(?P<suffixes>(?:=(?:{WEIGHT}|{TAG_FORM.pattern}))*)")
@@ -58,6 +59,8 @@ class ReadOptions:
     target_column: str | None = None
     group_columns: tuple[str, ...] = ()  # the first that a file has says what its pairs belong to, such as a page
     tag_column: str | None = None  # holds the tags of each pair
+    language_column: str | None = None  # holds the language of each target; "none": no column does
+    finds_languages: bool = False  # whether a column of languages is found by its heading or its values
     source_language: str | None = None
     target_language: str | None = None
     one_side: bool = False  # text of one language is read: a table may have a single column
@@ -66,7 +69,8 @@ class ReadOptions:
     @property
     def other_columns(self) -> tuple[str, ...]:
         """The columns that are named and hold no text."""
-        return (*self.group_columns, *filter(None, (self.tag_column,)))
+        named = self.language_column if self.language_column != NO_COLUMN else None
+        return (*self.group_columns, *filter(None, (self.tag_column, named)))
 
 
 def parse_input(text: str) -> CorpusFile:

@@ -8,19 +8,21 @@ from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from copy import copy
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import zip_longest
 from typing import ClassVar, NamedTuple, NoReturn, Self
 
 from nmt_cli.corpus.formats.input_stream import InputStream
 from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile, ReadOptions
 from nmt_cli.errors import DataError, OptionError
+from nmt_cli.languages.codes import CODE, find_codes
 from nmt_cli.text.sniffing import find_column
 from nmt_cli.text.streams import LinePart
-from nmt_cli.text.tags import TagSet, parse_tag_list
-from nmt_cli.text.wrapping import format_count
+from nmt_cli.text.tags import Tag, TagPurpose, TagSet, parse_tag_list
+from nmt_cli.text.wrapping import format_count, shorten_text
 
 OTHER_ENCODING = "if letters are wrong, name its encoding: --encoding cp1250"
+LONGEST_CELL = 30  # characters that an error shows
 MAXIMUM_EMPTY = 100_000  # lines one after the other, of which each would be kept as a pair that was dropped
 
 
@@ -50,7 +52,7 @@ class Reader(ABC):
         self.notes: list[str] = []  # what a person should know about how the file was read
         self.headings: Sequence[str] = ()  # the names of its columns
         self.group_columns: Sequence[str] = ()  # those of `--group-column` that it has
-        self.has_tag_column = False
+        self.has_tag_column = self.has_language_column = False
         self.line = 0  # the last that was read
         self.empty = 0  # rows up to there, one after the other
         self.streams = streams or [InputStream(path, options.encoding) for path in file.files]
@@ -140,9 +142,32 @@ class Reader(ABC):
         except OptionError as error:
             self.refuse(line, f"--tag-column: {error.message}", error.hint or "")
 
+    def read_language(self, line: int, cell: str) -> TagSet:
+        """Returns the tag of the language in a cell, none for an empty one. Raises DataError for another word."""
+        if not cell.strip():
+            return ()
+        code = find_cell_language(cell)
+        if code is None:
+            self.refuse(
+                line,
+                f"{shorten_text(cell.strip(), LONGEST_CELL)!r} is no language that nmt knows, in a column of languages",
+                "write its ISO 639-3 code, or ignore the column: --target-language-column none",
+            )
+        return (Tag(TagPurpose.TARGET, code),)
+
     def refuse_missing_column(self, line: int, columns: int, needed: int) -> NoReturn:
         """Raises DataError for a line whose `columns` columns do not include the column `needed`, from 1."""
         self.refuse(line, f"{columns} column{'' if columns == 1 else 's'}, but column {needed} is needed")
+
+
+@lru_cache(4096)
+def find_cell_language(cell: str) -> str | None:
+    """Returns the code of the language that a cell names, by a code or a name; None if that is none or several."""
+    name = cell.strip()
+    if CODE.fullmatch(name):
+        return name
+    codes = find_codes(name)
+    return codes[0] if len(codes) == 1 else None
 
 
 def count_blank(lines: Sequence[bytes]) -> int:

@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nmt_cli.corpus.formats.inputs import ReadOptions
 from nmt_cli.corpus.formats.reader import find_columns, find_known_columns
 from nmt_cli.errors import DataError
 from nmt_cli.languages.codes import (
+    NOT_CODES,
     find_code,
     find_named_language,
     has_region,
     is_common_code,
+    is_full_name,
     is_language_code,
     is_same_language,
 )
 from nmt_cli.text.sniffing import is_name
+from nmt_cli.text.tags import means_language
 from nmt_cli.text.wrapping import shorten_text
 
 Records = Sequence[Sequence[str]]
@@ -32,6 +35,12 @@ MANY = 20  # rows from which few distinct words are labels, and a column beside 
 SHARE = 0.8  # of the cells of a column that tell what it holds
 SHOWN = 8  # columns of the row that an error shows
 CELL = 24  # characters of a cell that are shown
+LANGUAGE_HEADING = re.compile(
+    r"(?<![^\W_])(?:languages?|lang|idiomas?|lenguas?|langues?|sprachen?|línguas?|iso(?:[ _-]?639)?(?:[ _-]?3)?)"
+    r"(?:[ _-]?(?:code|name|id))?(?![^\W_])",
+    re.IGNORECASE,
+)
+SOURCE_HEADING = re.compile(r"source|src|from|origen|quell|orig", re.IGNORECASE)
 KINDS = {  # of cells that are no text
     "numbers": re.compile(r"[-+]?[\d.,'\u00a0 ]*\d(?:[eE][-+]?\d+)?\s*%?"),
     "addresses": re.compile(r"(?:https?|ftp|file)://\S+|www\.\S+|\S+@\S+\.\w+|(?:[\w.-]*/)+[\w.-]+"),
@@ -65,6 +74,12 @@ class Layout:
     headings: tuple[str, ...] = ()
     groups: dict[str, int] = field(default_factory=dict)  # the columns of `--group-column`
     tags: int | None = None  # the column of `--tag-column`
+    language: int | None = None  # the column of the languages of the targets
+
+    @property
+    def known(self) -> list[int]:
+        """The numbers, from 1, of the columns that are read and hold no text."""
+        return [1 + column for column in (*self.groups.values(), self.tags, self.language) if column is not None]
 
     @property
     def group(self) -> int | None:
@@ -83,17 +98,19 @@ def find_layout(records: Records, options: ReadOptions, where: str, languages: S
     width = Counter(map(len, filled)).most_common(1)[0][0] if filled else 0
     pair = None if by_name else find_language_columns(filled, width, languages)
     is_named = by_name or any(is_name(column) and column in first for column in options.other_columns)
-    others = find_known_columns(options.other_columns, first if is_named else (), width).values()
     is_header = is_named or pair is not None or has_headings(first, width, languages)
     body = filled[1:] if is_header else filled
+    others = find_known_columns(options.other_columns, first if is_named else (), width)
+    language = find_language_column(filled, width, options, is_header=is_header)
+    others |= {} if language is None else {"languages": language}
     if by_name or (options.source_column is not None and options.target_column is not None):
         columns, note = find_columns(options, first if is_header else None, where), ""
     elif pair is not None and options.source_column is None and options.target_column is None:
         columns, note = pair, ""
-    elif width > 2 and count_codes(languages) >= 2 and are_texts(body, width, others):
+    elif width > 2 and count_codes(languages) >= 2 and are_texts(body, width, others.values()):
         columns, note = find_columns(options, None, where), ""
     else:
-        columns, note = choose_columns(body, width, options, where, first if is_header else None)
+        columns, note = choose_columns(body, width, options, where, first if is_header else None, others)
     if not is_header and max(columns) < len(first) and len(records) > 1:
         headings = [first[column] for column in columns]
         is_header = are_headings(headings, languages) or are_above_sentences(headings, body, columns)
@@ -101,7 +118,42 @@ def find_layout(records: Records, options: ReadOptions, where: str, languages: S
     names = [find_named_language(header[column]) for column in columns] if max(columns) < len(header) else []
     groups = find_known_columns(options.group_columns, header, width)
     tags = find_known_columns([options.tag_column] if options.tag_column else [], header, width).values()
-    return Layout(*columns, is_header, make_code_pair(names), note, header, groups, next(iter(tags), None))
+    language = None if language in columns else language
+    return Layout(*columns, is_header, make_code_pair(names), note, header, groups, next(iter(tags), None), language)
+
+
+def find_language_column(records: Records, width: int, options: ReadOptions, *, is_header: bool) -> int | None:
+    """Returns the column that names the language of each target: the named one, or one that shows by its content.
+
+    That is one whose heading says "language", or whose values are all languages: two columns of text are none.
+    """
+    if options.language_column is not None:
+        header = records[0] if records else ()
+        return next(iter(find_known_columns([options.language_column], header, width).values()), None)
+    if not options.finds_languages or width < 3:
+        return None
+    taken = {name.strip() for name in (options.source_column, options.target_column, *options.other_columns) if name}
+    for column in range(width):
+        heading = records[0][column].strip() if is_header and column < len(records[0]) else ""
+        cells = [cells[column].strip() for cells in records[is_header:] if column < len(cells)]
+        if {heading, str(column + 1)} & taken or SOURCE_HEADING.search(heading):
+            continue
+        if holds_languages(list(filter(None, cells)), is_named=bool(LANGUAGE_HEADING.search(heading))):
+            return column
+    return None
+
+
+def holds_languages(cells: Sequence[str], *, is_named: bool) -> bool:
+    """Whether all cells name languages. Without a heading that says so, capitals may be initials, and words domains."""
+    distinct = set(cells)
+    if not distinct or not all(is_language_code(cell) or is_full_name(cell) for cell in distinct):
+        return False
+    if is_named:
+        return len(cells) >= ENOUGH
+    is_clear = all(len(cell) > 3 or (cell.islower() and cell not in NOT_CODES) for cell in distinct)
+    rare = [cell for cell in distinct if means_language(cell)]
+    is_one = len(distinct) == 1 and all(map(is_common_code, distinct))  # as of a source
+    return len(cells) >= MANY and is_clear and not is_one and 2 * len(rare) > len(distinct)
 
 
 def are_texts(body: Records, width: int, others: Collection[int]) -> bool:
@@ -191,12 +243,18 @@ def are_above_sentences(cells: Sequence[str], body: Records, columns: Sequence[i
 
 
 def choose_columns(
-    body: Records, width: int, options: ReadOptions, where: str, header: Sequence[str] | None
+    body: Records,
+    width: int,
+    options: ReadOptions,
+    where: str,
+    header: Sequence[str] | None,
+    others: Mapping[str, int],
 ) -> tuple[tuple[int, int], str]:
     """Returns the two columns of text, and a note if they are not simply the first two. Raises DataError."""
     default = find_columns(options, None, where)
-    others = find_known_columns(options.other_columns, header or (), width)
-    known = {column: "tags" if name == options.tag_column else "groups" for name, column in others.items()}
+    others = {**others, **find_known_columns(options.other_columns, header or (), width)}
+    names = {options.tag_column: "tags", options.language_column: "languages", "languages": "languages"}
+    known = {column: names.get(name, "groups") for name, column in others.items()}
     kinds = [known.get(column) or name_content(body, column, width) for column in range(width)]
     texts = [column for column in range(width) if not kinds[column]]
     is_chosen = options.source_column is not None or options.target_column is not None or not options.finds_text

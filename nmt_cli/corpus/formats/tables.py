@@ -16,6 +16,7 @@ from nmt_cli.corpus.formats.table_columns import Layout, count_filled, find_layo
 from nmt_cli.errors import DataError, MissingExtraError, explain_install
 from nmt_cli.languages.codes import guess_languages
 from nmt_cli.text.sniffing import SEPARATOR
+from nmt_cli.text.tags import merge_tags
 from nmt_cli.text.wrapping import format_count
 
 # Shared by all tables: rows of cells, two columns of which are the pairs.
@@ -60,10 +61,13 @@ class TableReader(Reader):
             elif self.awaits_header:
                 self.awaits_header = False
             else:
-                group, tags = (read_cell(cells, column) for column in (layout.group, layout.tags))
-                has_more = may_be_more and len(cells) > max(2, len(layout.headings))
+                places = layout.group, layout.tags, layout.language
+                group, tags, language = (read_cell(cells, column) for column in places)
+                has_more = may_be_more and len(cells) > max(2, len(layout.headings), *layout.known)
                 texts = cells[layout.source], cells[layout.target]
-                yield Row(line, *texts, has_more, group=group, tags=self.read_tags(line, tags))
+                named = self.read_language(line, language) if language else ()
+                all_tags = merge_tags(named, self.read_tags(line, tags))
+                yield Row(line, *texts, has_more, group=group, tags=all_tags)
 
     @property
     def has_chosen_columns(self) -> bool:
@@ -78,7 +82,12 @@ class TableReader(Reader):
         languages = [code for code in (options.source_language, options.target_language, *by_name) if code]
         layout = find_layout(records, options, self.file.name, languages)
         self.languages, self.headings, self.group_columns = layout.languages, layout.headings, tuple(layout.groups)
-        self.has_tag_column = layout.tags is not None
+        self.has_tag_column, self.has_language_column = layout.tags is not None, layout.language is not None
+        if layout.language is not None and options.finds_languages:
+            self.add_note(
+                f"column {layout.language + 1} names the language of each target; if it does not: "
+                "--target-language-column none"
+            )
         if layout.note:
             self.add_note(layout.note)
         return layout

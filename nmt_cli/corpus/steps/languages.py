@@ -14,11 +14,22 @@ from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.pairs import Pairs, Texts
 from nmt_cli.corpus.steps.reading import CorpusInputs
 from nmt_cli.corpus.steps.tagging import has_kind
-from nmt_cli.languages.codes import find_languages_in_name, guess_languages, is_same_language
-from nmt_cli.text.tags import TagPurpose, find_tag_value
+from nmt_cli.errors import find_nearest
+from nmt_cli.languages.codes import (
+    CODE,
+    find_language,
+    find_languages_in_name,
+    fold_name,
+    guess_languages,
+    is_common_code,
+    is_same_language,
+    load_names,
+)
+from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value
 
 UNKNOWN = ("source", "target")
 KINDS = TagPurpose.SOURCE, TagPurpose.TARGET
+MOST_NAMED = 12  # languages of tags in a note
 SAMPLE = 300  # lines that are looked at
 FEWEST = 200  # lines from which the text may decide
 SHORTEST = 20  # characters of a line that says something
@@ -52,6 +63,7 @@ def choose_languages(inputs: CorpusInputs, config: PrepareConfig, pairs: Pairs, 
         else:
             notes.append(f"the languages are unknown; to name them: {NAMED_BY}")
     notes += list_untagged(inputs, (sides[0], sides[1]), config)
+    notes += [*list_unknown(sides), *list_doubtful(pairs.tag_sets)]
     return sides[0], sides[1]
 
 
@@ -72,8 +84,33 @@ def list_untagged(inputs: CorpusInputs, languages: tuple[str, str], config: Prep
         for kind, prefix, code, usual in zip(KINDS, ("from", "to"), declared, languages, strict=True):
             language = usual if code in UNKNOWN else code
             is_other = not (usual in UNKNOWN or is_same_language(language, usual))
-            if (is_other or kind in tagged) and not (reader.has_tag_column or has_kind(file, kind)):
+            has_column = reader.has_tag_column or (kind is TagPurpose.TARGET and reader.has_language_column)
+            if (is_other or kind in tagged) and not (has_column or has_kind(file, kind)):
                 yield f"{file.name} has no tag of its {kind}, taken for {usual}: type {file.name}={prefix}:{language}"
+
+
+def list_unknown(languages: Sequence[str]) -> Iterator[str]:
+    """Yields a note for each language that is named by a word of which no list knows, which may be a slip."""
+    for language in languages:
+        if language not in UNKNOWN and CODE.fullmatch(language) is None:
+            known = {fold_name(name) for names in load_names().values() for name in names}
+            nearest = find_nearest(fold_name(language), known)
+            guess = f"; did you mean {nearest.title()}?" if nearest else ""
+            yield f"{language} is no language that nmt knows, and is taken for a name of its own{guess}"
+
+
+def list_doubtful(tag_sets: Sequence[TagSet]) -> Iterator[str]:
+    """Yields notes about tags that are both codes of rare languages and words: which they were taken for."""
+    tags = sorted({tag for tags in tag_sets for tag in tags})
+    rare = [tag for tag in tags if tag.kind in KINDS and len(tag.value) == 3 and not is_common_code(tag.value)]
+    if rare:
+        named = ", ".join(f"{tag.value} {find_language(tag.value).name}" for tag in rare[:MOST_NAMED])
+        more = f" and {len(rare) - MOST_NAMED} more" if len(rare) > MOST_NAMED else ""
+        yield f"tags that name languages: {named}{more}; for a domain of such a name write domain:{rare[0].value}"
+    for tag in tags:
+        if tag.kind is TagPurpose.DOMAIN and tag.value in load_names() and len(tag.value) == 3:
+            name = find_language(tag.value).name
+            yield f"the tag {tag.value} is taken for a domain; for the language {name} write to:{tag.value}"
 
 
 NAMED_BY = "--source-language, --target-language"

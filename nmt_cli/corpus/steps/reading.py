@@ -20,7 +20,7 @@ from nmt_cli.corpus.checks.languages import find_main_scripts
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats import open_reader
 from nmt_cli.corpus.formats.input_stream import InputStream
-from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile, ReadOptions, require_input
+from nmt_cli.corpus.formats.inputs import NO_COLUMN, STDIN, CorpusFile, ReadOptions, require_input
 from nmt_cli.corpus.formats.reader import Reader, Row
 from nmt_cli.corpus.manifest import FileRecord
 from nmt_cli.corpus.pairs import PairFacts, Pairs, Role
@@ -264,6 +264,8 @@ def make_read_options(file: CorpusFile, config: PrepareConfig) -> ReadOptions:
         target_column=config.target_column,
         group_columns=config.group_column,
         tag_column=config.tag_column,
+        language_column=config.target_language_column,
+        finds_languages=config.target_language_column is None and "source" in config.text_sides,
         source_language=source,
         target_language=target,
         finds_text="source" in config.text_sides,
@@ -312,7 +314,7 @@ def read_pairs(
 
 
 def refuse_unknown_columns(readers: list[Reader], config: PrepareConfig) -> None:
-    """Raises DataError for a column of `--group-column` or `--tag-column` that no input of pairs has."""
+    """Raises DataError for a column of `--group-column`, `--tag-column` and so on that no input of pairs has."""
     readers = [reader for reader in readers if not reader.options.one_side]
     if not readers:
         return
@@ -320,6 +322,10 @@ def refuse_unknown_columns(readers: list[Reader], config: PrepareConfig) -> None
     missing = [("--group-column", column) for column in config.group_column if column not in groups]
     if config.tag_column is not None and not any(reader.has_tag_column for reader in readers):
         missing.append(("--tag-column", config.tag_column))
+    if config.target_language_column not in (None, NO_COLUMN) and not any(
+        reader.has_language_column for reader in readers
+    ):
+        missing.append(("--target-language-column", config.target_language_column))
     for option, column in missing[:1]:
         headings = list(dict.fromkeys(heading for reader in readers for heading in reader.headings))
         nearest = find_nearest(column, headings)

@@ -20,6 +20,7 @@ from nmt_cli.corpus.steps.reading import CHECK_BITS
 from nmt_cli.errors import DataError
 from nmt_cli.text.wrapping import shorten_text
 
+MOST_NOTES = 2  # of a check that learned something else of each language
 EXAMPLES = 3  # of each finding
 LONGEST_EXAMPLE = 200  # characters of a side
 
@@ -62,7 +63,8 @@ def run_check(check: Check, pairs: Pairs, among: BoolArray, config: PrepareConfi
                 result = check.find_problems(pairs, group, config)
                 rows |= result.rows
                 notes.append(result.note)
-        return CheckResult(rows, "; ".join(dict.fromkeys(filter(None, notes))))
+        distinct = list(dict.fromkeys(filter(None, notes)))
+        return CheckResult(rows, "; ".join(distinct) if len(distinct) <= MOST_NOTES else "by the language")
     bit, flags = np.uint32(CHECK_BITS[check.name]), pairs.facts.flags
     return CheckResult(judge_blocks(len(pairs), lambda block: (flags[block] & bit != 0) & among[block]))
 

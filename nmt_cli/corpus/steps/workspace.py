@@ -21,7 +21,7 @@ from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile
 from nmt_cli.corpus.pairs import Pairs
 from nmt_cli.errors import DataError, NmtError, OptionError, OutputError, WorkerError
 from nmt_cli.files import take_lock, write_json
-from nmt_cli.text.tags import parse_tag_list
+from nmt_cli.text.tags import parse_stored_tags
 
 JOURNAL = "journal.json"
 LOCK = "lock"
@@ -53,7 +53,7 @@ class ReadingJournal:
         """Puts into `pairs`, which are empty, what an interrupted run has read."""
         if not self.chunks:
             return
-        pairs.tag_sets[:] = [parse_tag_list(tags) if tags else () for tags in self.saved["tag_sets"]]
+        pairs.tag_sets[:] = [parse_stored_tags(tags) for tags in self.saved["tag_sets"]]
         pairs.more_columns = self.saved["more_columns"]
         pairs.originals |= {row: (source, target) for row, source, target in self.saved["originals"]}
 

@@ -16,7 +16,7 @@ from nmt_cli.cli.parsing.configuration import is_setting, name_option
 runner = CliRunner()
 COMMANDS = list(NmtCommands.lazy)
 WIDTHS = (40, 60, 80, 120)
-MOST_OPTIONS = {"prepare": 30, "train": 42, "translate": 39, "evaluate": 24, "visualize": 16}
+MOST_OPTIONS = {"prepare": 31, "train": 42, "translate": 39, "evaluate": 24, "visualize": 16}
 
 
 def render(*arguments: str, width: int = 80) -> str:

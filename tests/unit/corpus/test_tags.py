@@ -281,3 +281,59 @@ def test_text_without_translations_needs_no_column_of_the_pairs(tmp_path: Path) 
     assert set(corpus.read_monolingual_tags("target")) == {parse_tag_list("ui")}
     with pytest.raises(DataError, match="--tag-column: no input has a column 'kinds'"):
         prepare(table, tmp_path / "other", replace(config, tag_column="kinds"))
+
+
+COLUMNS = [
+    ({}, "language", ("shp", "Rarámuri"), {">shp", ">tar"}),
+    ({"target_language_column": "kind"}, "kind", ("shp", "Rarámuri"), {">shp", ">tar"}),
+    ({"target_language_column": "3"}, "kind", ("law", "med"), {">law", ">med"}),
+    ({}, "kind", ("shp", "tar"), {">shp", ">tar"}),
+    ({}, "idioma", ("Shipibo", "Tok Pisin"), {">shp", ">tpi"}),
+    ({"target_language_column": "none"}, "language", ("shp", "tar"), set()),
+    ({}, "kind", ("law", "med"), set()),
+    ({}, "speaker", ("MA", "TS"), set()),
+    ({}, "source language", ("shp", "tar"), set()),
+    ({"tag_column": "kind"}, "kind", ("shp", "tar"), {">shp", ">tar"}),
+    ({"tag_column": "kind"}, "kind", ("law", "med"), {"law", "med"}),
+]
+
+
+@pytest.mark.parametrize(("options", "heading", "values", "tags"), COLUMNS)
+def test_a_column_of_languages_is_one(
+    options: dict[str, str], heading: str, values: tuple[str, str], tags: set[str], tmp_path: Path
+) -> None:
+    rows = [f"{source}\t{target}\t{values[n % 2]}" for n, (source, target) in enumerate(toy_pairs(200))]
+    table = tmp_path / "eng-xxx.tsv"
+    table.write_text("\n".join([f"English\ttarget\t{heading}", *rows]) + "\n", encoding="utf-8")
+    report = prepare(CorpusFile(table), tmp_path / "prepared", PrepareConfig(**options))
+    assert set(report.manifest.tags) == tags
+    assert any("column 3 names the language" in note for note in report.notes) == bool(tags and not options)
+
+
+def test_a_cell_that_names_no_language_is_refused_with_its_line(tmp_path: Path) -> None:
+    rows = [
+        f"{source}\t{target}\t{'Mixtec' if n == 50 else 'shp'}" for n, (source, target) in enumerate(toy_pairs(100))
+    ]
+    table = tmp_path / "table.tsv"
+    table.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    with pytest.raises(DataError, match="line 51: 'Mixtec' is no language"):
+        prepare(CorpusFile(table), tmp_path / "prepared", PrepareConfig(target_language_column="3"))
+    with pytest.raises(DataError, match="--target-language-column: no input has a column 'lang'"):
+        prepare(CorpusFile(table), tmp_path / "prepared", PrepareConfig(target_language_column="lang"))
+
+
+def test_what_a_word_was_taken_for_is_told(tmp_path: Path) -> None:
+    files = [
+        CorpusFile(write_tsv(tmp_path / f"{n}.tsv", toy_pairs(200)[n::2]), tags=parse_tag_list(tags))
+        for n, tags in enumerate(("law", "shp"))
+    ]
+    notes = prepare(files, tmp_path / "prepared", PrepareConfig(target_language="Elbonian")).notes
+    assert "the tag law is taken for a domain; for the language Lauje write to:law" in notes
+    assert any(note.startswith("tags that name languages: shp Shipibo-Conibo;") for note in notes)
+    assert any(note.startswith("Elbonian is no language that nmt knows") for note in notes)
+
+
+def test_languages_are_named_in_words(tmp_path: Path) -> None:
+    config = PrepareConfig(source_language="inglés", target_language="Shipibo")
+    manifest = prepare(CorpusFile(write_tsv(tmp_path / "a.tsv", toy_pairs(100))), tmp_path / "data", config).manifest
+    assert (manifest.source_language, manifest.target_language) == ("en", "shp")

@@ -9,14 +9,17 @@ from nmt_cli.languages.cldr import read_archive
 from nmt_cli.languages.codes import (
     DATA,
     find_code,
+    find_codes,
     find_language,
     find_language_tag,
     find_languages_in_name,
     find_named_language,
     guess_languages,
     has_same_primary_tag,
+    is_full_name,
     is_right_to_left,
     list_related,
+    load_names,
     load_table,
 )
 
@@ -115,3 +118,29 @@ def test_two_files_name_a_language_each() -> None:
 def test_codes_that_may_be_words_are_no_languages() -> None:
     assert find_languages_in_name("eng-deu.tsv") == ("eng", "deu")
     assert find_languages_in_name("to-do.tsv") == find_languages_in_name("m.tsv") == ("source", "target")
+
+
+@pytest.mark.parametrize(
+    ("name", "codes"),
+    [
+        *(("Shipibo", ("shp",)), ("swahili", ("sw",)), ("Plautdietsch", ("pdt",)), ("RARAMURI", ("tar",))),
+        *(("k'iche’", ("quc",)), ("inglés", ("en",)), ("Deutsch", ("de",)), ("Elbonian", ()), ("", ())),
+    ],
+)
+def test_a_name_is_looked_up_without_case_and_accents(name: str, codes: tuple[str, ...]) -> None:
+    assert find_codes(name) == codes
+
+
+def test_a_name_that_several_languages_share_has_all_their_codes() -> None:
+    assert "tar" in find_codes("Tarahumara") and len(find_codes("Mixtec")) > 40
+    assert not is_full_name("Mixtec") and not is_full_name("Twi") and is_full_name("Rarámuri")
+
+
+def test_a_code_without_two_letters_has_a_name() -> None:
+    assert find_language("shp").name == "Shipibo-Conibo"
+    assert find_language("xqx").name == "xqx"
+
+
+def test_every_language_has_a_name_and_a_code_of_its_own() -> None:
+    assert len(load_names()) > 7_900
+    assert all(names and 2 <= len(code) <= 3 for code, names in load_names().items())

@@ -7,9 +7,12 @@ from nmt_cli.text.tags import (
     Tag,
     TagPurpose,
     merge_tags,
+    parse_stored_tags,
     parse_tag_list,
     parse_tag_name,
+    parse_typed_tag,
     replace_languages,
+    resolve_language,
     reverse_tags,
 )
 
@@ -61,3 +64,26 @@ def test_tags_name_the_languages_in_place_of_the_usual_ones() -> None:
     assert replace_languages(("en", "de"), parse_tag_list("to:nl ui")) == ("en", "nl")
     assert replace_languages(("en", "de"), parse_tag_list("from:fr")) == ("fr", "de")
     assert replace_languages(("en", "de"), ()) == ("en", "de")
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        *(("shp", ">shp"), ("Shipibo", ">shp"), ("to:Rarámuri", ">tar"), ("from:Spanish", "es>")),
+        *(("law", "law"), ("to:law", ">law"), ("domain:shp", "shp"), ("help", "help"), ("ui", "ui")),
+    ],
+)
+def test_a_typed_word_is_a_language_by_its_code_or_name_unless_it_rather_is_a_domain(typed: str, name: str) -> None:
+    assert str(parse_typed_tag(typed)) == name
+
+
+def test_a_stored_domain_stays_one_though_it_is_a_code() -> None:
+    tags = parse_tag_list("domain:shp to:tar")
+    assert parse_stored_tags(" ".join(map(str, tags))) == tags
+
+
+def test_a_name_of_several_languages_is_refused_with_their_codes() -> None:
+    with pytest.raises(OptionError, match="Tarahumara may be one of 5 languages") as error:
+        resolve_language("Tarahumara")
+    assert "tar (Central Tarahumara)" in str(error.value.hint)
+    assert [resolve_language(code) for code in ("deu", "pt-BR", "xx", "Elbonian")] == ["deu", "pt-BR", "xx", "Elbonian"]

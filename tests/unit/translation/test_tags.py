@@ -131,6 +131,9 @@ def test_what_is_asked_for_is_found_among_the_tags_of_the_model(tagged_model: Pa
         ("pt-AO", "pt-BR"),
     ):
         assert find_tags(TagConfig(to=asked).names, both, tagged_model) == parse_tag_list(f"to:{found}")
+    named = card._replace(tags={">tar": 1, ">tpi": 1, ">quc": 1})
+    for asked, found in (("Rarámuri", "tar"), ("tarahumara", "tar"), ("Tok Pisin", "tpi"), ("K'iche'", "quc")):
+        assert find_tags(TagConfig(to=asked).names, named, tagged_model) == parse_tag_list(f"to:{found}")
     assert find_tags([], card, tagged_model) == ()
     assert find_tags(["to:yy"], card._replace(tags={}), tagged_model) == ()
 
