@@ -69,8 +69,8 @@ class ReadOptions:
     @property
     def other_columns(self) -> tuple[str, ...]:
         """The columns that are named and hold no text."""
-        named = self.language_column if self.language_column != NO_COLUMN else None
-        return (*self.group_columns, *filter(None, (self.tag_column, named)))
+        language = self.language_column if self.language_column != NO_COLUMN else None
+        return (*self.group_columns, *filter(None, (self.tag_column, language)))
 
 
 def parse_input(text: str) -> CorpusFile:

@@ -65,8 +65,8 @@ class TableReader(Reader):
                 group, tags, language = (read_cell(cells, column) for column in places)
                 has_more = may_be_more and len(cells) > max(2, len(layout.headings), *layout.known)
                 texts = cells[layout.source], cells[layout.target]
-                named = self.read_language(line, language) if language else ()
-                all_tags = merge_tags(named, self.read_tags(line, tags))
+                tag = self.read_language(line, language) if language else ()
+                all_tags = merge_tags(tag, self.read_tags(line, tags))
                 yield Row(line, *texts, has_more, group=group, tags=all_tags)
 
     @property

@@ -104,9 +104,9 @@ def list_doubtful(tag_sets: Sequence[TagSet]) -> Iterator[str]:
     tags = sorted({tag for tags in tag_sets for tag in tags})
     rare = [tag for tag in tags if tag.kind in KINDS and len(tag.value) == 3 and not is_common_code(tag.value)]
     if rare:
-        named = ", ".join(f"{tag.value} {find_language(tag.value).name}" for tag in rare[:MOST_NAMED])
+        languages = ", ".join(f"{tag.value} {find_language(tag.value).name}" for tag in rare[:MOST_NAMED])
         more = f" and {len(rare) - MOST_NAMED} more" if len(rare) > MOST_NAMED else ""
-        yield f"tags that name languages: {named}{more}; for a domain of such a name write domain:{rare[0].value}"
+        yield f"tags that name languages: {languages}{more}; for a domain of such a name write domain:{rare[0].value}"
     for tag in tags:
         if tag.kind is TagPurpose.DOMAIN and tag.value in load_names() and len(tag.value) == 3:
             name = find_language(tag.value).name
