@@ -132,11 +132,11 @@ def find_language_column(records: Records, width: int, options: ReadOptions, *, 
         return next(iter(find_known_columns([options.language_column], header, width).values()), None)
     if not options.finds_languages or width < 3:
         return None
-    taken = {name.strip() for name in (options.source_column, options.target_column, *options.other_columns) if name}
+    others = {name.strip() for name in (options.source_column, options.target_column, *options.other_columns) if name}
     for column in range(width):
         heading = records[0][column].strip() if is_header and column < len(records[0]) else ""
         cells = [cells[column].strip() for cells in records[is_header:] if column < len(cells)]
-        if {heading, str(column + 1)} & taken or SOURCE_HEADING.search(heading):
+        if {heading, str(column + 1)} & others or SOURCE_HEADING.search(heading):
             continue
         if holds_languages(list(filter(None, cells)), is_named=bool(LANGUAGE_HEADING.search(heading))):
             return column
