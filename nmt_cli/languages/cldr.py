@@ -97,7 +97,7 @@ def spell_number(number: int, language: str) -> frozenset[str]:
     if not 0 <= number < LARGEST:
         return frozenset()
     rules = load_rule_sets(language)
-    names = [name for name in rules if name.startswith("spellout") and rules[name]]
+    names = [name for name in rules if name.startswith("spellout") and "fraction" not in name and rules[name]]
     spellings = {fold_words(apply_rules(rules, name, number)) for name in names}
     return frozenset(spelling for spelling in spellings if spelling and not any(map(str.isdigit, spelling)))
 

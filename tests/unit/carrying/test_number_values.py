@@ -53,6 +53,10 @@ def test_a_number_may_be_written_in_another_way(source: str, target: str) -> Non
     assert compare_numbers(target, source, "deu", "eng") == NO_DIFFERENCE
 
 
+def test_rules_of_fractions_spell_no_whole_number() -> None:
+    assert compare_numbers("150 books", "Są książki.", "eng", "pol").missing == ("150",)
+
+
 def test_digits_of_any_script_are_digits() -> None:
     assert compare_numbers("٣٤ كتابا", "34 books", "ara", "eng") == NO_DIFFERENCE
     assert compare_numbers("５匹の犬", "5 dogs", "jpn", "eng") == NO_DIFFERENCE
