@@ -1,7 +1,9 @@
 """Rules particular to a language, as data: `data/<code>.toml` lists how the language differs from `und.toml`.
 
-A language without a file follows `und`. To describe a language, write one file; nothing else changes. Words are
-separated by blanks, patterns are regular expressions, and an empty value means that the language lacks the feature.
+`find_rules("deu").ordinal_mark` is `"."`, from the line `ordinal_mark = "."` of `data/de.toml`. A language of few lines
+has one of `data/languages.toml` instead of a file: `az = { has_dotless_i = true }`; all others follow `und`. To
+describe a language, write its file or line; nothing else changes. Words are separated by blanks, patterns are regular
+expressions, and an empty value means that the language lacks the feature.
 """
 
 from __future__ import annotations
@@ -89,16 +91,13 @@ WORDS = (
 @lru_cache(4096)
 def find_rules(language: str) -> LanguageRules:
     """Returns the rules for a language code of two or three letters, with or without a region."""
-    code = find_code(language)
-    return read_rules(code if code.isalpha() and (DATA / f"{code}.toml").is_file() else "und")
+    return read_rules(find_code(language))
 
 
 @lru_cache
 def read_rules(code: str) -> LanguageRules:
-    """Reads a file of rules; the file that it is `like` supplies whatever it leaves out."""
-    import tomllib  # which most lines do not need
-
-    content: dict[str, Any] = tomllib.loads((DATA / f"{code}.toml").read_text(encoding="utf-8"))
+    """Reads the rules of a described language; what it is `like` supplies whatever its entry leaves out."""
+    content = read_entry(code)
     content |= {name: frozenset(content[name].split()) for name in WORDS if name in content}
     if code == "und":
         return LanguageRules(**content)
@@ -107,3 +106,14 @@ def read_rules(code: str) -> LanguageRules:
     rules = rules._replace(**content)
     spelled_out = {short[:-1] for short in rules.spelled_out if short.count(".") == 1}
     return rules._replace(abbreviations=rules.abbreviations | (spelled_out - rules.before_numbers))
+
+
+def read_entry(code: str) -> dict[str, Any]:
+    """Returns how a language differs from what it is `like`: from its file, or from its line; empty for none."""
+    import tomllib  # which most lines do not need
+
+    path = DATA / f"{code}.toml"
+    if len(code) in (2, 3) and code.isalpha() and path.is_file():  # and no other path
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    lines: dict[str, dict[str, Any]] = tomllib.loads((DATA / "languages.toml").read_text(encoding="utf-8"))
+    return lines.get(code, {})

@@ -1,4 +1,4 @@
-"""What is particular to a language is one file."""
+"""What is particular to a language is one file, or one line."""
 
 from __future__ import annotations
 
@@ -17,25 +17,27 @@ from nmt_cli.carrying.number_values import find_ending
 from nmt_cli.carrying.numbers import is_label
 from nmt_cli.languages import rules
 from nmt_cli.languages.codes import DATA, find_code, load_table
-from nmt_cli.languages.rules import WORDS, LanguageRules, find_rules, read_rules
+from nmt_cli.languages.rules import WORDS, LanguageRules, find_rules, read_entry, read_rules
 from nmt_cli.translation.segmentation.segments import find_sentence_starts
 from support.package_code import MODULES, list_nodes, within_package
 
-DESCRIBED = sorted(path.stem for path in DATA.glob("*.toml"))
+LINES = tomllib.loads((DATA / "languages.toml").read_text(encoding="utf-8"))
+FILES = {path.stem for path in DATA.glob("*.toml")} - {"languages"}
+DESCRIBED = sorted(FILES | set(LINES))
 FEWEST_CODES = 3  # as many codes of languages in one literal are a table of languages
 
 
-def read_content(code: str) -> dict[str, object]:
-    return tomllib.loads((DATA / f"{code}.toml").read_text(encoding="utf-8"))
+def test_a_language_is_described_once() -> None:
+    assert FILES.isdisjoint(LINES) and list(LINES) == sorted(LINES)
 
 
 def test_the_neutral_rules_say_all_there_is_to_say() -> None:
-    assert set(read_content("und")) == set(LanguageRules._fields)
+    assert set(read_entry("und")) == set(LanguageRules._fields)
 
 
 @pytest.mark.parametrize("code", [code for code in DESCRIBED if code != "und"])
 def test_a_file_says_only_how_its_language_differs(code: str) -> None:
-    content = read_content(code)
+    content = read_entry(code)
     parent = read_rules(str(content.pop("like", "und")))
     assert set(content) <= set(LanguageRules._fields)
     assert find_code(code) == code and code in load_table().by_code
@@ -60,7 +62,7 @@ def test_all_codes_of_a_language_have_its_rules(language: str) -> None:
     assert "mind" in find_rules(language).abbreviations
 
 
-@pytest.mark.parametrize("language", ["", "source", "xxx", "haw", "../de", "und"])
+@pytest.mark.parametrize("language", ["", "source", "xxx", "haw", "../de", "languages", "und"])
 def test_a_language_that_nobody_described_is_neutral(language: str) -> None:
     assert find_rules(language) == read_rules("und")
 
@@ -113,7 +115,8 @@ def describe_afrikaans() -> dict[str, object]:
     }
 
 
-def test_a_new_language_is_one_file(fresh_rules: Path) -> None:
+@pytest.mark.parametrize("is_line", [False, True])
+def test_a_new_language_is_one_file_or_line(fresh_rules: Path, is_line: bool) -> None:
     assert describe_afrikaans() == {
         "sentences": ["Ek ken mnr.", "Botha.", "Sien bl.", "5.", "Dit reën."],
         "ordinal": (7, ""),
@@ -123,7 +126,9 @@ def test_a_new_language_is_one_file(fresh_rules: Path) -> None:
         "dates": ["Oktober 1990"],
     }
     find_rules.cache_clear()
-    (fresh_rules / "af.toml").write_text(AFRIKAANS, encoding="utf-8")
+    read_rules.cache_clear()
+    with (fresh_rules / ("languages.toml" if is_line else "af.toml")).open("a", encoding="utf-8") as file:
+        file.write(f"[af]{AFRIKAANS}" if is_line else AFRIKAANS)
     compile_forms.cache_clear()
     assert describe_afrikaans() == {
         "sentences": ["Ek ken mnr. Botha.", "Sien bl. 5.", "Dit reën."],
