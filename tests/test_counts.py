@@ -1,7 +1,5 @@
 """No message counts "1 things": a number and its noun are made by `format_count`."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator

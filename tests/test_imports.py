@@ -1,7 +1,5 @@
 """What an interpreter has imported: of the package at first, of a command, of a translation."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The words of the code: one name for one thing, verbs for functions, nouns for variables."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """What `make test` tries depends on the code of a test alone, so that it passes twice or fails twice."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from types import ModuleType

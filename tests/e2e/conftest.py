@@ -1,7 +1,5 @@
 """Where commands run: a directory with all that they look for, and a browser."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree

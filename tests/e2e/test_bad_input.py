@@ -1,7 +1,5 @@
 """What a careless person does, through the real command line: two lines of help, an exit code, nothing half-done."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

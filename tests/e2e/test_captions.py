@@ -1,7 +1,5 @@
 """Captions learned through the real command line: which coloured shapes a picture has, and where."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

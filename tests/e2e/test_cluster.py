@@ -1,7 +1,5 @@
 """Commands on a cluster of two machines do what they do in one process, byte for byte."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`nmt visualize` with a model that was never trained, through everything but its weights."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from typer.testing import CliRunner, Result

@@ -1,7 +1,5 @@
 """Trainings that are stopped: by a person, and by SIGKILL, which `tests/release/kill.py` sends more often."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The main job through the real command line, on a toy language: five commands in a new directory."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Whoever uses a model only reads it: every command leaves the directory of a model, such as a package's, as it is."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """What the pages show of the bundled models is what these write."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -3,8 +3,6 @@
 Needs a folder with what docs/page.md lists: NMT_PAGE_ASSETS=FOLDER pytest -m slow tests/e2e/test_page_without_server.py
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The HTML pages in a real browser."""
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import replace

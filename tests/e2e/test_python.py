@@ -1,7 +1,5 @@
 """The Python interface as docs/python.md shows it, and a translator that several threads use."""
 
-from __future__ import annotations
-
 import doctest
 import re
 from concurrent.futures import ThreadPoolExecutor

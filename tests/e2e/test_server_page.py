@@ -1,7 +1,5 @@
 """The page of the server in a real browser, with a translator that writes in capitals."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

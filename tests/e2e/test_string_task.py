@@ -1,7 +1,5 @@
 """A task other than translation, learned through the real command line: words spelled backwards."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

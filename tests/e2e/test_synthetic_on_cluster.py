@@ -1,7 +1,5 @@
 """The text of a training with synthetic pairs is translated by a cluster of two machines as by one process."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Folders in, folders out, through the command line."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

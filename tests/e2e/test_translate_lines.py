@@ -1,7 +1,5 @@
 """What `nmt translate` writes for a line, with a model that has learned a toy language."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

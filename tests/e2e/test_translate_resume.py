@@ -1,7 +1,5 @@
 """Translations killed with SIGKILL: they go on where they were, and write what an uninterrupted one writes."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """`nmt translate` as a program among others: pipes that wait, pipes that close, workers, interrupts, formats."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal

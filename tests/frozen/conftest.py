@@ -1,7 +1,5 @@
 """How many of the frozen lines are read."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import settings
 

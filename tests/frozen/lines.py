@@ -3,8 +3,6 @@
 python tests/frozen/lines.py        # writes eng.txt and deu.txt: run it only to add kinds of lines
 """
 
-from __future__ import annotations
-
 import html
 import random
 from collections.abc import Callable, Iterator

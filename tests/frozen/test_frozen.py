@@ -9,8 +9,6 @@ Processors differ in the last bits of a product, so now and then a network write
 a line is told from one that the code changed: the network read the same texts, and wrote another.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import defaultdict

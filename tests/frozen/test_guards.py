@@ -3,8 +3,6 @@
 Texts are the frozen lines, and mixtures of their words with the signs that rules look for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

@@ -3,8 +3,6 @@
 Readers remember words, since most come again and again. Whatever decides must then be a part of what is remembered.
 """
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Scores against numbers that others have published, with their sources."""
 
-from __future__ import annotations
-
 import pytest
 
 from nmt_cli.evaluation.analysis.explain import explain_metrics

@@ -9,8 +9,6 @@ many pages as that of the source, and text; it reads a table as the cells of the
 skipped. Prints one line per document; exits with 1 if any failed.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 import shutil

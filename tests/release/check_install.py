@@ -7,8 +7,6 @@ core dependency into an environment of its own and translates with it a model th
 line per check; exits with 1 if any failed. Takes five to ten minutes and needs a package index.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile

@@ -7,8 +7,6 @@ place of the network. Prints what takes time that grows with an exponent of more
 What seems to is measured three times, of which the least counts: another process may empty the caches.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

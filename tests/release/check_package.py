@@ -8,8 +8,6 @@ the wheel and a model into a fresh environment, and runs `make try` with it. Pri
 any failed. Takes two minutes and needs a package index.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

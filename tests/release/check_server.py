@@ -8,8 +8,6 @@ the memory must stay flat from the second minute, and the 99th percentile within
 program ends with 1.
 """
 
-from __future__ import annotations
-
 import itertools
 import signal
 import statistics

@@ -6,8 +6,6 @@ Each input must end in pairs whose counts add up, or in an error of ours, within
 that does not is written to the folder that is named, and the program ends with 1.
 """
 
-from __future__ import annotations
-
 import argparse
 import bz2
 import gzip

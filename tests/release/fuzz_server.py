@@ -9,8 +9,6 @@ the program ends with 1. So it does if the server's memory has grown by more tha
 whoever wants to know that sends 50,000, which takes half an hour.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import socket

@@ -10,8 +10,6 @@ there. The weights of both models must be equal, bit for bit, and so must their 
 stage of a back-translation: in its start, behind an update, a block or a selection, and in the export.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

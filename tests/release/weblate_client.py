@@ -10,8 +10,6 @@ their base class, cache and requests; what they take from elsewhere (languages, 
 text are) has stand-ins. Exits with 1 if something is not as Weblate needs it.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import types

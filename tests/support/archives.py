@@ -1,7 +1,5 @@
 """Documents in archives, made by hand and small; and archives part by part."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """A headless Chromium for tests of pages. Where none is installed they are skipped, with what to install."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The work of a function, counted in calls, since clocks are noisy."""
 
-from __future__ import annotations
-
 import cProfile
 from collections.abc import Callable
 

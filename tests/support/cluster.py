@@ -1,7 +1,5 @@
 """A Ray cluster of two machines, both of them this one, with a core each. What Ray itself prints is ignored."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The real command line, run as a user would."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Small corpora for tests: a toy language pair of numbered sentences, no two of them equal."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

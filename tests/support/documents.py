@@ -4,8 +4,6 @@ Every text goes through the real writer, between sentinels that are stripped fro
 notices equal texts cannot pass.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A short sentence in each of many languages, as its words and its final mark."""
 
-from __future__ import annotations
-
 ENDED = [
     ("he waits", "…"),
     ("él espera", "!"),

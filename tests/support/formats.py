@@ -1,7 +1,5 @@
 """Files in the formats of corpora, read by the readers that `nmt prepare` has."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Ctrl-C at a place of a program, not at a time."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

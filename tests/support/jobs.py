@@ -1,7 +1,5 @@
 """Jobs for processes that need no model: they shout, and can be made to die."""
 
-from __future__ import annotations
-
 import os
 import signal
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The toy language, prepared and learned through the real command line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from support.commands import succeed

@@ -1,7 +1,5 @@
 """A model directory without training: the smallest network, exported."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import asdict
 from pathlib import Path

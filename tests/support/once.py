@@ -1,7 +1,5 @@
 """What all workers of a run share."""
 
-from __future__ import annotations
-
 import fcntl
 from collections.abc import Callable
 from pathlib import Path

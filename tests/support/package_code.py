@@ -1,7 +1,5 @@
 """The code of the package, for tests of its words and its layout: each file is parsed once."""
 
-from __future__ import annotations
-
 import ast
 import gc
 from functools import cache

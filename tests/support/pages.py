@@ -1,7 +1,5 @@
 """Pages of Markdown with everything that the format has, for tests of documents."""
 
-from __future__ import annotations
-
 PAGE = """---
 title: not this
 ---

@@ -6,8 +6,6 @@ It stops after so many steps; 0 for none. KIND is "epochs", "time" (the clock of
 others fast) or "synthetic" (whose stages are in the directory `0`).
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """How many examples Hypothesis tries of a property: the profile of a run decides, and the cost of the property."""
 
-from __future__ import annotations
-
 from hypothesis import settings
 
 FEWEST = 5

@@ -3,8 +3,6 @@
 python replicas.py REPLICAS ACCUMULATE CLIP FILE.npz
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Rewrites of a small training text, and what they make of a text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache
 from typing import Any

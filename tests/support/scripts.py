@@ -1,7 +1,5 @@
 """Scripts of the project that are no part of the package, loaded as modules."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 from types import ModuleType

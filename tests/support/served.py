@@ -1,7 +1,5 @@
 """A server of fake models: in this process, or on a port in a thread."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import threading

@@ -1,7 +1,5 @@
 """Which cases of a test `make test` tries; `make test-slow` tries the others too."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

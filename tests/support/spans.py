@@ -1,7 +1,5 @@
 """Text full of what must be protected."""
 
-from __future__ import annotations
-
 import random
 
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """A clock that only the work of a run moves, and the run that is timed by it."""
 
-from __future__ import annotations
-
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation, Watcher

@@ -1,7 +1,5 @@
 """Tokenizers of every kind, trained on toy corpora."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from nmt_cli.text.symbols import TokenizerKind, TokenizerSettings

@@ -1,7 +1,5 @@
 """Parts of a training that take no time, for tests of what happens around them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from shutil import copyfile

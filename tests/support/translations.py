@@ -1,7 +1,5 @@
 """Translations without a network: made of words that are said to come from certain source words."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """The benchmark of the checks draws only sentences that training does not know."""
 
-from __future__ import annotations
-
 from checks import draw_unseen
 
 

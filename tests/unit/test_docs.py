@@ -1,7 +1,5 @@
 """The documents: their links lead somewhere, and their commands have options that exist."""
 
-from __future__ import annotations
-
 import doctest
 import importlib.util
 import re

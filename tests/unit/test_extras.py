@@ -1,7 +1,5 @@
 """What only some commands need is an extra; without it, they say how to install it."""
 
-from __future__ import annotations
-
 import sys
 import tomllib
 from pathlib import Path

@@ -4,8 +4,6 @@ Files: written whole or not at all, looked for, and what the system says of them
 started.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

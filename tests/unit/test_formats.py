@@ -1,7 +1,5 @@
 """The table of formats, and how files are recognised."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from pathlib import Path

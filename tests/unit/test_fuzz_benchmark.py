@@ -1,7 +1,5 @@
 """The fuzzer of the server asks all its endpoints."""
 
-from __future__ import annotations
-
 from fuzz_server import ENDPOINTS
 from starlette.routing import Match
 

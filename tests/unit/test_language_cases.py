@@ -9,8 +9,6 @@ text (or a text with its translation) and what is found in it. A new language br
     cases = [["He came on March 12.", ["March 12"]]]
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """A lock of a file keeps others out while it is held, and leaves no file behind."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

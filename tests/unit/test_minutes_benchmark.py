@@ -1,7 +1,5 @@
 """benchmarks/minutes.py: the time of each line is noted, a limit ends the command, and the picture has every curve."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

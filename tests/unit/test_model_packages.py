@@ -1,7 +1,5 @@
 """`data/models/make.py`: a trained model becomes a package that pip installs and a name finds."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

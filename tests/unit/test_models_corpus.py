@@ -1,7 +1,5 @@
 """`data/models/corpus.py`: what is held out for the bundled models is in no other set and not in training."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from pathlib import Path
 from types import ModuleType

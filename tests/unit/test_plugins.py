@@ -1,7 +1,5 @@
 """Kinds of documents, metrics and shapes of requests from other packages: the example is installed and used."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What benchmarks/quality.py runs, counts and skips; training and scoring have tests of their own."""
 
-from __future__ import annotations
-
 import json
 import lzma
 import subprocess

@@ -1,7 +1,5 @@
 """The files of examples/recipes: each is taken by both commands, told in the README, and has the published widths."""
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import fields
 from pathlib import Path

@@ -1,7 +1,5 @@
 """JSON of ours is read back as it was written, and nothing else is."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The published numbers: RESULTS.md and README say what results.jsonl says, and every link to them leads somewhere."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import date

@@ -1,7 +1,5 @@
 """The benchmark of the rules leaves each out: it knows all rows of the tables, and its parts exist."""
 
-from __future__ import annotations
-
 import pkgutil
 
 import pytest

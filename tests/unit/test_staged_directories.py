@@ -1,7 +1,5 @@
 """Directories that are written beside their place and renamed: one wins, nothing is missing, nothing is left."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

@@ -1,7 +1,5 @@
 """The benchmark of faithfulness counts what comes through: a number in digits or words of its own, spans as often."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

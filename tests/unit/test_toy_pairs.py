@@ -1,7 +1,5 @@
 """The lesson's corpus: a grammar in which word order and agreement are known."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """What is said after preparing and training: numbers that follow from sizes, and help that fits the corpus."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Commands to type: what was typed stays, and no option stands there twice."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """What `nmt evaluate` asks of a model on sentences of files, and on a split."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a translated file is reported to need."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

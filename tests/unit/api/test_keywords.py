@@ -1,7 +1,5 @@
 """The options of functions as types: mypy and editors know their names and values."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Warnings of functions reach Python's logging, and nothing else."""
 
-from __future__ import annotations
-
 import logging
 import subprocess
 import sys

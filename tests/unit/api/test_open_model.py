@@ -1,7 +1,5 @@
 """Tests of open model: ."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

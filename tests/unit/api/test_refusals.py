@@ -1,7 +1,5 @@
 """The table of settings that cannot stand together: each row refuses what it names, and nothing else."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from types import SimpleNamespace

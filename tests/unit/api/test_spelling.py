@@ -1,7 +1,5 @@
 """Options in errors of the Python interface."""
 
-from __future__ import annotations
-
 import pytest
 
 from nmt_cli.api.options.options import respell_options

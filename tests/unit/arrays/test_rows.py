@@ -1,7 +1,5 @@
 """Tests of rows: ."""
 
-from __future__ import annotations
-
 import errno
 from pathlib import Path
 

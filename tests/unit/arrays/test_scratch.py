@@ -5,8 +5,6 @@ numpy's of all values. Rows with equal keys, and groups of connected rows, whate
 partitions.
 """
 
-from __future__ import annotations
-
 import errno
 from pathlib import Path
 from tempfile import TemporaryDirectory

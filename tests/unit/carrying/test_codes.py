@@ -1,7 +1,5 @@
 """Placeholders that wrap words are taken out as tags are, so that no word between them gets lost."""
 
-from __future__ import annotations
-
 import pytest
 from unit.carrying.test_dialects import CONTEXT
 

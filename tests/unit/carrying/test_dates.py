@@ -4,8 +4,6 @@ Dates with the name of a month are found, and written as another language writes
 where nothing else is meant, and written as the target language abbreviates them.
 """
 
-from __future__ import annotations
-
 from datetime import date
 
 import pytest

@@ -1,7 +1,5 @@
 """What programs put into texts is carried byte for byte, in whichever syntax, and wherever it stands."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Tests of glossary: the entries that stand at a place of a text."""
 
-from __future__ import annotations
-
 import time
 import unicodedata
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Texts whose spans are masked or taken out, and sentence pairs masked on both sides."""
 
-from __future__ import annotations
-
 from hypothesis import given
 
 from nmt_cli.carrying.kinds import find_spans

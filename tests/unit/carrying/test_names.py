@@ -1,7 +1,5 @@
 """Words that training never had and that no language translates are found, and no others."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of number values: ordinals and decades in digits are written as the target writes them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

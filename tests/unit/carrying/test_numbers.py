@@ -4,8 +4,6 @@ How numbers are written, and how the target writes them. What is found in the te
 `tests/cases`.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from nmt_cli.carrying.kinds import KINDS, find_spans

@@ -1,7 +1,5 @@
 """Titles with names, greetings and ends of letters are written in the target's words; surnames are not translated."""
 
-from __future__ import annotations
-
 import pytest
 
 from nmt_cli.carrying.people import GREETINGS, compile_people, find_persons, is_sure_person, list_forms

@@ -4,8 +4,6 @@ Marks of emphasis are found in pairs around words, and nowhere else. References 
 units and emphasis are none.
 """
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Protected spans: which parts of a text they are, and where each begins and ends."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Messages of ICU, entries of menus, and references of HTML."""
 
-from __future__ import annotations
-
 import pytest
 
 from nmt_cli.carrying.spans import NO_CONTEXT, Span, SpanKind

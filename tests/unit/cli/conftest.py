@@ -1,7 +1,5 @@
 """What the tests of several commands share."""
 
-from __future__ import annotations
-
 import pytest
 
 from support.shouting import Shouting, use_shouting

@@ -1,7 +1,5 @@
 """Settings that nobody types: a few environment variables, and `nmt.toml` of the current directory."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import os

@@ -1,7 +1,5 @@
 """`--set NAME=VALUE`, and what is said to whoever types a setting as an option."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

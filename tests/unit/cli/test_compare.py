@@ -1,7 +1,5 @@
 """`nmt evaluate` of several systems, with a translator that needs no model."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """What a shell completes, asked as bash asks it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

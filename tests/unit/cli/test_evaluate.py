@@ -1,7 +1,5 @@
 """`nmt evaluate` with a translator that needs no model: the translations are the sources in upper case."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The help pages: their order, their parts, and that they fit the terminal."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What `nmt prepare` says of a preparation that was interrupted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What commands print, at the widths of small and large terminals."""
 
-from __future__ import annotations
-
 import io
 import re
 import sys

@@ -1,7 +1,5 @@
 """What `nmt` alone says, in a directory at each stage."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

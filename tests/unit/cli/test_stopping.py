@@ -1,7 +1,5 @@
 """Signals while a command runs: the first asks, the second ends."""
 
-from __future__ import annotations
-
 import signal
 
 import pytest

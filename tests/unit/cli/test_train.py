@@ -1,7 +1,5 @@
 """Tests of train: what `nmt train` shows: the network, a line a minute or an epoch, and where it stopped."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from dataclasses import replace

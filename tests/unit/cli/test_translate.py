@@ -4,8 +4,6 @@ What `nmt translate` refuses before it looks for a model, and what it tells afte
 terminal.
 """
 
-from __future__ import annotations
-
 import io
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`nmt visualize` with a translator that needs no model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """A toy corpus, and a prepared directory made from it."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Pairs behind the sentence before, and whole texts in dev and test."""
 
-from __future__ import annotations
-
 from itertools import accumulate, pairwise
 from pathlib import Path
 

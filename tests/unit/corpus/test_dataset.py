@@ -4,8 +4,6 @@ Prepared directories: what they hold, and how damage is found. A prepared direct
 other direction of a prepared directory.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`prepare`: what it writes, what it refuses, and that it writes all or nothing."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """What `prepare` refuses, and that it then leaves nothing behind."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

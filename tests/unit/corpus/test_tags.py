@@ -1,7 +1,5 @@
 """Tags of pairs, from files and columns to the ids in front of the sources."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

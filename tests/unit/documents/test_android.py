@@ -1,7 +1,5 @@
 """What is particular to Android's strings: escapes, quotes around a value, and entities."""
 
-from __future__ import annotations
-
 import pytest
 
 from nmt_cli.errors import DataError

@@ -1,7 +1,5 @@
 """Files of strings of every form, made at random: byte for byte the same where nothing is translated."""
 
-from __future__ import annotations
-
 import json
 
 from hypothesis import given

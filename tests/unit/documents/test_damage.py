@@ -1,7 +1,5 @@
 """Whatever the bytes of a file are, a document is translated or refused, and nothing else happens."""
 
-from __future__ import annotations
-
 import contextlib
 
 import pytest

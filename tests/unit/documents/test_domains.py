@@ -1,7 +1,5 @@
 """What a program shows is translated in its own words, where a model knows them."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

@@ -1,7 +1,5 @@
 """Documents in other encodings than UTF-8 are written in the one that they came in."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

@@ -1,7 +1,5 @@
 """Files of entries: INI, TOML, PHP, DTD, resource scripts, calendars, Fluent, and strings of Apple and Java."""
 
-from __future__ import annotations
-
 import pytest
 
 from nmt_cli.documents.strings import entries

@@ -1,7 +1,5 @@
 """Tests of exchange: translation memories: units get a variant in the target language, and nothing else changes."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Subtitles and lyrics with a cue on each line: Advanced SubStation, MicroDVD and LRC."""
 
-from __future__ import annotations
-
 import pytest
 
 from support.documents import convert_bytes, echo_document, list_texts

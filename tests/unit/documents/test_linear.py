@@ -1,7 +1,5 @@
 """The work on a paragraph grows with its length, however many marks it has: counted in calls."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from functools import partial

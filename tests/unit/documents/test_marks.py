@@ -1,7 +1,5 @@
 """Where the marks of a paragraph go in its translation, of which each word looked at a source word."""
 
-from __future__ import annotations
-
 import io
 import pickle
 import re

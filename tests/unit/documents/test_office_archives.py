@@ -1,7 +1,5 @@
 """Archives of documents that are damaged, encrypted, or made to do harm."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

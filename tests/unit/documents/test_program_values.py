@@ -1,7 +1,5 @@
 """Values of configuration files that programs read are no text: commands, classifiers, names of packages."""
 
-from __future__ import annotations
-
 import pytest
 
 from nmt_cli.documents.strings.syntax import is_text

@@ -1,7 +1,5 @@
 """What is particular to the YAML of Rails: symbols, and the language as the only key at the top."""
 
-from __future__ import annotations
-
 import pytest
 
 from support.documents import convert_bytes, list_texts

@@ -1,7 +1,5 @@
 """Every format that is written is read back: what a translator tears is kept as in the source, and named."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable

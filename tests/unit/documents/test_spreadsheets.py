@@ -1,7 +1,5 @@
 """Spreadsheets: all texts in place, or one column into further ones; numbers, dates, formulas and formats stay."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Files of strings: JSON, YAML, Java properties, and strings of Android and Apple apps."""
 
-from __future__ import annotations
-
 import codecs
 import json
 import re

@@ -1,7 +1,5 @@
 """Placeholders in files of strings, whatever touches them: carried byte for byte, and never taken for brackets."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

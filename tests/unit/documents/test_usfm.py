@@ -1,7 +1,5 @@
 """Bible text: verses, headings and footnotes are translated, and every mark stays as it is."""
 
-from __future__ import annotations
-
 import random
 import time
 

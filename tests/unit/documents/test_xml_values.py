@@ -1,7 +1,5 @@
 """XML files with texts in elements: .NET resources and drawings."""
 
-from __future__ import annotations
-
 import pytest
 
 from support.documents import convert_bytes, echo_document, list_texts

@@ -1,7 +1,5 @@
 """Systems side by side, made of sentences with known scores."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 

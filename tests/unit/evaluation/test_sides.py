@@ -1,7 +1,5 @@
 """Sources, hypotheses and references from files of several formats."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

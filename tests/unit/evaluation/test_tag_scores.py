@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from nmt_cli.evaluation.analysis.tag_scores import score_by_tag
 from nmt_cli.evaluation.config import DEFAULT
 from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_bleu

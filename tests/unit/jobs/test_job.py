@@ -1,7 +1,5 @@
 """Tests of job: ."""
 
-from __future__ import annotations
-
 import io
 import pickle
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """A journal of blocks: what a killed process leaves of it, and that translations come back as they were."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

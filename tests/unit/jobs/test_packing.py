@@ -1,7 +1,5 @@
 """Models and glossaries travel with their job."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from shutil import copytree
 

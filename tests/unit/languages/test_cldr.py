@@ -1,7 +1,5 @@
 """"""
 
-from __future__ import annotations
-
 import pytest
 
 from nmt_cli.carrying.number_values import list_longer

@@ -1,7 +1,5 @@
 """Tests of codes: one table knows all codes and names of a language; the languages in the names of files."""
 
-from __future__ import annotations
-
 import langcodes
 import pytest
 

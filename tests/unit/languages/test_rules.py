@@ -1,7 +1,5 @@
 """What is particular to a language is one file, or one line."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Tests of encoders: pictures in the network: regions, their mask, and the same numbers with more padding."""
 
-from __future__ import annotations
-
 import keras
 import numpy as np
 import pytest

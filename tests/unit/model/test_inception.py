@@ -1,7 +1,5 @@
 """Pictures read by InceptionV3 with random weights: the grid's shape and place, and what cannot be read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import keras

@@ -1,7 +1,5 @@
 """The recurrences with hand-written gradients, held to Keras' own cells and to TensorFlow's own gradients."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -4,8 +4,6 @@ Texts are brought into the case that training has, and only those that are not i
 a part of a sentence has no capital, unless it always has one.
 """
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Unseen characters become their nearest seen equivalents; seen ones are never touched."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 

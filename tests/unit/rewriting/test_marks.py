@@ -4,8 +4,6 @@ Quotes around a whole sentence are taken off and come back as those of the targe
 where its source has none; sentences keep theirs.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """What the network reads is folded, what comes back has the case of the source, and words stay where they were."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

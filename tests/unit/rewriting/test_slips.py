@@ -1,7 +1,5 @@
 """Mistyped words are read as the known words that they surely stand for, and no others."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -4,8 +4,6 @@ Abbreviations are read as the words that they stand for, where training has thes
 quotes are read as these, and written again.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

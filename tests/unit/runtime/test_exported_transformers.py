@@ -1,7 +1,5 @@
 """A Transformer written for another program translates there as here, and what the program lacks is refused."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

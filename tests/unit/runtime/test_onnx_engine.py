@@ -1,7 +1,5 @@
 """A state of ONNX Runtime's arrays keeps its entries while search reorders, repeats and drops its rows."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

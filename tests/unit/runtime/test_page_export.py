@@ -1,7 +1,5 @@
 """A page of a model: what stands in for compiled packages in a browser does there what they do here."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The vectors of an engine are those from which its network predicts, and nothing else about it changes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

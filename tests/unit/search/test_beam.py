@@ -1,7 +1,5 @@
 """Tests of beam: ."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tests of constraints: what a target begins with is given, and changes nothing but what follows it."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """Translations of similar sources guide a search as their formulas say, and nobody else's search."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

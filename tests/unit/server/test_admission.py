@@ -1,7 +1,5 @@
 """Keys: where they are written, when they change, what the head of a request decides, and how often one may ask."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

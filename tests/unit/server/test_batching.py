@@ -1,7 +1,5 @@
 """Waiting requests are one batch, long ones do not hold up short ones, and models come and go."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from pathlib import Path

@@ -1,7 +1,5 @@
 """DeepL's documents: sent, asked for and fetched by its client, for their own key alone, and bounded."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import time

@@ -1,7 +1,5 @@
 """Clients over a port: the official ones, and the bytes that others send."""
 
-from __future__ import annotations
-
 import socket
 
 import deepl

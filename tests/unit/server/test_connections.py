@@ -1,7 +1,5 @@
 """What of a connection is kept, when it ends, and who still gets an answer."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import socket

@@ -1,7 +1,5 @@
 """Words between two marks stay between them, whichever client asks and whatever the marks are."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Limits: bodies, lines and answers that are too large, too many or too slow."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import time

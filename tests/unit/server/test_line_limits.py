@@ -1,7 +1,5 @@
 """A request of many lines, of long ones or of many values is refused, or costs what its size does."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from nmt_cli.languages.codes import find_language

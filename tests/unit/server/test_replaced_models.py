@@ -1,7 +1,5 @@
 """A model in use stays what it was, whatever is written to its directory, until another is there as a whole."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -4,8 +4,6 @@ The port, the end of the server, and what a person is told. A server ends within
 translates.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

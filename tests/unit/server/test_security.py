@@ -1,7 +1,5 @@
 """Attacks: foreign names and pages, paths, headers, malformed values, texts in logs."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

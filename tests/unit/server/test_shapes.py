@@ -1,7 +1,5 @@
 """Each shape that clients send, as their sources and documents have it, and each trap in them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a server tells a monitor."""
 
-from __future__ import annotations
-
 import re
 
 from nmt_cli.server.admission import Admission, Key

@@ -4,8 +4,6 @@ Glossaries of requests: in LibreTranslate's and DeepL's shape, each for its own 
 Translated documents that wait to be fetched: their names, their number, their end.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import time

@@ -1,7 +1,5 @@
 """A model of several languages and registers, asked for over HTTP."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Documents and markup are read by threads that hold up nobody, and that end when nobody waits for them."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time

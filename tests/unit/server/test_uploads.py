@@ -1,7 +1,5 @@
 """Archives made to do harm, uploaded as documents: each has its status, and nothing is written where it should not."""
 
-from __future__ import annotations
-
 import errno
 import io
 import stat

@@ -1,7 +1,5 @@
 """Pictures as grids of features: what is read, stored and batched, and that no picture stands in two splits."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The source side as text: rows, their limit, and how much longer than its source a target may become."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

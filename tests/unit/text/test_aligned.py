@@ -1,7 +1,5 @@
 """A text that is edited keeps the origins of its characters."""
 
-from __future__ import annotations
-
 from unicodedata import normalize
 
 import pytest

@@ -1,7 +1,5 @@
 """Marks by kind: as Unicode has them, and spelled in one module alone."""
 
-from __future__ import annotations
-
 import ast
 import re
 import unicodedata

@@ -4,8 +4,6 @@ What the profile of a training text says of it. How many of the words that end a
 them one by one says.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Tests of streams: parts of files: together they are the file, whatever its lines."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import lzma

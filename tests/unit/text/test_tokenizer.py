@@ -4,8 +4,6 @@ Text to ids and back: what survives, what is unknown, and what stands for a spec
 the size of the vocabulary, and that equal text gives equal models.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -3,8 +3,6 @@
 Where words begin and end. Answers about words are remembered, but neither too many nor long ones.
 """
 
-from __future__ import annotations
-
 import sys
 import unicodedata
 

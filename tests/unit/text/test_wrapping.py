@@ -1,7 +1,5 @@
 """Tests of wrapping: text of others is shown, and never obeyed by a terminal."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest

@@ -1,7 +1,5 @@
 """A network learns what only the sentence before can tell it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The weights of every head: the mean of the last layer's is what the exported graphs return."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from keras import ops

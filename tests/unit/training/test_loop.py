@@ -1,7 +1,5 @@
 """What the loop does when something goes wrong, with updates and validations that cost no time."""
 
-from __future__ import annotations
-
 import errno
 import math
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Tests of meter: ."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of precision: however a device computes an update, it is the same update."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Several trainings with different seeds: each in a directory of its own, and the best is the model."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any

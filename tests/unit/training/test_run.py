@@ -1,7 +1,5 @@
 """`train`: what is kept, when it ends, and what is reported."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

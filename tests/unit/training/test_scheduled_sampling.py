@@ -1,7 +1,5 @@
 """Scheduled sampling, with a network that always says the next number."""
 
-from __future__ import annotations
-
 import keras
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """An update from several batches, and on several devices, against the update from one batch on one device."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

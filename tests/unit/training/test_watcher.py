@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any
 
 from nmt_cli.training.watcher import REPORTS, Watcher, Watchers

@@ -1,7 +1,5 @@
 """Lines that are read behind the line before: each depends on its text alone, and no separator is ever written."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

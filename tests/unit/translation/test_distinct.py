@@ -1,7 +1,5 @@
 """A list of the best hypotheses holds no text twice, and is as long as the beam allows."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A network that ends at once, or says only what leaves no text, is a fault of the line and never of nmt."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

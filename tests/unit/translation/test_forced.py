@@ -3,8 +3,6 @@
 A model of the other direction ranks hypotheses: a wider search, one more term in the score, nothing else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any

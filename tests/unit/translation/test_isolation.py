@@ -1,7 +1,5 @@
 """A line on which nmt fails costs that line alone, whoever asks: it is copied and told, and all others are as ever."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

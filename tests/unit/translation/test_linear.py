@@ -3,8 +3,6 @@
 `tests/release/check_linear.py` measures the time, also that within a call.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

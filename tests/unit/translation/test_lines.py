@@ -1,7 +1,5 @@
 """Texts are cut into windows, which depend neither on blocks nor on what else is translated."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """What a process remembers of the lines before changes nothing about a line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

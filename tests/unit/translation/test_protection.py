@@ -1,7 +1,5 @@
 """Spans survive whatever a network does with their placeholders."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """The stages of a translation stand in an order in which each has what it needs, and touches nothing else."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 from dataclasses import fields

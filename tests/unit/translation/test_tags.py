@@ -1,7 +1,5 @@
 """Tags in front of sources: read by the network, and seen by nothing behind it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests of heatmap: the attention of a caption drawn word by word over its picture."""
 
-from __future__ import annotations
-
 import logging
 import xml.etree.ElementTree as ElementTree
 from itertools import pairwise

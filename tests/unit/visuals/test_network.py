@@ -1,7 +1,5 @@
 """The picture of a network: every weight is counted once, and attention joins where the decoder reads it."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Scores as a table of LaTeX and CSV: the best in bold, letters, means and deviations of runs."""
 
-from __future__ import annotations
-
 import csv
 from dataclasses import replace
 from pathlib import Path

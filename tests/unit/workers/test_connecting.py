@@ -1,7 +1,5 @@
 """A cluster may still be starting; one that is not there, or does not fit, is an error that says so."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from socket import gaierror, socket
 from threading import Timer

@@ -1,7 +1,5 @@
 """"""
 
-from __future__ import annotations
-
 import queue
 from collections.abc import Callable, Iterator
 from pathlib import Path

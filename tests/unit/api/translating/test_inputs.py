@@ -1,7 +1,5 @@
 """A folder as input: which files are translated, where to, and what is said of the others."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

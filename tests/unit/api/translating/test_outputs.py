@@ -4,8 +4,6 @@ The names that `nmt translate -o` gives to files, and what is never overwritten.
 chapter, which of many are shown, and what is low.
 """
 
-from __future__ import annotations
-
 import errno
 import io
 import json

@@ -1,7 +1,5 @@
 """The table of all checks, and the names that `--keep` accepts."""
 
-from __future__ import annotations
-
 import pytest
 
 from nmt_cli.corpus.checks import CHECKS, check_names

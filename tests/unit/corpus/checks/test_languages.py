@@ -4,8 +4,6 @@ Swapped sides and wrong languages, found by what the corpus itself teaches. Scri
 and sentences in an unexpected one.
 """
 
-from __future__ import annotations
-
 import random
 
 import pytest

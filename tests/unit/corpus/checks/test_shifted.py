@@ -1,7 +1,5 @@
 """Parallel files whose lines are shifted against each other."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

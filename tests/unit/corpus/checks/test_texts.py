@@ -5,8 +5,6 @@ and what they leave alone. Duplicates, and sentences that training shares with d
 lengths, which are learned from the corpus or set by options.
 """
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tests of entries: jSON Lines: the keys under which the two texts are found; catalogues of gettext."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

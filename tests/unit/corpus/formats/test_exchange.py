@@ -1,7 +1,5 @@
 """TMX: inline tags, and which two of its languages are read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The bytes of files of any format: lines, compression, encodings."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """What is given as input, and the format that it is read in."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """USFM: verses without headings, notes and marks, and verses that are joined."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -3,8 +3,6 @@
 What the readers of all formats share. Parallel files: lines side by side, and where files of unequal length diverge.
 """
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Which columns of a table are the pairs, and whether its first row is a header."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -4,8 +4,6 @@ CSV: quotes, delimiters, headers. Tab-separated text: columns by number or name.
 and what is refused.
 """
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 from xml.sax.saxutils import escape

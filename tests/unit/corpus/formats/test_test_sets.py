@@ -1,7 +1,5 @@
 """Test sets of WMT, in SGML and in XML."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """XLIFF of both versions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from nmt_cli.corpus.formats import open_reader

@@ -1,7 +1,5 @@
 """XML that is a trap, damaged, or another format."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

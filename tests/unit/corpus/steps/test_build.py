@@ -1,7 +1,5 @@
 """From checked pairs to splits: weights, near-duplicates and counts."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What the languages of a corpus are called."""
 
-from __future__ import annotations
-
 import errno
 from pathlib import Path
 from tempfile import gettempdir

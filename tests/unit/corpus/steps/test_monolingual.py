@@ -1,7 +1,5 @@
 """Text without translations: what is kept of it, and that nothing of it is in the development or test set."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reading inputs: what is normalised, what is reported, and that the number of processes changes nothing."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Running the checks: what is dropped, kept, mended and reported, and what `--strict` refuses."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Splits: their groups, their sizes, and that no sentence appears in two of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

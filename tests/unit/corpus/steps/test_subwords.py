@@ -4,8 +4,6 @@ One vocabulary for both sides, or one for each: by default, the scripts of the t
 languages without a common word, so that what the target needs can be told.
 """
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from functools import cache
 from itertools import product

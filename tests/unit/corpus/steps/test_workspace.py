@@ -1,7 +1,5 @@
 """A corpus of any size is prepared block by block, in files: the same directory, also after an interruption."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random

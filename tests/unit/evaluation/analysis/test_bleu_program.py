@@ -1,7 +1,5 @@
 """Our numbers against those of the program `sacrebleu` itself."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

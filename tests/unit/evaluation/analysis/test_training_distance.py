@@ -1,7 +1,5 @@
 """How far sentences are from the training data, and what a memory of that data alone scores."""
 
-from __future__ import annotations
-
 import pytest
 
 from nmt_cli.evaluation.analysis.profile import build_profile, format_profile

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from nmt_cli.evaluation.analysis.warnings import check_references, find_seen, list_warnings, warn_of_leak

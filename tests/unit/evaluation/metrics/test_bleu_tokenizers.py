@@ -1,7 +1,5 @@
 """Which tokenizer BLEU counts words with."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Metrics of usual lines equal those of the programs that define them, and no line takes more than seconds."""
 
-from __future__ import annotations
-
 import random
 import time
 from functools import cache

@@ -1,7 +1,5 @@
 """COMET and BERTScore with stand-ins for their packages, which need torch and a model of gigabytes."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from types import ModuleType

@@ -1,7 +1,5 @@
 """Tests of overlap: ."""
 
-from __future__ import annotations
-
 import string
 
 import pytest

@@ -1,7 +1,5 @@
 """BLEU and chrF against the `sacrebleu` program."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

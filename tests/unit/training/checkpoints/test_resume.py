@@ -4,8 +4,6 @@ A run that is cut off and goes on, against one that is not. A run that is resume
 but those that are typed or set in a file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

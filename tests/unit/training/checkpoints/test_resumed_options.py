@@ -1,7 +1,5 @@
 """Which options a resumed run may change, and how they take effect."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of augmentation: ."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Tests of batches: ."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Tests of word swaps: ."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Processes that train together: where each stands, and that they learn what one would."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -1,7 +1,5 @@
 """The exported graphs against the Keras network, through search as users meet it."""
 
-from __future__ import annotations
-
 import gc
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A lookup yields what the product would have computed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

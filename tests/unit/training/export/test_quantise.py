@@ -1,7 +1,5 @@
 """Weights in 8 bits: near the trained ones, the same whatever else is in the batch, and smaller."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Simplified graphs compute what they did before."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnxruntime
 import pytest

@@ -1,7 +1,5 @@
 """Training with synthetic pairs, on a toy language, from the first stage to the model."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Measurements of a run with a deadline that move its clock, and measure nothing."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """What a run measures of itself before it plans its time."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace

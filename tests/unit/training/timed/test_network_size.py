@@ -1,7 +1,5 @@
 """The network that fits the time of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A run with a deadline, on a clock that only the work of the run moves."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Training that starts from the weights of another model."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """A network that starts from another with other subwords: which rows it keeps, and what the others are like."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

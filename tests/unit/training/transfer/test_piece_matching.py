@@ -1,7 +1,5 @@
 """Pieces of one vocabulary in another: what is the same, what is spelled, and what is neither."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

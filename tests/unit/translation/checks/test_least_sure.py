@@ -1,7 +1,5 @@
 """A text is as sure as its worst sentence, in every format and however it is cut; the bundled model translates."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Functions of spreadsheets and the like have other names in other languages; their digits and slashes are no loss."""
 
-from __future__ import annotations
-
 import pytest
 
 from nmt_cli.translation.checks.marks import check_brackets, check_numbers

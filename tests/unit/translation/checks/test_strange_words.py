@@ -3,8 +3,6 @@
 Words of a translation that the target language does not have. Negations on one side alone, by language.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from nmt_cli.text.profile import CorpusProfile

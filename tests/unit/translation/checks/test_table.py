@@ -1,7 +1,5 @@
 """"""
 
-from __future__ import annotations
-
 import pytest
 
 from nmt_cli.rewriting.slips import ReadAs

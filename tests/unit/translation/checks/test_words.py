@@ -1,7 +1,5 @@
 """Words that nothing translates: by the attention of hand-made translations, and as a model reads them back."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from shutil import copytree
 

@@ -3,8 +3,6 @@
 Near texts: at least 80 % of the words in common; found as comparing with every text would find them.
 """
 
-from __future__ import annotations
-
 from difflib import SequenceMatcher
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of recall: entries of a memory that are like a text guide its translation; all else stays as it is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

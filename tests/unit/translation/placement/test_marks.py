@@ -1,7 +1,5 @@
 """Where marks go in a translation whose words come from certain words of its source."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

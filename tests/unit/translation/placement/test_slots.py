@@ -1,7 +1,5 @@
 """Which placeholder stands for which span, with attention made by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -4,8 +4,6 @@ Where spans go in a translation, with attention made by hand. Blanks around span
 with units made by hand.
 """
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The heaviest run is the one that a search over all runs would return."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

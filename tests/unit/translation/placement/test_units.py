@@ -4,8 +4,6 @@ Words, marks and placeholders of a translation. Links between the words of lines
 themselves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

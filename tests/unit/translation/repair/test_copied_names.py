@@ -1,7 +1,5 @@
 """Names that both sides of training have are copied: one that a translation lacks is carried, or told."""
 
-from __future__ import annotations
-
 import pytest
 
 from nmt_cli.carrying.people import COPIED_NAMES, find_missing_names

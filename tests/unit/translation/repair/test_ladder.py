@@ -1,7 +1,5 @@
 """Tests of ladder: ."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Words without which a translation is no less likely are left out by it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Brackets and slashes that a network loses are put around the same words again."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

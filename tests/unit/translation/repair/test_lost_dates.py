@@ -1,7 +1,5 @@
 """Dates that a network loses are carried, as the target language writes them."""
 
-from __future__ import annotations
-
 import pytest
 
 from nmt_cli.translation.result import Repair

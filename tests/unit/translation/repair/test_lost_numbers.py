@@ -1,7 +1,5 @@
 """Numbers that a network loses are carried, by one that has learned placeholders and by others."""
 
-from __future__ import annotations
-
 from nmt_cli.carrying.numbers import NumberNotation
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.sources.source import TextSource

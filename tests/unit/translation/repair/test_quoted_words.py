@@ -1,7 +1,5 @@
 """Words in quotes are also translated without them, and the likelier translation is taken."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

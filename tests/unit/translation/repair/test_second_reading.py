@@ -1,7 +1,5 @@
 """Marks enclose what the network needs their words for; words that it does not need are told as left out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

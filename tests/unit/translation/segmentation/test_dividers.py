@@ -1,7 +1,5 @@
 """What frames the words on both sides comes back where it was, and the words are read as if they stood alone."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What stands around the words of a line comes back exactly, and the network never sees it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """A given translation is read piece by piece, as the search reads its source; else it is scored as a whole."""
 
-from __future__ import annotations
-
 import pytest
 
 from nmt_cli.text.normalise import normalise

@@ -3,8 +3,6 @@
 Where sentences end, in a table of twelve languages that was labelled by hand; `|` parts the sentences.
 """
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 
