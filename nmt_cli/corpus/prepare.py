@@ -23,7 +23,7 @@ from nmt_cli.corpus.pairs import Pairs, Role, Side
 from nmt_cli.corpus.steps.build import CheckedCorpus, build
 from nmt_cli.corpus.steps.context import number_texts
 from nmt_cli.corpus.steps.held_out import drop_near_held_out, split_pairs
-from nmt_cli.corpus.steps.languages import choose_languages
+from nmt_cli.corpus.steps.languages import choose_languages, find_misread_files
 from nmt_cli.corpus.steps.monolingual import MonolingualSide, clean_monolingual, drop_held_out
 from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress, ignore_progress, read_pairs
 from nmt_cli.corpus.steps.run_checks import refuse_findings, run_checks
@@ -200,6 +200,11 @@ def check_corpus(
     findings = check_pairs(pairs, config, report_progress, circumstances.report, sources.checks)
     language_notes: list[str] = []
     languages = choose_languages(inputs, config, pairs, language_notes)
+    misread = tuple(find_misread_files(pairs, languages, findings, config))
+    if config.strict:
+        write_report(circumstances.report, misread, None)
+        refuse_findings(misread)
+    findings += misread
     label_registers(pairs, config, languages[1])
     # 3. Split the pairs, so that no sentence appears in two splits.
     division = split_pairs(pairs, config, report_progress)

@@ -5,37 +5,37 @@ The text decides only if it leaves no doubt; nothing is downloaded for it.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
-from tempfile import gettempdir
 
+import numpy as np
+
+from nmt_cli.corpus.checks.languages import OtherFile, recognise_language
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.pairs import Pairs, Texts
+from nmt_cli.corpus.manifest import Finding
+from nmt_cli.corpus.pairs import Pairs, Side
 from nmt_cli.corpus.steps.reading import CorpusInputs
+from nmt_cli.corpus.steps.run_checks import describe_rows
 from nmt_cli.corpus.steps.tagging import has_kind
 from nmt_cli.errors import find_nearest
 from nmt_cli.languages.codes import (
     CODE,
+    find_code,
     find_language,
     find_languages_in_name,
     fold_name,
     guess_languages,
     is_common_code,
     is_same_language,
+    list_related,
     load_names,
 )
 from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value
 
-UNKNOWN = ("source", "target")
+UNKNOWN: tuple[Side, Side] = ("source", "target")
 KINDS = TagPurpose.SOURCE, TagPurpose.TARGET
+PREFIXES = {TagPurpose.SOURCE: "from", TagPurpose.TARGET: "to"}
 MOST_NAMED = 12  # languages of tags in a note
-SAMPLE = 300  # lines that are looked at
-FEWEST = 200  # lines from which the text may decide
-SHORTEST = 20  # characters of a line that says something
-# Share of the lines that must be in one language by themselves. Of 300 sentences of Tatoeba each, 300 English and 299
-# German ones are; of a language that the identifier does not know, far fewer lines agree on one of its relatives.
-CERTAIN = 0.97
 
 
 def choose_languages(inputs: CorpusInputs, config: PrepareConfig, pairs: Pairs, notes: list[str]) -> tuple[str, str]:
@@ -81,12 +81,13 @@ def list_untagged(inputs: CorpusInputs, languages: tuple[str, str], config: Prep
     tagged = {tag.kind for file in inputs.inputs for tag in file.tags}
     for file, reader in zip(inputs.inputs, inputs.readers, strict=True):
         declared = reader.languages or find_languages_in_name(*(path.name for path in file.files))
-        for kind, prefix, code, usual in zip(KINDS, ("from", "to"), declared, languages, strict=True):
+        for kind, code, usual in zip(KINDS, declared, languages, strict=True):
             language = usual if code in UNKNOWN else code
             is_other = not (usual in UNKNOWN or is_same_language(language, usual))
             has_column = reader.has_tag_column or (kind is TagPurpose.TARGET and reader.has_language_column)
             if (is_other or kind in tagged) and not (has_column or has_kind(file, kind)):
-                yield f"{file.name} has no tag of its {kind}, taken for {usual}: type {file.name}={prefix}:{language}"
+                tag = f"{file.name}={PREFIXES[kind]}:{language}"
+                yield f"{file.name} has no tag of its {kind}, taken for {usual}: type {tag}"
 
 
 def list_unknown(languages: Sequence[str]) -> Iterator[str]:
@@ -116,22 +117,32 @@ def list_doubtful(tag_sets: Sequence[TagSet]) -> Iterator[str]:
 NAMED_BY = "--source-language, --target-language"
 
 
-def recognise_language(pairs: Pairs, texts: Texts) -> str | None:
-    """Returns the code of the language of nearly all lines in a sample; None if in doubt."""
-    if find_spec("py3langid") is None:  # of the extra `formats`
-        return None
-    rows = pairs.scratch.find_rows(pairs.is_kept)
-    chosen = rows[:: max(1, len(rows) // (4 * SAMPLE))]
-    lines = [text for text in texts.select(chosen) if len(text) >= SHORTEST]
-    return identify_lines(lines[:: max(1, len(lines) // SAMPLE)]) if len(lines) >= FEWEST else None
+def find_misread_files(
+    pairs: Pairs, languages: tuple[str, str], findings: Sequence[Finding], config: PrepareConfig
+) -> Iterator[Finding]:
+    """Yields a finding for each side of a file whose text leaves no doubt of a language that it is not taken for.
 
-
-def identify_lines(lines: Sequence[str]) -> str | None:
-    import py3langid  # takes a second to load its model
-
-    try:
-        code, count = Counter(str(py3langid.classify(line)[0]) for line in lines).most_common(1)[0]
-    except OSError as error:  # of the unnamed file to which it unpacks its model
-        error.filename = error.filename or gettempdir()
-        raise
-    return code if count >= CERTAIN * len(lines) else None
+    Only where the identifier knows both languages, and they are no relatives; files that another check found are left.
+    """
+    known = {example.file for finding in findings if finding.check == OtherFile.name for example in finding.examples}
+    for number, name in enumerate(
+        pairs.input_names if find_spec("py3langid") and OtherFile.name not in config.keep else ()
+    ):
+        rows = pairs.is_kept & (pairs.facts.input_numbers == number)
+        if name in known or not rows.any():
+            continue
+        tags = pairs.tag_sets[int(pairs.facts.tags[rows.argmax()])]
+        for side, kind, usual in zip(UNKNOWN, KINDS, languages, strict=True):
+            code = find_code(find_tag_value(tags, kind) or usual)
+            if len(code) != 2 or usual in UNKNOWN or side not in config.text_sides:
+                continue
+            read = recognise_language(pairs, pairs.get_texts(side), rows)
+            relatives = [code, *(relative.code for relative in list_related(code, most=99))]
+            if read is not None and find_code(read) not in relatives:
+                problem = (
+                    f"a file whose {side} reads as {find_language(read).name}, and is taken for "
+                    f"{find_language(code).name}; if it is, type {name}={PREFIXES[kind]}:{read}"
+                )
+                yield from describe_rows(
+                    pairs, np.flatnonzero(rows), check=OtherFile.name, problem=problem, action="reported"
+                )

@@ -1,0 +1,58 @@
+"""Files of one corpus whose languages differ, as their letters say."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.formats.inputs import CorpusFile
+from nmt_cli.corpus.prepare import prepare
+from nmt_cli.errors import DataError
+from nmt_cli.text.tags import parse_tag_list
+from support.corpora import toy_pairs, write_tsv
+
+FRENCH = dict(
+    [
+        *(("Der", "Le"), ("den", "le"), ("um", "à"), ("Hund", "chien"), ("Kater", "chat"), ("Hof", "jardin")),
+        *(("Baum", "arbre"), ("Kahn", "bateau"), ("sieht", "regarde"), ("nimmt", "prend"), ("liebt", "aime")),
+        *(("findet", "trouve"), ("eins", "une"), ("zwei", "deux"), ("drei", "trois"), ("vier", "quatre")),
+        *(("fünf", "cinq"), ("sechs", "six"), ("zehn", "dix")),
+    ]
+)
+
+
+def translate_toy(target: str) -> str:
+    return " ".join(FRENCH.get(word, word) for word in target.rstrip(".").split()) + "."
+
+
+GERMAN_PAIRS = toy_pairs(400)
+FRENCH_PAIRS = [(source, translate_toy(target)) for source, target in toy_pairs(800)[400:]]
+
+
+def test_a_french_file_among_german_ones_is_found_and_a_tag_ends_that(tmp_path: Path) -> None:
+    german, french = write_tsv(tmp_path / "en-de.tsv", GERMAN_PAIRS), write_tsv(tmp_path / "toy.tsv", FRENCH_PAIRS)
+    more = write_tsv(tmp_path / "more.tsv", toy_pairs(1_000)[900:])
+    files = [CorpusFile(german), CorpusFile(french), CorpusFile(more)]
+    findings = prepare(files, tmp_path / "one", PrepareConfig()).manifest.findings
+    (finding,) = [finding for finding in findings if finding.check == "other-file"]
+    assert (finding.count, finding.action) == (400, "reported")
+    assert "the target of toy.tsv, beside en-de.tsv; if it is, type toy.tsv=to:" in finding.note
+    with pytest.raises(DataError, match="--strict: 400 other-file"):
+        prepare(files, tmp_path / "two", PrepareConfig(strict=True))
+    files[1] = CorpusFile(french, tags=parse_tag_list("to:fr"))
+    assert not prepare(files, tmp_path / "three", PrepareConfig(keep=("other-file",))).manifest.findings
+    assert not prepare(files, tmp_path / "four", PrepareConfig()).manifest.findings
+
+
+@pytest.mark.skipif(find_spec("py3langid") is None, reason="an extra")
+def test_a_single_file_that_is_not_what_its_name_says_is_found(tmp_path: Path) -> None:
+    table = write_tsv(tmp_path / "en-de.tsv", FRENCH_PAIRS)
+    (finding,) = prepare(table, tmp_path / "one", PrepareConfig()).manifest.findings
+    assert finding.problem.startswith("a file whose target reads as French, and is taken for German; if it is, type")
+    with pytest.raises(DataError, match="--strict: 400 other-file"):
+        prepare(table, tmp_path / "two", PrepareConfig(strict=True))
+    assert not prepare(table, tmp_path / "three", PrepareConfig(target_language="fra")).manifest.findings
+    assert not prepare(table, tmp_path / "four", PrepareConfig(keep=("other-file",))).manifest.findings
