@@ -241,9 +241,9 @@ def identify_lines(lines: Sequence[str]) -> str | None:
 # are apart shows on the other side: a French file among German ones has the same English, and other letters beside it.
 # Overlaps (Bhattacharyya) of 4-grams, of samples of 1,500 texts: a target's, divided by that of the sources.
 #
-# Measured on 35 files of 12 languages of the Americas, and 4 of German: of 86 ordered pairs of files of one language,
-# whose domains lie as far apart as scripture and everyday sentences, or as manuals and captions, 75 pass; the others
-# are files of Chatino, Otomi and Nahuatl, whose varieties and spellings differ. Of 1,396 pairs of files of two languages,
+# Measured on 35 files of 12 languages of the Americas, and 4 of German. Of 86 ordered pairs of files of one language,
+# with domains as far apart as scripture and everyday sentences, or as manuals and captions, 75 pass; the others are
+# files of Chatino, Otomi and Nahuatl, whose varieties and spellings differ. Of 1,396 pairs of files of two languages,
 # 99 % are found, with 50 pairs of the smaller file as with 1,500; many of Quechua and Aymara are not.
 
 
