@@ -28,7 +28,7 @@ from nmt_cli.carrying.spans import (
 )
 from nmt_cli.carrying.syntax import REFERENCE
 from nmt_cli.languages.rules import find_rules
-from nmt_cli.text.characters import DASHES, OPENING_QUOTES, RAISED_DIGITS, THIN_BLANKS
+from nmt_cli.text.characters import DASHES, HYPHENS, OPENING_QUOTES, RAISED_DIGITS, THIN_BLANKS
 
 if TYPE_CHECKING:
     from nmt_cli.text.profile import CorpusProfile, NumberMarks
@@ -241,6 +241,12 @@ WRITTEN = (
 )
 MINUS_AS_HYPHEN = str.maketrans("−–", "--")
 WORD_BEFORE_NUMBER = r"([^\W\d_]+)\.?[ \u00a0]$"
+BRACKETED = r"(?:<[^<>]{1,200}>)"
+# What a heading begins with, before its first letter: 1.2 Overview, <b>1.2</b> – Overview; but 2.5 million people
+SECTION = (
+    rf"(?:{BRACKETED}|\s){{0,9}}(?P<number>[1-9]\d?\.\d{{1,2}}){BRACKETED}{{0,9}}\s"
+    rf"(?:{BRACKETED}|[\s{re.escape(HYPHENS + DASHES + OPENING_QUOTES)}]){{0,9}}(?P<letter>[^\W\d_])"
+)
 CAPTURED_TIME = r"(\d{1,2})(?:[:.]([0-5]\d))?"
 HALF_OF_DAY = rf"[ {THIN_BLANKS}]?([ap])\.?m\b\.?"
 TIME_OF_DAY = rf"(?i)([(\[]?)(?:{CAPTURED_TIME}(?:{HALF_OF_DAY})?( ?[-–] ?))?{CAPTURED_TIME}{HALF_OF_DAY}([)\]]?)"
@@ -325,7 +331,10 @@ def write_time(hour: str, minute: str | None, last: str, half: str) -> str | Non
 
 
 def is_label(text: str, start: int, language: str) -> bool:
-    """Whether the number at `start` is a name, whose marks must not change: `version 3.1`."""
+    """Whether the number at `start` is a name, whose marks must not change: `version 3.1`, or `3.1` of a heading."""
+    section = re.match(SECTION, text)
+    if section is not None and section.start("number") == start and section["letter"].isupper():
+        return True
     word = re.search(WORD_BEFORE_NUMBER, text[max(0, start - 24) : start])
     return word is not None and word[1].lower() in find_rules(language).labels
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from nmt_cli.carrying.codes import is_variable
 from nmt_cli.carrying.spans import (
+    COVERS,
     LETTER,
     NOT_IN_SPANS,
     UNSPACED_LETTERS,
@@ -195,12 +196,14 @@ CODES = Kind(
         rf"(?<![{LETTER}])(?=[A-Za-z]{{1,6}}[₀-₉])(?:[A-Z][a-z]?[₀-₉]{{0,3}}){{1,10}}(?![{LETTER}])",
         # Laravel, Rails, chats; Drupal: a mark that stands behind words, before one.
         rf"{WORD_START}::?[A-Za-z_]\w{{1,40}}:{{0,2}}(?!\w)|{WORD_START}![a-z_]\w{{1,40}}(?!\w)",
+        # Python: *args before **kwargs, even if training had the word.
+        r"(?<![\w*])\*[a-z_]\w{0,40}(?=,? (?:\w{2,4} )?\*\*[a-z_]\w{0,40}(?![\w*]))",
         # Data, in a script with blanks.
         rf"(?<!{DATA})(?={DATA}{{{SHORTEST_DATA}}})(?:(?![{UNSPACED_LETTERS}]){DATA}){{{SHORTEST_DATA},}}",
         # Forms: a word in capitals within brackets, where it is not all there is.
         r"(?:(?<!^)(?<!\[)|^(?=.*[a-z]))\[[A-Z][A-Z_]{1,40}(?:_\d{1,3})?\](?!\])",
     ),
-    signs=r"¼-¾⅐-⅞₀-₉:!\[<",
+    signs=r"¼-¾⅐-⅞₀-₉:!\[<*",
     cues=rf"{DATA}{{{SHORTEST_DATA}}}",
 )
 
@@ -261,7 +264,10 @@ def trim_address(address: str) -> str:
 LONGEST_LABEL = 60  # characters of a text that may be an entry of a menu
 BEHIND_BLANK = rf"(?<![^\s{re.escape(OPENING)}])"
 BEFORE_BLANK = rf"(?=[{re.escape(END_MARKS + PAUSES + ANY_CLOSING)}]*(?:\s|$))"
-AT_WORD = rf"{BEHIND_BLANK}[&_~](?=[^\W\d_])"
+AT_WORD = (
+    rf"{BEHIND_BLANK}[&_~](?=[^\W\d_])"
+    rf"|(?<=[{COVERS}])[&_~](?=[A-ZÀ-Þ][^{COVERS}]*[{COVERS}]+$)"  # in a pair of tags: <b>_File</b>
+)
 # Where a declared sign may stand within a word: the word before it, and behind it. Names of programs have underscores
 # between small letters, and between capitals.
 SMALL_LETTERS = r"(?:(?![^\W\d_]*[A-ZÀ-Þ])[^\W\d_]+)"

@@ -4,6 +4,8 @@ How numbers are written, and how the target writes them. What is found in the te
 `tests/cases`.
 """
 
+import re
+
 import pytest
 
 from nmt_cli.carrying.kinds import KINDS, find_spans
@@ -63,6 +65,23 @@ def test_what_is_no_number_of_the_source_stays(text: str) -> None:
 def test_the_number_of_a_version_or_a_chapter_is_a_label(label: str, language: str) -> None:
     assert is_label(f"{label} 3.1", len(label) + 1, language)
     assert not is_label(f"{label} of 3.1", len(label) + 4, language)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_section"),
+    [
+        ("1.2 Overview", True),
+        ("<b>1.2</b> Overview", True),
+        ("10.1 – “Settings”", True),
+        ("1.2 <b>Обзор</b>", True),
+        ("2.5 million people", False),
+        ("0.5 Points", False),
+        ("1.234 Points", False),
+        ("See 1.2 Overview", False),
+    ],
+)
+def test_the_number_of_a_heading_is_a_label(text: str, is_section: bool) -> None:
+    assert is_label(text, re.search(r"\d", text).start(), "eng") == is_section  # type: ignore[union-attr]
 
 
 def test_a_label_is_one_in_its_language() -> None:

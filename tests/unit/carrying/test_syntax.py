@@ -2,7 +2,7 @@
 
 import pytest
 
-from nmt_cli.carrying.spans import NO_CONTEXT, Span, SpanKind
+from nmt_cli.carrying.spans import COVERS, NO_CONTEXT, Span, SpanKind
 from nmt_cli.carrying.syntax import ACCELERATORS, move_to_word, split_choice
 
 
@@ -41,6 +41,10 @@ def test_what_is_no_choice_is_not_split(text: str) -> None:
         ("a _b_ c", None),
         ("&one &two", None),
         ("5 & 6", None),
+        (f"{COVERS[0]}_File{COVERS[1]}", 1),
+        (f"Save {COVERS[0]}_As{COVERS[1]}", 6),
+        (f"{COVERS[0]}_id{COVERS[1]}", None),
+        (f"{COVERS[0]}_File", None),
     ],
 )
 def test_one_sign_before_a_word_is_an_accelerator(text: str, sign: int | None) -> None:
