@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nmt_cli.api.options.command_lines import CommandLine, list_values
+from nmt_cli.api.options.command_lines import CommandLine, list_values, name_typed
 from nmt_cli.api.options.options import spell_setting
-from nmt_cli.languages.codes import find_language, list_related
+from nmt_cli.languages.codes import find_language
 from nmt_cli.text.tags import Tag, TagPurpose, parse_tag_name
 from nmt_cli.text.wrapping import format_count
 
@@ -51,7 +51,9 @@ REACH = 1.5  # the table speaks for corpora up to so many times smaller or large
 # their number: measured 0.9 with 5,000, 1.8 to 2.0 with 1,000, 2.9 to 3.2 with 500 (benchmarks/RESULTS.md).
 INTERVAL, INTERVAL_SENTENCES = 0.9, 5_000
 
-FEW_FOR_PARENT = 20_000  # training pairs, up to which a parent is offered: measured at 2,500 and 5,000
+FEW_FOR_PARENT = 20_000  # training pairs, up to which a parent is offered: measured at 2,500 to 6,441
+SHORTENING = ("epochs", "batch", "batch-tokens", "epoch-pairs", "time")  # settings that may leave too few updates
+ENOUGH_SHARE = 0.5  # of the updates of the defaults, below which they are too few
 FEW_PAIRS = 50_000  # training pairs, up to which more of them are worth a word
 FEW_FOR_TEXT = 200_000  # training pairs, up to which text without translations is worth a word
 SMALL_TEST = 500  # test pairs
@@ -82,6 +84,7 @@ class Advice:
     interval: float  # half of a 95 % interval of BLEU on the test set
     usual: tuple[float, float] | None  # BLEU measured with so many pairs; None where nothing comparable was measured
     suggestions: tuple[Suggestion, ...]
+    cause: Suggestion | None = None  # of low scores, if it is known, which comes before all suggestions
 
     def to_mapping(self) -> dict[str, Any]:
         """Returns the advice in the form of `--json`."""
@@ -97,6 +100,7 @@ class Advice:
         first = f"{usual}; {interval}." + (" What helps most:" if self.suggestions else "")
         width = max((len(suggestion.what) for suggestion in self.suggestions), default=0)
         return [
+            *([] if self.cause is None else [f"{self.cause.what}:   {self.cause.command}"]),
             first,
             *(f"    {suggestion.what.ljust(width)}   {suggestion.command}" for suggestion in self.suggestions),
         ]
@@ -135,6 +139,7 @@ class TrainingSummary(NamedTuple):
     synthetic: str = "none"  # the mode of its synthetic pairs
     has_time: bool = False  # was given by --time, instead of epochs
     runs: int = 1
+    is_done: bool = False  # or the corpus was only prepared
 
 
 def advise_on_corpus(manifest: Manifest, commands: BaseCommands) -> Advice:
@@ -146,13 +151,32 @@ def advise_on_model(
     manifest: Manifest, report: TrainReport, commands: BaseCommands, trained: TrainingSummary
 ) -> Advice:
     """Returns the advice for a model trained on a corpus."""
+    cause = find_cause(manifest, report, commands)
+    if cause is not None:
+        commands = commands._replace(train=commands.train.omit(SHORTENING))
     if has_learned_nothing(report.validation):
-        return make_advice(manifest, suggest_for_nothing(manifest, report, commands))
-    more = suggest_for_corpus(manifest, commands, trained)
-    return make_advice(manifest, [*suggest_longer(report, commands), *more])
+        return make_advice(manifest, suggest_for_nothing(manifest, report, commands, cause), cause)
+    more = suggest_for_corpus(manifest, commands, trained._replace(is_done=True))
+    return make_advice(manifest, [*(suggest_longer(report, commands) if cause is None else ()), *more], cause)
 
 
-def make_advice(manifest: Manifest, suggestions: Iterator[Suggestion] | Sequence[Suggestion]) -> Advice:
+def find_cause(manifest: Manifest, report: TrainReport, commands: BaseCommands) -> Suggestion | None:
+    """Returns what to leave out of the command if what was typed left too few updates to learn much."""
+    from nmt_cli.training.setup.defaults import count_usual_updates  # which few commands need
+
+    typed = [option for option in commands.train.options if name_typed(option) in SHORTENING]
+    done = max((record.steps for record in report.records), default=0)
+    usual = count_usual_updates(manifest.counts.splits["train"])
+    if not typed or done >= ENOUGH_SHARE * usual:
+        return None
+    options = " ".join(" ".join(option) for option in typed)
+    needed = f"{done:,} of about {format_count(max(100, round(usual, -2)), 'update')} that this size needs"
+    return make_suggestion(f"{needed}: leave out {options}", commands.train.omit(SHORTENING))
+
+
+def make_advice(
+    manifest: Manifest, suggestions: Iterator[Suggestion] | Sequence[Suggestion], cause: Suggestion | None = None
+) -> Advice:
     splits = manifest.counts.splits
     return Advice(
         train_pairs=splits["train"],
@@ -160,6 +184,7 @@ def make_advice(manifest: Manifest, suggestions: Iterator[Suggestion] | Sequence
         interval=round(compute_interval(splits["test"]), 1),
         usual=find_usual_bleu(splits["train"]) if is_like_measured(manifest) else None,
         suggestions=tuple(islice(suggestions, MOST_SUGGESTIONS)),
+        cause=cause,
     )
 
 
@@ -191,8 +216,7 @@ def suggest_for_corpus(manifest: Manifest, commands: BaseCommands, trained: Trai
         texts = list_values(spell_setting("prepare", f"monolingual-{written}"), f"more.{suffix}{spell_tag(rarest)}")
         yield make_suggestion(f"text in {name} alone", commands.prepare.extend(*texts, FORCE))
     if manifest.source.is_text and train < FEW_FOR_PARENT and not trained.has_parent:
-        option = ("--init-from", "OTHER-MODEL")
-        yield make_suggestion(f"a parent, best of {name_relatives(manifest)}", commands.train.extend(option))
+        yield from suggest_parent(manifest, commands, trained)
     if counts.splits["test"] < SMALL_TEST and train >= 4 * SMALL_TEST:
         yield make_suggestion("a larger test set", commands.prepare.extend(("--test", str(SMALL_TEST)), FORCE))
     if train < FEW_PAIRS:
@@ -227,11 +251,15 @@ def spell_tag(language: Tag | None) -> str:
     return f"={'to' if language.kind is TagPurpose.TARGET else 'from'}:{language.value}" if language else ""
 
 
-def name_relatives(manifest: Manifest) -> str:
-    """Names the languages most like the one that has the fewest models: the target, unless that is English."""
+def suggest_parent(manifest: Manifest, commands: BaseCommands, trained: TrainingSummary) -> Iterator[Suggestion]:
+    """Suggests the best installed model to start from, unless `nmt train` will start from it by default."""
+    from nmt_cli.runtime.model_directory import list_starts  # which other commands do not need here
+
     sides = (manifest.source_language, manifest.target_language)
-    language = sides[find_language(sides[1]).code != "en"]
-    return " or ".join(relative.name for relative in list_related(language)) or "a related language"
+    for start in list_starts(sides[::-1] if trained.is_reversed else sides)[:1]:
+        if trained.is_done or len(start.sides) > 1:
+            option = ("--init-from", start.name)
+            yield make_suggestion(f"a start from {start.name}, of {start.reason}", commands.train.extend(option))
 
 
 def make_suggestion(what: str, command: CommandLine) -> Suggestion:
@@ -249,10 +277,14 @@ def suggest_longer(report: TrainReport, commands: BaseCommands) -> Iterator[Sugg
         yield make_suggestion("longer training", longer)
 
 
-def suggest_for_nothing(manifest: Manifest, report: TrainReport, commands: BaseCommands) -> Iterator[Suggestion]:
-    """Yields changes for a model that has learned nothing."""
+def suggest_for_nothing(
+    manifest: Manifest, report: TrainReport, commands: BaseCommands, cause: Suggestion | None
+) -> Iterator[Suggestion]:
+    """Yields changes for a model that has learned nothing, beside the known `cause`, if there is one."""
     train, updates = manifest.counts.splits["train"], max((record.steps for record in report.records), default=0)
-    if updates < ENOUGH_UPDATES:
+    if cause is not None:
+        pass  # more updates are what it asks for
+    elif updates < ENOUGH_UPDATES:
         epochs = min(200, max(5, math.ceil(ENOUGH_UPDATES * 32 / max(train, 1))))
         longer = commands.train.extend(("--batch", "32"), ("--epochs", str(epochs)))
         yield make_suggestion(f"more than {format_count(updates, 'update')}", longer)

@@ -142,6 +142,8 @@ class TrainingScreen(Watcher):
             return
         if info.choice is not None:
             self.screen.say(info.choice)
+        if info.start is not None:
+            self.screen.say(info.start)
         self.screen.say(f"{' -> '.join(info.languages)}, from {info.data}/ to {info.directory}/")
         if info.truncation is not None:
             self.screen.warn(format_cut(info.truncation))

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 from nmt_cli.errors import DamagedError, NmtError, OptionError
 from nmt_cli.files import hash_file, write_json
-from nmt_cli.languages.codes import are_same_languages, find_variety, is_same_language
+from nmt_cli.languages.codes import UNNAMED, are_same_languages, find_variety, is_same_language
 from nmt_cli.records import Count, FileName, Share, build, parse_json
 from nmt_cli.runtime.installed_models import CARD as CARD
 from nmt_cli.runtime.installed_models import explain_missing_model, list_models
@@ -344,3 +344,42 @@ def identify_source(card: ModelCard) -> Any:
 def identify_target(card: ModelCard) -> Any:
     """Returns a value shared by models that write the same ids: their target subwords."""
     return card.tokenizer, card.checksums[card.target_tokenizer]
+
+
+# The installed models that a training on a small corpus could start from.
+
+
+class KnownStart(NamedTuple):
+    """An installed model with weights, and the sides whose languages it shares with a corpus."""
+
+    name: str  # as --init-from takes it
+    sides: tuple[str, ...]  # of "source" and "target"
+
+    @property
+    def reason(self) -> str:
+        return f"the same {' and '.join(self.sides)} language{'s' if len(self.sides) > 1 else ''}"
+
+
+def list_starts(languages: tuple[str, str]) -> list[KnownStart]:
+    """Returns the installed models that share a language with a corpus on its side, the best start first.
+
+    Those that share both come first, then those that share the source: that is what was measured
+    (benchmarks/log/small-corpora.md). A damaged model is left out.
+    """
+    starts = []
+    for name, directory in list_models().items():
+        try:
+            card = read_card(directory)
+        except NmtError:
+            continue
+        if card.has_pictures or not (directory / WEIGHTS).is_file():
+            continue
+        kinds = {"source": TagPurpose.SOURCE, "target": TagPurpose.TARGET}
+        sides = tuple(
+            side
+            for (side, kind), language in zip(kinds.items(), languages, strict=True)
+            if language not in UNNAMED and any(is_same_language(language, code) for code in card.list_languages(kind))
+        )
+        # A directory of the same name would be taken for it.
+        starts += [KnownStart(str(directory) if Path(name).exists() else name, sides)] if sides else []
+    return sorted(starts, key=lambda start: (-len(start.sides), start.sides, start.name))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from nmt_cli.errors import OptionError
 from nmt_cli.text.normalise import is_solid
+from nmt_cli.text.wrapping import format_count
 
 # Tags: what a network reads in front of a source, and learns to obey: a language, a domain or a register.
 #
@@ -122,7 +123,8 @@ def resolve_language(text: str) -> str:
     if len(codes) > 1:
         shown = ", ".join(f"{code} ({find_language(code).name})" for code in codes[:MOST_CANDIDATES])
         more = f", and {len(codes) - MOST_CANDIDATES} more" if len(codes) > MOST_CANDIDATES else ""
-        raise OptionError(f"{name} may be one of {len(codes)} languages", hint=f"give its code: {shown}{more}")
+        count = format_count(len(codes), "language")
+        raise OptionError(f"{name} may be one of {count}", hint=f"give its code: {shown}{more}")
     return codes[0] if codes else name
 
 

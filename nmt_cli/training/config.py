@@ -12,6 +12,7 @@ from nmt_cli.training.deadline import parse_duration
 LEARNING_RATES = {"rnn": 5e-3, "transformer": 2e-3}
 FINE_TUNING = 5e-4  # low, so that what was learned before is not undone
 
+NO_START = "none"  # the value of --init-from that keeps a small corpus from starting from an installed model
 FIRST_RUN = "run-1"  # of several trainings with different seeds, in the directory of their best
 
 Kernels = Literal["auto", "written", "cudnn", "xla"]  # `training.kernels` explains them
@@ -97,7 +98,8 @@ class TrainConfig(Settings, panel="Optimisation"):
     )
     init_from: str | None = setting(
         None,
-        "Model to start from: one of these languages for fine-tuning, or of others as a parent for a small corpus.",
+        "Model to start from: one of these languages for fine-tuning, or of others as a parent for a small corpus; or "
+        "none.  [default: an installed one that shares a language, for a small corpus]",
         panel="Fine-tuning",
         harmless=True,
     )

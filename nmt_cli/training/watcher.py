@@ -63,6 +63,7 @@ class RequestInfo:
     choice: str | None = None  # of the settings, by the size of the corpus, as a line for a person
     truncation: Finding | None = None  # of sources of the corpus
     assistant: str | None = None  # which of several processes this one is, if it is not the chief
+    start: str | None = None  # why training starts from a model that nobody named, as a line for a person
 
 
 @dataclass(frozen=True)

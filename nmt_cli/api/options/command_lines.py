@@ -51,6 +51,10 @@ class CommandLine:
         others = (option for option in self.options if name_typed(option) not in replaced)
         return replace(self, options=(*others, *options))
 
+    def omit(self, names: Collection[str]) -> CommandLine:
+        """Returns the command without the settings of these names."""
+        return replace(self, options=tuple(option for option in self.options if name_typed(option) not in names))
+
     def add_input(self, name: str) -> CommandLine:
         """Returns the command with one more argument."""
         return replace(self, arguments=(*self.arguments, name))

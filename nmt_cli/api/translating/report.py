@@ -57,6 +57,9 @@ SPANS_SHOWN = 5  # of the protected spans that a person should look at
 CHARACTERS_SHOWN = 20
 
 
+HARDLY_TRANSLATES = 5.0  # BLEU on the development set, below which few words of a translation are right
+
+
 class Remark(NamedTuple):
     """A remark about a translation for a person."""
 
@@ -89,6 +92,7 @@ class TranslationReport:
     first_error: str | None = None  # of nmt itself
     path: str | None = None  # of the report of all texts that failed
     max_length: int = 0  # of a translation, in tokens
+    bleu: float | None = None  # of the model on its development set
     languages: tuple[str, str] = ("", "")  # codes of the source and the target
     notes: Counter[str] = field(default_factory=Counter)  # what documents could not do as they should
     replacements: int = 0  # of workers that died
@@ -152,6 +156,8 @@ class TranslationReport:
 
     def describe_counts(self) -> Iterator[Remark]:
         """Yields a line per kind of counted event: what a person should look at, then what nmt did about it."""
+        if self.bleu is not None and self.bleu < HARDLY_TRANSLATES and self.origins["network"]:
+            yield Remark(f"this model can hardly translate: BLEU {self.bleu:.1f} on its development set")
         yield from filter(None, [self.describe_spans()])
         yield from self.describe_faults()
         yield from self.describe_words()

@@ -194,7 +194,13 @@ def open_report(
     cuts, path = SourceCuts(thing), request.checks.report
     files = FileSummaries(thing, find_threshold(request.checks, card), are_apart)
     return TranslationReport(
-        source_cuts=cuts, qa=qa, path=path, max_length=length, languages=card.languages, files=files
+        source_cuts=cuts,
+        qa=qa,
+        path=path,
+        max_length=length,
+        bleu=card.development_bleu,
+        languages=card.languages,
+        files=files,
     )
 
 

@@ -64,6 +64,11 @@ def count_epochs(pairs: int, epoch_pairs: int | None = None, *, fewest: int = FE
     return max(fewest, min(MOST_EPOCHS, round(seen / max(min(pairs, epoch_pairs or pairs), 1))))
 
 
+def count_usual_updates(pairs: int) -> int:
+    """Returns the updates that a training on so many pairs makes by default: some 1,900 with 5,000."""
+    return count_epochs(pairs) * math.ceil(pairs / find_rule(pairs).batch)
+
+
 def find_rule(pairs: int) -> SizeRule:
     """Returns the rule for a corpus of `pairs` training pairs."""
     return next(rule for rule in RULES if pairs <= rule.most_pairs)

@@ -97,8 +97,8 @@ def test_of_text_unlike_that_which_was_measured_no_range_is_told() -> None:
 def test_advice_is_on_data_for_a_small_corpus_and_on_training_for_others() -> None:
     assert commands_of(make_manifest()) == [
         "nmt prepare a.tsv --monolingual-target more.vie --force",
-        "nmt train --force --init-from OTHER-MODEL",
         "nmt prepare a.tsv more.tsv --force",
+        "nmt train --force --runs 3",
     ]
     assert commands_of(make_manifest(300_000, 1_000)) == [
         "nmt train --force --time 60m",
@@ -168,9 +168,44 @@ def test_a_model_that_had_the_best_of_everything_is_offered_what_is_left() -> No
     assert commands_of(manifest, **done, runs=3) == []
 
 
-def test_a_small_corpus_is_told_which_languages_make_good_parents() -> None:
-    advice = advise_on_corpus(make_manifest(5_000), COMMANDS)
-    assert any(each.what == "a parent, best of Khmer" for each in advice.suggestions)  # of Vietnamese
+PARENTS = [
+    (("eng", "vie"), {}, None),  # from which training starts by default
+    (("eng", "vie"), {"report": True}, "a start from eng-deu, of the same source language"),
+    (("fra", "deu"), {"report": True}, "a start from eng-deu, of the same target language"),
+    (("eng", "deu"), {}, "a start from eng-deu, of the same source and target languages"),
+    (("vie", "eng"), {"report": True, "is_reversed": True}, "a start from eng-deu, of the same source language"),
+    (("spa", "shp"), {"report": True}, None),
+    (("eng", "vie"), {"report": True, "has_parent": True}, None),
+]
+
+
+@pytest.mark.parametrize(("languages", "trained", "what"), PARENTS)
+def test_only_parents_that_are_installed_are_named(
+    languages: tuple[str, str], trained: dict[str, Any], what: str | None
+) -> None:
+    manifest = make_manifest(5_000)
+    manifest.source_language, manifest.target_language = languages
+    if trained:
+        report = make_report([9.0] * 5)
+        summary = TrainingSummary(**{name: value for name, value in trained.items() if name != "report"})
+        advice = advise_on_model(manifest, report, COMMANDS, summary)
+    else:
+        advice = advise_on_corpus(manifest, COMMANDS)
+    parents = [each for each in advice.suggestions if "--init-from" in each.command]
+    assert [each.what for each in parents] == ([] if what is None else [what])
+    assert all(each.command == "nmt train --force --init-from eng-deu" for each in parents)
+
+
+@pytest.mark.parametrize(("updates", "bleu", "is_cause"), [(135, 2.8, True), (135, 0.2, True), (1_700, 2.8, False)])
+def test_too_few_updates_are_named_before_all_else(updates: int, bleu: float, is_cause: bool) -> None:
+    typed = TRAIN.extend(("--epochs", "5"), ("--batch", "128"), ("--units", "256"))
+    commands = COMMANDS._replace(train=typed)
+    advice = advise_on_model(make_manifest(4_166), make_report([bleu], updates=updates), commands, TrainingSummary())
+    first = "135 of about 1,700 updates that this size needs: leave out --epochs 5 --batch 128"
+    assert (advice.lines[0] == f"{first}:   nmt train --force --units 256") == is_cause
+    assert (advice.cause is not None) == is_cause
+    unknown = advise_on_model(make_manifest(4_166), make_report([bleu], updates=updates), COMMANDS, TrainingSummary())
+    assert unknown.cause is None
 
 
 @pytest.mark.parametrize(
@@ -179,6 +214,6 @@ def test_a_small_corpus_is_told_which_languages_make_good_parents() -> None:
 def test_more_data_are_of_the_language_that_has_the_fewest_pairs(tags: tuple[str, ...], added: str) -> None:
     manifest = make_manifest()
     manifest.tags = {tag: {"train": pairs} for tag, pairs in zip(tags, (5_000, 1_000), strict=True)}
-    text, _, pairs = commands_of(manifest)
+    text, pairs, _ = commands_of(manifest)
     assert pairs == f"nmt prepare a.tsv more.tsv{added} --force"
     assert text.endswith("more.nld=to:nld --force" if added == "=to:nld" else "more.vie --force")

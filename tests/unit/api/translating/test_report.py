@@ -140,3 +140,12 @@ def test_of_several_files_a_text_has_its_number_in_its_file() -> None:
             report.add(make_translation(EVENTS.get(event, {})))
     assert "(lines 2, 3 of a.txt; 2 of b.txt)" in read_summary(report)
     assert [(entry.where, entry.number) for entry in report.qa.entries] == [("a.txt", 2), ("a.txt", 3), ("b.txt", 2)]
+
+
+@pytest.mark.parametrize(("bleu", "origin", "is_told"), [(4.9, "network", True), (5.0, "network", False)])
+def test_a_model_that_can_hardly_translate_says_so_first(bleu: float, origin: str, is_told: bool) -> None:
+    report = TranslationReport(bleu=bleu)
+    report.add(make_translation({"origin": origin}))
+    remarks = [remark.text for remark in report.list_remarks()]
+    told = "this model can hardly translate: BLEU 4.9 on its development set"
+    assert (told in remarks[:1]) == is_told

@@ -1,0 +1,74 @@
+"""The installed model that a training on few pairs starts from, though nobody named it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt_cli.api.train import choose_start
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.model.config import ModelConfig
+from nmt_cli.runtime.model_directory import list_starts
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.request import TrainingRequest
+from support.corpora import prepare_pairs, toy_pairs
+
+
+@pytest.fixture(scope="module")
+def vietnamese(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
+    folder = tmp_path_factory.mktemp("vie")
+    return prepare_pairs(folder, toy_pairs(100), source_language="eng", target_language="vie")
+
+
+def make_request(corpus: PreparedCorpus, explicit: tuple[str, ...] | None = (), **options: Any) -> TrainingRequest:
+    config = TrainConfig(**options)
+    chosen = None if explicit is None else frozenset(explicit)
+    return TrainingRequest(corpus, Path("model"), ModelConfig.from_options(), config, explicit=chosen)
+
+
+def test_few_pairs_start_from_a_model_of_the_same_source(vietnamese: PreparedCorpus) -> None:
+    start = choose_start(make_request(vietnamese))
+    assert start is not None and (start.name, start.sides) == ("eng-deu", ("source",))
+    assert choose_start(make_request(vietnamese, ("epochs", "batch", "dropout"))) == start
+
+
+@pytest.mark.parametrize(
+    ("explicit", "options"),
+    [
+        (None, {}),  # a checkpoint has all options
+        (("init_from",), {}),  # none
+        (("init_from",), {"init_from": "deu-eng"}),
+        (("units",), {}),
+        (("architecture",), {}),
+        (("time",), {"time": "5m"}),
+        (("synthetic",), {"synthetic": "diversify"}),
+    ],
+)
+def test_what_is_asked_for_leaves_nothing_to_choose(
+    vietnamese: PreparedCorpus, explicit: tuple[str, ...] | None, options: dict[str, Any]
+) -> None:
+    assert choose_start(make_request(vietnamese, explicit, **options)) is None
+
+
+@pytest.mark.parametrize("languages", [("eng", "deu"), ("spa", "shp"), (None, None)])
+def test_a_model_of_both_languages_or_of_none_is_no_start(
+    languages: tuple[str | None, str | None], tmp_path: Path
+) -> None:
+    source, target = languages
+    pairs = [(f"{english} {n}", f"{german} {n}") for n, (english, german) in enumerate(toy_pairs(100))]
+    options = {"source_language": source, "target_language": target}
+    corpus = prepare_pairs(tmp_path, pairs, **{name: code for name, code in options.items() if code})
+    assert choose_start(make_request(corpus)) is None
+
+
+def test_many_pairs_start_from_random_weights(vietnamese: PreparedCorpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nmt_cli.api.train.BREAK_EVEN_PAIRS", 10)
+    assert choose_start(make_request(vietnamese)) is None
+
+
+def test_models_that_share_both_languages_come_first_then_those_of_the_source() -> None:
+    assert [(start.name, start.sides) for start in list_starts(("eng", "deu"))] == [("eng-deu", ("source", "target"))]
+    assert [start.name for start in list_starts(("en-GB", "vi"))] == ["eng-deu"]
+    assert list_starts(("source", "target")) == []
