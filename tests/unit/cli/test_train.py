@@ -35,14 +35,14 @@ def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.Mon
     ]
 
 
-def make_corpus(pairs: int = 6_441) -> Any:
+def make_corpus(pairs: int = 6_441, languages: tuple[str, str] = ("de", "en")) -> Any:
     return SimpleNamespace(
-        languages=("de", "en"),
+        languages=languages,
         source_language="de",
         target_language="en",
         list_monolingual=list,
         load_encoded=lambda split: SimpleNamespace(source=[0] * pairs),
-        manifest=SimpleNamespace(truncation=None, source=SimpleNamespace(unit="sentence")),
+        manifest=SimpleNamespace(truncation=None, source=SimpleNamespace(unit="sentence", is_text=True)),
     )
 
 
@@ -91,6 +91,28 @@ def test_training_is_told_which_options_of_the_network_were_asked_for(
     monkeypatch.setitem(sys.modules, "nmt_cli.training.run", SimpleNamespace(train=run))
     result = CliRunner().invoke(app, ["train", "--units", "512", "--no-tied", "--model", str(tmp_path / "model")])
     assert result.stderr.splitlines()[-1] == "error: tied units"
+
+
+def test_a_line_says_which_installed_model_few_pairs_start_from(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    starts = []
+
+    def run(request: TrainingRequest) -> None:
+        starts.append(request.training.init_from)
+        raise OptionError("enough")
+
+    monkeypatch.setattr(PreparedCorpus, "load", lambda directory: make_corpus(2_000, ("eng", "vie")))
+    monkeypatch.setitem(sys.modules, "nmt_cli.training.run", SimpleNamespace(train=run))
+    monkeypatch.setattr("nmt_cli.training.setup.defaults.has_same_subwords", lambda corpus, model: False)
+
+    def train(*options: str) -> str:
+        return CliRunner().invoke(app, ["train", "--model", str(tmp_path / "model"), *options]).stderr
+
+    line = "so few pairs start from eng-deu, which has the same source language; --init-from none does not"
+    assert line in " ".join(train().split())
+    assert line not in " ".join(train("--init-from", "none").split())
+    assert starts == ["eng-deu", None]
 
 
 def test_several_runs_go_on_although_the_best_so_far_is_a_model_already(
