@@ -15,7 +15,7 @@ from nmt_cli.runtime.model_directory import CARD, WEIGHTS, read_card
 from nmt_cli.training import publish as publishing
 from nmt_cli.training.checkpoints.checkpoint import read_arrays
 from nmt_cli.training.step import Trainer
-from support.commands import succeed
+from support.commands import run_program
 from support.models import prepare_toy
 from support.scripts import PROJECT, load_script
 from support.training import export_once
@@ -123,7 +123,7 @@ def test_pip_installs_it_and_its_name_finds_it(package: Path, packed: Path, tmp_
     text = "".join(f"{line}\n" for line in LINES)
     expected = nmt.load(packed / "model").translate(LINES)
     path = f"{PROJECT}:{site}"
-    done = succeed("translate", "-q", "--model", package.name, cwd=tmp_path, text=text, PYTHONPATH=path)
+    done = run_program("translate", "-q", "--model", package.name, cwd=tmp_path, text=text, PYTHONPATH=path)
     assert done.stdout.splitlines() == expected
 
 

@@ -16,7 +16,7 @@ from nmt_cli.evaluation.metrics.registry import find_metric, resolve_names
 from nmt_cli.formats import select_format
 from nmt_cli.plugins import list_plugins
 from nmt_cli.server.service import Service
-from support.commands import nmt, succeed
+from support.commands import run_program
 from support.documents import echo_document, list_texts
 from support.scripts import PROJECT
 from support.served import Client, make_pool
@@ -54,13 +54,13 @@ def install_entries(site: Path, content: str) -> None:
 def test_a_document_of_another_package_is_translated(example: Path, tmp_path: Path) -> None:
     (tmp_path / "talk.sbv").write_bytes(CAPTIONS)
     asked = ["translate", "--model", "eng-deu", "--beam-size", "1"]
-    succeed(*asked, "talk.sbv", "-o", "talk.de.sbv", cwd=tmp_path, PYTHONPATH=f"{example}:{PROJECT}")
+    run_program(*asked, "talk.sbv", "-o", "talk.de.sbv", cwd=tmp_path, PYTHONPATH=f"{example}:{PROJECT}")
     lines = (tmp_path / "talk.de.sbv").read_bytes().split(b"\r\n")
     assert [lines[0], lines[3], lines[4]] == [b"0:00:01.000,0:00:03.000", b"", b"0:00:04.000,0:00:05.000"]
     assert b"Bahnhof" in lines[1] and lines[5].startswith(b"Gute Nacht")
-    done = nmt(*asked, "--format", "sbv", cwd=tmp_path, text=CAPTIONS, PYTHONPATH=f"{example}:{PROJECT}")
+    done = run_program(*asked, "--format", "sbv", cwd=tmp_path, text=CAPTIONS, PYTHONPATH=f"{example}:{PROJECT}")
     assert done.stdout.encode() == b"\r\n".join(lines)
-    assert "no format 'sbv'" in nmt(*asked, "--format", "sbv", cwd=tmp_path, PYTHONPATH=str(PROJECT)).stderr
+    assert "no format 'sbv'" in run_program(*asked, "--format", "sbv", cwd=tmp_path, PYTHONPATH=str(PROJECT)).stderr
 
 
 def test_a_document_of_another_package_changes_only_its_texts(example: Path, plugins: pytest.MonkeyPatch) -> None:
@@ -75,11 +75,11 @@ def test_a_metric_of_another_package_is_measured_with_its_interval(example: Path
     (tmp_path / "h.txt").write_text("a b c d\na b\n" * 60)
     (tmp_path / "r.txt").write_text("a b d\na b\n" * 60)
     scored = ["evaluate", "--hypothesis", "h.txt", "--reference", "r.txt", "--metric"]
-    done = succeed(*scored, "WER,chrf", "--json", cwd=tmp_path, PYTHONPATH=f"{example}:{PROJECT}")
+    done = run_program(*scored, "WER,chrf", "--json", cwd=tmp_path, PYTHONPATH=f"{example}:{PROJECT}")
     assert json.loads(done.stdout)["scores"]["wer"]["value"] == 20.0  # one word inserted in five
-    shown = succeed(*scored, "wer", cwd=tmp_path, PYTHONPATH=f"{example}:{PROJECT}").stdout
+    shown = run_program(*scored, "wer", cwd=tmp_path, PYTHONPATH=f"{example}:{PROJECT}").stdout
     assert "WER" in shown and "±" in shown and "lower is better" in shown
-    refused = nmt(*scored, "wear", cwd=tmp_path, PYTHONPATH=f"{example}:{PROJECT}").stderr
+    refused = run_program(*scored, "wear", cwd=tmp_path, PYTHONPATH=f"{example}:{PROJECT}").stderr
     assert "did you mean wer?" in refused
 
 

@@ -20,7 +20,7 @@ from nmt_cli.evaluation.metrics.score import Material, Score
 from nmt_cli.evaluation.report import Report
 from nmt_cli.runtime import installed_models
 from nmt_cli.search.config import SearchConfig
-from support.commands import nmt
+from support.commands import run_program
 from support.fakes import make_card
 
 
@@ -143,6 +143,6 @@ def test_a_file_that_is_meant_is_still_named(empty_place: Path) -> None:
 
 def test_an_output_that_has_not_every_character_is_no_error(empty_place: Path) -> None:
     (empty_place / "жук.tsv").write_text("")
-    done = nmt(cwd=empty_place, PYTHONIOENCODING="cp1252")
+    done = run_program(cwd=empty_place, PYTHONIOENCODING="cp1252")
     assert (done.returncode, done.stderr) == (0, "")
     assert "???.tsv" in done.stdout
