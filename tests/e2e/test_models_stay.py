@@ -50,7 +50,6 @@ def read_only(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("visualize Hello. --model {name} -o drawn-{name}.svg", 0),
         ("visualize --curves --model {name} -o curves-{name}.svg", 0),
         ("prepare toy.tsv --data prepared-{name} --tokenizer-from {name} --dev 10 --test 10", 0),
-        ("train --data prepared --init-from {name} --model child-{name} --epochs 1", 0),
     ],
 )
 @pytest.mark.parametrize("name", ["copy", "eng-deu"])
@@ -60,6 +59,13 @@ def test_a_command_leaves_a_model_that_it_names_as_it_is(read_only: Path, name: 
     done = nmt(*command.format(name=name).split(), cwd=read_only)
     assert done.returncode == code, done.stderr
     assert list_state(directory) == before
+
+
+def test_a_model_that_another_begins_with_stays_as_it_is(learned: Path, tmp_path: Path) -> None:
+    before = list_state(learned / "model")
+    options = ["--data", str(learned / "prepared"), "--model", "child", "--epochs", "1"]
+    succeed("train", "--init-from", str(learned / "model"), *options, cwd=tmp_path)
+    assert list_state(learned / "model") == before
 
 
 def test_a_training_that_is_refused_leaves_the_model_as_it_is(read_only: Path) -> None:

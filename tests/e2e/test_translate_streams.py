@@ -21,8 +21,9 @@ NASTY = "bade.\n\n\0\n\x1b[31m\nlu\u2028ma\u2029\x85\v\f\rgi.\r\n\r\n\ufeff\nðŸ˜
 
 @pytest.fixture(scope="module", autouse=True)
 def lines_file(place: Path) -> None:
-    """Makes `lines.txt`, of 2,100 lines, which are translated in three blocks."""
-    (place / "lines.txt").write_text("".join(f"bade {'giko ' * (n % 4)}{n}.\n" for n in range(2100)))
+    """Makes `lines.txt`, of 2,100 lines, most of them blank, which are translated in three blocks."""
+    lines = ("" if n % 8 else f"bade {'giko ' * (n % 5)}{n}." for n in range(2100))
+    (place / "lines.txt").write_text("".join(f"{line}\n" for line in lines))
 
 
 def command(*arguments: str) -> Sequence[str]:
