@@ -50,49 +50,6 @@ COMMAND = (
 COMMON_SHARE = 0.01  # occurrences per text from which a word links others
 
 
-class PhraseFinder:
-    """Finds the phrases of code in a text; whether a call or a command is one depends on its words."""
-
-    def __init__(self, source: TextProfile) -> None:
-        self.source = source
-
-    def find(self, text: str, has_rare_quotes: bool) -> list[Span]:
-        """Returns the phrases in order; of those that overlap, the first."""
-        ranges = [*self.find_calls(text), *self.find_commands(text), *find_enumerators(text)]
-        patterns = [FORMULA, DUNDER, OPTION_ALONE, *[MERGE_FIELD] * has_rare_quotes]
-        ranges += [match.span() for pattern in patterns for match in re.finditer(pattern, text)]
-        phrases: list[Span] = []
-        for start, end in sorted(ranges):
-            if not phrases or phrases[-1].end <= start:
-                phrases.append(make_code(text, start, end))
-        return phrases
-
-    def find_calls(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yields calls, and elements of lists: `main()`, `foo.bar(x)`, `a[i]`, but not `file(s)`, `house[1]`."""
-        for match in re.finditer(CALL, text) if "(" in text or "[" in text else ():
-            name, rest = match["name"], match["rest"]
-            is_variable = len(name) == 1 and (rest[0] == "[" or re.fullmatch(VARIABLES, rest) is not None)
-            if rest == "()" or is_variable or (self.has_strange_part(name) and not re.fullmatch(ENDING, rest)):
-                yield match.span()
-
-    def find_commands(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yields commands with options, from the first word that training never had, or that alone is in capitals; but
-        not `git with -m`.
-        """
-        is_shouted = text.isupper()
-        for match in re.finditer(COMMAND, text) if " -" in text else ():
-            words = list(re.finditer(r"\S+", match[0].partition(" -")[0]))
-            is_command = match[0][0].isupper() and not is_shouted
-            unknown = next((word.start() for word in words if is_command or not self.source.has_word(word[0])), None)
-            if unknown is not None and self.source.count_word(words[-1][0]) < COMMON_SHARE * self.source.texts:
-                yield match.start() + unknown, match.end()
-
-    def has_strange_part(self, word: str) -> bool:
-        """Whether training never had a part of a word, which is more than capitalised."""
-        parts = re.findall(r"[^\W\d_]{2,}", word)
-        return any(part != part.capitalize() and not self.source.has_word(part) for part in parts)
-
-
 def make_code(text: str, start: int, end: int) -> Span:
     """Returns the characters from `start` to `end` of a text as a code."""
     return Span(start, end, text[start:end], SpanKind.CODE)
@@ -132,9 +89,9 @@ def join_tokens(spans: Sequence[Span], text: str, is_word: WordTest) -> list[Spa
             end = following.start if following else len(text)
             span = extend_token(span, text, max(start, span.start - REACH), min(end, span.end + REACH), is_word)
             if joined and is_one_token(joined[-1], span, text):
-                span = make_token(text, joined.pop().start, span.end)
+                span = make_code(text, joined.pop().start, span.end)
         elif joined and is_argument(joined[-1], span, text):
-            span = make_token(text, joined.pop().start, span.end)
+            span = make_code(text, joined.pop().start, span.end)
         joined.append(span)
     return joined
 
@@ -146,7 +103,7 @@ def extend_token(span: Span, text: str, start: int, end: int, is_word: WordTest)
     abbreviates = before and before[0].endswith(".") and span.is_number  # ca.100
     start = span.start - (len(before[0]) if before and not abbreviates and is_no_word(before[0], is_word) else 0)
     end = span.end + (len(after[0]) if after and is_no_word(after[0], is_word) else 0)
-    return span if (start, end) == (span.start, span.end) else make_token(text, start, end)
+    return span if (start, end) == (span.start, span.end) else make_code(text, start, end)
 
 
 def is_variable(sign: Span, text: str, context: Context) -> bool:
@@ -190,10 +147,6 @@ def is_value(tag: Span, text: str) -> bool:
     # The few characters before first: texts of many tags would be read through for each.
     before = text[max(0, tag.start - REACH) : tag.start]
     return re.search(BEFORE_VALUE, before) is not None and f"</{tag.pair.name}>" not in text
-
-
-def make_token(text: str, start: int, end: int) -> Span:
-    return Span(start, end, text[start:end], SpanKind.CODE)
 
 
 # Placeholders that wrap words as tags do: `{0}here{1}`, `[X1X]door[X2X]`, `{y:i}Where`.
@@ -279,7 +232,6 @@ class CodeFinder:
 
     def __init__(self, source: TextProfile) -> None:
         self.source = source
-        self.phrases = PhraseFinder(source)
 
     def find_lone_code(self, text: str) -> Span | None:
         """Returns the only word of a text if it is a few capitals, and no word that training had in small letters."""
@@ -291,6 +243,42 @@ class CodeFinder:
         if not is_code or (len(word) == 1 and self.source.count_word(word) >= FREQUENT_WORD_COUNT):
             return None
         return make_code(text, text.index(word), text.index(word) + len(word))
+
+    def find_phrases(self, text: str) -> list[Span]:
+        """Returns the phrases of code in order; of those that overlap, the first."""
+        ranges = [*self.find_calls(text), *self.find_commands(text), *find_enumerators(text)]
+        patterns = [FORMULA, DUNDER, OPTION_ALONE, *[MERGE_FIELD] * self.has_rare_sign("«")]
+        ranges += [match.span() for pattern in patterns for match in re.finditer(pattern, text)]
+        phrases: list[Span] = []
+        for start, end in sorted(ranges):
+            if not phrases or phrases[-1].end <= start:
+                phrases.append(make_code(text, start, end))
+        return phrases
+
+    def find_calls(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yields calls, and elements of lists: `main()`, `foo.bar(x)`, `a[i]`, but not `file(s)`, `house[1]`."""
+        for match in re.finditer(CALL, text) if "(" in text or "[" in text else ():
+            name, rest = match["name"], match["rest"]
+            is_variable = len(name) == 1 and (rest[0] == "[" or re.fullmatch(VARIABLES, rest) is not None)
+            if rest == "()" or is_variable or (self.has_strange_part(name) and not re.fullmatch(ENDING, rest)):
+                yield match.span()
+
+    def find_commands(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yields commands with options, from the first word that training never had, or that alone is in capitals; but
+        not `git with -m`.
+        """
+        is_shouted = text.isupper()
+        for match in re.finditer(COMMAND, text) if " -" in text else ():
+            words = list(re.finditer(r"\S+", match[0].partition(" -")[0]))
+            is_command = match[0][0].isupper() and not is_shouted
+            unknown = next((word.start() for word in words if is_command or not self.source.has_word(word[0])), None)
+            if unknown is not None and self.source.count_word(words[-1][0]) < COMMON_SHARE * self.source.texts:
+                yield match.start() + unknown, match.end()
+
+    def has_strange_part(self, word: str) -> bool:
+        """Whether training never had a part of a word, which is more than capitalised."""
+        parts = re.findall(r"[^\W\d_]{2,}", word)
+        return any(is_strange(part, self.source.has_word) for part in parts)
 
     def find_glued(self, written: str, start: int) -> list[Span]:
         """Returns the signs that touch known words, if there is nothing else between two blanks; else it is a code."""
@@ -351,7 +339,7 @@ class CodeFinder:
     def is_member(self, word: str) -> bool:
         """Whether a full stop or a colon joins parts, one of which training never had: `foo.bar`, `xml:lang`."""
         parts = re.split("[.:]", word)
-        return len(parts) > 1 and len(parts[-1]) > 1 and self.phrases.has_strange_part(word)
+        return len(parts) > 1 and len(parts[-1]) > 1 and self.has_strange_part(word)
 
     def is_path(self, word: str) -> bool:
         """Whether a word with a slash is a path, a unit or a sign such as I/O, not alternatives such as and/or."""

@@ -375,30 +375,29 @@ LINK = rf"{CHAIN_MARK}|,\s|\s\w{{1,4}}\s"  # between days that show each other t
 HOURS = r",?\s+\d{1,2}(?:[:.]\d\d|\s?[-–]\s?\d)"
 
 
-class WeekdayKind(Kind):
-    """Abbreviated days: `Mon-Fri`, `on Tue. at`, `Sat 9:00`; but not `The Sun is up`.
+def find_weekdays(kind: Kind, text: str, context: Context) -> Iterator[Span]:
+    """Yields abbreviated days: `Mon-Fri`, `on Tue. at`, `Sat 9:00`; but not `The Sun is up`.
 
     They need a full stop within the sentence, a preposition, another such day or a time beside them, since many are
     words too.
     """
-
-    def find(self, text: str, context: Context) -> Iterator[Span]:
-        days = list(find_short_days(text, context.languages[0]))
-        target = load_calendar(context.languages[1]) if days else None
-        if target is None or not target.short_days:
-            return
-        chains: list[list[tuple[int, re.Match[str]]]] = []
-        for number, match in days:
-            if chains and re.fullmatch(CHAIN_MARK, text[chains[-1][-1][1].end() : match.start()]):
-                chains[-1].append((number, match))
-            else:
-                chains.append([(number, match)])
-        for chain in chains:
-            yield write_chain(chain, text, target.short_days, context.languages)
+    days = list(find_short_days(text, context.languages[0]))
+    target = load_calendar(context.languages[1]) if days else None
+    if target is None or not target.short_days:
+        return
+    chains: list[list[tuple[int, re.Match[str]]]] = []
+    for number, match in days:
+        if chains and re.fullmatch(CHAIN_MARK, text[chains[-1][-1][1].end() : match.start()]):
+            chains[-1].append((number, match))
+        else:
+            chains.append([(number, match)])
+    for chain in chains:
+        yield write_chain(chain, text, target.short_days, context.languages)
 
 
-WEEKDAYS = WeekdayKind(
+WEEKDAYS = Kind(
     SpanKind.WEEKDAY,
+    search=find_weekdays,
     cues=r"(?<![^\W_])[^\W\d_]{2,6}+(?:\.(?!\s*$)|\.?,?\s\d|\.?\s?[-–/&+]|\.?(?:,|\s\w{1,4})\s[A-ZÀ-Þ][a-zß-ÿ]{1,5}\b)"
     r"|(?<=\s)[A-ZÀ-Þ][a-zß-ÿ]{1,5}\W*$",
 )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from nmt_cli.carrying.spans import Context, Kind, Span, SpanKind
+from nmt_cli.carrying.spans import Kind, Span, SpanKind
 from nmt_cli.errors import DataError
 from nmt_cli.text.aligned import AlignedText
 from nmt_cli.text.normalise import UNSPACED, find_unspaced, normalise
@@ -152,14 +152,7 @@ class Glossary:
         return target[:1].upper() + target[1:] if written[:1].isupper() else target
 
 
-class TermKind(Kind):
-    """Terms of the glossary, translated as it requires."""
-
-    def find(self, text: str, context: Context) -> Iterator[Span]:
-        yield from context.find_terms(text) if context.find_terms is not None else ()
-
-
-TERMS = TermKind(SpanKind.TERM)
+TERMS = Kind(SpanKind.TERM, search=lambda _, text, context: context.find_terms(text) if context.find_terms else ())
 
 
 def has_mark_beside(text: str, start: int, end: int) -> bool:

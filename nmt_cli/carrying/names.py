@@ -105,7 +105,7 @@ class NameFinder:
             return []
         persons += find_places(cover_spans(text, persons), self.languages, self.source)
         text = cover_spans(text, persons)
-        phrases = self.codes.phrases.find(text, has_rare_quotes=self.codes.has_rare_sign("«"))
+        phrases = self.codes.find_phrases(text)
         words = [*persons, *self.find_words(cover_spans(text, phrases))]
         names: list[Span] = []
         for span in filter(self.is_sure, join_neighbours(sorted([*phrases, *words]), text)):
@@ -220,17 +220,15 @@ class NameFinder:
         )
 
 
-class NameKind(Kind):
-    """Names and codes, found by the profiles of both sides."""
-
-    def find(self, text: str, context: Context) -> Iterator[Span]:
-        if context.find_names is not None:
-            acronyms = list(find_acronyms(text, context.languages[0]))
-            yield from acronyms
-            yield from context.find_names(cover_spans(text, acronyms) if acronyms else text)
+def find_all_names(kind: Kind, text: str, context: Context) -> Iterator[Span]:
+    """Yields acronyms, then the names and codes that the profiles of both sides tell."""
+    if context.find_names is not None:
+        acronyms = list(find_acronyms(text, context.languages[0]))
+        yield from acronyms
+        yield from context.find_names(cover_spans(text, acronyms))
 
 
-NAMES = NameKind(SpanKind.NAME)
+NAMES = Kind(SpanKind.NAME, search=find_all_names)
 
 
 def find_acronyms(text: str, language: str) -> Iterator[Span]:

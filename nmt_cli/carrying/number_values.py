@@ -293,12 +293,12 @@ NUMBERS = NumericKind(
 )
 
 
-class ChoiceNumbers(NumericKind):
-    """The number signs in the texts of a choice, which stand for its number."""
-
-    def find(self, text: str, context: Context) -> Iterator[Span]:
-        if context.in_choice:
-            yield from (self.make_span(match.start(), "#") for match in re.finditer("#", text))
+CHOICE_NUMBERS = NumericKind(  # signs that stand for the number of a choice, in its texts
+    SpanKind.NUMBER,
+    patterns=("#",),
+    signs="#",
+    search=lambda kind, text, context: kind.find_matches(text) if context.in_choice else (),
+)
 
 
 class SmallNumbers(LostKind, NumericKind):
@@ -330,7 +330,6 @@ class SmallNumbers(LostKind, NumericKind):
 
 
 SMALL_NUMBERS = SmallNumbers(SpanKind.NUMBER, signs=r"\d", fault="numbers", remedy="protected number")
-CHOICE_NUMBERS = ChoiceNumbers(SpanKind.NUMBER, signs="#")
 
 
 # Ordinals and decades in digits: 3rd, 3., 3e; 1990s, 1990er. Knows text and language rules.

@@ -137,21 +137,19 @@ def read_number(text: str) -> NumberToken:
 COUNT = r"\d{1,2}(?:\s?[-–]\s?\d{1,2})?(?!\d|[.,:/–-]\d|\s?%)"  # all other numbers are covered, as spans of their own
 
 
-class NumberWordKind(Kind):
-    """Numbers behind `No.`, and before abbreviated units of time; a longer number is a span already, and joined."""
-
-    def find(self, text: str, context: Context) -> Iterator[Span]:
-        written = list_number_words(context.languages)
-        for match in compile_number_words(context.languages).finditer(text) if written else ():
-            sign, unit = match["sign"], match["unit"]
-            word = written[sign or unit]
-            if unit and text[match.end() : match.end() + 1] == ".":
-                word = word.rstrip(".")  # the full stop of the sentence
-            number = match["number"] or match["count"] or ""
-            yield Span(*match.span(), f"{word} {number}" if sign else f"{number} {word}", self.name)
+def find_number_words(kind: Kind, text: str, context: Context) -> Iterator[Span]:
+    """Yields numbers behind `No.`, and before abbreviated units of time; longer ones are spans already."""
+    written = list_number_words(context.languages)
+    for match in compile_number_words(context.languages).finditer(text) if written else ():
+        sign, unit = match["sign"], match["unit"]
+        word = written[sign or unit]
+        if unit and text[match.end() : match.end() + 1] == ".":
+            word = word.rstrip(".")  # the full stop of the sentence
+        number = match["number"] or match["count"] or ""
+        yield Span(*match.span(), f"{word} {number}" if sign else f"{number} {word}", kind.name)
 
 
-NUMBER_WORDS = NumberWordKind(SpanKind.NUMBER_WORD, signs=r"\d")
+NUMBER_WORDS = Kind(SpanKind.NUMBER_WORD, signs=r"\d", search=find_number_words)
 
 
 @cache
@@ -184,23 +182,22 @@ def compile_number_words(languages: tuple[str, str]) -> re.Pattern[str]:
 NUMERAL = r"(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
 
 
-class RomanKind(Kind):
-    """Numbers behind a label of the language; one that is a word too only ends a clause: no `part I like`."""
-
-    def find(self, text: str, context: Context) -> Iterator[Span]:
-        rules = find_rules(context.languages[0])
-        for match in self.pattern.finditer(text):
-            is_number = match["is_last"] is not None or match["number"] not in rules.one_letter_words
-            if is_number and match["label"].lower() in rules.labels:
-                yield self.make_span(match.start("number"), match["number"])
+def find_roman_numbers(kind: Kind, text: str, context: Context) -> Iterator[Span]:
+    """Yields numbers behind a label of the language; one that is a word too only ends a clause: no `part I like`."""
+    rules = find_rules(context.languages[0])
+    for match in kind.pattern.finditer(text):
+        is_number = match["is_last"] is not None or match["number"] not in rules.one_letter_words
+        if is_number and match["label"].lower() in rules.labels:
+            yield kind.make_span(match.start("number"), match["number"])
 
 
-ROMAN_NUMBERS = RomanKind(
+ROMAN_NUMBERS = Kind(
     SpanKind.CODE,
     patterns=(
         rf"(?<![^\W_])(?P<label>[^\W\d_]+)\.?[ \u00a0](?P<number>{NUMERAL})(?![\w'’-])(?P<is_last>(?=[^\s\w,]|$))?",
     ),
     cues=r"[ \u00a0][IVXLCDM]",
+    search=find_roman_numbers,
 )
 
 
@@ -209,16 +206,13 @@ ROMAN_NUMBERS = RomanKind(
 # They are found in the form of the source's and of the target's language.
 
 
-class StreetKind(Kind):
-    """Streets that a number or an abbreviation shows: `Oak Ave.`, `Hauptstr. 5`; but not `a long street`."""
-
-    def find(self, text: str, context: Context) -> Iterator[Span]:
-        pattern = compile_streets(context.languages)
-        if pattern is not None:
-            yield from map(self.read_match, pattern.finditer(text))
+def find_streets(kind: Kind, text: str, context: Context) -> Iterator[Span]:
+    """Yields streets that a number or an abbreviation shows: `Oak Ave.`, `Hauptstr. 5`; but not `a long street`."""
+    pattern = compile_streets(context.languages)
+    return map(kind.read_match, pattern.finditer(text) if pattern is not None else ())
 
 
-STREETS = StreetKind(SpanKind.STREET, cues=r"\d|[^\W\d_]\.(?!\s*$)")
+STREETS = Kind(SpanKind.STREET, cues=r"\d|[^\W\d_]\.(?!\s*$)", search=find_streets)
 
 
 @cache
@@ -476,24 +470,21 @@ TIMES = NumericKind(
 )
 
 
-class FullTimeKind(Kind):
-    """Times in the 24-hour clock that a word shows to be times: `14 Uhr`, `9–17 Uhr`; but not `9 Uhr`, which may be in
-    the evening, and which a network knows.
+def find_full_times(kind: Kind, text: str, context: Context) -> Iterator[Span]:
+    """Yields times in the 24-hour clock that a word shows to be times: `14 Uhr`, `9–17 Uhr`; but not `9 Uhr`, which may
+    be in the evening, and which a network knows.
     """
-
-    def find(self, text: str, context: Context) -> Iterator[Span]:
-        word, target_word = (find_rules(language).clock_word for language in context.languages)
-        pattern = rf"{BEFORE}(?:{CAPTURED_TIME}( ?[-–] ?))?{CAPTURED_TIME}\s(?i:{word})(?![{LETTER}])"
-        for match in re.finditer(pattern, text) if word else ():
-            first_hour, first_minute, dash, hour, minute = match.groups()
-            if dash or minute or int(hour) > HALF_DAY:
-                first = f"{first_hour}:{first_minute or '00'}{dash}" if dash else ""
-                written = f"{first}{hour}:{minute or '00'}"
-                number = match[0][: -len(word)]
-                yield Span(*match.span(), f"{number}{target_word}" if target_word else written, SpanKind.FULL_TIME)
+    word, target_word = (find_rules(language).clock_word for language in context.languages)
+    pattern = rf"{BEFORE}(?:{CAPTURED_TIME}( ?[-–] ?))?{CAPTURED_TIME}\s(?i:{word})(?![{LETTER}])"
+    for match in re.finditer(pattern, text) if word else ():
+        first_hour, first_minute, dash, hour, minute = match.groups()
+        if dash or minute or int(hour) > HALF_DAY:
+            first = f"{first_hour}:{first_minute or '00'}{dash}" if dash else ""
+            written = f"{first}{hour}:{minute or '00'}"
+            yield Span(*match.span(), f"{match[0][: -len(word)]}{target_word}" if target_word else written, kind.name)
 
 
-FULL_TIMES = FullTimeKind(SpanKind.FULL_TIME, cues=r"\d\s[^\W\d_]{3}")
+FULL_TIMES = Kind(SpanKind.FULL_TIME, cues=r"\d\s[^\W\d_]{3}", search=find_full_times)
 
 
 # Digits with letters, signs or brackets: `A4-17`, `v1.2.3`, `#123`, `[3]`.

@@ -35,29 +35,28 @@ SHORT_CAPITALS = re.compile(r"[A-ZÀ-Þ]{2}\s")  # no title, beside words in low
 SIGNATURE = rf",?(?:\s{SURNAME}){{1,4}}(?=\W*$)"  # behind what a letter ends with
 
 
-class PersonKind(Kind):
-    """Titles with names, greetings of letters and what letters end with, in the words of the target's language."""
-
-    def find(self, text: str, context: Context) -> Iterator[Span]:
-        pattern = compile_people(context.languages[0])
-        if pattern is None:
-            return
-        source, target = map(find_rules, context.languages)
-        is_noun, is_shouted = re.compile(rf"\b(?:{source.noun_signs or '(?!)'})\s$"), text.isupper()
-        for match in pattern.finditer(text):
-            if match.lastgroup in PHRASES:
-                spans = read_phrase(match, target)
-            elif is_noun.search(text, max(0, match.start() - LOOK_BACK), match.start()):
-                continue
-            elif not is_shouted and SHORT_CAPITALS.match(match["titles"] or ""):
-                continue
-            else:
-                spans = read_person(match, source, target)
-            yield from (span._replace(text=span.text.upper()) if is_shouted else span for span in spans)
+def find_people(kind: Kind, text: str, context: Context) -> Iterator[Span]:
+    """Yields titles with names, and how letters begin and end, in the words of the target's language."""
+    pattern = compile_people(context.languages[0])
+    if pattern is None:
+        return
+    source, target = map(find_rules, context.languages)
+    is_noun, is_shouted = re.compile(rf"\b(?:{source.noun_signs or '(?!)'})\s$"), text.isupper()
+    for match in pattern.finditer(text):
+        if match.lastgroup in PHRASES:
+            spans = read_phrase(match, target)
+        elif is_noun.search(text, max(0, match.start() - LOOK_BACK), match.start()):
+            continue
+        elif not is_shouted and SHORT_CAPITALS.match(match["titles"] or ""):
+            continue
+        else:
+            spans = read_person(match, source, target)
+        yield from (span._replace(text=span.text.upper()) if is_shouted else span for span in spans)
 
 
-PEOPLE = PersonKind(
+PEOPLE = Kind(
     SpanKind.PERSON,
+    search=find_people,
     cues=rf"(?<![^\W_])[A-ZÀ-Þ][^\W\d_]{{0,30}}\.?{TITLE_BLANK}[^a-zß-ÿ\d\s]"  # Mr. Brown, Mr. {name}
     rf"|(?:^|[{ENDS}]\s)[A-ZÀ-Þ][^{ENDS}{COMMAS}]{{2,30}}(?:[{COMMAS}]|\W*$)",  # what letters begin and end with
 )

@@ -145,18 +145,16 @@ PAIR = (
 )
 
 
-class EmphasisKind(Kind):
-    """The opening and closing mark of each pair around words."""
-
-    def find(self, text: str, context: Context) -> Iterator[Span]:
-        for match in self.pattern.finditer(text):
-            sign, inside = match["sign"], match["inside"]
-            if has_letters(inside) or not frozenset(COVERS).isdisjoint(inside):
-                for start, closes in ((match.start(), False), (match.end() - len(sign), True)):
-                    yield self.make_span(start, sign)._replace(pair=Pair(sign, closes))
+def find_emphasis(kind: Kind, text: str, context: Context) -> Iterator[Span]:
+    """Yields the opening and closing mark of each pair around words."""
+    for match in kind.pattern.finditer(text):
+        sign, inside = match["sign"], match["inside"]
+        if has_letters(inside) or not frozenset(COVERS).isdisjoint(inside):
+            for start, closes in ((match.start(), False), (match.end() - len(sign), True)):
+                yield kind.make_span(start, sign)._replace(pair=Pair(sign, closes))
 
 
-EMPHASIS = EmphasisKind(SpanKind.EMPHASIS, form="taken out", patterns=(PAIR,), signs="*_~")
+EMPHASIS = Kind(SpanKind.EMPHASIS, form="taken out", patterns=(PAIR,), signs="*_~", search=find_emphasis)
 
 
 # Note references, and what begins notes: `tea.¹`, `†Died.`.
@@ -166,14 +164,12 @@ SIGNS = "*†‡§"
 MARKS = re.escape(END_MARKS + PAUSES)
 
 
-class NoteKind(Kind):
-    """The signs of notes, but not that of a variable: `*args`."""
-
-    def find(self, text: str, context: Context) -> Iterator[Span]:
-        yield from (span for span in super().find(text, context) if not is_variable(span, text, context))
+def find_notes(kind: Kind, text: str, context: Context) -> Iterator[Span]:
+    """Yields the signs of notes, but not that of a variable: `*args`."""
+    return (span for span in kind.find_matches(text) if not is_variable(span, text, context))
 
 
-NOTES = NoteKind(
+NOTES = Kind(
     SpanKind.NOTE,
     form="taken out",
     patterns=(
@@ -183,4 +179,5 @@ NOTES = NoteKind(
         rf"^(?:[{RAISED_DIGITS}]{{1,3}}|[{SIGNS}]{{1,3}})(?=[^\W\d_])",
     ),
     signs=f"{SIGNS}{RAISED_DIGITS}",
+    search=find_notes,
 )

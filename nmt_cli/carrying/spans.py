@@ -255,17 +255,23 @@ NOT_IN_SPANS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"  # no span contains these: cont
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """A kind of span. Its `patterns` describe it fully, unless it overrides `find`."""
+    """A kind of span, a row of a table. Its `patterns` describe it fully, unless it has a `search` of its own."""
 
     name: SpanKind
     form: Literal["placeholder", "taken out"] = "placeholder"  # how the network meets it
     patterns: tuple[str, ...] = ()
     signs: str = ""  # every text with such a span has one of these characters (the inside of a class of a pattern),
     cues: str = ""  # or something that this pattern finds; both are empty where there is no fast guard
+    search: Callable[[Kind, str, Context], Iterable[Span]] | None = None  # finds what patterns alone cannot tell
+    finish: Callable[[Span], Span] | None = None  # adds to a match of a pattern what else its text says
 
     def find(self, text: str, context: Context) -> Iterator[Span]:
         """Yields the spans of this kind in a text, in which those of earlier kinds are covered."""
-        yield from map(self.read_match, self.pattern.finditer(text))
+        return iter(self.find_matches(text) if self.search is None else self.search(self, text, context))
+
+    def find_matches(self, text: str) -> Iterator[Span]:
+        """Yields the matches of the patterns."""
+        return map(self.read_match, self.pattern.finditer(text))
 
     def may_be_in(self, text: str, context: Context) -> bool:
         """Whether a text may have such a span: fast, since most have none."""
@@ -281,7 +287,8 @@ class Kind:
 
     def make_span(self, start: int, text: str) -> Span:
         """Returns a span of this kind."""
-        return Span(start, start + len(text), text, self.name, self.form == "taken out")
+        span = Span(start, start + len(text), text, self.name, self.form == "taken out")
+        return span if self.finish is None else self.finish(span)
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:

@@ -46,25 +46,6 @@ BLOCK_TAGS = frozenset(
 TAG_PATTERN = r"(?s)<(/?)([A-Za-z][\w:.-]*|\d{1,3})[^>]*?(/?)>$"
 
 
-class TagKind(Kind):
-    """Tags, each with the element that it opens or closes."""
-
-    def make_span(self, start: int, text: str) -> Span:
-        return super().make_span(start, text)._replace(pair=parse_tag(text))
-
-
-TAGS = TagKind(
-    SpanKind.TAG,
-    form="taken out",
-    patterns=(
-        # Markup: a comment, a declaration, an instruction, or a tag, which may have a `>` within quotes.
-        rf"<!--[^{NOT_IN_SPANS}]{{0,2000}}?-->|<[!?][A-Za-z\[][^<>{NOT_IN_SPANS}]{{0,2000}}>",
-        rf"</?(?:[A-Za-z][\w:.-]*+|\d{{1,3}}+)(?:\s(?:[^<>\"'{NOT_IN_SPANS}]|\"[^\"{NOT_IN_SPANS}]{{0,2000}}\"|'[^'{NOT_IN_SPANS}]{{0,2000}}')*+)?/?>",
-    ),
-    signs="<",
-)
-
-
 @lru_cache(maxsize=1 << 12)
 def parse_tag(markup: str) -> Pair | None:
     """Returns the pair that a tag opens or closes; None for anything else.
@@ -75,6 +56,19 @@ def parse_tag(markup: str) -> Pair | None:
     if match is None or match[3] or match[2].lower() in EMPTY_TAGS:
         return None
     return Pair(match[2], closes=bool(match[1]))
+
+
+TAGS = Kind(
+    SpanKind.TAG,
+    form="taken out",
+    patterns=(
+        # Markup: a comment, a declaration, an instruction, or a tag, which may have a `>` within quotes.
+        rf"<!--[^{NOT_IN_SPANS}]{{0,2000}}?-->|<[!?][A-Za-z\[][^<>{NOT_IN_SPANS}]{{0,2000}}>",
+        rf"</?(?:[A-Za-z][\w:.-]*+|\d{{1,3}}+)(?:\s(?:[^<>\"'{NOT_IN_SPANS}]|\"[^\"{NOT_IN_SPANS}]{{0,2000}}\"|'[^'{NOT_IN_SPANS}]{{0,2000}}')*+)?/?>",
+    ),
+    signs="<",
+    finish=lambda tag: tag._replace(pair=parse_tag(tag.text)),
+)
 
 
 def parts_words(span: Span) -> bool:
@@ -162,19 +156,13 @@ def stands_for_word(reference: str) -> bool:
     return len(character) > 1 or character == "&" or unicodedata.category(character)[0] not in "PZC"
 
 
-class ReferenceKind(Kind):
-    """References that are kept: those read as a word get a placeholder, the others are taken out."""
-
-    def make_span(self, start: int, text: str) -> Span:
-        span = super().make_span(start, text)
-        return span._replace(kind=SpanKind.SYMBOL, is_extracted=False) if stands_for_word(text) else span
+def classify_reference(span: Span) -> Span:
+    """Returns a reference that is read as a word as one that gets a placeholder; the others are taken out."""
+    return span._replace(kind=SpanKind.SYMBOL, is_extracted=False) if stands_for_word(span.text) else span
 
 
-REFERENCES = ReferenceKind(
-    SpanKind.REFERENCE,
-    form="taken out",
-    patterns=(REFERENCE.pattern,),
-    signs="&",
+REFERENCES = Kind(
+    SpanKind.REFERENCE, form="taken out", patterns=(REFERENCE.pattern,), signs="&", finish=classify_reference
 )
 
 
@@ -217,14 +205,13 @@ ADDRESS = (
 DOMAINS = "com|org|net|edu|gov|io|dev|app|info|eu|de|fr|es|ch|uk|jp|cn"
 
 
-class AddressKind(Kind):
-    """Addresses; trailing punctuation may belong to the sentence."""
+def cut_address(span: Span) -> Span:
+    """Returns an address without the punctuation behind it, which may belong to the sentence."""
+    address = trim_address(span.text)
+    return span._replace(end=span.start + len(address), text=address)
 
-    def read_match(self, match: re.Match[str]) -> Span:
-        return self.make_span(match.start(), trim_address(match[0]))
 
-
-ADDRESSES = AddressKind(
+ADDRESSES = Kind(
     SpanKind.ADDRESS,
     patterns=(
         rf"(?<![{LETTER}])(?:[A-Za-z][A-Za-z0-9+.-]{{1,20}}://|www\.|mailto:){ADDRESS}+",
@@ -233,6 +220,7 @@ ADDRESSES = AddressKind(
     ),
     signs="@",
     cues=r"://|mailto:|www\.|\w\.[a-z]",
+    finish=cut_address,
 )
 
 
@@ -278,16 +266,14 @@ IN_WORD = {
 }
 
 
-class AcceleratorKind(Kind):
-    """The sign before a word of a text that contains only one, but not that of a variable: `&var`."""
-
-    def find(self, text: str, context: Context) -> Iterator[Span]:
-        signs = list(super().find(text, context))
-        if len(signs) == 1 and text.count(signs[0].text) == 1 and not is_variable(signs[0], text, context):
-            yield from signs
+def find_accelerator(kind: Kind, text: str, context: Context) -> list[Span]:
+    """Returns the sign before a word of a text that contains only one, but not that of a variable: `&var`."""
+    signs = list(kind.find_matches(text))
+    is_only = len(signs) == 1 and text.count(signs[0].text) == 1
+    return signs if is_only and not is_variable(signs[0], text, context) else []
 
 
-ACCELERATORS = AcceleratorKind(SpanKind.ACCELERATOR, form="taken out", patterns=(AT_WORD,), signs="&_~")
+ACCELERATORS = Kind(SpanKind.ACCELERATOR, form="taken out", patterns=(AT_WORD,), signs="&_~", search=find_accelerator)
 
 
 def move_to_word(text: str, sign: str, spans: Sequence[Span]) -> str:
@@ -395,16 +381,14 @@ def find_end(text: str, start: int) -> int | None:
 # Words in scripts the model does not know.
 
 
-class ForeignKind(Kind):
-    """Words without a single letter that the model knows."""
-
-    def find(self, text: str, context: Context) -> Iterator[Span]:
-        if context.find_foreign_words is not None and not text.isascii():
-            for start, end in context.find_foreign_words(text):
-                yield self.make_span(start, text[start:end])
+def find_foreign(kind: Kind, text: str, context: Context) -> Iterator[Span]:
+    """Yields the words without a single letter that the model knows."""
+    if context.find_foreign_words is not None and not text.isascii():
+        for start, end in context.find_foreign_words(text):
+            yield kind.make_span(start, text[start:end])
 
 
-FOREIGN_WORDS = ForeignKind(SpanKind.FOREIGN)
+FOREIGN_WORDS = Kind(SpanKind.FOREIGN, search=find_foreign)
 
 
 # Program placeholders of every language that gettext knows: `{name}`, `%s`, `%1$d`, `$t(key)`.
