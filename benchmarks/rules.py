@@ -38,7 +38,7 @@ from nmt_cli.carrying.spans import SpanKind
 from nmt_cli.corpus.dataset import PreparedCorpus, reverse_corpus
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.translation.config import ModelRequest
-from nmt_cli.translation.search import BatchSearch
+from nmt_cli.translation.search import Network
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.translator import Translator
 
@@ -63,7 +63,7 @@ MARKUP = re.compile(r"<[^<>]+>|%\(\w+\)[sd]|%(?:\d\$)?[sd]|\$?\{[^{}]*\}|https?:
 NAME = re.compile(r"(?<=\w\W)[A-Z]\w{2,}")  # not the first word of a sentence
 SENTENCE_END = re.compile(r"[.!?](?:\s|$)")
 HALF = 0.5  # of the letters of the reference: a text of several sentences has then lost one
-SEARCH = BatchSearch.search
+SEARCH = Network.search_rows
 FOUND: dict[tuple[Any, ...], Any] = {}  # results of search, by all that decides them
 
 
@@ -143,8 +143,8 @@ def leave_out(row: object, value: Any) -> Any:
     return tuple(item for item in value if item is not row) if is_table else value
 
 
-def recall(self: BatchSearch, rows: Sequence[Any], config: Any, text_ids: Sequence[Any], *_: Any) -> list[Any]:
-    """Stands for BatchSearch.search: searches what no run before it has searched. A rule changes few rows."""
+def recall(self: Network, rows: Sequence[Any], config: Any, text_ids: Sequence[Any], *_: Any) -> list[Any]:
+    """Stands for Network.search_rows: searches what no run before it has searched. A rule changes few rows."""
     keys = [(tuple(row.values), repr(config)) for row in rows]
     new = [number for number, key in enumerate(keys) if key not in FOUND]
     results = SEARCH(self, [rows[number] for number in new], config, [text_ids[number] for number in new])
@@ -257,7 +257,7 @@ def main() -> None:
     options = parser.parse_args()
     options.rule = options.rule or list(list_rules())
     options.drawn = draw_pairs(options)
-    BatchSearch.search = recall  # type: ignore[method-assign]
+    Network.search_rows = recall  # type: ignore[method-assign]
     on = measure(options, None)
     print(f"all: BLEU {on.bleu:.2f}, chrF {on.chrf:.2f}, {on.silent:,} lines lost something in silence,", end=" ")
     print(f"{on.alarms:,} false alarms, {on.hostile:,} hostile lines")

@@ -129,15 +129,15 @@ def force_references(text: ParallelText, translator: Translator, limit: int | No
     from nmt_cli.translation.forced import force_lines
     from nmt_cli.translation.stages import isolate
 
-    def force(rows: Sequence[int]) -> list[ForcedTarget]:
-        lines, first = [text.lines[row] for row in rows], [text.references[row][0] for row in rows]
-        tags = [text.tags[row] for row in rows] if text.tags else ()
-        return force_lines(translator, lines, first, limit=limit, tags=tags)
-
-    rows = range(len(text.lines))
-    nothing = ForcedTarget((), (), (), np.zeros((0, 0)))
-    done = isolate(force, [[row] for row in rows], lambda row, error: nothing)
-    return [done[row] for row in rows]
+    done: dict[int, ForcedTarget] = {}
+    for trial in isolate([[row] for row in range(len(text.lines))]):
+        with trial:
+            lines, first = [text.lines[row] for row in trial.rows], [text.references[row][0] for row in trial.rows]
+            tags = [text.tags[row] for row in trial.rows] if text.tags else ()
+            done |= zip(trial.rows, force_lines(translator, lines, first, limit=limit, tags=tags), strict=True)
+        if trial.failure is not None:
+            done[trial.rows[0]] = ForcedTarget((), (), (), np.zeros((0, 0)))
+    return [done[row] for row in range(len(text.lines))]
 
 
 def describe_failures(translations: Sequence[Translation], forced: Sequence[ForcedTarget] = ()) -> str:

@@ -300,7 +300,7 @@ class OnnxEngine:
             raise report_damage(encoder, f"does not belong to {decoder.name}")
 
     def encode(self, source: SourceArray) -> OnnxState:
-        state = self.run_encoder(source, self.state_names)
+        state = run_graph(self.encoder, self.state_names, self.make_encoder_feed(source), self.graphs[0].path)
         rows = {name: state.pop(name) for name in self.row_names}
         positions = source.shape[1]
         sentences = {
@@ -325,18 +325,19 @@ class OnnxEngine:
                 rows[name][:count] = array
         return state._replace(rows=select_rows(rows, np.argsort(order)))
 
-    def run_encoder(self, source: SourceArray, names: list[str]) -> Arrays:
-        feed = {self.source.name: source.astype(TYPES[self.source.type])}
-        return run_graph(self.encoder, names, feed, self.graphs[0].path)
+    def make_encoder_feed(self, source: SourceArray) -> dict[str, SourceArray]:
+        return {self.source.name: source.astype(TYPES[self.source.type])}
 
     def embed_sentences(self, source: SourceArray) -> FloatArray:
         """Returns a vector (B, D) per sentence: the mean of its encoder states over the true positions.
 
         A network without attention has only one state per sentence, which is returned instead.
         """
-        if MEMORY not in [output.name for output in self.encoder.get_outputs()]:
-            return np.asarray(self.run_encoder(source, [SUMMARY])[SUMMARY], dtype=np.float32)
-        state = self.run_encoder(source, [MEMORY, BIAS])
+        has_memory = MEMORY in [output.name for output in self.encoder.get_outputs()]
+        names = [MEMORY, BIAS] if has_memory else [SUMMARY]
+        state = run_graph(self.encoder, names, self.make_encoder_feed(source), self.graphs[0].path)
+        if not has_memory:
+            return np.asarray(state[SUMMARY], dtype=np.float32)
         true = (state[BIAS] == 0)[:, :, None]
         return np.asarray((state[MEMORY] * true).sum(axis=1) / true.sum(axis=1), dtype=np.float32)
 

@@ -236,7 +236,15 @@ class BeamSearch(Generic[StateT]):
 
     def run(self) -> list[list[SearchResult]]:
         """Returns the results of each sentence, best first."""
-        state, previous = self.begin()
+        # 0. Read the source, and feed what translations begin with, if the model can: search then starts behind it.
+        state, lead, rows = self.model.encode(self.source), self.guide.lead, self.list_sentences()
+        behind = None if lead is None else lead.feed(self.model, state)
+        if lead is None or behind is None:
+            state, previous = state.select(rows), np.full(rows.shape, START)
+        else:
+            state, previous = behind.state.select(rows), behind.previous[rows]
+            self.limits -= lead.lengths
+            self.guide = self.guide._replace(lead=None)
         while self.sentences.size:
             # 1. Ask the model for the best next tokens of every open hypothesis; drop those that are not allowed.
             candidates = self.guide.count_candidates(self.candidates, self.length)
@@ -258,16 +266,6 @@ class BeamSearch(Generic[StateT]):
         # 5. Trace the finished hypotheses back to their tokens.
         self.read_finished()
         return self.results if self.guide.lead is None else self.guide.lead.remove(self.results)
-
-    def begin(self) -> tuple[StateT, IntArray]:
-        """Returns the state before the first step and the token that each row continues, behind leads already fed."""
-        state, lead, rows = self.model.encode(self.source), self.guide.lead, self.list_sentences()
-        behind = None if lead is None else lead.feed(self.model, state)
-        if lead is None or behind is None:
-            return state.select(rows), np.full(rows.shape, START)
-        self.limits -= lead.lengths
-        self.guide = self.guide._replace(lead=None)
-        return behind.state.select(rows), behind.previous[rows]
 
     def describe_open_rows(self) -> Rows:
         """Returns the open rows in the form that constraints read."""

@@ -66,7 +66,7 @@ class Validator:
     def measure(self) -> Validation:
         """Measures the weights of `network`."""
         # 1. Teacher-forced: sum up the loss and the correct tokens of all batches.
-        with ThreadPoolExecutor(self.translator.batch_search.threads) as pool:
+        with ThreadPoolExecutor(self.translator.network.threads) as pool:
             nats, correct, tokens = np.sum(list(pool.map(self.sum_batch, self.batches)), axis=0)
         # 2. Free-running: translate all sources, and score the translations.
         lines = lay_out_lines(self.sources, self.tags, self.windows)

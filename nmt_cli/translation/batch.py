@@ -31,7 +31,7 @@ class TranslationBatch:
     numbers: Sequence[int]  # of the lines in the whole input, from which the random numbers of samples follow
     memory: PieceMemory | None = None
     progress: CountReporter | None = None
-    chains: Sequence[Sequence[int]] = ()  # of lines that are read one behind the other
+    windows: Sequence[Sequence[int]] = ()  # of lines that are read in context, each behind the one before
     targets: Sequence[str] = ()  # translations that are scored, one for each line, instead of a search
     contexts: Mapping[TextId, SentenceContext] = field(default_factory=dict)  # of pieces
     rewritten_lines: list[RewrittenText | None] = field(default_factory=list)
@@ -63,9 +63,9 @@ class TranslationBatch:
         return [TextId(self.numbers[index], piece) for piece in range(len(self.segments[index]))]
 
     def take_rows(self, rows: Sequence[int]) -> TranslationBatch:
-        """Returns a batch of some lines, on which nothing is done yet; those read one behind the other remain so."""
+        """Returns a batch of some lines, on which nothing is done yet; those of one window remain together."""
         places = {row: position for position, row in enumerate(rows)}
-        chains = [[places[row] for row in chain if row in places] for chain in self.chains]
+        windows = [[places[row] for row in window if row in places] for window in self.windows]
         unfilled: dict[str, Any] = {
             entry.name: entry.default_factory() for entry in fields(self) if entry.default_factory is not MISSING
         }
@@ -74,15 +74,15 @@ class TranslationBatch:
             lines=[self.lines[row] for row in rows],
             numbers=[self.numbers[row] for row in rows],
             targets=[self.targets[row] for row in rows] if self.targets else (),
-            chains=[chain for chain in chains if chain],
+            windows=[window for window in windows if window],
             progress=None,
             **unfilled,
         )
 
     def list_groups(self) -> list[list[int]]:
-        """Returns the rows of lines that are read one behind the other, and each other row by itself."""
-        chained = {row for chain in self.chains for row in chain}
-        return [[row] for row in range(len(self.lines)) if row not in chained] + [list(chain) for chain in self.chains]
+        """Returns the rows of each window of lines, and each other row by itself."""
+        in_windows = {row for window in self.windows for row in window}
+        return [[row] for row in range(len(self.lines)) if row not in in_windows] + list(map(list, self.windows))
 
     @property
     def has_marks(self) -> bool:

@@ -31,7 +31,7 @@ def trace_beam(translator: Translator, line: str, config: SearchConfig) -> Trace
     (row,) = translator.source.make_rows(
         [piece.text], config.max_source_length, [translator.complete_tags(config.tags)]
     )
-    best, nodes = translator.batch_search.trace(row, config)
+    best, nodes = translator.network.trace(row, config)
     labels = replace_placeholders(translator.target.spell_pieces([node.token for node in nodes]), piece)
     text = translator.target.decode(list(best.tokens))
     for name, span in zip(piece.masked.placeholders, piece.masked.masked, strict=True):

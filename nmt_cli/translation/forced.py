@@ -29,7 +29,7 @@ from nmt_cli.translation.search import decode_results
 from nmt_cli.translation.segmentation.line_reader import MatchedPiece, match_pieces
 from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import Segment
-from nmt_cli.translation.stages import Stage, Tools, check, make_stage, run_in_order, run_stages
+from nmt_cli.translation.stages import Stage, Tools, check, make_stage, run_stages
 
 # Forced decoding of lines: scores given translations under the model, with spans masked as in training.
 
@@ -48,7 +48,7 @@ def force_lines(
     maximum number of source tokens, by default as in training.
     """
     pairs = [match_whole(translator, source, target) for source, target in zip(sources, targets, strict=True)]
-    return translator.sentences.batch_search.force(*encode_pairs(translator, pairs, limit, tags or [()] * len(pairs)))
+    return translator.network.force(*encode_pairs(translator, pairs, limit, tags or [()] * len(pairs)))
 
 
 def force_translations(
@@ -72,7 +72,8 @@ def force_translations(
     batch = TranslationBatch(sources, config, 1, None, checks, numbers, targets=targets)
     if stages is not None:
         return run_stages(translator, batch, stages)
-    run_in_order(translator, batch, FORCING)
+    for stage in FORCING:
+        stage.run(translator, batch)
     return batch.result
 
 
@@ -94,9 +95,9 @@ def force(tools: Tools, batch: TranslationBatch) -> None:
     }
     pairs = list(numbered.values())
     rows, ids = encode_pairs(tools, pairs, batch.config.max_source_length, [batch.config.tags] * len(pairs))
-    search = tools.sentences.batch_search
-    results = [[make_result(forced)] for forced in search.force(rows, ids)]
-    decoded = decode_results([piece.text for piece, _ in pairs], rows, results, search.source, search.target)
+    network = tools.network
+    results = [[make_result(forced)] for forced in network.force(rows, ids)]
+    decoded = decode_results([piece.text for piece, _ in pairs], rows, results, network.source, network.target)
     batch.translations = dict(zip(numbered, decoded, strict=True))
 
 
@@ -172,7 +173,7 @@ def encode_pairs(
     A target in capitals stands for one in usual case, where its source does.
     """
     complete = [tools.complete_tags(row) for row in tags]
-    rows = tools.sentences.batch_search.source.make_rows([piece.text for piece, _ in pairs], limit, complete)
+    rows = tools.network.source.make_rows([piece.text for piece, _ in pairs], limit, complete)
     targets = [
         lower_target(target.masked.text, tools)
         if piece.rewritten and piece.rewritten.is_in_capitals
@@ -180,7 +181,7 @@ def encode_pairs(
         for piece, target in pairs
         if target is not None
     ]
-    return rows, [[*ids, END] for ids in tools.sentences.batch_search.target.encode_all(targets)]
+    return rows, [[*ids, END] for ids in tools.network.target.encode_all(targets)]
 
 
 def join_match(tools: Tools, source: str, match: Sequence[MatchedPiece], parts: Iterator[Translation]) -> Translation:

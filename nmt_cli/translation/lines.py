@@ -49,17 +49,17 @@ def lay_out_lines(
     return lines
 
 
-def list_chains(lines: Sequence[str | Line]) -> list[list[int]]:
-    """Returns the lines, by their index, that are read in context, each in a chain that begins a text."""
+def list_windows(lines: Sequence[str | Line]) -> list[list[int]]:
+    """Returns the lines, by their index, that are read in context, by windows: each behind its previous line."""
     followers = {line.follows: row for row, line in enumerate(lines) if isinstance(line, Line)}
-    chains = []
+    windows = []
     for row, line in enumerate(lines):
         if isinstance(line, Line) and line.follows == BEGINNING:
-            chain = [row]
-            while chain[-1] in followers:
-                chain.append(followers[chain[-1]])
-            chains.append(chain)
-    return chains
+            window = [row]
+            while window[-1] in followers:
+                window.append(followers[window[-1]])
+            windows.append(window)
+    return windows
 
 
 def group_by_tags(lines: Sequence[str | Line], usual: TagSet) -> dict[TagSet, list[int]]:
@@ -132,6 +132,3 @@ def cut_texts(
         for _ in range(size):
             cutter.add(*next(numbered), "" if of_lines is None else next(of_lines))
     return cutter.end_block()
-
-
-# Translates lines that have tags of their own, those of equal tags together, and lines of windows in order.

@@ -1,8 +1,14 @@
-"""Searches texts: sentences to rows of ids, rows in batches of similar length, results to text. Knows no lines."""
+"""What is asked of the network: to translate texts, to score given translations, to trace a search.
+
+Texts become rows of ids, rows of similar length are read in batches, several batches at a time, and what the network
+writes becomes text again. `{TextId(4, 0): "Where is it?"}` gives `{TextId(4, 0): Translation}` with one hypothesis
+"Wo ist es?", its tokens, their probabilities, and the attention of each to the pieces of the source. Knows no lines,
+no spans and no faults.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
@@ -22,8 +28,6 @@ from nmt_cli.text.symbols import SENTENCE_END
 from nmt_cli.text.tags import SentenceContext
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.translation.config import RepairConfig
-from nmt_cli.translation.repair.ladder import FaultFinder, Repairer
 from nmt_cli.translation.result import Hypothesis, Translation
 
 if TYPE_CHECKING:
@@ -31,14 +35,9 @@ if TYPE_CHECKING:
     from nmt_cli.search.trace import BeamNode
     from nmt_cli.text.tags import TagSet
 
-
-# Searches the rows of a source side: in batches of similar length, several batches at a time.
-#
-# Shared by translation, beam traces and forced scoring. Knows ids and rows; knows no spans, pieces or lines.
-
-
 CountReporter = Callable[[int], None]  # receives the number of finished texts
-ModelChoice = Callable[[Sequence[int]], StepModel[Any]]
+ModelChoice = Callable[[Sequence[int]], StepModel[Any]]  # of a batch, by the indices of its rows
+PieceTranslations = dict[TextId, Translation]
 Result = TypeVar("Result")
 
 MAXIMUM_ROWS = 512  # maximum number of rows of a step: the values of more do not fit into the cache of a core
@@ -47,15 +46,53 @@ POSITIONS = 5_000  # maximum of rows x source positions, which bounds memory wha
 CELLS = 2_000_000  # maximum of rows x vocabulary, where a step returns every token
 
 
-class BatchSearch(NamedTuple):
+class HypothesisJudge(Protocol):
+    """Ranks the hypotheses of a search."""
+
+    def widen_search(self, config: SearchConfig) -> SearchConfig: ...
+
+    def rank(self, translations: PieceTranslations, config: SearchConfig) -> PieceTranslations: ...
+
+
+class Neighbours(Protocol):
+    """Translations of texts like those that are searched, which guide the network."""
+
+    def choose_model(self, texts: Sequence[str], tags: TagSet) -> ModelChoice | None:
+        """Returns the model for batches of these texts, which have the same tags; None if nothing is like any text."""
+        ...
+
+
+class Network(NamedTuple):
     """A step model with its source side and target tokenizer; the engine must allow `threads` searches at once."""
 
     engine: StepModel[Any]
     source: Source
     target: Tokenizer
     threads: int = 1
+    judge: HypothesisJudge | None = None  # ranks the hypotheses of each search
+    neighbours: Neighbours | None = None
 
     def search(
+        self,
+        texts: Mapping[TextId, str],
+        config: SearchConfig,
+        progress: CountReporter | None = None,
+        contexts: Mapping[TextId, SentenceContext] = MappingProxyType({}),
+    ) -> PieceTranslations:
+        """Returns the translation of each text, behind its context, if any; a prefix begins texts that begin a line."""
+        translations: PieceTranslations = {}
+        wide = config if self.judge is None else self.judge.widen_search(config)
+        for text_ids, group_config in group_by_prefix(texts, wide):
+            some = [texts[text_id] for text_id in text_ids]
+            behind = [contexts.get(text_id) for text_id in text_ids]
+            rows = self.source.make_rows(some, config.max_source_length, [config.tags] * len(some), behind)
+            choose_model = None if self.neighbours is None else self.neighbours.choose_model(some, config.tags)
+            report = report_from(len(translations), progress)
+            results = self.search_rows(rows, group_config, text_ids, report, choose_model)
+            translations |= zip(text_ids, decode_results(some, rows, results, self.source, self.target), strict=True)
+        return translations if self.judge is None else self.judge.rank(translations, config)
+
+    def search_rows(
         self,
         rows: Sequence[SourceRow],
         config: SearchConfig,
@@ -65,8 +102,8 @@ class BatchSearch(NamedTuple):
     ) -> list[list[SearchResult]]:
         """Returns the results of each row, best first; empty for a blank row.
 
-        The random numbers of samples follow from `text_ids`. `choose_model` returns the model of a batch, by the
-        indices of its rows. Raises OptionError for a prefix that the model cannot write.
+        The random numbers of samples follow from `text_ids`. Raises OptionError for a prefix that the model cannot
+        write.
         """
         config = replace(config, length_factor=self.source.length_factor)
         prefix = self.encode_prefix(config)
@@ -78,12 +115,11 @@ class BatchSearch(NamedTuple):
             model = self.engine if choose_model is None else choose_model(batch)
             return search(model, sources, config, guide=guide)
 
-        lengths = [0 if row.is_blank else len(row) for row in rows]
+        batches = batch_by_length([0 if row.is_blank else len(row) for row in rows], config, self.limit_rows(config))
         finished = sum(row.is_blank for row in rows)
-        batches = batch_by_length(lengths, config, self.limit_rows(config))
         results: list[list[SearchResult]] = [[] for _ in rows]
-        for batch, batch_results in self.map_batches(batches, search_batch):
-            for index, hypotheses in zip(batch, batch_results, strict=True):
+        for batch, of_batch in zip(batches, self.map_batches(search_batch, batches), strict=True):
+            for index, hypotheses in zip(batch, of_batch, strict=True):
                 results[index] = hypotheses
             finished += len(batch)
             if progress is not None:
@@ -114,6 +150,13 @@ class BatchSearch(NamedTuple):
 
         return self.map_pairs(rows, targets, compare_batch)
 
+    def score(
+        self, texts: Sequence[str], targets: Sequence[Sequence[int]], tags: TagSet = ()
+    ) -> list[tuple[float, ...]]:
+        """Returns the log-probabilities of the tokens of a translation of each text, which has these tags."""
+        rows = self.source.make_rows(texts, None, [tags] * len(texts))
+        return [forced.log_probabilities for forced in self.force(rows, targets)]
+
     def map_pairs(
         self,
         rows: Sequence[SourceRow],
@@ -124,9 +167,11 @@ class BatchSearch(NamedTuple):
         lengths = [max(len(row), len(target)) for row, target in zip(rows, targets, strict=True)]
         batches = batch_by_length(lengths, SearchConfig(beam_size=1), self.rows_of_whole_vocabulary)
         results: dict[int, Result] = {}
-        for batch, some in self.map_batches(
-            batches, lambda batch: function(self.source.make_batch([rows[index] for index in batch]), batch)
-        ):
+
+        def run(batch: list[int]) -> list[Result]:
+            return function(self.source.make_batch([rows[index] for index in batch]), batch)
+
+        for batch, some in zip(batches, self.map_batches(run, batches), strict=True):
             results |= zip(batch, some, strict=True)
         return [results[index] for index in range(len(rows))]
 
@@ -141,17 +186,21 @@ class BatchSearch(NamedTuple):
         return best, trace.mark_best(best)
 
     def map_batches(
-        self, batches: Sequence[list[int]], function: Callable[[list[int]], list[Result]]
-    ) -> Iterator[tuple[list[int], list[Result]]]:
-        """Yields each batch with the results of `function`, in order; `threads` batches run at a time."""
+        self, function: Callable[[list[int]], list[Result]], batches: Sequence[list[int]]
+    ) -> Iterable[list[Result]]:
+        """Returns the results of `function` for each batch, in order; `threads` batches run at a time."""
         if self.threads == 1 or len(batches) < 2:
-            yield from ((batch, function(batch)) for batch in batches)
-            return
+            return map(function, batches)
+        return self.map_in_threads(function, batches)
+
+    def map_in_threads(
+        self, function: Callable[[list[int]], list[Result]], batches: Sequence[list[int]]
+    ) -> Iterator[list[Result]]:
         from concurrent.futures import ThreadPoolExecutor  # a single sentence does not need it
 
         pool = ThreadPoolExecutor(self.threads)
         try:
-            yield from zip(batches, pool.map(function, batches), strict=True)
+            yield from pool.map(function, batches)
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -234,7 +283,23 @@ def batch_by_length(lengths: Sequence[int], config: SearchConfig, rows: int) -> 
     return batches
 
 
-# Decodes search results to text: builds hypotheses and translations. Knows no spans.
+def report_from(before: int, progress: CountReporter | None) -> CountReporter | None:
+    """Returns a reporter of texts that follow those `before`."""
+    return None if progress is None else lambda more: progress(before + more)
+
+
+def group_by_prefix(
+    text_ids: Mapping[TextId, object], config: SearchConfig
+) -> Iterator[tuple[list[TextId], SearchConfig]]:
+    """Yields all texts; with a prefix, those that begin a line, on which it is forced, and then the others.
+
+    Each group comes with its settings.
+    """
+    if not config.prefix:
+        yield list(text_ids), config
+        return
+    yield [text_id for text_id in text_ids if text_id.piece == 0], config
+    yield [text_id for text_id in text_ids if text_id.piece != 0], replace(config, prefix="")
 
 
 def decode_results(
@@ -282,121 +347,3 @@ def make_hypothesis(result: SearchResult, text: str, row: SourceRow, target: Tok
         attentions=(result.attention[:, row.tags : len(row)].copy(),),
         finished=result.finished,
     )
-
-
-# Searches the sentences of lines, and searches faulty ones again. Knows no lines and no spans.
-
-
-SUBWORD_NGRAM, CHARACTER_NGRAM = 3, 10  # the size of n-grams that only a loop repeats
-
-PieceTranslations = dict[TextId, Translation]
-
-
-class HypothesisJudge(Protocol):
-    """Ranks the hypotheses of a search."""
-
-    def widen_search(self, config: SearchConfig) -> SearchConfig: ...
-
-    def rank(self, translations: PieceTranslations, config: SearchConfig) -> PieceTranslations: ...
-
-
-class Neighbours(Protocol):
-    """Translations of texts like those that are searched, which guide the network."""
-
-    def choose_model(self, texts: Sequence[str], tags: TagSet) -> ModelChoice | None:
-        """Returns the model for batches of these texts, which have the same tags; None if nothing is like any text."""
-        ...
-
-
-class SentenceSearch(NamedTuple):
-    """A batch search that reads and writes text."""
-
-    batch_search: BatchSearch
-    same_language: bool = False  # whether both sides are in one language, so that a copy is no fault
-    judge: HypothesisJudge | None = None  # ranks the hypotheses of each search
-    neighbours: Neighbours | None = None
-    find_word_fault: FaultFinder | None = None  # finds those that only a profile of the training text shows
-
-    def search(
-        self,
-        texts: Mapping[TextId, str],
-        config: SearchConfig,
-        progress: CountReporter | None = None,
-        contexts: Mapping[TextId, SentenceContext] = MappingProxyType({}),
-    ) -> PieceTranslations:
-        """Returns the translation of each text, behind its context, if any; a prefix begins texts that begin a line."""
-        translations: PieceTranslations = {}
-        wide = config if self.judge is None else self.judge.widen_search(config)
-        for text_ids, own_config in group_by_prefix(texts, wide):
-            done = len(translations)
-            report = None if progress is None else (lambda more, done=done: progress(done + more))
-            some = [texts[text_id] for text_id in text_ids]
-            of_texts = [contexts.get(text_id) for text_id in text_ids]
-            results = self.translate_texts(some, own_config, report, text_ids, of_texts)
-            translations |= zip(text_ids, results, strict=True)
-        return translations if self.judge is None else self.judge.rank(translations, config)
-
-    def repair(
-        self, translations: PieceTranslations, config: SearchConfig, repair: RepairConfig | None
-    ) -> PieceTranslations:
-        """Repairs translations as `repair` says: searches faulty ones again, and replaces unknown words.
-
-        Samples stay as drawn.
-        """
-        if repair is None:
-            return translations
-        repaired: PieceTranslations = {}
-        for text_ids, own_config in group_by_prefix(translations, config):
-            results = [translations[text_id] for text_id in text_ids]
-            if repair.repair and not config.sampling.sample:
-                results = self.repairer.repair(results, own_config, text_ids)
-            if repair.replace_unknown:
-                from nmt_cli.translation.repair.ladder import replace_unknown  # which few translations need
-
-                sides = self.batch_search.source, self.batch_search.target
-                results = [replace_unknown(translation, *sides) for translation in results]
-            repaired |= zip(text_ids, results, strict=True)
-        return {text_id: repaired[text_id] for text_id in translations}
-
-    def translate_texts(
-        self,
-        texts: Sequence[str],
-        config: SearchConfig,
-        progress: CountReporter | None = None,
-        text_ids: Sequence[TextId] | None = None,
-        contexts: Sequence[SentenceContext | None] = (),
-    ) -> list[Translation]:
-        """Translates texts that the network reads unchanged, behind `contexts`; `text_ids` are for sampling."""
-        source, target = self.batch_search.source, self.batch_search.target
-        text_ids = text_ids or [TextId(number, 0) for number in range(len(texts))]
-        rows = source.make_rows(texts, config.max_source_length, [config.tags] * len(texts), contexts)
-        choose_model = None if self.neighbours is None else self.neighbours.choose_model(texts, config.tags)
-        searched = self.batch_search.search(rows, config, text_ids, progress, choose_model)
-        return decode_results(texts, rows, searched, source, target)
-
-    def score(
-        self, texts: Sequence[str], targets: Sequence[Sequence[int]], tags: TagSet = ()
-    ) -> list[tuple[float, ...]]:
-        """Returns the log-probabilities of the tokens of a translation of each text, which has these tags."""
-        rows = self.batch_search.source.make_rows(texts, None, [tags] * len(texts))
-        return [forced.log_probabilities for forced in self.batch_search.force(rows, targets)]
-
-    @property
-    def repairer(self) -> Repairer:
-        """Searches faulty translations again."""
-        ngram_size = CHARACTER_NGRAM if self.batch_search.target.settings.kind == "char" else SUBWORD_NGRAM
-        return Repairer(self.translate_texts, ngram_size, self.same_language, self.find_word_fault)
-
-
-def group_by_prefix(
-    text_ids: Mapping[TextId, object], config: SearchConfig
-) -> Iterator[tuple[list[TextId], SearchConfig]]:
-    """Yields all texts; with a prefix, those that begin a line, on which it is forced, and then the others.
-
-    Each group comes with its settings.
-    """
-    if not config.prefix:
-        yield list(text_ids), config
-        return
-    yield [text_id for text_id in text_ids if text_id.piece == 0], config
-    yield [text_id for text_id in text_ids if text_id.piece != 0], replace(config, prefix="")

@@ -6,11 +6,9 @@ Every stage works on all lines of the batch together, since search is fast in ba
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
-from itertools import groupby, pairwise, zip_longest
-from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from itertools import zip_longest
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from nmt_cli.arrays.types import END
 from nmt_cli.errors import NmtError, convert_import_error, name_error
@@ -28,7 +26,7 @@ from nmt_cli.translation.placement.joining import (
     undo_rewrites,
 )
 from nmt_cli.translation.result import FailedCheck, Translation
-from nmt_cli.translation.search import CountReporter, PieceTranslations, SentenceSearch
+from nmt_cli.translation.search import CountReporter, Network, PieceTranslations, report_from
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.pieces import find_origin, make_frame_piece
 from nmt_cli.translation.segmentation.segments import Segment
@@ -38,60 +36,41 @@ if TYPE_CHECKING:
     from nmt_cli.text.tags import TagSet
     from nmt_cli.translation.checks.confidence import ConfidenceModel
     from nmt_cli.translation.checks.words import CheckContext
-    from nmt_cli.translation.segmentation.pieces import Piece
+    from nmt_cli.translation.repair.ladder import Repairer
 
 
-# The order in which pieces are searched: in waves, each piece after the one that is its context.
+# The order in which pieces are searched: in rounds, each piece after the one that is its context.
 #
-# Pieces without context are one wave. Context is what search found: repairs wait for the last wave, since in each they
-# would be few, and a translation with a fault is no context. Knows no network and no file format.
+# Without context, there is one round. Context is what search found: repairs wait for the last round, since in each they
+# would be few, and a translation with a fault is no context.
 
 
-def list_waves(batch: TranslationBatch, sentences: SentenceSearch) -> Iterator[TranslationBatch]:
-    """Yields parts of a batch, whose translations are those of the batch once the next part is asked for."""
-    target = sentences.batch_search.target
-    if not batch.chains or target.separator_id is None:
-        yield batch
-        return
-    chains = [list_chain(batch, chain) for chain in batch.chains]
-    chained = {text_id for chain in chains for text_id in chain}
-    others = [text_id for text_id in batch.pieces if text_id not in chained]
-    previous = {after: text_id for chain in chains for text_id, after in pairwise(chain)}
-    waves, done = list(zip_longest(*chains)) or [()], 0
-    for number, wave in enumerate(waves):
-        text_ids = [text_id for text_id in wave if text_id is not None] + (others if number == 0 else [])
-        pieces = {text_id: batch.pieces[text_id] for text_id in text_ids}
-        contexts = {
-            text_id: context
-            for text_id in text_ids
-            if text_id in previous and (context := find_context(batch, previous[text_id], sentences)) is not None
-        }
-        part = replace(batch, pieces=pieces, translations={}, contexts=contexts, progress=None)
-        yield part
-        batch.translations |= part.translations
-        done += len(text_ids)
-        if batch.progress is not None:
-            batch.progress(done * len(batch.lines) // len(batch.pieces))
+def list_rounds(batch: TranslationBatch, tools: Tools) -> list[dict[TextId, TextId | None]]:
+    """Returns the pieces that are searched together, each with the piece before it if that is its context."""
+    if not batch.windows or tools.network.target.separator_id is None:
+        return [dict.fromkeys(batch.pieces)]
+    windows = [list_window(batch, rows) for rows in batch.windows]
+    in_windows = {text_id for window in windows for text_id in window}
+    pairs = zip_longest(*(zip(window, [None, *window], strict=False) for window in windows))
+    rounds = [dict(filter(None, some)) for some in pairs] or [{}]
+    rounds[0] |= dict.fromkeys(text_id for text_id in batch.pieces if text_id not in in_windows)
+    return rounds
 
 
-def list_chain(batch: TranslationBatch, lines: Sequence[int]) -> list[TextId]:
+def list_window(batch: TranslationBatch, lines: Sequence[int]) -> list[TextId]:
     """Returns the pieces of lines that have a translation of their own, in order."""
     text_ids = [text_id for line in lines for text_id in batch.list_ids(line)]
-    return [text_id for text_id in text_ids if has_translation(batch.pieces[text_id])]
+    pieces = ((text_id, batch.pieces[text_id]) for text_id in text_ids)
+    return [text_id for text_id, piece in pieces if piece.is_translated or piece.recalled is not None]
 
 
-def has_translation(piece: Piece) -> bool:
-    """Whether a piece is translated, by the network or by a memory."""
-    return piece.is_translated or piece.recalled is not None
-
-
-def find_context(batch: TranslationBatch, text_id: TextId, sentences: SentenceSearch) -> SentenceContext | None:
+def find_context(batch: TranslationBatch, text_id: TextId, tools: Tools) -> SentenceContext | None:
     """Returns a piece and its translation as the context of the next; None if they are too long or faulty."""
-    piece, translation, target = batch.pieces[text_id], batch.translations.get(text_id), sentences.batch_search.target
+    piece, translation, target = batch.pieces[text_id], batch.translations.get(text_id), tools.network.target
     if piece.recalled is not None:
         source, text = normalise(piece.segment.text), normalise(piece.recalled.text)
         tokens = tuple(target.encode(text))
-    elif translation and translation.hypotheses and not sentences.repairer.find_fault(translation, batch.config):
+    elif translation and translation.hypotheses and not tools.repairer.find_fault(translation, batch.config):
         source, text = piece.text, translation.hypotheses[0].text
         tokens = tuple(token for token in translation.hypotheses[0].tokens if token != END)
     else:
@@ -109,19 +88,19 @@ def find_context(batch: TranslationBatch, text_id: TextId, sentences: SentenceSe
 # "c" are translated as ever, and "b" is copied with a failed check. Knows no network and no file format.
 
 
-OfRow = TypeVar("OfRow")
-
-
 class Tools(Protocol):
     """The parts of a translator that stages use."""
 
     reader: LineReader
-    sentences: SentenceSearch
+    network: Network
     profile: CorpusProfile | None
     carries: bool
 
     @property
     def reads_text(self) -> bool: ...
+
+    @property
+    def repairer(self) -> Repairer: ...
 
     @property
     def tokenizers(self) -> TokenizerPair | None: ...
@@ -170,14 +149,18 @@ def rewrite(tools: Tools, batch: TranslationBatch) -> None:
 
 def search(tools: Tools, batch: TranslationBatch) -> None:
     """Searches for the translations of the pieces."""
-    texts = {text_id: piece.text for text_id, piece in batch.pieces.items() if piece.is_translated}
-    report = scale_progress(batch.progress, len(texts), len(batch.lines))
-    batch.translations = tools.sentences.search(texts, batch.config, report, batch.contexts)
+    report = scale_progress(batch.progress, sum(piece.is_translated for piece in batch.pieces.values()), batch.lines)
+    for some in list_rounds(batch, tools):
+        texts = {text_id: piece.text for text_id in some if (piece := batch.pieces[text_id]).is_translated}
+        befores = {text_id: find_context(batch, before, tools) for text_id, before in some.items() if before}
+        contexts = {text_id: context for text_id, context in befores.items() if context is not None}
+        progress = report_from(len(batch.translations), report)
+        batch.translations |= tools.network.search(texts, batch.config, progress, contexts)
 
 
 def repair(tools: Tools, batch: TranslationBatch) -> None:
     """Searches faulty translations again, in other ways."""
-    batch.translations = tools.sentences.repair(batch.translations, batch.config, batch.repair)
+    batch.translations = tools.repairer.repair_pieces(batch.translations, batch.config, batch.repair)
 
 
 def carry_lost(tools: Tools, batch: TranslationBatch) -> None:
@@ -190,7 +173,7 @@ def carry_lost(tools: Tools, batch: TranslationBatch) -> None:
     )
 
     def search_again(texts: Mapping[TextId, str]) -> PieceTranslations:
-        return tools.sentences.repair(tools.sentences.search(texts, batch.config), batch.config, batch.repair)
+        return tools.repairer.repair_pieces(tools.network.search(texts, batch.config), batch.config, batch.repair)
 
     repair_losses(batch.pieces, batch.translations, tools.reader, search_again, tools.reader.if_lost)
     read_again(
@@ -198,7 +181,7 @@ def carry_lost(tools: Tools, batch: TranslationBatch) -> None:
         batch.translations,
         tools.reader,
         search_again,
-        partial(tools.sentences.score, tags=batch.config.tags),
+        partial(tools.network.score, tags=batch.config.tags),
     )
 
 
@@ -208,7 +191,7 @@ def find_omissions(tools: Tools, batch: TranslationBatch) -> None:
         from nmt_cli.translation.repair.second_reading import collect_marked, settle_pairs  # which few lines need
 
         profile = tools.profile.source if tools.profile is not None else None
-        language, scorer = tools.reader.context.languages[0], partial(tools.sentences.score, tags=batch.config.tags)
+        language, scorer = tools.reader.context.languages[0], partial(tools.network.score, tags=batch.config.tags)
         batch.translations |= settle_pairs(collect_marked(batch), scorer, profile, language)
     if batch.finds_left_out:
         read = tools.read_left_out(list(batch.translations.values()), batch.config.tags)
@@ -275,13 +258,10 @@ class Stage(NamedTuple):
     run: Callable[[Tools, TranslationBatch], None]
     needs: frozenset[str]
     gives: frozenset[str]
-    in_waves: bool = False  # each piece after the one that is its context
 
 
-def make_stage(
-    run: Callable[[Tools, TranslationBatch], None], needs: str, gives: str, *, in_waves: bool = False
-) -> Stage:
-    return Stage(run, frozenset(needs.split()), frozenset(gives.split()), in_waves)
+def make_stage(run: Callable[[Tools, TranslationBatch], None], needs: str, gives: str) -> Stage:
+    return Stage(run, frozenset(needs.split()), frozenset(gives.split()))
 
 
 STAGES = (
@@ -289,7 +269,7 @@ STAGES = (
     make_stage(split, "lines rewritten_lines", "segments"),
     make_stage(recall, "lines rewritten_lines segments", "segments"),
     make_stage(rewrite, "lines segments", "pieces"),
-    make_stage(search, "lines pieces", "translations", in_waves=True),
+    make_stage(search, "lines segments pieces", "translations"),
     make_stage(repair, "translations", "translations"),
     make_stage(carry_lost, "pieces translations", "pieces translations"),
     make_stage(find_omissions, "lines segments pieces translations", "translations"),
@@ -306,54 +286,59 @@ def run_stages(tools: Tools, batch: TranslationBatch, stages: Sequence[Stage] = 
 
     Errors of the user (`NmtError`) end the batch.
     """
-
-    def run(rows: Sequence[int]) -> list[Translation]:
-        part = batch if len(rows) == len(batch.lines) else batch.take_rows(rows)
-        run_in_order(tools, part, stages)
-        return part.result
-
-    def copy(row: int, error: Exception) -> Translation:
-        text = batch.targets[row] if batch.targets else batch.lines[row]
-        return copy_line(text, error)._replace(source=batch.lines[row])
-
-    done = isolate(run, batch.list_groups(), copy)
+    done: dict[int, Translation] = {}
+    for trial in isolate(batch.list_groups()):
+        with trial:
+            part = batch if len(trial.rows) == len(batch.lines) else batch.take_rows(trial.rows)
+            for stage in stages:
+                stage.run(tools, part)
+            done |= zip(trial.rows, part.result, strict=True)
+        if trial.failure is not None:
+            (row,) = trial.rows
+            text = batch.targets[row] if batch.targets else batch.lines[row]
+            done[row] = copy_line(text, trial.failure)._replace(source=batch.lines[row])
     if batch.progress is not None and not batch.result:  # the batch failed before its texts were counted
         batch.progress(len(batch.lines))
     return [done[row] for row in range(len(batch.lines))]
 
 
-def run_in_order(tools: Tools, batch: TranslationBatch, stages: Sequence[Stage]) -> None:
-    """Runs stages on a batch, some of them wave by wave."""
-    for in_waves, group in groupby(stages, attrgetter("in_waves")):
-        together = list(group)
-        for part in list_waves(batch, tools.sentences) if in_waves else [batch]:
-            for stage in together:
-                stage.run(tools, part)
+class Trial:
+    """Rows on which something is tried, as a context that keeps in `error` how nmt itself failed on them."""
+
+    def __init__(self, rows: Sequence[int]) -> None:
+        self.rows = rows
+        self.error: Exception | None = None
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, Exception) or isinstance(error, NmtError) or not self.rows:
+            return False
+        if isinstance(error, ImportError) and convert_import_error(error) is not None:
+            return False  # no row is to blame for a package that is not installed
+        self.error = error
+        return True
+
+    @property
+    def failure(self) -> Exception | None:
+        """How nmt failed on a single row, which is then to blame."""
+        return self.error if len(self.rows) == 1 else None
 
 
-def isolate(
-    run: Callable[[Sequence[int]], Sequence[OfRow]],
-    groups: Sequence[Sequence[int]],
-    replace_failed: Callable[[int, Exception], OfRow],
-) -> dict[int, OfRow]:
-    """Returns the result of `run` for each row of `groups`, or what replaces it for a row on which it fails alone.
+def isolate(groups: Sequence[Sequence[int]]) -> Iterator[Trial]:
+    """Yields all rows of `groups` as a trial; while one fails, its halves, until rows at fault are alone.
 
-    Groups that fail are run again in halves; a group stays whole until it fails by itself.
+    A group stays whole until it fails by itself.
     """
-    rows = sorted(row for group in groups for row in group)
-    try:
-        return dict(zip(rows, run(rows), strict=True))
-    except NmtError:
-        raise
-    except Exception as error:
-        is_missing = isinstance(error, ImportError) and convert_import_error(error) is not None
-        if not rows or is_missing:  # no row is to blame for a package that is not installed
-            raise
-        if len(rows) == 1:
-            return {rows[0]: replace_failed(rows[0], error)}
-    smaller = groups if len(groups) > 1 else [[row] for row in groups[0]]
-    middle = len(smaller) // 2
-    return isolate(run, smaller[:middle], replace_failed) | isolate(run, smaller[middle:], replace_failed)
+    waiting = [groups]
+    while waiting:
+        groups = waiting.pop()
+        trial = Trial(sorted(row for group in groups for row in group))
+        yield trial
+        if trial.error is not None and len(trial.rows) > 1:
+            smaller = groups if len(groups) > 1 else [[row] for row in groups[0]]
+            middle = len(smaller) // 2
+            waiting += [smaller[middle:], smaller[:middle]]
 
 
 def copy_line(line: str, error: Exception) -> Translation:
@@ -363,7 +348,7 @@ def copy_line(line: str, error: Exception) -> Translation:
     return copied._replace(source=line, checks=(FailedCheck("failed", f"nmt failed ({name_error(error)})"),))
 
 
-def scale_progress(progress: CountReporter | None, texts: int, lines: int) -> CountReporter | None:
+def scale_progress(progress: CountReporter | None, texts: int, lines: Sequence[str]) -> CountReporter | None:
     """Converts a count of finished texts to one of finished lines for `progress`.
 
     Without any text, all lines are finished at once.
@@ -371,5 +356,5 @@ def scale_progress(progress: CountReporter | None, texts: int, lines: int) -> Co
     if progress is None:
         return None
     if not texts:
-        progress(lines)
-    return lambda done: progress(done * lines // max(1, texts))
+        progress(len(lines))
+    return lambda done: progress(done * len(lines) // max(1, texts))

@@ -21,9 +21,9 @@ from nmt_cli.text.tags import TagSet, replace_languages
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerPair
 from nmt_cli.translation.batch import TranslationBatch
 from nmt_cli.translation.config import LineConfig, ModelRequest, TranslateOptions, widen_for_distinct
-from nmt_cli.translation.lines import Line, group_by_tags, list_chains
+from nmt_cli.translation.lines import Line, group_by_tags, list_windows
 from nmt_cli.translation.result import Translation
-from nmt_cli.translation.search import BatchSearch, CountReporter, HypothesisJudge, SentenceSearch
+from nmt_cli.translation.search import CountReporter, HypothesisJudge, Network
 from nmt_cli.translation.segmentation.line_reader import LineReader, PictureLines
 from nmt_cli.translation.stages import run_stages
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.checks.words import CheckContext
     from nmt_cli.translation.memory.lookup import StoredEntries, TranslationMemory
     from nmt_cli.translation.repair.faults import WordFault
+    from nmt_cli.translation.repair.ladder import Repairer
     from nmt_cli.translation.segmentation.line_reader import PieceMemory
 
 
@@ -63,7 +64,7 @@ class Translator:
         Raises NotFoundError and DataError for a glossary that cannot be read.
         """
         self._card = card
-        self.sentences = SentenceSearch(BatchSearch(engine, source, target, threads))
+        self.network = Network(engine, source, target, threads)
         self.profile = profile
         self.read_back: Callable[[Sequence[Translation]], Sequence[Translation]] = lambda translations: translations
         self.carries = carries and all(side is not None and side.has_placeholders for side in (source.subwords, target))
@@ -82,9 +83,6 @@ class Translator:
         self.languages = languages
         notation = NumberNotation.from_profile(self.profile, languages[1])
         self.reader: LineReader = self._make_reader(notation=notation, languages=languages)
-        self.sentences = self.sentences._replace(
-            same_language=languages[0] == languages[1] != "", find_word_fault=self.find_word_fault
-        )
         self.in_other_languages: dict[tuple[str, str], Translator] = {}
         for name in ("check_context", "stored_entries"):  # which follow from the reader
             self.__dict__.pop(name, None)
@@ -129,20 +127,24 @@ class Translator:
         )
 
     @property
-    def batch_search(self) -> BatchSearch:
-        return self.sentences.batch_search
-
-    @property
     def engine(self) -> StepModel[Any]:
-        return self.batch_search.engine
+        return self.network.engine
 
     @property
     def source(self) -> Source:
-        return self.batch_search.source
+        return self.network.source
 
     @property
     def target(self) -> Tokenizer:
-        return self.batch_search.target
+        return self.network.target
+
+    @property
+    def repairer(self) -> Repairer:
+        """Searches faulty translations again."""
+        from nmt_cli.translation.repair.ladder import Repairer  # training needs none
+
+        same_language = self.languages[0] == self.languages[1] != ""
+        return Repairer(self.network, same_language, self.find_word_fault)
 
     @property
     def card(self) -> ModelCard:
@@ -171,7 +173,7 @@ class Translator:
 
     def with_judge(self, judge: HypothesisJudge) -> Translator:
         """Returns a translator whose hypotheses `judge` ranks."""
-        return self.with_sentences(self.sentences._replace(judge=judge))
+        return self.with_network(self.network._replace(judge=judge))
 
     def with_glossary(self, glossary: Glossary) -> Translator:
         """Returns a translator with these terms instead of its own."""
@@ -182,12 +184,12 @@ class Translator:
 
     def with_source(self, source: Source) -> Translator:
         """Returns a translator with another source side of the same kind."""
-        return self.with_sentences(self.sentences._replace(batch_search=self.batch_search._replace(source=source)))
+        return self.with_network(self.network._replace(source=source))
 
-    def with_sentences(self, sentences: SentenceSearch) -> Translator:
-        """Returns a translator that searches in another way."""
+    def with_network(self, network: Network) -> Translator:
+        """Returns a translator that asks its network in another way."""
         other = copy(self)
-        other.sentences, other.in_other_languages = sentences, {}
+        other.network, other.in_other_languages = network, {}
         return other
 
     def complete_tags(self, tags: TagSet) -> TagSet:
@@ -243,7 +245,7 @@ class Translator:
             checks=options.checks,
             numbers=[first_line + row for row in rows],
             memory=make_recalling(options.memory),
-            chains=[[positions[row] for row in chain] for chain in list_chains(lines) if chain[0] in positions],
+            windows=[[positions[row] for row in window] for window in list_windows(lines) if window[0] in positions],
         )
 
     def read_left_out(self, translations: Sequence[Translation], tags: TagSet = ()) -> list[Translation]:
@@ -252,7 +254,7 @@ class Translator:
             return list(translations)
         from nmt_cli.translation.repair.second_reading import read_left_out  # training needs none
 
-        return read_left_out(translations, self.sentences, self.profile.source, tags)
+        return read_left_out(translations, self.network, self.profile.source, tags)
 
     def check_translations(self, translations: Sequence[Translation], *, repaired: bool = False) -> list[Translation]:
         """Returns the translations with the checks they fail; `repaired` says that faults were already searched for."""

@@ -14,7 +14,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -25,6 +25,7 @@ from nmt_cli.search.step_model import SearchResult
 from nmt_cli.sources.source import SourceRow
 from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig, TranslateOptions
 from nmt_cli.translation.result import Translation
+from nmt_cli.translation.search import Network
 from nmt_cli.translation.translator import Translator
 
 HERE = Path(__file__).parent
@@ -32,23 +33,18 @@ MODELS = {"eng": "eng-deu", "deu": "deu-eng"}
 UNLIKE_MACHINES = 0.02  # largest share of lines for which networks on two machines may differ
 
 
-class RecordingSearch:
+class RecordingNetwork(Network):
     """Notes what the network reads and first writes for each piece of each line."""
 
-    def __init__(self, translator: Translator) -> None:
-        self.translator, self.inner = translator, translator.batch_search
-        self.exchanges: dict[TextId, list[str]] = {}
+    exchanges: ClassVar[dict[TextId, list[str]]] = {}
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.inner, name)
-
-    def search(
+    def search_rows(
         self, rows: Sequence[SourceRow], config: SearchConfig, text_ids: Sequence[TextId], *others: Any
     ) -> list[list[SearchResult]]:
-        searched = self.inner.search(rows, config, text_ids, *others)
+        searched = super().search_rows(rows, config, text_ids, *others)
         for row, text_id, results in zip(rows, text_ids, searched, strict=True):
-            read = self.translator.tokenizers.source.decode(row.values.tolist())
-            written = self.inner.target.decode(results[0].tokens) if results else ""
+            read = self.source.subwords.decode(row.values.tolist())
+            written = self.target.decode(results[0].tokens) if results else ""
             self.exchanges.setdefault(text_id, [read, written])
         return searched
 
@@ -58,8 +54,8 @@ def translate_lines(language: str, step: int = 1) -> Iterator[dict[str, Any]]:
     lines = (HERE / f"{language}.txt").read_text(encoding="utf-8").split("\n")[:-1:step]
     request = ModelRequest(list_bundled_models()[MODELS[language]], threads=1)
     translator = Translator.load(request)
-    recording = RecordingSearch(translator)
-    translator.sentences = translator.sentences._replace(batch_search=recording)  # type: ignore[arg-type]
+    translator.network = recording = RecordingNetwork(*translator.network)
+    recording.exchanges.clear()
     found = translator.translate(lines, TranslateOptions(SearchConfig(), repair=RepairConfig(), checks=CheckConfig()))
     exchanges = defaultdict(list)
     for text_id, exchange in sorted(recording.exchanges.items()):

@@ -14,7 +14,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from nmt_cli.sources.source import SourceRow
 from nmt_cli.text.tags import SentenceContext
 from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig, TranslateOptions
 from nmt_cli.translation.result import Hypothesis, Translation
-from nmt_cli.translation.search import CountReporter, SentenceSearch
+from nmt_cli.translation.search import CountReporter, Network, PieceTranslations
 from nmt_cli.translation.translator import Translator
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -72,22 +72,21 @@ WRITERS: dict[str, Callable[[str], str | bytes]] = {  # of formats that are not 
 }
 
 
-class CopySearch(SentenceSearch):
-    """Copies the beginning of what it reads, in place of a network."""
+class CopyingNetwork(Network):
+    """Copies the beginning of what it reads."""
 
-    def translate_texts(
+    def search(
         self,
-        texts: Sequence[str],
+        texts: Mapping[TextId, str],
         config: SearchConfig,
         progress: CountReporter | None = None,
-        text_ids: Sequence[TextId] | None = None,
-        contexts: Sequence[SentenceContext | None] = (),
-    ) -> list[Translation]:
-        rows = self.batch_search.source.make_rows(texts, config.max_source_length, contexts=contexts)
-        return [self.copy(text, row) for text, row in zip(texts, rows, strict=True)]
+        contexts: Mapping[TextId, SentenceContext] | None = None,
+    ) -> PieceTranslations:
+        rows = self.source.make_rows(list(texts.values()), config.max_source_length)
+        return {text_id: self.copy(text, row) for (text_id, text), row in zip(texts.items(), rows, strict=True)}
 
     def copy(self, text: str, row: SourceRow) -> Translation:
-        source, target = self.batch_search.source, self.batch_search.target
+        source, target = self.source, self.target
         tokens = (*target.encode(text[: 10 * TOKENS])[:TOKENS], END)
         scores, attention = (-1.0,) * len(tokens), np.eye(len(tokens), len(row))
         pieces, (copied,) = tuple(target.spell_pieces(tokens)), target.decode_all([tokens])
@@ -150,7 +149,7 @@ def main() -> None:
     parser.add_argument("--find", default="", help="pattern of the atoms to try")
     options = parser.parse_args()
     translator = Translator.load(ModelRequest(find_model(options.model), lines=LineConfig(slips=True), threads=1))
-    translator.sentences = CopySearch(translator.batch_search)
+    translator.network = CopyingNetwork(*translator.network)
     names, slow = options.formats.split(","), 0
     atoms = [atom for atom in ATOMS if re.search(options.find, atom)]
     with tempfile.TemporaryDirectory() as folder:

@@ -63,12 +63,12 @@ class FakeTranslator:
         time.sleep(self.seconds_per_line * len(lines))
         if progress is not None:
             progress(len(lines))
-        rows = [[row] for row in range(len(texts))]
-        done = isolate(
-            lambda some: [self.rule(texts[row])._replace(source=texts[row]) for row in some],
-            rows,
-            lambda row, error: copy_line(texts[row], error),
-        )
+        done: dict[int, Translation] = {}
+        for trial in isolate([[row] for row in range(len(texts))]):
+            with trial:
+                done |= {row: self.rule(texts[row])._replace(source=texts[row]) for row in trial.rows}
+            if trial.failure is not None:
+                done[trial.rows[0]] = copy_line(texts[trial.rows[0]], trial.failure)
         return [done[row] for row in range(len(texts))]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 
 import numpy as np
@@ -14,8 +14,9 @@ from nmt_cli.text.symbols import TokenizerSettings
 from nmt_cli.text.tags import TagSet
 from nmt_cli.text.tokenizer import Tokenizer, train_tokenizer
 from nmt_cli.translation.config import RepairConfig, TranslateOptions
+from nmt_cli.translation.repair.ladder import Repairer
 from nmt_cli.translation.result import Hypothesis, Translation
-from nmt_cli.translation.search import CountReporter, PieceTranslations, SentenceSearch
+from nmt_cli.translation.search import CountReporter, Network, PieceTranslations
 from nmt_cli.translation.translator import Translator
 from support.adversary import Adversary
 
@@ -29,26 +30,20 @@ SETTINGS = TokenizerSettings(kind="char", lowercase=False)
 SUBWORDS = Tokenizer(train_tokenizer(SENTENCES * 5, SETTINGS), SETTINGS)
 
 
-class ScriptedSearch(SentenceSearch):
-    """Translates by a rule in place of a network, and records what it is given; finds no faults."""
+class ScriptedNetwork(Network):
+    """Translates by a rule, and records what it is given."""
 
     translator: ScriptedTranslator
 
-    def repair(
-        self, translations: PieceTranslations, config: SearchConfig, repair: RepairConfig | None
-    ) -> PieceTranslations:
-        return translations
-
-    def translate_texts(
+    def search(
         self,
-        lines: Sequence[str],
+        texts: Mapping[TextId, str],
         config: SearchConfig,
         progress: CountReporter | None = None,
-        text_ids: Sequence[TextId] | None = None,
         contexts: object = (),
-    ) -> list[Translation]:
-        self.translator.given += lines
-        return [self.translator.make_translation(line) for line in lines]
+    ) -> PieceTranslations:
+        self.translator.given += texts.values()
+        return {text_id: self.translator.make_translation(text) for text_id, text in texts.items()}
 
     def score(
         self, texts: Sequence[str], targets: Sequence[Sequence[int]], tags: TagSet = ()
@@ -61,16 +56,26 @@ class ScriptedSearch(SentenceSearch):
         ]
 
 
+class FaultlessRepairer(Repairer):
+    def find_fault(self, translation: Translation, config: SearchConfig) -> None:
+        return None
+
+
 class ScriptedTranslator(Translator):
     """A translator whose sentences are translated by a rule; a longer sentence is `price` less likely per character."""
 
     def __init__(self, rule: Callable[[str], str], *, carries: bool = True, price: float = 0.0) -> None:
         adversary = Adversary(SUBWORDS.vocabulary_size, 1)
         super().__init__(adversary, TextSource(SUBWORDS), SUBWORDS, carries=carries, languages=("eng", "deu"))
-        self.sentences = ScriptedSearch(self.batch_search)
-        self.sentences.translator = self
+        self.network = ScriptedNetwork(*self.network)
+        self.network.translator = self
         self.rule, self.price = rule, price
         self.given: list[str] = []
+
+    @property
+    def repairer(self) -> Repairer:
+        """One that finds no faults."""
+        return FaultlessRepairer(self.network)
 
     def make_translation(self, line: str) -> Translation:
         source = (*SUBWORDS.spell_pieces(SUBWORDS.encode(line)), "</s>")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nmt_cli.text.tags import TagSet
     from nmt_cli.translation.memory.lookup import MemoryEntry, RecalledTranslation, StoredEntries, TranslationMemory
     from nmt_cli.translation.result import Hypothesis, Translation
-    from nmt_cli.translation.search import ModelChoice, SentenceSearch
+    from nmt_cli.translation.search import ModelChoice, Network
     from nmt_cli.translation.segmentation.line_reader import LineReader, MatchedPiece
 
 
@@ -44,7 +44,7 @@ class GuidedTools(Tools, Protocol):
     @property
     def stored_entries(self) -> StoredEntries | None: ...
 
-    def with_sentences(self, sentences: SentenceSearch) -> Tools: ...
+    def with_network(self, network: Network) -> Tools: ...
 
 
 class RecallingMemory(NamedTuple):
@@ -74,7 +74,7 @@ class RecallingMemory(NamedTuple):
         if not (most and translator.reads_text and translator.stored_entries):
             return translator
         neighbours = MemoryNeighbours(translator, self.memory, translator.stored_entries, most)
-        return translator.with_sentences(translator.sentences._replace(neighbours=neighbours))
+        return translator.with_network(translator.network._replace(neighbours=neighbours))
 
     def link_pieces(self, translator: Tools, pieces: Mapping[TextId, Piece]) -> dict[TextId, Translation]:
         """Returns the recalled translations with the network's attention to their sources, if words are linked.
@@ -143,7 +143,7 @@ LONGEST_TARGET = 200  # tokens of a sentence of an entry; its others do not guid
 
 
 class MemoryNeighbours(NamedTuple):
-    """Implements `sentence_search.Neighbours`."""
+    """Implements `search.Neighbours`."""
 
     translator: Tools
     memory: TranslationMemory
@@ -158,8 +158,8 @@ class MemoryNeighbours(NamedTuple):
         parts = self.read_entries(list(dict.fromkeys(entry for some in entries for entry in some)))
         if not parts:
             return None
-        search = self.translator.sentences.batch_search
-        engine, vocabulary = search.engine, search.target.vocabulary_size
+        network = self.translator.network
+        engine, vocabulary = network.engine, network.target.vocabulary_size
 
         def choose(batch: Sequence[int]) -> StepModel[Any]:
             of_texts = [[part for entry in entries[index] for part in parts[entry]] for index in batch]
@@ -186,8 +186,7 @@ class MemoryNeighbours(NamedTuple):
         ]
         rows, ids = encode_pairs(translator, [pair for _, pair in pairs], None, [entry[2] for entry, _ in pairs])
         targets = [some[:LONGEST_TARGET] for some in ids]
-        search = translator.sentences.batch_search
-        begins = [*map(search.target.list_beginnings, targets)]
+        begins = [*map(translator.network.target.list_beginnings, targets)]
 
         def store(source: SourceArray, batch: Sequence[int]) -> list[StoredTokens]:
             return store_targets(
@@ -196,7 +195,7 @@ class MemoryNeighbours(NamedTuple):
 
         # 2. Let the network write the targets.
         engine = self.stored.engine
-        stored = search.map_pairs(rows, targets, store)
+        stored = translator.network.map_pairs(rows, targets, store)
         parts |= {entry: [] for entry in new}
         for (entry, _), part in zip(pairs, stored, strict=True):
             parts[entry].append(part)

@@ -17,6 +17,7 @@ from nmt_cli.search.constraints import TextId
 from nmt_cli.sources.source import Source
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tokenizer import Tokenizer
+from nmt_cli.translation.config import RepairConfig
 from nmt_cli.translation.repair.faults import (
     WORD_FAULTS,
     Fault,
@@ -27,6 +28,7 @@ from nmt_cli.translation.repair.faults import (
     keeps_words,
 )
 from nmt_cli.translation.result import Hypothesis, Repair, Translation
+from nmt_cli.translation.search import Network, PieceTranslations, group_by_prefix
 
 # Bounds what the repairs of one line cost: a line of faulty sentences alone would take seven times its own search.
 #
@@ -82,7 +84,8 @@ WIDER_BEAM, WIDEST_BEAM = 10, 100  # beam sizes
 MOST_BELOW = 0.2  # by which a translation with other words may score lower
 AT_ONCE = 64  # translations searched together: all hypotheses of each, with their attention, are in memory
 
-Search = Callable[[Sequence[str], SearchConfig], list[Translation]]
+SUBWORD_NGRAM, CHARACTER_NGRAM = 3, 10  # the size of n-grams that only a loop repeats
+
 FaultFinder = Callable[[str, str], WordFault | None]  # takes a text and its translation
 
 
@@ -129,10 +132,34 @@ LADDER = (
 class Repairer(NamedTuple):
     """Searches faulty translations again. Returns a faultless translation as the same object."""
 
-    search: Search
-    ngram_size: int  # number of tokens of the n-grams that must not occur twice
+    network: Network
     same_language: bool = False  # whether both sides are in one language, so that a copy is no fault
     find_word_fault: FaultFinder | None = None  # finds those that only a profile of the training text shows
+
+    @property
+    def ngram_size(self) -> int:
+        """The number of tokens of the n-grams that must not occur twice."""
+        return CHARACTER_NGRAM if self.network.target.settings.kind == "char" else SUBWORD_NGRAM
+
+    def repair_pieces(
+        self, translations: PieceTranslations, config: SearchConfig, repair: RepairConfig | None
+    ) -> PieceTranslations:
+        """Repairs translations as `repair` says: searches faulty ones again, and replaces unknown words.
+
+        Samples stay as drawn.
+        """
+        if repair is None:
+            return translations
+        repaired: PieceTranslations = {}
+        for text_ids, own_config in group_by_prefix(translations, config):
+            results = [translations[text_id] for text_id in text_ids]
+            if repair.repair and not config.sampling.sample:
+                results = self.repair(results, own_config, text_ids)
+            if repair.replace_unknown:
+                sides = self.network.source, self.network.target
+                results = [replace_unknown(translation, *sides) for translation in results]
+            repaired |= zip(text_ids, results, strict=True)
+        return {text_id: repaired[text_id] for text_id in translations}
 
     def repair(
         self, translations: Sequence[Translation], config: SearchConfig, text_ids: Sequence[TextId] = ()
@@ -197,8 +224,9 @@ class Repairer(NamedTuple):
         repaired: list[Translation | None] = []
         for start in range(0, len(translations), AT_ONCE):
             some = translations[start : start + AT_ONCE]
-            results = self.search([translation.source for translation in some], all_hypotheses)
-            repaired += [self.select_faultless(*pair, config) for pair in zip(results, some, strict=True)]
+            texts = {TextId(number, 0): translation.source for number, translation in enumerate(some)}
+            results = self.network._replace(judge=None).search(texts, all_hypotheses)
+            repaired += [self.select_faultless(*pair, config) for pair in zip(results.values(), some, strict=True)]
         return repaired
 
     def select_faultless(

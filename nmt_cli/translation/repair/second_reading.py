@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from nmt_cli.text.profile import TextProfile
     from nmt_cli.text.tags import TagSet
     from nmt_cli.translation.batch import TranslationBatch
-    from nmt_cli.translation.search import SentenceSearch
+    from nmt_cli.translation.search import Network
 
 
 # Searches sentences again in which the network lost something it should have written, now carrying that.
@@ -182,10 +182,10 @@ class ErasedWord(NamedTuple):
 
 
 def read_left_out(
-    translations: Sequence[Translation], search: SentenceSearch, profile: TextProfile, tags: TagSet = ()
+    translations: Sequence[Translation], network: Network, profile: TextProfile, tags: TagSet = ()
 ) -> list[Translation]:
     """Returns the translations with the content words that they leave out of their sentences, which have these tags."""
-    left_out = find_left_out(translations, search, profile, tags)
+    left_out = find_left_out(translations, network, profile, tags)
     return [
         old._replace(left_out=tuple(dict.fromkeys((*old.left_out, *words)))) if words else old
         for old, words in zip(translations, left_out, strict=True)
@@ -193,7 +193,7 @@ def read_left_out(
 
 
 def find_left_out(
-    translations: Sequence[Translation], search: SentenceSearch, profile: TextProfile, tags: TagSet = ()
+    translations: Sequence[Translation], network: Network, profile: TextProfile, tags: TagSet = ()
 ) -> list[tuple[str, ...]]:
     """Returns the content words of each sentence that its best translation leaves out."""
     erased = [
@@ -208,8 +208,8 @@ def find_left_out(
             [value - word.drop for value in hypothesis.token_log_probabilities]
             for (_, word), hypothesis in zip(erased, best, strict=True)
         ]
-        rows = search.batch_search.source.make_rows([word.rest for _, word in erased], None, [tags] * len(erased))
-        likely = search.batch_search.find_as_likely(rows, [hypothesis.tokens for hypothesis in best], least)
+        rows = network.source.make_rows([word.rest for _, word in erased], None, [tags] * len(erased))
+        likely = network.find_as_likely(rows, [hypothesis.tokens for hypothesis in best], least)
         for (index, word), is_needless in zip(erased, likely, strict=True):
             left_out[index] += [word.word] if is_needless else []
     return list(map(tuple, left_out))

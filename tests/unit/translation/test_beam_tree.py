@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.constraints import TextId
 from nmt_cli.search.trace import BeamTrace
 from nmt_cli.translation.beam_tree import TracedBeam, trace_beam
 from nmt_cli.visuals.beam import RIVALS, draw_beam, format_beam, select_nodes
@@ -99,7 +100,7 @@ def test_the_tree_is_of_what_search_is_given_and_shows_what_is_carried() -> None
     translator = adversarial_translator()
     line, search_config = "bade 5 km lu.", SearchConfig(beam_size=3, max_length=8)
     tree = trace_beam(translator, line, search_config)
-    (best,) = translator.sentences.translate_texts(["bade ⟦0⟧ lu."], search_config)
+    (best,) = translator.network.search({TextId(0, 0): "bade ⟦0⟧ lu."}, search_config).values()
     assert [node.token for node in tree.nodes if node.best] == list(best.hypotheses[0].tokens)
     assert tree.text == best.text.replace("⟦0⟧", "5 km") and "⟦0⟧" not in tree.pieces
     assert trace_beam(translator, "bade lu. " * 60, search_config).left > 0

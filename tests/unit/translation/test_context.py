@@ -15,6 +15,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.jobs.job import Job, translate_units
 from nmt_cli.runtime.model_directory import read_card
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.constraints import TextId
 from nmt_cli.search.step_model import FedModel, Step, StepModel
 from nmt_cli.text.streams import batch_blocks
 from nmt_cli.text.symbols import CONTEXT_END
@@ -33,6 +34,7 @@ from support.properties import examples
 
 GREEDY = SearchConfig(beam_size=1, max_length=8)
 LINES = [pair[0] for pair in paged_pairs(6)]
+FIRST = TextId(0, 0)
 
 
 @pytest.fixture(scope="module")
@@ -75,20 +77,20 @@ def test_the_row_of_a_line_is_behind_its_context(reader: Translator) -> None:
     assert reader.source.label_positions(row) == reader.source.label_positions(plain)
 
 
-def chain_lines(texts: Sequence[str], rows: Sequence[int]) -> Sequence[str | Line]:
+def read_in_context(texts: Sequence[str], rows: Sequence[int]) -> Sequence[str | Line]:
     """Lines of which these rows are read in context."""
     return lay_out_lines(texts, windows=[ContextWindow((), tuple(rows))])
 
 
 def test_a_line_reads_the_line_before_and_the_translation_of_that(reader: Translator) -> None:
-    first, second, _ = reader.translate(chain_lines(LINES[:3], [0, 1]), TranslateOptions(GREEDY))
+    first, second, _ = reader.translate(read_in_context(LINES[:3], [0, 1]), TranslateOptions(GREEDY))
     (alone,), (third,) = (reader.translate([line], TranslateOptions(GREEDY)) for line in (LINES[1], LINES[0]))
     assert (first.text, first.hypotheses[0].score) == (third.text, third.hypotheses[0].score)
     context = SentenceContext(LINES[0], (*first.hypotheses[0].tokens[: -first.hypotheses[0].finished or None], 0))
     separator = reader.target.separator_id
     assert separator is not None
     context = context._replace(target=(*context.target[:-1], separator))
-    (expected,) = reader.sentences.translate_texts([LINES[1]], GREEDY, contexts=[context])
+    (expected,) = reader.network.search({FIRST: LINES[1]}, GREEDY, contexts={FIRST: context}).values()
     assert second.hypotheses[0].tokens == expected.hypotheses[0].tokens
     assert second.hypotheses[0].score == pytest.approx(expected.hypotheses[0].score)
     assert second.hypotheses[0].score != pytest.approx(alone.hypotheses[0].score)
@@ -112,15 +114,11 @@ def test_a_network_fed_before_the_search_writes_what_it_writes_if_forced(reader:
     assert isinstance(reader.engine, FedModel)
     config = SearchConfig(beam_size=beam, max_length=8)
     leads = [(), (7, 8, 4), (9, 4), (5, 6, 7, 8, 4)]
-    contexts = [SentenceContext(line, lead) if lead else None for line, lead in zip(LINES, leads, strict=False)]
-    search = reader.sentences.batch_search
-    forced = reader.sentences._replace(batch_search=search._replace(engine=WithoutFeeding(search.engine)))
-    texts = LINES[4 : 4 + len(leads)]
-    for one, other in zip(
-        reader.sentences.translate_texts(texts, config, contexts=contexts),
-        forced.translate_texts(texts, config, contexts=contexts),
-        strict=True,
-    ):
+    contexts = {TextId(row, 0): SentenceContext(LINES[row], lead) for row, lead in enumerate(leads) if lead}
+    forced = reader.network._replace(engine=WithoutFeeding(reader.engine))
+    texts = {TextId(row, 0): LINES[4 + row] for row in range(len(leads))}
+    searched = (network.search(texts, config, contexts=contexts).values() for network in (reader.network, forced))
+    for one, other in zip(*searched, strict=True):
         assert one.hypotheses[0].tokens == other.hypotheses[0].tokens
         assert one.hypotheses[0].score == pytest.approx(other.hypotheses[0].score, abs=1e-5)
         assert one.hypotheses[0].attention == pytest.approx(other.hypotheses[0].attention, abs=1e-5)
@@ -146,13 +144,13 @@ def test_a_translation_with_a_fault_is_no_context(reader: Translator) -> None:
     for text, is_context in (("die Lampe ist hier rot", True), ("die Lampe " * 12, False)):
         hypothesis = translation.hypotheses[0]._replace(text=text.strip(), finished=True)
         batch.translations[text_id] = translation._replace(hypotheses=(hypothesis,))
-        assert (find_context(batch, text_id, reader.sentences) is not None) == is_context
+        assert (find_context(batch, text_id, reader) is not None) == is_context
 
 
 def test_the_separator_is_never_written(reader: Translator) -> None:
     config = SearchConfig(beam_size=5, n_best=5, max_length=12)
     lines = LINES[: 2 * WINDOW]
-    for translation in reader.translate(chain_lines(lines, list(range(len(lines)))), TranslateOptions(config)):
+    for translation in reader.translate(read_in_context(lines, list(range(len(lines)))), TranslateOptions(config)):
         for hypothesis in translation.hypotheses:
             assert CONTEXT_END not in hypothesis.text and CONTEXT_END not in hypothesis.pieces
 
@@ -166,16 +164,17 @@ def test_lines_without_context_are_as_if_there_was_none(context_model: Path, rea
     assert [text for text, _ in unread] == [translation.text for translation in alone]
 
 
-def test_lines_outside_of_a_chain_without_words_are_translated(reader: Translator) -> None:
-    number, line = reader.translate(chain_lines(["1", LINES[0]], [0]), TranslateOptions(GREEDY))
+def test_lines_outside_of_a_window_without_words_are_translated(reader: Translator) -> None:
+    number, line = reader.translate(read_in_context(["1", LINES[0]], [0]), TranslateOptions(GREEDY))
     (alone,) = reader.translate([LINES[0]], TranslateOptions(GREEDY))
     assert (number.text, line.text) == ("1", alone.text)
 
 
 def test_the_sentences_of_a_line_follow_each_other(reader: Translator) -> None:
     line = f"{LINES[0]}. {LINES[1]}."
-    (whole,) = reader.translate(chain_lines([line], [0]), TranslateOptions(GREEDY))
-    first, second = reader.translate(chain_lines([f"{LINES[0]}.", f"{LINES[1]}."], [0, 1]), TranslateOptions(GREEDY))
+    (whole,) = reader.translate(read_in_context([line], [0]), TranslateOptions(GREEDY))
+    lines = read_in_context([f"{LINES[0]}.", f"{LINES[1]}."], [0, 1])
+    first, second = reader.translate(lines, TranslateOptions(GREEDY))
     assert whole.text.split() == f"{first.text} {second.text}".split()
 
 

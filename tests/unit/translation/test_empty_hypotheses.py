@@ -13,7 +13,7 @@ from nmt_cli.text.aligned import MarkedText
 from nmt_cli.translation.config import CheckConfig, RepairConfig, TranslateOptions
 from nmt_cli.translation.forced import FORCING, JUDGING, force_translations
 from nmt_cli.translation.placement.alignment import find_links
-from nmt_cli.translation.stages import STAGES, run_in_order
+from nmt_cli.translation.stages import STAGES
 from nmt_cli.translation.translator import Translator
 from support.adversary import END, Adversary, PlanState
 from support.tokenizers import syllable_tokenizer
@@ -68,7 +68,8 @@ def not_isolated(monkeypatch: pytest.MonkeyPatch) -> None:
     """Has a line at fault end its batch, which would else be copied."""
 
     def run(tools: Any, batch: Any, stages: Any = STAGES) -> Any:
-        run_in_order(tools, batch, stages)
+        for stage in stages:
+            stage.run(tools, batch)
         return batch.result
 
     for module in ("translator", "forced"):

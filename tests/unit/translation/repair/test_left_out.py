@@ -26,7 +26,7 @@ class MeaningSearch:
 
     def __init__(self) -> None:
         self.read = list[str]()
-        self.batch_search, self.source = self, self
+        self.source = self
 
     def make_rows(self, texts: list[str], limit: None, tags: list[Any]) -> list[str]:
         self.read += texts
