@@ -1,6 +1,13 @@
 """Codes: words, phrases and joined spans that are written as no word of the training text is.
 
 `report.pdf`, `C++` and `git commit -m "x"` are codes, so is all of `%s:%s`; `{0}here{1}` wraps a word as tags do.
+
+    CodeFinder          Type f(x, y) in main.cpp    f(x, y), a phrase with blanks and brackets; main.cpp, a word
+    join_tokens         %s:%s, {width}px            what belongs to a masked span in its token is one code with it
+    take_wraps_out      Click {0}here{1}            both are taken out, so that no network can lose the word
+
+The words of the training text decide: `and/or` is none, `foo.bar` is one if it never had `foo`. Patterns are text,
+compiled at their first use, which most texts do not need.
 """
 
 from __future__ import annotations
@@ -14,11 +21,6 @@ from nmt_cli.carrying.spans import NUMERIC, PROGRAM_TOKENS, Context, Pair, Span,
 from nmt_cli.text.characters import ANY_CLOSING, ANY_OPENING, END_MARKS, INVISIBLE, PAUSES
 from nmt_cli.text.profile import TextProfile
 from nmt_cli.text.words import has_letters
-
-# Phrases of code, which may contain blanks and brackets: `f(x, y)`, `a[i]`, `x = y + 2`, `git commit -m "x"`.
-#
-# `code_words` finds the words of code. Knows the profile of the source, but no names.
-
 
 # Patterns as text: compiled at their first use, which most texts do not need.
 BEHIND_WORD = f"{END_MARKS}{PAUSES}{ANY_CLOSING}>*_{INVISIBLE}"
@@ -64,11 +66,6 @@ def find_enumerators(text: str) -> list[tuple[int, int]]:
     """Returns the bracketed letters that enumerate parts of a sentence; one at its beginning belongs to its frame."""
     matches = list(re.finditer(ENUMERATOR, text)) if "(" in text else []
     return [match.span() for match in matches if match.start() > 0] if len(matches) > 1 else []
-
-
-# Tokens that contain a masked span and more, which are one code: `%s:%s`, `localhost:8080`, `foo_{id}`, `{width}px`.
-#
-# Knows spans and which words training had.
 
 
 VARIABLE_SIGNS, SIGNS_WITHIN = frozenset(("*", "**", "&")), frozenset("_~")
@@ -149,12 +146,6 @@ def is_value(tag: Span, text: str) -> bool:
     return re.search(BEFORE_VALUE, before) is not None and f"</{tag.pair.name}>" not in text
 
 
-# Placeholders that wrap words as tags do: `{0}here{1}`, `[X1X]door[X2X]`, `{y:i}Where`.
-#
-# A pair adjoins only the words between its two placeholders; a lone placeholder adjoins the word that begins a
-# sentence. Both are taken out of the text, so that no network can lose the words.
-
-
 WRAPPED_WORD = r"[^\W\d_]+(?:['’-][^\W\d_]+)*"
 
 
@@ -193,12 +184,6 @@ def begins_sentence(span: Span, text: str, is_word: WordTest) -> bool:
         return False
     before, word = text[: span.start].rstrip(), re.compile(WRAPPED_WORD).match(text, span.end)
     return (not before or before[-1] in END_MARKS) and word is not None and is_word(word[0])
-
-
-# Words written as no word in the language of the training text is: `report.pdf`, `C++`, `my-component-name`.
-#
-# `codes` finds what is written as no prose in any language is, `code_phrases` what has blanks and brackets. Knows the
-# profile of the source, but no names.
 
 
 # Patterns as text: compiled at their first use, which most texts do not need.

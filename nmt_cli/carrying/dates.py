@@ -1,6 +1,12 @@
 """Dates with a month name, ranges of them and abbreviated days: finds them, and writes them in the target language.
 
 `3 May 2024` becomes `3. Mai 2024`, `Mon-Fri` becomes `Mo-Fr`.
+
+    He came on March 12.    is March 12, with month 3, day "12" and no year
+    am 12. März             is what replaces "on March 12", if the network lost the month or the number
+
+A `Calendar` has the names of months and days of a language and the order of its dates (CLDR, 158 languages); the
+phrases around a date are those of its `LanguageRules`.
 """
 
 from __future__ import annotations
@@ -26,9 +32,6 @@ from nmt_cli.carrying.spans import (
 )
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.words import skip_blanks
-
-# How languages write dates: the names of months and days, and the orders of 158 languages (`languages.cldr`).
-
 
 MONTH_ENDING = 2  # letters of a month's name that its inflected forms may change,
 SHORT_NAME = 4  # unless it has as few letters: Maybe is not in May
@@ -108,11 +111,6 @@ def load_calendar(language: str) -> Calendar | None:
     alone, days = tuple(content.get("alone", months)), tuple(map(tuple, content["days"]))
     day, full, year = content["patterns"]
     return Calendar(names, months, alone, day, full, year, days, tuple(content["short_days"]))
-
-
-# Dates with a month name, and ranges of them: finds them in a source, and writes them in the target language.
-#
-# Knows only text.
 
 
 RANGE = r"(?P<day>[0-3]?\d(?: ?[–-] ?[0-3]?\d)?)"
@@ -363,9 +361,6 @@ def read_date(match: re.Match[str], calendar: Calendar) -> Date:
 def is_in_month(day: str | None) -> bool:
     """Whether a month may have a day, or days; or none is named."""
     return all(1 <= int(number) <= LAST_DAY for number in re.findall(r"\d+", day or ""))
-
-
-# Abbreviated days: `Mon-Fri` becomes `Mo-Fr`.
 
 
 SHORTEST = 2  # letters of an abbreviation that is no other word's letter

@@ -1,6 +1,8 @@
 """Glossary terms, which become their required translations.
 
-Knows only text: the terms of a line become spans and are treated like all protected spans."""
+With the term `file` for `Datei`, `Files and a file.` has one term, from 12 to 16, that is written `Datei`. The terms of
+a line become spans, treated like all protected spans. To find them takes time that hardly grows with their number.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,6 @@ from nmt_cli.carrying.spans import Kind, Span, SpanKind
 from nmt_cli.errors import DataError
 from nmt_cli.text.aligned import AlignedText
 from nmt_cli.text.normalise import UNSPACED, find_unspaced, normalise
-
-# Finds which of many entries stand at a place of a text, in time that hardly grows with their number.
 
 
 class PrefixIndex:

@@ -1,5 +1,8 @@
 """Texts whose protected spans are masked by placeholders or taken out, and sentence pairs masked on both sides.
 
+    Open <b>{name}</b> now.     its spans: <b>, {name}, </b>
+    Open ⟦0⟧ now.               what the network reads: {name} is masked, <b> is taken out at 5 and </b> at 8
+
 `kinds` finds the spans; how they return into a translation is not known here.
 """
 

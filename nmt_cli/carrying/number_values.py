@@ -1,6 +1,13 @@
 """Numbers by value: compares those of a text and its translation, and carries those that the network lost.
 
 `3 dogs` and `drei Hunde` have the same numbers; `1990s` and `1990er` the same decade.
+
+    I have 3 dogs and 12 cats.      3 and 12
+    Ich habe drei Hunde.            lacks 12: it is carried as a span, and the sentence searched again
+
+Comparing favours precision over recall: 1,000 and 1.000 may be one thousand or one, 2:30 p.m. may be half past two or
+14.30. A number counts as kept if the other text contains any reading of it. Numbers of three digits, or with marks, are
+spans from the start; languages often spell those of one or two digits, so the network translates these.
 """
 
 from __future__ import annotations
@@ -33,12 +40,6 @@ from nmt_cli.carrying.spans import (
 from nmt_cli.languages.cldr import NUMBERS_REMEMBERED, fold_words, load_rule_sets, spell_number
 from nmt_cli.languages.rules import LanguageRules, find_rules
 from nmt_cli.text.characters import OPENING, THIN_BLANKS
-
-# Compares the numbers of a text and its translation by value, in any notation, in digits or in words.
-#
-# Favours precision over recall: 1,000 and 1.000 may be one thousand or one, 2:30 p.m. may be half past two or 14.30. A
-# number counts as kept if the other text contains any reading of it. Knows only text.
-
 
 HAS_DIGIT = re.compile(r"\d")
 MINUTES = re.compile(r"(?<!\d)\d{1,2}[:.h][0-5]\d(?!\d)")
@@ -267,11 +268,6 @@ def list_spellings(language: str) -> frozenset[str]:
     )
 
 
-# Numbers of three digits, or with marks: `1984`, `12/10/2019`, `+49 30 1234`.
-#
-# Plain numbers of one or two digits are excluded: languages often spell them, so the network translates them.
-
-
 NUMBERS = NumericKind(
     SpanKind.NUMBER,
     patterns=(
@@ -330,9 +326,6 @@ class SmallNumbers(LostKind, NumericKind):
 
 
 SMALL_NUMBERS = SmallNumbers(SpanKind.NUMBER, signs=r"\d", fault="numbers", remedy="protected number")
-
-
-# Ordinals and decades in digits: 3rd, 3., 3e; 1990s, 1990er. Knows text and language rules.
 
 
 def find_ending(text: str, end: int, number: str, languages: tuple[str, str]) -> tuple[int, str]:

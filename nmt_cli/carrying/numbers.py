@@ -1,6 +1,13 @@
 """Numbers as text: how they are read and written, and the kinds of amounts, times, identifiers and labels.
 
 `1,234.50` is read as 1234.5 and written `1.234,50` in German; `10:30 a.m.` becomes `10:30`, `A4-17` stays.
+
+    NUMBER_WORDS        3 hrs., No. 17      3 Std., Nr. 17
+    ROMAN_NUMBERS       Chapter IV          IV
+    STREETS             12 Baker St.        as it is, whether the street is the source's or the target's
+    AMOUNTS             $5, 3×10⁸ m/s       with the target's marks, which `NumberNotation` learned from a corpus
+    TIMES, FULL_TIMES   5-6 PM, 14 Uhr      17:00-18:00, 14:00
+    IDENTIFIERS         v1.2.3, #123, [3]   as they are, and so are labels: version 3.1
 """
 
 from __future__ import annotations
@@ -32,9 +39,6 @@ from nmt_cli.text.characters import DASHES, HYPHENS, OPENING_QUOTES, RAISED_DIGI
 
 if TYPE_CHECKING:
     from nmt_cli.text.profile import CorpusProfile, NumberMarks
-
-
-# Reads the numbers of a text, with all their possible values, in digits of any script. Knows only text.
 
 
 NUMBER = re.compile(rf"\d{{1,3}}(?:[ {THIN_BLANKS}]\d{{3}})+(?!\d)|\d+(?:[.,'’]\d+)*")
@@ -131,9 +135,6 @@ def read_number(text: str) -> NumberToken:
     return NumberToken(text, tuple(int(Decimal(part)) for part in parts), frozenset(values))
 
 
-# Numbers with `No.` or units of time: `3 hrs.` becomes `3 Std.`
-
-
 COUNT = r"\d{1,2}(?:\s?[-–]\s?\d{1,2})?(?!\d|[.,:/–-]\d|\s?%)"  # all other numbers are covered, as spans of their own
 
 
@@ -176,9 +177,6 @@ def compile_number_words(languages: tuple[str, str]) -> re.Pattern[str]:
     )
 
 
-# Roman numbers behind a label: `Chapter IV`.
-
-
 NUMERAL = r"(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
 
 
@@ -201,11 +199,6 @@ ROMAN_NUMBERS = Kind(
 )
 
 
-# Streets: `12 Baker St.`, `Hauptstr. 5`.
-#
-# They are found in the form of the source's and of the target's language.
-
-
 def find_streets(kind: Kind, text: str, context: Context) -> Iterator[Span]:
     """Yields streets that a number or an abbreviation shows: `Oak Ave.`, `Hauptstr. 5`; but not `a long street`."""
     pattern = compile_streets(context.languages)
@@ -220,11 +213,6 @@ def compile_streets(languages: tuple[str, str]) -> re.Pattern[str] | None:
     """Returns the pattern of streets of these languages; None if none is known."""
     patterns = dict.fromkeys(filter(None, (find_rules(language).streets for language in languages)))
     return re.compile("|".join(rf"(?<![^\W_])(?x:{pattern})" for pattern in patterns)) if patterns else None
-
-
-# Number notation: a key that equates two spellings of a number, and conversion to the target's notation.
-#
-# Knows only text; the marks used by each side are learned from a corpus (`profile`) and passed in.
 
 
 # Patterns as text: compiled at their first use.
@@ -370,9 +358,6 @@ def make_number_key(text: str) -> str:
     return "".join(re.sub(BETWEEN_DIGITS, "", text).translate(MINUS_AS_HYPHEN).split())
 
 
-# Numbers with currency or unit: `$5`, `1,000 kg`, `20 °C`, `3×10⁸ m/s`.
-
-
 POWER = rf"[⁺⁻]?[{RAISED_DIGITS}]{{1,4}}"
 QUANTITY = rf"{NUMBER_WITH_SIGNS}(?: ?[x×·⋅] ?10{POWER})?"
 AMOUNT = rf"{COMPARISON}?[~≈{MINUS}]?{QUANTITY}(?:(?:[-–]| [-–] ){QUANTITY})?"
@@ -440,11 +425,6 @@ def are_amounts(text: str, spans: Sequence[Span]) -> bool:
     return re.fullmatch(f"{ALONE_RANGE}|{ALONE}", number) is not None
 
 
-# Times: `10:30 a.m.`, `5-6 PM`; `14 Uhr` becomes `14:00`.
-#
-# A 24-hour time without a word behind it is a number.
-
-
 HOUR_AND_MINUTE = r"\d{1,2}(?:[:.]\d{2})?"
 # `am` before a German noun or its adjective is no half of the day: 3 am Tisch, 3 am letzten Tag; but 5 am Monday.
 AM_OF_GERMAN = (
@@ -485,9 +465,6 @@ def find_full_times(kind: Kind, text: str, context: Context) -> Iterator[Span]:
 
 
 FULL_TIMES = Kind(SpanKind.FULL_TIME, cues=r"\d\s[^\W\d_]{3}", search=find_full_times)
-
-
-# Digits with letters, signs or brackets: `A4-17`, `v1.2.3`, `#123`, `[3]`.
 
 
 MIXED = r"[A-Za-z0-9]{0,40}"  # the rest of a part of a code

@@ -1,6 +1,11 @@
 """People and places: greetings and ends of letters, given names with surnames, countries and cities.
 
 `Yours sincerely` becomes `Mit freundlichen Grüßen`, `Denmark` becomes `Dänemark`, and `Peter Brown` keeps his name.
+
+    PEOPLE          Dear Mr. Smith,     Sehr geehrter Herr Smith: no network of sentences knows letters
+    COPIED_NAMES    Boston              is carried if the translation lacks it, and both sides of training have it alike
+    find_places     Denmark             Dänemark, if training hardly had it: else a network writes another country
+    find_persons    Peter Brown         whose surname, a word, a network would translate
 """
 
 from __future__ import annotations
@@ -14,12 +19,6 @@ from nmt_cli.languages.codes import read_given_names
 from nmt_cli.languages.rules import LanguageRules, find_rules
 from nmt_cli.text.characters import CLOSING_BRACKETS, COMMAS, FINAL_MARKS, INVISIBLE, LIVELY_MARKS, OPENING, PAUSES
 from nmt_cli.text.profile import TextProfile
-
-# People, greetings, ends of letters: `Yours sincerely` becomes `Mit freundlichen Grüßen`.
-#
-# A network translates a surname that is a word (`Frau Schneider`), and knows no letters if it learned from none. Knows
-# no profiles.
-
 
 ENDS = re.escape(FINAL_MARKS)
 TITLE_BLANK = rf"[{INVISIBLE}]*\s[{INVISIBLE}]*"
@@ -147,9 +146,6 @@ def list_cased_forms(rules: LanguageRules, keys: Iterable[str]) -> set[str]:
     return forms | set(map(str.upper, forms))
 
 
-# Names that training's targets write as its sources do: `Tom`, `Boston`; but not `Vienna`, which is `Wien`.
-
-
 NAME_WRITTEN = r"(?<![^\W_])[A-ZÀ-Þ][^\W\d_]+(?![\w-]|['’](?!s\b))"
 FEWEST_COPIES = 2  # occurrences; a profile has no rarer words
 COPIED_SHARE = 0.8  # of a name's occurrences in sources, those in targets at least
@@ -184,12 +180,6 @@ def is_copied(name: str, source: TextProfile, target: TextProfile) -> bool:
     if count < FEWEST_COPIES or target.find_word(name).total < COPIED_SHARE * count:
         return False
     return source.find_usual_case(name) == name == target.find_usual_case(name)
-
-
-# Countries and cities that training hardly had: `Denmark` becomes `Dänemark`.
-#
-# A network misspells a rare place, or writes another one (`Austria`: *Australien*). CLDR names some 650 places in 136
-# languages. Knows the profile of the source, no networks.
 
 
 PLACE_WORD = rf"[^\W\d_]+(?:(?:[{INVISIBLE}.-]|['’](?![sS]\b))[^\W\d_]+)*"
@@ -255,11 +245,6 @@ def name_places(source: str, target: str) -> dict[str, str]:
     pairs = sorted(zip(*sides, strict=True), key=lambda pair: pair[0] != pair[1])  # what differs has the last word
     names = {read_plainly(old): new for old, new in pairs if source != target and old not in read_given_names()}
     return {old.upper(): new.upper() for old, new in names.items()} | names
-
-
-# Given names with a surname that is a word, or nearly unknown: `Peter Brown`, but not `Tom Jackson`.
-#
-# A network translates such a surname, or misspells it. Knows the profiles of both sides, no networks.
 
 
 BEHIND = re.escape(FINAL_MARKS + PAUSES + CLOSING_BRACKETS)

@@ -1,6 +1,12 @@
 """Marks in prose: brackets, quotation marks within a sentence, emphasis, and signs of notes.
 
 The network may lose one of two brackets: then both are carried, and the sentence is searched again.
+
+    He (a baker) sings.     ( and ) are taken out, and put around the words that attend to those that they enclosed
+    It is *very* good.      so are both stars, which stand for no word
+    a "new" car             so are the quotes, if the network then finds a likelier translation
+    and/or                  so is the slash, if the words on both sides stay adjacent
+    He drank tea.¹          so is the sign of the note
 """
 
 from __future__ import annotations
@@ -13,13 +19,6 @@ from nmt_cli.carrying.codes import is_variable
 from nmt_cli.carrying.spans import COVERS, Attempt, Context, DoubtfulKind, Kind, LostKind, Pair, Span, SpanKind
 from nmt_cli.text.characters import ANY_CLOSING, DOUBLE_QUOTES, END_MARKS, PAUSES, RAISED_DIGITS, SINGLE_QUOTES
 from nmt_cli.text.words import has_letters
-
-# Brackets, and slashes between two words, carried if the network lost one of them.
-#
-# A network that has rarely seen brackets drops them, or what they enclose. They are then taken out of the sentence and,
-# like tags, put around the words that attend to the words they enclosed. A slash needs the words on both sides to be
-# adjacent.
-
 
 AROUND_WORD = r"[(\[{][^()\[\]{}]*[^\W\d_]"  # and not (!)
 PARTNERS = {"(": ")", "[": "]", "{": "}"}
@@ -82,9 +81,6 @@ def count_marks(marks: Sequence[str], text: str) -> Counter[str]:
     return Counter(mark for mark in text if mark in marks)
 
 
-# Quotes around words within a sentence, taken out where the network then finds a likelier translation.
-
-
 IN_DOUBLE_QUOTES = rf"(?<!\w)[{DOUBLE_QUOTES}](?=\S)[^{DOUBLE_QUOTES}]+(?<=\S)[{DOUBLE_QUOTES}](?!\w)"
 SINGLE_OPENING_QUOTE = rf"(?<![\w{SINGLE_QUOTES}])[{SINGLE_QUOTES.replace('’', '')}](?=\w)"  # no apostrophe: ’tis
 IN_SINGLE_QUOTES = rf"{SINGLE_OPENING_QUOTE}[^{SINGLE_QUOTES}]+(?<=\S)[{SINGLE_QUOTES}](?!\w)"
@@ -132,11 +128,6 @@ def count_quotes(text: str) -> int:
     return sum(map(text.count, DOUBLE_QUOTES))
 
 
-# Emphasis in plain text: `*very*`, `_very_`, `**very**`, `~not~`.
-#
-# Like tags in HTML, they represent no word and enclose the same words in the translation. Knows only text.
-
-
 # A pair has blanks or marks outside and none inside, but within a word (*Lehrer*innen*); it is no name such as __init__
 # and no run of signs.
 PAIR = (
@@ -155,9 +146,6 @@ def find_emphasis(kind: Kind, text: str, context: Context) -> Iterator[Span]:
 
 
 EMPHASIS = Kind(SpanKind.EMPHASIS, form="taken out", patterns=(PAIR,), signs="*_~", search=find_emphasis)
-
-
-# Note references, and what begins notes: `tea.¹`, `†Died.`.
 
 
 SIGNS = "*†‡§"

@@ -1,8 +1,10 @@
 """Protected spans: parts of a text that its translation must contain unchanged; and the interface of a kind of span.
 
-In `Open report.pdf now.`, `report.pdf` is a span from 5 to 15. Its kind says how it is found, how the network meets
-it (masked by a placeholder, taken out, or as text), how it is written in the translation, and what is done if it is
-lost.
+In `Open <b>{name}</b> now.`, the spans are `<b>` from 5 to 8, `{name}` from 8 to 14 and `</b>` from 14 to 18. There are
+two ways past a network. A *masked* span acts as a word (`{name}`, an address, a number): the network has learned to
+copy the placeholder that replaces it. One that is *taken out* (markup, emoji) represents no word and would only disturb
+the network: it is put back by attention. Its `Kind` says how a span is found, how the network meets it, how it is
+written in the translation, and what is done if it is lost.
 """
 
 from __future__ import annotations
@@ -19,13 +21,6 @@ from typing import Literal, NamedTuple
 
 from nmt_cli.text.characters import DASHES, HYPHENS, PAUSES, THIN_BLANKS
 from nmt_cli.text.normalise import UNSPACED
-
-# Protected spans: parts of a text that its translation must contain unchanged, byte for byte.
-#
-# There are two ways past a network. A *masked* span acts as a word (an address, a number, `{name}`): the network has
-# learned to copy the placeholder that replaces it. An *extracted* span (markup, emoji) represents no word and would
-# only disturb the network: it is taken out of the text and put back by attention. Knows no kind of span.
-
 
 DIGIT = re.compile(r"\d")
 PLACEHOLDER_PATTERN = re.compile("⟦[0-9]⟧")  # stands for a masked span in what a network reads and writes
@@ -192,9 +187,7 @@ def join_touching(spans: Iterable[Span]) -> list[Span]:
     return joined
 
 
-# Building blocks of the patterns for numbers, amounts and codes. Kept as text and compiled on first use.
-
-
+# Building blocks of the patterns for numbers, amounts and codes, as text, compiled on first use.
 LETTER = r"A-Za-z0-9_\u00c0-\u024f\u0370-\u052f"  # in scripts with spaces: characters that continue a word
 WORD_LETTER = r"A-Za-z_\u00c0-\u024f\u0370-\u052f"  # the same without digits
 UNSPACED_LETTERS = UNSPACED[1:-1]
@@ -212,9 +205,6 @@ CONNECTING = re.escape("&" + HYPHENS + DASHES)
 # Of an abbreviation, which ends no sentence.
 INNER_STOP = rf"\.(?=\s+[\da-zß-ÿ({CONNECTING}]|[/){re.escape(PAUSES)}{CONNECTING}])"
 OPTIONAL_MINUS = rf"(?:(?<![\d.,)])[{MINUS}])?"
-
-
-# The interface of a kind of span: how it is found, presented to the network, and written in a translation.
 
 
 WordTest = Callable[[str], bool]  # whether training had a word

@@ -28,9 +28,6 @@ from nmt_cli.carrying.spans import (
 )
 from nmt_cli.text.characters import ANY_CLOSING, ANY_OPENING, END_MARKS, FINAL_MARKS, OPENING, PAUSES
 
-# Tags, comments and declarations: `<b>`, `<br/>`, `<!-- -->`. They represent no word.
-
-
 INLINE_TAGS = frozenset(
     "a abbr b bdi bdo big bpt bx cite code del dfn em ept ex font g i ins it kbd mark ph q s samp small span strike"
     " strong sub sup tt u var x".split()
@@ -99,9 +96,7 @@ def is_block_tag(span: Span, pairs: Container[Pair]) -> bool:
     return span.pair._replace(closes=not span.pair.closes) not in pairs
 
 
-# Elements whose content stays: `<kbd>Ctrl</kbd>`; in Markdown, between backticks.
-
-
+# Elements whose content stays: <kbd>Ctrl</kbd>; in Markdown, between backticks.
 VERBATIM = "kbd|code|samp|var|pre"  # what is typed, printed or run
 ELEMENT = rf"<(?:{VERBATIM})(?:\s[^<>{NOT_IN_SPANS}]{{0,200}})?>[^<>{NOT_IN_SPANS}]{{0,500}}</(?:{VERBATIM})>"
 ELEMENTS = Kind(
@@ -112,8 +107,6 @@ ELEMENTS = Kind(
 
 
 # Emoji, halves of them (U+FFFD), emoticons such as `:-)`, and signs after a word: `™`, `(!)`.
-
-
 EMOJI = Kind(
     SpanKind.EMOJI,
     form="taken out",
@@ -143,8 +136,6 @@ WORD_SIGNS = Kind(
 
 
 # HTML character references: `&amp;`, `&#39;`. `rewriting` decodes those for letters and quotes.
-
-
 REFERENCE = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
 
 
@@ -167,10 +158,6 @@ REFERENCES = Kind(
 
 
 # Signs and words no prose has: `1½`, `CO₂`, `:name`, `[NAME]`, base64.
-#
-# `names` finds codes by what training had.
-
-
 WORD_START = rf"(?<![^\s{re.escape(ANY_OPENING)}])"
 TYPE = r"[A-Z]\w{0,40}(?:<[A-Z]\w{0,40})?|int|str|string|float|double|char|bool|long"
 DATA = r"[\w+/=-]"  # base64, hexadecimal digits, sequences of genes
@@ -194,9 +181,6 @@ CODES = Kind(
     signs=r"¼-¾⅐-⅞₀-₉:!\[<*",
     cues=rf"{DATA}{{{SHORTEST_DATA}}}",
 )
-
-
-# Addresses of pages, mail and machines: `https://example.org`, `tom@example.org`.
 
 
 ADDRESS = (
@@ -242,13 +226,10 @@ def trim_address(address: str) -> str:
     return address[:end]
 
 
-# The sign before a letter of a menu: `_File`, `Save &As`, `~Edit`.
-#
-# A sign stands before a letter at the beginning of a word, outside every other span. Within a word it is a part of it
-# (`data_type`, `R&D`, `?q=x&p=y`), unless a file declares the sign: then `E&xit` is read as `&Exit`, since in a
-# translation the sign precedes a word, wherever in the word it was in the source. Knows only text.
-
-
+# The sign before a letter of a menu: `_File`, `Save &As`, `~Edit`. It stands at the beginning of a word, outside every
+# other span. Within a word it is a part of it (`data_type`, `R&D`, `?q=x&p=y`), unless a file declares the sign: then
+# `E&xit` is read as `&Exit`, since in a translation the sign precedes a word, wherever in the word it was in the
+# source.
 LONGEST_LABEL = 60  # characters of a text that may be an entry of a menu
 BEHIND_BLANK = rf"(?<![^\s{re.escape(OPENING)}])"
 BEFORE_BLANK = rf"(?=[{re.escape(END_MARKS + PAUSES + ANY_CLOSING)}]*(?:\s|$))"
@@ -285,11 +266,6 @@ def move_to_word(text: str, sign: str, spans: Sequence[Span]) -> str:
         return text
     word = re.search(BEHIND_BLANK + IN_WORD[sign] + BEFORE_BLANK, cover_spans(text, spans))
     return text if word is None else f"{text[: word.start()]}{sign}{word['before']}{word['after']}{text[word.end() :]}"
-
-
-# ICU messages: `{count, plural, one {# file} other {#}}`.
-#
-# Keywords and braces are kept; only the texts are translated. Knows only text.
 
 
 # Texts to choose from, in a message of ICU: `{count, plural, one {# file} other {# files}}`. Braces nest to depth 3.
@@ -378,9 +354,6 @@ def find_end(text: str, start: int) -> int | None:
     return None
 
 
-# Words in scripts the model does not know.
-
-
 def find_foreign(kind: Kind, text: str, context: Context) -> Iterator[Span]:
     """Yields the words without a single letter that the model knows."""
     if context.find_foreign_words is not None and not text.isascii():
@@ -391,11 +364,7 @@ def find_foreign(kind: Kind, text: str, context: Context) -> Iterator[Span]:
 FOREIGN_WORDS = Kind(SpanKind.FOREIGN, search=find_foreign)
 
 
-# Program placeholders of every language that gettext knows: `{name}`, `%s`, `%1$d`, `$t(key)`.
-#
-# Documents use them to compare a translation with its source.
-
-
+# Program placeholders of every language that gettext knows; documents compare a translation with its source by them.
 OWN = r"⟦\d⟧"  # text that looks like what a masked span becomes
 NAME = r"[A-Za-z_](?:[\w.-]{0,40}\w)?"
 BETWEEN_SIGNS = "|".join(

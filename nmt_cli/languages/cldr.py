@@ -1,6 +1,13 @@
 """CLDR data: how languages spell numbers, write dates and name places; and whole numbers in words.
 
-`spell_number(42, "de")` follows the rules that Unicode publishes for 79 languages: `zweiundvierzig`.
+`spell_number(42, "de")` follows the rules that Unicode publishes for 79 languages: `zweiundvierzig`. The archive, with
+its licence, has these rules in `numbers/` (CLDR 48.2, RBNF), the names of months and days and the order of a date in
+`dates/`, and the names of countries and cities in `places/` (from Babel 2.19; `data/make_cldr.py`).
+
+A rule set is a list of rules `[base, radix, text]`. The rule with the greatest base not above the number spells it:
+`←x←` stands for the quotient by the rule's divisor, `→x→` for the remainder, `=x=` for the number itself, each
+spelled by rule set x, or by the same set if x is missing. Bracketed text is omitted if the remainder is 0. See
+https://unicode.org/reports/tr35/tr35-numbers.html#Rule-Based_Number_Formatting.
 """
 
 from __future__ import annotations
@@ -16,11 +23,6 @@ from typing import Any, Literal, NamedTuple
 from zipfile import ZipFile
 
 from nmt_cli.languages.codes import DATA, find_code
-
-# CLDR data: how languages spell numbers, write dates and name places, in one archive with its licence.
-#
-# `numbers/` holds the rules for spelling numbers (CLDR 48.2, RBNF), `dates/` the names of months and days and the order
-# of a date, `places/` the names of countries and cities (from Babel 2.19; `data/make_cldr.py`).
 
 
 @cache
@@ -46,14 +48,6 @@ def load_places(language: str) -> list[str]:
     if (path := f"places/{find_code(language)}.txt") not in archive.namelist():
         return names
     return [name or usual for name, usual in zip(archive.read(path).decode().split("\n"), names, strict=True)]
-
-
-# Spells whole numbers in words, by the rules that Unicode publishes for 79 languages (CLDR, RBNF).
-#
-# A rule set is a list of rules `[base, radix, text]`. The rule with the greatest base not above the number spells it:
-# `←x←` stands for the quotient by the rule's divisor, `→x→` for the remainder, `=x=` for the number itself, each
-# spelled by rule set x, or by the same set if x is missing. Bracketed text is omitted if the remainder is 0. See
-# https://unicode.org/reports/tr35/tr35-numbers.html#Rule-Based_Number_Formatting.
 
 
 LARGEST = 10**12  # larger numbers are never written in words

@@ -1,6 +1,9 @@
 """Languages by their codes and names, in the names of files, and by their scripts.
 
 `find_code("deu")` is `"de"`, `find_named_language("German")` too; the file name `eng-deu.tsv` names two.
+`data/codes.tsv` is the table of common codes; `data/iso639.tsv` (`data/make_languages.py`) has the names of all
+languages, and is read only where a name or a code of three letters is looked up. Two codes are one language if
+langcodes completes them to the same language and script: "en-GB" and "eng" are, "zh-CN" and "zh-TW" are not.
 """
 
 from __future__ import annotations
@@ -11,12 +14,6 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
-
-# Languages by their codes and names: ISO 639-1, 639-2 and 639-3 codes, regional varieties, and names in headers.
-#
-# `data/codes.tsv` is the one table of them. Two codes are one language if langcodes completes them to the same language
-# and script: "en-GB" and "eng" are, "zh-CN" and "zh-TW" are not.
-
 
 DATA = Path(__file__).parent / "data"
 # Blanks and ASCII marks but hyphens. Others may be signs of vowels, within a word.
@@ -182,12 +179,6 @@ def find_named_language(heading: str) -> str | None:
     return choices[0] if len(choices) == 1 else None
 
 
-# Names of all languages of ISO 639-3, by which people may ask for one: "Shipibo", "swahili", "Rarámuri".
-#
-# `data/iso639.tsv` (`data/make_languages.py`) is read where a name or a code of three letters is looked up, and nowhere
-# else: a start does not need it.
-
-
 @cache
 def load_names() -> dict[str, tuple[str, ...]]:
     """Returns the names of each language by its code, the main one first."""
@@ -239,9 +230,6 @@ def is_full_name(text: str) -> bool:
     return len(text.strip()) > 3 and is_whole and len(find_codes(text)) == 1
 
 
-# Recognises languages by script: those written without blanks between words, and Korean.
-
-
 SCRIPTS = {
     "ko": ("\uac00", "\ud7a3"),
     "th": ("\u0e00", "\u0e7f"),
@@ -265,9 +253,6 @@ def guess_language(texts: Iterable[str]) -> str:
     counts["ja" if 20 * kana > kana + han else "zh"] = kana + han
     language = max(counts, key=lambda name: counts[name])
     return language if 2 * counts[language] > len(letters) else ""
-
-
-# Finds the languages in the names of files: `eng-deu.tsv`, `train.en` and `train.de`. Knows only names.
 
 
 LANGUAGES_IN_NAME = re.compile(r"(?:^|[._])([a-z]{2,3}(?:_[A-Za-z]{2,4})?)-([a-z]{2,3}(?:_[A-Za-z]{2,4})?)(?:\.|$)")

@@ -1,6 +1,9 @@
 """Rewrites of case: reads a text in its usual case, and puts the case of the source back into its translation.
 
-`OPEN THE DOOR` is read as `Open the door`, and its translation is written in capitals.
+`OPEN THE DOOR` is read as `Open the door`, and its translation is written in capitals. So are headings In Title Case,
+lines without any capitals, and single words in CAPITALS or MIxed case, whose translations alignment finds. Text in
+usual case is left alone, and spans that must not change keep their case. The first word behind a span, `{n} dogs`, gets
+no capital, though the network learned to begin with one.
 """
 
 from __future__ import annotations
@@ -17,11 +20,6 @@ from nmt_cli.text.aligned import AlignedText, Edit
 from nmt_cli.text.characters import ANY_CLOSING, END_MARKS, PAUSES
 from nmt_cli.text.profile import TextProfile
 from nmt_cli.text.words import Link, choose_word_pattern
-
-# Puts the case of a source back into its translation: as a whole for a line in capitals, by alignment for words.
-#
-# Spans that must not change keep their case. Knows no network.
-
 
 CAPITAL_I = frozenset("Iİ")
 
@@ -92,12 +90,6 @@ def capitalise_text(text: str, language: str) -> str:
     first = text[index : index + 1]
     capital = "İ" if first == "i" and find_rules(language).has_dotless_i else first.title()
     return text[:index] + capital + text[index + 1 :]
-
-
-# Rewrites text in its usual case in training, and records the case to put back into its translation.
-#
-# Recognises lines in capitals, headings In Title Case, lines without any capitals, and single words in CAPITALS or
-# MIxed case. Text in usual case is left alone. Knows the profile of the source, no networks.
 
 
 CASED_TRAINING = 0.8  # share of training texts that begin with a capital, if a line without capitals is casual
@@ -295,11 +287,6 @@ def find_cased_words(text: str, *, begins_sentence: bool) -> Iterator[CasedWord]
             is_first = word != "." or len(previous) > 1  # a letter before a full stop is an abbreviation
         elif word[0].isalnum() or word[0] == "⟦":
             is_first, previous = False, word
-
-
-# Continues a sentence: the first word behind a span, or behind another part of it, gets no capital.
-#
-# A network learned that its first word has a capital. Knows profiles, no networks.
 
 
 CONTINUING_WORD = r"[^\W\d_]+"

@@ -1,8 +1,9 @@
 """Replaces characters that a model never saw in training by their nearest equivalents that it did see.
 
-The training text decides, not a list: a seen character is never touched, except a mark that occurred a few times among
-thousands of another form, and letters of a script that is only quoted there. Knows the profile of one side, no
-networks."""
+`„Ｈｅｌｌｏ“ — naïve` is read as `"Hello" - naive` by a model of plain ASCII. The training text decides, not a list: a
+seen character is never touched, except a mark that occurred a few times among thousands of another form, and letters of
+a script that is only quoted there. The tables of what looks or means the same only list what may be chosen.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +17,6 @@ from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext
 from nmt_cli.text.aligned import AlignedText, Edit
 from nmt_cli.text.characters import DASHES, HYPHENS, INVERTED_MARKS, OPENING_BRACKETS
 from nmt_cli.text.words import choose_word_pattern
-
-# Characters that look or mean the same: variants of marks, letters of other scripts, invisible characters.
-#
-# Lists only possible replacements; `characters` chooses among them by the training text.
-
 
 # Marks of one meaning; within a line the nearest come first, and what follows a blank is farther away.
 MARK_LOOKALIKES = (

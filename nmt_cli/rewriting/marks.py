@@ -1,6 +1,8 @@
 """Rewrites of marks: the quotes around a whole sentence, and the final mark of a text.
 
-`"I see."` is read as `I see.` and its translation gets the target's quotes; a heading without a mark gets none.
+`"I see."` is read as `I see.` and its translation gets the target's quotes; a heading without a mark gets none. Quoted
+sentences are rare in most training text and lead networks astray, though quotes do not affect the words between them;
+and a network that learned from sentences ends headings, labels and salutations like sentences.
 """
 
 from __future__ import annotations
@@ -31,12 +33,6 @@ from nmt_cli.text.characters import (
     VARIATION_SELECTORS,
 )
 from nmt_cli.text.words import has_letters
-
-# Removes the quotes around a whole sentence, and puts the target's quotes around its translation.
-#
-# Quoted sentences are rare in most training text and lead networks astray; the quotes do not affect the meaning of the
-# words between them. Knows profiles, no networks.
-
 
 QUOTE_KINDS = tuple(frozenset(quote for pair in pairs for quote in pair) for pairs in (DOUBLE_PAIRS, SINGLE_PAIRS))
 QUOTE_MARKS = QUOTE_KINDS[0] | QUOTE_KINDS[1]
@@ -123,12 +119,6 @@ def choose_target_quotes(quotes: OuterQuotes, counts: Mapping[str, int]) -> Oute
     if min(counts.get(quote, 0) for quote in pair) < FEWEST_QUOTES:
         return quotes
     return quotes._replace(opening=quotes.opening and pair[0], closing=quotes.closing and pair[1])
-
-
-# Finds the final mark of a text, and removes it from a translation whose source has none or ends with a pause.
-#
-# A network that learned from sentences ends headings, labels and salutations like sentences. Knows profiles, no
-# networks.
 
 
 BEHIND_MARK = f"{ANY_CLOSING} {THIN_BLANKS}{INVISIBLE}{VARIATION_SELECTORS}"

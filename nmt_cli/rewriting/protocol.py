@@ -1,4 +1,7 @@
-"""The interface of a rewrite: reads a text in another form, and undoes that in the translation. Knows no rewrite."""
+"""The interface of a rewrite: reads a text in another form, and undoes that in the translation. Knows no rewrite.
+
+`Entities` reads `caf&eacute;` as `café`, and keeps the memo `{"é": "&eacute;"}`, by which it writes the translation.
+"""
 
 from __future__ import annotations
 

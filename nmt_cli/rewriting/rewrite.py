@@ -1,5 +1,10 @@
 """The ordered list of rewrites: applied before the network reads a text, and undone in its translation, last first.
 
+    “OPEN THE DOOR.”    the source
+    Open the door.      what the network reads, behind Quotes and Case
+    Öffne die Tür.      what it writes
+    "ÖFFNE DIE TÜR."    what Case and Quotes make of it, with the quotes that the target has most often
+
 Tracks the origin of each character, so that statements about the original text remain true.
 """
 

@@ -1,6 +1,11 @@
 """Rewrites of spelling: abbreviations, character references, and words that name several genders.
 
-`approx. 10` is read as `about 10`, `caf&eacute;` as `café`, `Lehrer*innen` as `Lehrer`.
+    approx. 10          about 10: a network takes the full stop of an abbreviation that it does not know for the end of
+                        the sentence, and leaves out the rest
+    caf&eacute;         café, and the translation has the references of its source; all others are protected spans
+    Lehrer*innen        Lehrerinnen: a network reads the mark, which older text lacks, as the end of the word
+
+The rules of the language list the abbreviations, and describe the words of several genders.
 """
 
 from __future__ import annotations
@@ -16,11 +21,6 @@ from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
 from nmt_cli.text.aligned import AlignedText, Edit
 from nmt_cli.text.characters import QUOTES
 from nmt_cli.text.profile import TextProfile
-
-# Abbreviations that training hardly had, spelled out: `approx. 10` is read as `about 10`, `z. B.` as `zum Beispiel`.
-#
-# A network takes the full stop of one that it does not know for the end of the sentence, and leaves out the rest. The
-# rules of the language list what they stand for. Knows the profile of one side, no networks.
 
 
 class Abbreviations(Rewrite):
@@ -73,12 +73,6 @@ def is_usual(words: str, short: str, profile: TextProfile) -> bool:
     return rarest > min(profile.count_word(part) for part in join_form(short).split(".")[:-1])
 
 
-# HTML character references for letters and quotes: `&eacute;`, `&#39;`, `&quot;`.
-#
-# The network reads the characters themselves; the translation is written with the references of its source. All other
-# references (`&amp;`, `&nbsp;`, `&copy;`) are protected spans (`carrying`).
-
-
 class Entities(Rewrite):
     """Reads `&eacute;`, `&#39;` and `&quot;` as characters, and writes them back."""
 
@@ -106,13 +100,6 @@ class Entities(Rewrite):
     def write(self, translation: str, memo: Mapping[str, str], written: Written) -> str:
         pattern = "|".join(filter(None, (written.span_pattern, *map(re.escape, memo))))
         return re.sub(pattern, lambda match: memo.get(match[0], match[0]), translation)
-
-
-# Words that name several genders at once by an internal mark: `Lehrer*innen`, `Lehrer/-in`, `étudiant·e·s`.
-#
-# Older training text has no such words, and a network reads the mark as the end of the word. Without it, they are known
-# words: the longer form in German (`Lehrerinnen`), the shorter in French (`étudiants`). The rules of the language
-# describe them. Knows only text.
 
 
 INNER_MARKS = frozenset("*_:/(·•‧⋅")  # one of which such a word has

@@ -1,7 +1,12 @@
 """The source side: from lines to rows, and from rows to the padded array that an encoder takes.
 
 A line is a sentence, or the name of something else to read (`images.py`: pictures as grids of features). Training,
-search and evaluation see rows and arrays of either kind. Letters: B rows of a batch, S positions of a row."""
+search and evaluation see rows and arrays of either kind.
+
+    Hello, Tom.     behind the tag >deu is the row of ids [>deu, ▁Hello, ",", ▁Tom, ".", END], of which 1 is a tag
+    two such rows   are the array (2, S) that the encoder takes; a split has N of them, as `Sentences`
+
+Letters: N rows of a split, B of a batch, S positions of a row."""
 
 from __future__ import annotations
 
@@ -196,16 +201,11 @@ def measure_length_factor(source_lengths: IntArray, target_lengths: IntArray) ->
     return max(MIN_LENGTH_FACTOR, round(float(np.quantile(factors, 0.999, method="higher")), 2) + 0.01)
 
 
-# The sources of a split as they are stored: N rows of ids; `images.Grids` has the rows that are pictures.
-#
-# Letters: N rows, B of a batch, S positions of a row.
-
-
 AnyRewrite = TypeVar("AnyRewrite")
 
 
 class SourceRows(Protocol):
-    """The N sources of a split."""
+    """The N sources of a split as they are stored: `Sentences`, or `images.Grids`."""
 
     @classmethod
     def load(cls, stem: Path) -> Self:

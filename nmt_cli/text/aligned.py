@@ -1,4 +1,12 @@
-"""Texts that know more than their characters: the source of each character, or which stand between marks."""
+"""Texts that know more than their characters: the source of each character, or which stand between marks.
+
+    AlignedText.from_text("ca. 10").replace([Edit(0, 3, "about")])
+    text        about 10
+    origins     [0, 1, 2, 2, 2, 3, 4, 5]
+
+Statements about an edited text (a word linked by attention, a span taken out) thereby hold for the text that a person
+wrote, through any number of edits.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +14,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 from unicodedata import is_normalized, normalize
-
-# A text that knows which source character each of its characters came from, through any number of edits.
-#
-# Statements about an edited text (a word linked by attention, a span taken out) thereby hold for the text that a person
-# wrote. Knows nothing of what edits mean.
 
 
 class Edit(NamedTuple):
@@ -83,9 +86,6 @@ class AlignedText(NamedTuple):
     def find_target(self, start: int, end: int) -> range:
         """Returns the characters that come from the source characters from `start` to `end`."""
         return range(bisect_left(self.origins, start), bisect_left(self.origins, end))
-
-
-# A text of a document that knows which of its characters stand between marks, or in a run of another form.
 
 
 class MarkedText(str):

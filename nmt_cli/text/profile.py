@@ -317,11 +317,8 @@ def find_usual_mark(counts: Mapping[tuple[str, str], int], mark: str) -> str | N
     return best if 2 * agreeing >= sum(targets.values()) else None
 
 
-# How words end, and how many of those that end alike are names: `-ing` ends none, `-enko` ends little else.
-#
-# Brants (2000), section 2.3, guesses the class of an unknown word so. Knows only the words of a profile.
-
-
+# How words end, and how many of those that end alike are names: `-ing` ends none, `-enko` ends little else. Brants
+# (2000), section 2.3, guesses the class of an unknown word so.
 LONGEST_ENDING, SHORTEST_ENDING = 5, 3  # letters
 ENOUGH_ALIKE = 5  # as many words with an ending show what it ends
 LAST_LETTER = "\U0010ffff"

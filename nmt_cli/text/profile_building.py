@@ -1,4 +1,10 @@
-"""Counts the contents of a profile from training text, and merges the profiles of two texts."""
+"""Counts the contents of a profile from training text, and merges the profiles of two texts.
+
+From `I see Tom.`, it learns that texts begin with a capital and end with a full stop, that `Tom` has a capital within a
+sentence, and that `see` has none. Of two texts on which a model was trained, what occurs in both counts as often as in
+the text that has it more often: sums would count twice what both texts share, and a model that goes on with its own
+corpus would forget which words it has hardly read.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +25,6 @@ from nmt_cli.text.normalise import UNSPACED, find_unspaced
 from nmt_cli.text.profile import FEWEST_NUMBERS, PROFILE_FORMAT, SPECIAL_FORMS, CorpusProfile, LengthRatio, parse_word
 from nmt_cli.text.word_filter import WordFilter
 from nmt_cli.text.words import choose_word_pattern
-
-# Counts the contents of a profile: characters, words, case, numbers and lengths of training text. Knows no files.
-
 
 MAXIMUM_BYTES = 990_000  # bytes of all words at most, so that the whole file stays below 1 MB
 MOST_CHARACTERS = 5_000  # counted ones of a side; a corpus of Chinese has as many
@@ -311,12 +314,6 @@ def describe_ratios(ratios: ValueCounts) -> LengthRatio:
     variance = np.average((logarithms - np.average(logarithms, weights=ratios.counts)) ** 2, weights=ratios.counts)
     values = (np.average(ratios.values, weights=ratios.counts), np.sqrt(variance), lowest, highest)
     return LengthRatio(*(round(float(value), 3) for value in values))
-
-
-# Merges the profiles of two training texts, for a model trained on both.
-#
-# What occurs in both counts as often as in the text that has it more often: sums would count twice what both texts
-# share, and a model that goes on with its own corpus would forget which words it has hardly read.
 
 
 Header = dict[str, Any]

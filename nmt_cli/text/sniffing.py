@@ -1,4 +1,9 @@
-"""Recognises the format of a file by its first bytes or its name; finds the columns of a table that a user names."""
+"""Recognises the format of a file by its first bytes or its name; finds the columns of a table that a user names.
+
+A file `notes.txt` that begins with `<?xml version="1.0"?><tmx` is TMX. Unmistakable content (a signature, the root of
+XML, the shape of a catalogue or of subtitles) overrules the name; all other formats are recognised by name only. The
+rest is plain text or binary data.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +14,6 @@ from pathlib import Path
 from nmt_cli.errors import DataError, OptionError, find_nearest
 from nmt_cli.formats import BINARY, BY_NAME, COMPRESSED, FORMATS, TEXT, FileFormat, find_by_name
 from nmt_cli.text.wrapping import shorten_text
-
-# Recognises the format of a file by its first bytes, or by its name if the bytes do not decide.
-#
-# Unmistakable content (a signature, the root of XML, the shape of a catalogue or of subtitles) overrules the name; all
-# other formats are recognised by name only. The rest is plain text or binary data.
-
 
 HEAD = 1 << 14  # bytes that are looked at
 BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
@@ -160,9 +159,6 @@ def is_western(data: bytes) -> bool:
     letters = re.findall(rb"[\xc0-\xff]+", data)
     in_runs = sum(len(run) for run in letters if len(run) > 1)
     return is_cp1252(data) and 2 * in_runs <= max(2, sum(map(len, letters)))
-
-
-# Columns of a table, named by the user by heading or by number. Knows no file format.
 
 
 LONGEST_NAME = 40  # characters of a heading, as it is shown

@@ -1,4 +1,9 @@
-"""Lines as they arrive, in batches; and the parts of a file of lines, which workers read by themselves."""
+"""Lines as they arrive, in batches; and the parts of a file of lines, which workers read by themselves.
+
+Of the lines `a`, `b`, `c` with a limit of 2, `batch_blocks` yields `[a, b]` and `[c]`, and `batch_arriving` at once
+what has arrived. `cut_file` yields where in the file both are, so that another process that sees the file can read
+them.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +21,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from nmt_cli.errors import DataError
-
-# Batches lines, or items made from them, as they arrive, without waiting for more.
-#
-# Knows bytes and lines, nothing of translation.
-
 
 StreamItem = TypeVar("StreamItem")
 
@@ -115,9 +115,6 @@ def take_batch(ready: queue.Queue[StreamItem | StreamEnd], limit: int) -> tuple[
             return batch, None
         item = ready.get()
     return batch, item
-
-
-# Parts of a file of lines: whoever sees the file reads them by itself. Knows bytes, nothing of what they say.
 
 
 MAXIMUM_LINE = 1 << 20  # bytes; no sentence is longer, and memory is finite

@@ -1,13 +1,13 @@
-"""Symbols in the text of subword pieces, and settings of a subword model that its file does not hold."""
+"""Symbols in the text of subword pieces, and settings of a subword model that its file does not hold.
+
+Apart from the tokenizer, so that code that only reads pieces, such as `▁the`, starts at once.
+"""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from nmt_cli.settings import Settings
-
-# Symbols in the text of subword pieces. Imports nothing, so that code that only reads pieces starts at once.
-
 
 BLANK = "▁"  # SentencePiece's mark for a space before a piece
 JOINER = "￭"  # stands before a word of a `word` vocabulary that had no space before it, as in OpenNMT
@@ -17,9 +17,6 @@ SPECIALS = 4  # ids at the beginning of every vocabulary: padding, unknown, star
 # Pieces of every vocabulary. They stand for the masked spans, which a translation carries over unchanged.
 PLACEHOLDERS = tuple(f"⟦{number}⟧" for number in range(10))
 CONTEXT_END = "⟦|⟧"  # the control piece behind a sentence that is read as the context of the next
-
-
-# Settings of a subword model that its file does not hold. A module of its own, for code that needs no more.
 
 
 TokenizerKind = Literal["unigram", "bpe", "char", "word"]

@@ -1,4 +1,8 @@
-"""Tags and context: what a network reads in front of a source: a language, a domain, a register, the line before."""
+"""Tags and context: what a network reads in front of a source: a language, a domain, a register, the line before.
+
+`parse_tag_list("to:deu ui")` are the tags `>deu` and `ui`, whose pieces `⟦>deu⟧⟦ui⟧` no text can spell. The sentence
+before, with its translation, is a `SentenceContext`.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,6 @@ from typing import NamedTuple
 from nmt_cli.errors import OptionError
 from nmt_cli.text.normalise import is_solid
 from nmt_cli.text.wrapping import format_count
-
-# Tags: what a network reads in front of a source, and learns to obey: a language, a domain or a register.
-#
-# Each is one piece of the vocabulary, which no text can spell. Knows no vocabulary and no corpus.
-
 
 FORMAL, INFORMAL = "formal", "informal"
 NAME_OF_TAG = r"[^\W\d_][\w-]{0,30}"
@@ -167,11 +166,6 @@ def replace_languages(languages: tuple[str, str], tags: Iterable[Tag]) -> tuple[
     tags = tuple(tags)
     source, target = (find_tag_value(tags, kind) for kind in (TagPurpose.SOURCE, TagPurpose.TARGET))
     return source or languages[0], target or languages[1]
-
-
-# Context: the sentence before, which a network may read in front of a sentence, with its translation.
-#
-# Knows no vocabulary, no corpus and no documents.
 
 
 LONGEST_CONTEXT = 50  # words of a sentence, on either side, that is read as context

@@ -1,4 +1,8 @@
-"""Text to subword ids and back, by SentencePiece, and the training of a subword model."""
+"""Text to subword ids and back, by SentencePiece, and the training of a subword model.
+
+A `Tokenizer` of subwords may encode `Hello, Tom.` as the pieces `▁Hello , ▁Tom .`, each an id from 4 on, and decodes
+them to the same text. It expects what `normalise` returns.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +28,6 @@ from nmt_cli.text.words import choose_word_pattern
 
 if TYPE_CHECKING:
     from nmt_cli.text.tags import Tag
-
-
-# Text to subword ids and back, by SentencePiece.
-#
-# Expects text returned by `normalise.normalise`. Knows no prepared or model directories, nor how subword models are
-# trained (`tokenizer_training`).
 
 
 FEWEST_FOR_THREADS = 64  # sentences; with fewer, SentencePiece takes longer to start its threads than to work
@@ -246,9 +244,6 @@ def unmark_words(text: str) -> str:
     """Joins marked words: the inverse of `mark_words`."""
     words = (word[1:] if len(word) > 1 and word[0] == JOINER else f" {word}" for word in text.split())
     return "".join(words).lstrip()
-
-
-# Trains a subword model with SentencePiece, from sentences to the bytes of the model. Knows no files.
 
 
 # Threads of training. With as many as there are cores, the result would depend on the machine. With two, training took

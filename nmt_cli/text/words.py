@@ -1,4 +1,8 @@
-"""Finds word boundaries, in scripts with and without spaces; remembers answers about words, which recur."""
+"""Finds word boundaries, in scripts with and without spaces; remembers answers about words, which recur.
+
+`split_words("Don't stop, 日本")` is `["don't", "stop", "日", "本"]`. No text fills the memory of a process: the answers
+remembered are bounded in number, and so is the length of the words that they are about.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,6 @@ from typing import TypeVar
 
 from nmt_cli.text.characters import END_MARKS, JOINERS, PAUSES, QUOTES, RAISED_DIGITS
 from nmt_cli.text.normalise import find_unspaced, is_unspaced, split_unspaced
-
-# Finds word boundaries, in scripts with and without spaces. Knows nothing of subwords.
-
 
 Link = tuple[int, int]  # a word of a source and one of its translation, from 0
 
@@ -114,11 +115,6 @@ def compile_marked_pattern() -> re.Pattern[str]:
     planes = (range(ord(FIRST_COMBINING_MARK), 0x20000), range(0xE0000, 0xE1000))  # there are none elsewhere
     marks = (chr(code) for plane in planes for code in plane if unicodedata.category(chr(code))[0] == "M")
     return compile_word_pattern(rf"[\w{JOINERS}{''.join(marks)}]")
-
-
-# Remembers answers about words, which recur; knows nothing of the questions.
-#
-# No text fills the memory of a process: answers are bounded in number, and so is the length of what they are about.
 
 
 WORDS_REMEMBERED = 1 << 13  # by each memory; twice as many would know 2 % more of the words of 50,000 pairs

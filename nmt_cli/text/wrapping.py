@@ -1,4 +1,8 @@
-"""Text for a terminal or a notebook: width, wrapping at words, counted nouns, control characters shown."""
+"""Text for a terminal or a notebook: width, wrapping at words, counted nouns, control characters shown.
+
+`format_count(2000, "epoch")` is `2,000 epochs`; `escape_controls` writes the escape before a colour as `\\x1b`. Imports
+only the standard library, since `nmt --help` and errors need it.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,6 @@ from collections.abc import Iterable, Sequence
 from typing import IO, cast
 
 from nmt_cli.text.characters import DIRECTION_MARKS
-
-# Fits text to terminal columns: text width, wrapping at words, counted nouns.
-#
-# Imports only the standard library, since `nmt --help` needs it.
-
 
 # Patterns as text: compiled at their first use.
 RUNS = r"( *)([^ ]+)"  # a word with the blanks before it
@@ -82,9 +81,6 @@ def shorten_text(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-# Makes foreign text safe to print: control characters are shown, not obeyed. Must stay light: errors need it.
-
-
 # All of C0 but tab and line end, DEL, and C1, which some terminals obey too: they would set the title, move the cursor
 # or write to the clipboard.
 CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # as text: compiled at its first use
@@ -127,9 +123,6 @@ class TerminalOutput:
 def protect_terminal(stream: IO[bytes]) -> IO[bytes]:
     """Returns the stream itself, or for a terminal, one that escapes what is written to it."""
     return cast(IO[bytes], TerminalOutput(stream)) if stream.isatty() else stream
-
-
-# Tables that a notebook shows for a value, by its `_repr_html_`. Every text is escaped.
 
 
 def render_rows(rows: Iterable[Sequence[str]]) -> str:
