@@ -4,7 +4,8 @@ Letters: N pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from nmt_cli.arrays.rows import Ragged
 from nmt_cli.arrays.scratch import Column, Scratch, iterate_blocks
 from nmt_cli.arrays.types import BoolArray, IntArray
+from nmt_cli.text.normalise import hash_text, make_sentence_key
 from nmt_cli.text.symbols import CONTEXT_END
 from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value, parse_tag_name
 from nmt_cli.text.tokenizer import Tokenizer
@@ -74,6 +76,7 @@ def number_languages(tag_sets: Sequence[TagSet]) -> IntArray:
 
 Side = Literal["source", "target"]
 Role = Literal["train", "dev", "test"]
+REMEMBERED = 3  # originals of texts that are replaced
 SELECTED = 20_000  # texts whose places are looked up at a time
 
 
@@ -203,6 +206,26 @@ class Pairs:
 
     def __len__(self) -> int:
         return len(self.source)
+
+    def replace_texts(self, side: Side, replaced: Mapping[int, str]) -> None:
+        """Replaces the texts of rows on one side, which keep their number of characters and of words."""
+        for row in list(replaced)[:REMEMBERED]:
+            self.originals.setdefault(row, (self.source[row], self.target[row]))
+        columns = (
+            self.scratch.make_column(f"{side}.mended", np.uint8),
+            self.scratch.make_column(f"{side}.until", np.int64),
+        )
+        texts = Texts(*columns)
+        for block in iterate_blocks(len(self), SELECTED):
+            rows = range(len(self))[block]
+            kept = self.get_texts(side).select(np.arange(rows.start, rows.stop))
+            encoded = [replaced.get(row, text).encode() for row, text in zip(rows, kept, strict=True)]
+            texts.extend(b"".join(encoded), np.fromiter(map(len, encoded), np.int64, count=len(encoded)))
+        setattr(self, side, texts)
+        keys = self.facts.source_keys if side == "source" else self.facts.target_keys
+        for row, text in replaced.items():
+            keys[row] = np.frombuffer(hash_text(make_sentence_key(text)), np.uint64)[0]
+            self.facts.checksums[row] = zlib.crc32(f"{self.source[row]}\t{self.target[row]}".encode())
 
     def number_tags(self, tags: TagSet) -> int:
         """Returns the number of these tags in `tag_sets`, to which new ones are added."""

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from nmt_cli import files
 from nmt_cli.corpus.checks import CHECKS, check_names
+from nmt_cli.corpus.checks.texts import unify_apostrophes
 from nmt_cli.corpus.config import PrepareConfig, is_size
 from nmt_cli.corpus.formats.inputs import CorpusFile, parse_input
 from nmt_cli.corpus.formats.one_side import list_text_files, open_text_reader
@@ -197,9 +198,10 @@ def check_corpus(
     number_texts(pairs, config)
     sources = FINDERS[config.source_type](pairs, inputs, circumstances.reader, report_progress)
     # 2. Check the pairs, which decides what is dropped.
-    findings = check_pairs(pairs, config, report_progress, circumstances.report, sources.checks)
     language_notes: list[str] = []
     languages = choose_languages(inputs, config, pairs, language_notes)
+    unify_apostrophes(pairs, languages, config)
+    findings = check_pairs(pairs, config, report_progress, circumstances.report, sources.checks)
     misread = tuple(find_misread_files(pairs, languages, findings, config))
     if config.strict:
         write_report(circumstances.report, misread, None)

@@ -94,6 +94,11 @@ def find_rules(language: str) -> LanguageRules:
     return read_rules(find_code(language))
 
 
+def has_rules(language: str) -> bool:
+    """Whether it is known how a language differs from the neutral rules."""
+    return find_rules(language) != read_rules("und")
+
+
 @lru_cache
 def read_rules(code: str) -> LanguageRules:
     """Reads the rules of a described language; what it is `like` supplies whatever its entry leaves out."""

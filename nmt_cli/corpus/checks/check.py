@@ -25,6 +25,7 @@ class Check(ABC):
     problem: ClassVar[str]
     action: ClassVar[Action] = "dropped"
     can_be_kept: ClassVar[bool] = True
+    least_share: ClassVar[float] = 0.0  # of the pairs, below which it is chance, and nothing to tell
     covers_every_role: ClassVar[bool] = False  # or training pairs only, not dev and test data from files
 
 

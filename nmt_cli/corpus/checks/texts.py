@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from collections import Counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +20,14 @@ from nmt_cli.arrays.scratch import (
     judge_blocks,
     mark_repeated,
 )
-from nmt_cli.arrays.types import BoolArray
+from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.corpus.checks.check import CheckResult, CorpusCheck, PairCheck, TextCheck
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.pairs import PairFacts, Pairs
+from nmt_cli.corpus.pairs import PairFacts, Pairs, Side
+from nmt_cli.languages.rules import has_rules
 from nmt_cli.text.characters import QUOTES, THIN_BLANKS
 from nmt_cli.text.normalise import count_words, drop_invisible
+from nmt_cli.text.tags import TagPurpose, find_tag_value
 from nmt_cli.text.wrapping import format_count
 
 # Checks that mend a text: wrongly decoded characters, control characters, HTML.
@@ -110,9 +113,205 @@ class Control(TextCheck):
         return drop_invisible(text)
 
 
+class Composition(TextCheck):
+    name = "composition"
+    problem = "accents apart from their letters, which Unicode writes as one (n and a tilde for ñ)"
+
+    def mend_text(self, text: str) -> str:
+        return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+
+
+# Checks of what the spreadsheets of field linguists have beside sentences: notes, glosses, headings, a cell twice,
+# boundaries of morphemes, words of the source. A few of each are chance; none is dropped, since only a person knows.
+#
+# "He eats (lit. eats he)" / "mikwa" is a note; "mi-kwa 3SG-eat" a gloss; "KARTA" / "LETTER" a heading.
+
+
+NOTE = re.compile(
+    r"[(\[]\s*(?:lit|literal|literally|literalmente|wörtl|wörtlich|fig|sic|var)\b[^()\[\]]*[)\]]", re.IGNORECASE
+)
+BRACKETS = re.compile(r"\([^()]{2,}\)|\[[^\[\]]{2,}\]")
+GLOSS = re.compile(
+    r"(?<![^\W_])(?:[123](?:SG|PL|DU|S|P|EXCL|INCL)|SG|PL|DU|NOM|ACC|ERG|ABS|GEN|DAT|POSS|PST|PRS|PRES|PAST|FUT|NEG|IMP|"
+    r"PROG|PFV|IPFV|CAUS|APPL|REFL|LOC|INS|COMPL|INCOMPL|CLF|DET|EVID|NMLZ)(?=[-.=:]|\s|$)"
+)
+LIKE_A_GLOSS = re.compile(r"[A-Z]{2}|[123][SP]")  # a fast guard
+BOUNDARY = re.compile(r"[^\W\d_][-=][^\W\d_]")
+MANY_BOUNDARIES = 0.3  # share of the words of a text that have one
+PLAIN_WORD = re.compile(r"(?<![^\W_])[^\W\d_]{4,}")  # long enough not to be the same by chance
+LEAST_SHARED, LEAST_SHARED_PART = 3, 0.5  # words, in all and of the target's
+
+
+class Notes(PairCheck):
+    name = "notes"
+    problem = "a note such as (lit. ...), which becomes part of the translation"
+    action = "reported"
+
+    def has_problem(self, source: str, target: str) -> bool:
+        return any(("(" in text or "[" in text) and NOTE.search(text) for text in (source, target))
+
+
+class Brackets(PairCheck):
+    name = "brackets"
+    problem = "words in brackets on one side alone, which become part of the translation"
+    action = "reported"
+    least_share = 0.02  # 1.8 % of LibreOffice's help, whose brackets are prose; 5 to 30 % of lists with explanations
+
+    def has_problem(self, source: str, target: str) -> bool:
+        if "(" not in source + target and "[" not in source + target:
+            return False
+        return bool(BRACKETS.search(source)) != bool(BRACKETS.search(target)) and not NOTE.search(source + target)
+
+
+class Glosses(PairCheck):
+    name = "glosses"
+    problem = "grammatical glosses such as 3SG or PST"
+    action = "reported"
+    least_share = 0.005
+
+    def has_problem(self, source: str, target: str) -> bool:
+        return any(LIKE_A_GLOSS.search(text) and len(GLOSS.findall(text)) > 1 for text in (source, target))
+
+
+class Capitals(PairCheck):
+    name = "capitals"
+    problem = "a side in capitals throughout"
+    action = "reported"
+    least_share = 0.005
+
+    def has_problem(self, source: str, target: str) -> bool:
+        return any(text.isupper() and " " in text and len(text) > SHORTEST_HEADING for text in (source, target))
+
+
+class WrittenTwice(PairCheck):
+    name = "written-twice"
+    problem = "a text that stands twice in its cell"
+    action = "reported"
+
+    def has_problem(self, source: str, target: str) -> bool:
+        return is_doubled(source) != is_doubled(target)
+
+
+def is_doubled(text: str) -> bool:
+    """Whether a text is the same three words or more, twice; a word that is repeated may well be grammar."""
+    if text.find(text[:4], 4) < 0:  # a fast guard
+        return False
+    words = [word for word in text.split() if any(map(str.isalnum, word))]
+    half = len(words) // 2
+    return half > 2 and len(words) == 2 * half and words[:half] == words[half:]
+
+
+class Boundaries(PairCheck):
+    name = "boundaries"
+    problem = "boundaries of morphemes (mi-kwa) in many words, which nobody will type"
+    action = "reported"
+    least_share = 0.02
+
+    def has_problem(self, source: str, target: str) -> bool:
+        marked = [has_boundaries(text) for text in (source, target)]
+        return marked[0] != marked[1]
+
+
+def has_boundaries(text: str) -> bool:
+    marks = len(BOUNDARY.findall(text)) if "-" in text or "=" in text else 0
+    return marks > 1 and marks >= MANY_BOUNDARIES * (text.count(" ") + 1)
+
+
+class SourceWords(PairCheck):
+    name = "source-words"
+    problem = "a target that is half made of words of its source"
+    action = "reported"
+    least_share = 0.005
+
+    def has_problem(self, source: str, target: str) -> bool:
+        words = {*target.split()}
+        if len(words & {*source.split()}) < LEAST_SHARED - 1 or source == target:  # a fast guard
+            return False
+        words = {word for word in PLAIN_WORD.findall(target) if word[0].islower()}  # others may be names
+        shared = words.intersection(PLAIN_WORD.findall(source))
+        return len(shared) >= max(LEAST_SHARED, LEAST_SHARED_PART * len(words))
+
+
+class Apostrophes(CorpusCheck):
+    """Found and mended before all checks by `unify_apostrophes`, since repetitions should be found afterwards."""
+
+    name = "apostrophes"
+    problem = "several apostrophes for one letter"
+    action = "mended"
+
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+        rows: BoolArray = pairs.shared_results.get(self.name, np.zeros(len(pairs), np.bool_))
+        return CheckResult(rows & candidates, pairs.shared_results.get(f"{self.name} note", ""))
+
+
+class MixedApostrophes(CorpusCheck):
+    name = "mixed-apostrophes"
+    problem = "several apostrophes for one letter, none of which most words have"
+    action = "reported"
+
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+        rows: BoolArray = pairs.shared_results.get(self.name, np.zeros(len(pairs), np.bool_))
+        return CheckResult(rows & candidates, pairs.shared_results.get(f"{self.name} note", ""))
+
+
+# Apostrophes within words are letters in many languages, and keyboards have several: ' ’ ʼ ꞌ ´ `
+
+
+APOSTROPHE = re.compile(r"(?<=[^\W\d_])['’ʼꞌ´`‘ʻ](?=[^\W\d_])")
+FEWEST_APOSTROPHES = 50  # of a side of one language
+SIDES: tuple[Side, Side] = ("source", "target")
+TAG_KINDS = TagPurpose.SOURCE, TagPurpose.TARGET
+OVERWHELMING = 0.8  # share of one of them, from which the others are slips
+
+
+def unify_apostrophes(pairs: Pairs, languages: tuple[str, str], config: PrepareConfig) -> None:
+    """Writes all apostrophes of a side as the one that it has most, where that is overwhelming, and notes the rows.
+
+    Of languages whose rules are not known: others have typographic ones, which say nothing.
+    """
+    numbers = pairs.language_numbers
+    for side, kind, usual in zip(SIDES, TAG_KINDS, languages, strict=True):
+        if side not in config.text_sides:
+            continue
+        replaced: dict[int, str] = {}
+        for number in np.unique(numbers).tolist():
+            rows = np.flatnonzero(numbers == number)
+            code = find_tag_value(pairs.tag_sets[int(pairs.facts.tags[rows[0]])], kind) or usual
+            if not has_rules(code):
+                replaced |= judge_apostrophes(pairs, side, rows, keep=Apostrophes.name in config.keep)
+        if replaced:
+            pairs.replace_texts(side, replaced)
+
+
+def judge_apostrophes(pairs: Pairs, side: Side, rows: IntArray, *, keep: bool) -> dict[int, str]:
+    """Returns the texts to replace by row; notes the rows of those that are found, for the checks to report."""
+    marks_of: dict[int, set[str]] = {}
+    counts: Counter[str] = Counter()
+    for row, text in zip(rows.tolist(), pairs.get_texts(side).select(rows), strict=True):
+        if marks := APOSTROPHE.findall(text):
+            counts.update(marks)
+            marks_of[row] = {*marks}
+    if counts.total() < FEWEST_APOSTROPHES or len(counts) < 2:
+        return {}
+    (usual, most), *others = counts.most_common()
+    slips = [row for row, marks in marks_of.items() if marks != {usual}]
+    is_clear = most >= OVERWHELMING * counts.total()
+    name = Apostrophes.name if is_clear else MixedApostrophes.name
+    if is_clear or sum(count for _, count in others) >= FEWEST_APOSTROPHES:
+        noted = pairs.shared_results.setdefault(name, np.zeros(len(pairs), np.bool_))
+        noted[slips] = True
+        written = ", ".join(f"{mark} {count:,}" for mark, count in counts.most_common())
+        pairs.shared_results[f"{name} note"] = f"{side}: {written}" + (f"; now all are {usual}" if is_clear else "")
+    if not is_clear or keep:
+        return {}
+    texts = pairs.get_texts(side).select(np.array(slips))
+    return {row: APOSTROPHE.sub(usual, text) for row, text in zip(slips, texts, strict=True)}
+
+
 # Checks of a single pair: an empty side, lost characters, identical sides, numbers that disagree.
 
 
+SHORTEST_HEADING = 12  # characters of a text in capitals that is no abbreviation
 SHORT_WORDS = 3  # words; the sides of such a pair may well be the same: a name, "OK", "Taxi!"
 NUMBER = re.compile(rf"(?<!\d)\d{{1,3}}(?:[.,{THIN_BLANKS}' ]\d{{3}})+(?!\d)|\d+")
 DIGIT = re.compile(r"\d")

@@ -43,7 +43,7 @@ def run_checks(
             continue
         among = pairs.is_kept if check.covers_every_role else pairs.is_kept & in_training
         result = run_check(check, pairs, among, config)
-        if result.rows.any():
+        if np.count_nonzero(result.rows) >= max(1, check.least_share * np.count_nonzero(among)):
             action: Action = "kept" if check.name in keep else check.action
             findings.append(make_finding(check, result, pairs, action))
         if check.action == "dropped" and check.name not in keep:
