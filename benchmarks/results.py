@@ -2,7 +2,7 @@
 
     python benchmarks/results.py
 
-To publish a number, add a line to results.jsonl and run this. `tests/unit/test_results.py` holds that the page agrees
+To publish a number, add a line to results.jsonl and run this. `tests/unit/test_benchmarks.py` holds that the page agrees
 with the rows, and that README quotes only numbers that are rows.
 """
 

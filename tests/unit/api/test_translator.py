@@ -5,8 +5,12 @@ from typing import Any
 import pytest
 
 import nmt_cli as nmt
+from nmt_cli.api import translator
+from nmt_cli.api.translator import FileReport
 from nmt_cli.errors import NmtError, NotFoundError, OptionError
+from nmt_cli.translation.result import FailedCheck
 from support.fakes import FakeTranslator, fake_loaded
+from support.translations import louder
 
 
 def test_a_string_is_one_line_and_never_its_letters() -> None:
@@ -155,3 +159,15 @@ def test_a_translator_frees_its_model_at_the_end_of_a_with_block() -> None:
     for call in (translator.translate, translator.translations, lambda text: list(translator.stream(text))):
         with pytest.raises(OptionError, match="closed"):
             call("a")
+
+
+# What a translated file is reported to need.
+
+
+def test_a_report_keeps_as_many_doubtful_texts_as_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(translator, "MOST_FLAGGED", 2)
+    report, good = FileReport(Path("a.txt")), louder("a")
+    for translation in (good, *[good._replace(checks=(FailedCheck("numbers", "number 7 missing"),))] * 3):
+        report.add(translation)
+    assert (report.texts, report.flagged_count) == (4, 3)
+    assert [number for number, _ in report.flagged] == [2, 3]

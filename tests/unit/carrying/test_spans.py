@@ -4,9 +4,21 @@ import time
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
+from unit.carrying.test_dialects import CONTEXT
 
-from nmt_cli.carrying.kinds import find_spans
-from nmt_cli.carrying.syntax import find_placeholders, trim_address
+from nmt_cli.carrying.kinds import KINDS, find_spans
+from nmt_cli.carrying.prose_marks import EMPHASIS
+from nmt_cli.carrying.spans import COVERS, NO_CONTEXT, Span, SpanKind
+from nmt_cli.carrying.syntax import (
+    ACCELERATORS,
+    find_placeholders,
+    is_block_tag,
+    move_to_word,
+    parts_words,
+    split_choice,
+    trim_address,
+)
 from support.spans import SPANS, lines_with_spans
 
 DATA = "gattaca+" * 25  # 200 characters
@@ -120,3 +132,134 @@ def test_half_of_an_emoji_is_taken_out_wherever_it_stands(text: str) -> None:
 @pytest.mark.parametrize("text", ["Note: /home", "5:3", "a:b", "(see:)", "XDR", "x = (y)", "He said:(no)"])
 def test_other_marks_are_no_faces(text: str) -> None:
     assert not any(span.is_extracted for span in find_spans(text))
+
+
+# Messages of ICU, entries of menus, and references of HTML.
+
+
+@pytest.mark.parametrize(
+    ("choice", "texts"),
+    [
+        ("{n, plural, one {# day} other {# days}}", ["# day", "# days"]),
+        ("{n,plural,offset:1 =0{none}other{all but {who}}}", ["none", "all but {who}"]),
+        ("{who, select, she {her} other {their}}", ["her", "their"]),
+        ("{a, plural, other {{b, select, x {y} other {z}}}}", ["{b, select, x {y} other {z}}"]),
+    ],
+)
+def test_a_choice_is_split_into_its_syntax_and_its_texts(choice: str, texts: list[str]) -> None:
+    parts = split_choice(choice)
+    assert parts is not None
+    assert [part.text for part in parts if part.is_text] == texts
+    assert "".join(part.text for part in parts) == choice
+
+
+@pytest.mark.parametrize(
+    "text", ["{n}", "{n, plural, one {x}", "{n, plural, }", "{n, number, percent}", "{n, plural, one x}"]
+)
+def test_what_is_no_choice_is_not_split(text: str) -> None:
+    assert split_choice(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [
+        ("_File", 0),
+        ("Save &as", 5),
+        ("~View", 0),
+        ("(~Zoom)", 1),
+        ("Q&A", None),
+        ("to ~/x", None),
+        ("a _b_ c", None),
+        ("&one &two", None),
+        ("5 & 6", None),
+        (f"{COVERS[0]}_File{COVERS[1]}", 1),
+        (f"Save {COVERS[0]}_As{COVERS[1]}", 6),
+        (f"{COVERS[0]}_id{COVERS[1]}", None),
+        (f"{COVERS[0]}_File", None),
+    ],
+)
+def test_one_sign_before_a_word_is_an_accelerator(text: str, sign: int | None) -> None:
+    assert [span.start for span in ACCELERATORS.find(text, NO_CONTEXT)] == ([] if sign is None else [sign])
+
+
+@pytest.mark.parametrize(
+    ("text", "moved"),
+    [
+        ("E&xit", "&Exit"),
+        ("Save a&ll...", "Save &all..."),
+        ("(Zoo~m)", "(~Zoom)"),
+        ("Pre_ferences", "_Preferences"),
+        ("`Sh_ow`", "`Sh_ow`"),  # which a span covers
+        *((text, text) for text in ("AT&T", "a_b_c", "x & y", "data_type", "Data_Type", "MAX_SIZE", "?q=x&p=y")),
+        *((text, text) for text in ("Da_ta.txt", "/Spe_cial", "E&xit and Q&uit", f"E&xit {'now ' * 20}")),
+    ],
+)
+def test_a_declared_sign_inside_a_word_of_a_menu_moves_before_it(text: str, moved: str) -> None:
+    sign = next(sign for sign in "&~_" if sign in text)
+    code = Span(0, len(text), text, SpanKind.CODE)
+    assert move_to_word(text, sign, [code] if text.startswith("`") else []) == moved
+    assert move_to_word(text, "%", []) == move_to_word(text, "&" if sign == "_" else "_", []) == text
+
+
+# Placeholders that wrap words are taken out as tags are, so that no word between them gets lost.
+
+
+def find_wraps(text: str) -> list[str]:
+    return [span.text for span in find_spans(text, CONTEXT, KINDS) if span.kind is SpanKind.WRAP]
+
+
+@pytest.mark.parametrize(
+    ("text", "wraps"),
+    [
+        ("I saw {0}the house{1}.", ["{0}", "{1}"]),
+        ("I [X5X]saw[X12X] it", ["[X5X]", "[X12X]"]),
+        ("%sdon't%s see {a}it{b}!", ["%s", "%s", "{a}", "{b}"]),
+        ("{y:i}The house. [00:17.20]He is here", ["{y:i}", "[00:17.20]"]),
+    ],
+)
+def test_placeholders_that_touch_words_are_taken_out(text: str, wraps: list[str]) -> None:
+    assert find_wraps(text) == wraps
+
+
+def test_the_two_of_a_pair_open_and_close() -> None:
+    opening, closing = find_spans("I saw {0}the house{1}.", CONTEXT, KINDS)
+    assert opening.pair is not None and closing.pair is not None
+    assert opening.pair.name == closing.pair.name
+    assert (opening.pair.closes, closing.pair.closes) == (False, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{a} or {b}",
+        "{width}x{height}",
+        "{a}or {b}",
+        "pre{a}the{b}",
+        "{a}the{b}s",
+        "{n}th",
+        "{name}s house",
+        "%dmb%s",
+        "the {a}House",
+    ],
+)
+def test_placeholders_that_stand_for_words_are_not(text: str) -> None:
+    assert find_wraps(text) == []
+
+
+@given(st.text("ab *_~.\n", max_size=40))
+def test_marks_come_in_pairs_that_do_not_overlap(text: str) -> None:
+    spans = list(EMPHASIS.find(text, NO_CONTEXT))
+    assert [span.pair.closes for span in spans] == [False, True] * (len(spans) // 2)
+    for opening, closing in zip(spans[::2], spans[1::2], strict=True):
+        assert opening.text == closing.text and opening.end < closing.start
+    positions = [position for span in spans for position in range(span.start, span.end)]
+    assert positions == sorted(set(positions))
+    assert all(text[span.start : span.end] == span.text for span in spans)
+
+
+def test_a_pair_is_a_pair_of_tags_and_nothing_else() -> None:
+    opening, closing = EMPHASIS.find("_so_", NO_CONTEXT)
+    assert opening.pair is not None and closing.pair is not None
+    assert (opening.pair.name, opening.pair.closes, closing.pair.closes) == ("_", False, True)
+    for span in (opening, closing):
+        assert span.kind is SpanKind.EMPHASIS and not (parts_words(span) or is_block_tag(span, set()))

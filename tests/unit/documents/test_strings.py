@@ -6,7 +6,10 @@ import re
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from nmt_cli.documents.strings.syntax import is_text
 from nmt_cli.errors import DataError, MissingExtraError
 from support.documents import convert_bytes, echo_document, list_texts, open_bytes
 from support.translations import aligned, louder
@@ -291,3 +294,199 @@ def test_remarks_for_translators_beside_a_message_stay() -> None:
     document = open_bytes("json", json.dumps(chrome, indent=1).encode())
     assert [text for unit in document.read_units() for text in unit.texts] == texts
     assert sum(document.notes.values()) == 3
+
+
+# What is particular to Android's strings: escapes, quotes around a value, and entities.
+
+
+def test_android_escapes_what_a_string_cannot_have() -> None:
+    rule = lambda text: aligned(text, ["it's", '"so"', "&"], [0, 0, 0])  # noqa: E731
+    assert rb"""<string name="a">it\'s \"so\" &amp;</string>""" in convert_bytes(
+        "android", b'<resources><string name="a">Some words</string></resources>', rule
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "written"),
+    [
+        ('"  It is here.  "', "It is here.", '"  I don\'t.  "'),
+        ('"It is here."', "It is here.", '"I don\'t."'),
+        ('\n    "It is here."\n  ', "It is here.", '\n    "I don\'t."\n  '),
+        ("It is here.", "It is here.", "I don\\'t."),
+        ('\\"It is here.\\"', '"It is here."', "I don\\'t."),
+    ],
+)
+def test_quotes_around_a_string_of_android_are_syntax(value: str, text: str, written: str) -> None:
+    data = f'<resources><string name="a">{value}</string></resources>'.encode()
+    assert list_texts("android", data) == [text]
+    assert convert_bytes("android", data, lambda source: aligned(source, ["I", "don't."], [0, 2])) == (
+        data.replace(value.encode(), written.encode())
+    )
+
+
+def test_entities_that_a_document_declares_stay_as_they_are() -> None:
+    data = b"""<!DOCTYPE resources [
+  <!ENTITY app "My app">
+]>
+<resources><string name="a">Welcome to &app;, &lt;you&gt;!</string></resources>"""
+    assert list_texts("android", data) == ["Welcome to {1}, <you>!"]
+    assert convert_bytes("android", data, louder) == data.replace(b"Welcome to", b"WELCOME TO").replace(b"you", b"YOU")
+
+
+@pytest.mark.parametrize(
+    "entity",
+    [
+        '<!ENTITY b "&a;&a;">',
+        '<!ENTITY x SYSTEM "file:///etc/passwd">',
+        '<!ENTITY % p "a">',
+        f'<!ENTITY c "{"a" * 9999}">',
+    ],
+)
+def test_entities_that_could_grow_or_read_files_are_refused(entity: str) -> None:
+    data = f'<!DOCTYPE r [<!ENTITY a "ha">{entity}]><resources><string name="a">Hello</string></resources>'.encode()
+    with pytest.raises(DataError, match="declares entities"):
+        list_texts("android", data)
+
+
+# Files of strings of every form, made at random: byte for byte the same where nothing is translated.
+
+
+PARTS_OF_APPLE = ["a b", '"', '" = "', '";', "=", "\\n", '\\"', "/* c */", "// d", "\n", "é", "/", "("]
+VALUES = st.recursive(
+    st.text(st.sampled_from("ab \n\t\"\\'é😀{}:#-,%\u2028\x07/"), max_size=12)
+    | st.integers()
+    | st.none()
+    | st.booleans(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab@$ .", max_size=4), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(VALUES, st.booleans(), st.sampled_from([None, 1]))
+def test_any_json_stays_byte_for_byte(value: object, ascii_only: bool, indent: int | None) -> None:
+    text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
+    written = echo_document("json", text.encode()).decode()
+    assert written.replace("\\u27ea", "").replace("\\u27eb", "") == text
+    assert json.loads(convert_bytes("json", text.encode(), louder)) is not ...
+
+
+@given(VALUES, st.sampled_from([True, False]))
+def test_any_yaml_stays_byte_for_byte(value: object, flow: bool) -> None:
+    import io
+
+    import ruamel.yaml
+
+    stream = io.StringIO()
+    writer = ruamel.yaml.YAML(typ="safe", pure=True)
+    writer.default_flow_style = flow
+    writer.dump(value, stream)
+    text = stream.getvalue()
+    assert echo_document("yaml", text.encode()).decode() == text
+
+
+@given(st.text(st.sampled_from("ab= :#!\\\n\r\tué0{}'"), max_size=40))
+def test_any_properties_stay_byte_for_byte(text: str) -> None:
+    written = echo_document("properties", text.encode()).decode()
+    assert written.replace("\\u27ea", "").replace("\\u27eb", "") == text
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["a b", "\\'", "\\n", "&lt;", "<b>", "</b>", "é", '\\"', "  ", "\\u0020", "%1$s", "\n   ", "<br/>"]
+        )
+    ).filter(lambda parts: parts.count("<b>") == parts.count("</b>") == 0 or parts[:1] + parts[-1:] == ["<b>", "</b>"])
+)
+def test_any_string_resource_stays_byte_for_byte(parts: list[str]) -> None:
+    inner = [part for part in parts[1:-1] if part not in ("<b>", "</b>")]
+    text = f'<resources><string name="x">{"".join([*parts[:1], *inner, *parts[-1:]])}</string></resources>'
+    try:
+        written = echo_document("android", text.encode())
+    except DataError:
+        return  # tags that do not match
+    assert written.decode() == text
+
+
+@given(st.lists(st.sampled_from(PARTS_OF_APPLE)))
+def test_any_strings_of_apple_stay_byte_for_byte(parts: list[str]) -> None:
+    text = "".join(parts)
+    try:
+        written = echo_document("apple", text.encode())
+    except DataError:
+        return  # a string or a comment that is never closed
+    assert written.decode() == text
+
+
+# Values of configuration files that programs read are no text: commands, classifiers, names of packages.
+
+
+@pytest.mark.parametrize(
+    ("value", "key", "outer"),
+    [
+        ("Development Status :: 4 - Beta", "anything", ()),
+        ("tsc -p . && node dist/index.js", "anything", ()),
+        ("pytest -x -q tests", "anything", ()),
+        ("-y", "anything", ()),
+        ("--watch=all", "anything", ()),
+        ("npx", "command", ()),
+        ("start", "args", ()),
+        ("vite build", "dev", ("scripts",)),
+        ("latest", "left-pad", ("devDependencies",)),
+        ("ubuntu-latest", "runs-on", ("jobs", "build")),
+        ("production", "MODE", ("env",)),
+        ("UP", "select", ("[tool", "ruff")),
+        ("shop", "name", ("[project",)),
+    ],
+)
+def test_values_of_programs_are_no_text(value: str, key: str, outer: tuple[str, ...]) -> None:
+    assert not is_text(value, key, outer)
+
+
+@pytest.mark.parametrize(
+    ("value", "key", "outer"),
+    [
+        ("A small shop for books.", "description", ("[project",)),
+        ("Build the shop", "name", ("jobs",)),
+        ("Command to run", "command", ("labels",)),
+        ("Command", "command", ("labels",)),
+        ("see docs/readme.md for help", "help", ()),
+        ("either this and/or that", "help", ()),
+        ("save", "ok", ()),
+        ("full name", "name", ()),
+        ("draw a line", "tip", ("tool",)),
+        ("wait ... please", "tip", ()),
+        ("well-known words", "tip", ()),
+        ("one :two", "tip", ()),
+    ],
+)
+def test_words_for_people_are_text(value: str, key: str, outer: tuple[str, ...]) -> None:
+    assert is_text(value, key, outer)
+
+
+# What is particular to the YAML of Rails: symbols, and the language as the only key at the top.
+
+
+def test_symbols_of_rails_and_names_with_a_colon_are_no_texts() -> None:
+    data = b"order: [ :year, :month ]\nicon: ':smile:'\nnote: 'Note: this'\n"
+    assert list_texts("yaml", data) == ["Note: this"]
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("# a\nen:\n  a: Hello\n", "# a\nde:\n  a: HELLO\n"),
+        ("'en':\n  a: Hello\n", "de:\n  a: HELLO\n"),
+        ("en:\n  a: Hello\nfr:\n  a: Bonjour\n", "en:\n  a: HELLO\nfr:\n  a: BONJOUR\n"),
+        ("menu:\n  en: Hello\n", "menu:\n  en: HELLO\n"),
+    ],
+)
+def test_the_only_top_key_becomes_the_target_language(text: str, written: str) -> None:
+    assert convert_bytes("yaml", text.encode(), louder).decode() == written
+
+
+def test_norwegian_as_a_top_key_is_a_string() -> None:
+    assert convert_bytes("yaml", b"en:\n  a: Hi\n", louder, "no") == b'"no":\n  a: HI\n'
+
+
+def test_a_truth_value_is_no_text_for_people() -> None:
+    assert list_texts("properties", b"a=true\nb=false\nc=True or false\n") == ["True or false"]

@@ -2,14 +2,22 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
+from keras import ops
 
+import nmt_cli as nmt
 from nmt_cli.arrays.rows import BatchSize
+from nmt_cli.arrays.types import END, START
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
+from nmt_cli.model.config import Vocabularies
+from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.training.keras_engine import measure_heads
 from nmt_cli.training.validation import choose_scoring, make_sorted_batches, measure_distinct_share
-from support.models import toy_pairs, write_pairs
+from support.corpora import prepare_paged
+from support.models import tiny_config, toy_pairs, write_pairs
 
 
 def test_long_sources_make_small_batches_whatever_their_targets(tmp_path: Path) -> None:
@@ -46,3 +54,52 @@ def test_the_development_set_is_scored_in_the_words_of_the_target_language(
 )
 def test_the_share_of_different_translations(sources: str, hypotheses: str, share: float) -> None:
     assert measure_distinct_share(sources, hypotheses) == share
+
+
+# The weights of every head: the mean of the last layer's is what the exported graphs return.
+
+
+@pytest.mark.network
+def test_the_mean_of_the_last_layer_is_the_attention_of_search() -> None:
+    network = Seq2Seq(tiny_config("transformer"), Vocabularies(source=20, target=20, joint=True))
+    source, target = np.array([[5, 6, 7, END]], dtype=np.int32), [8, 9, END]
+    heads = measure_heads(network, source, target)
+    assert heads.shape == (2, 2, 3, 4)
+    np.testing.assert_allclose(heads.sum(axis=-1), 1, atol=1e-5)
+    state = network.encode(ops.convert_to_tensor(source))
+    for position, token in enumerate([START, *target[:-1]]):
+        step = network.step(ops.convert_to_tensor([token]), state)
+        state = {**state, **step.changed}
+        np.testing.assert_allclose(np.asarray(step.attention)[0], heads[-1, :, position].mean(axis=0), atol=1e-5)
+
+
+# A network learns what only the sentence before can tell it.
+
+
+TRAINING = {"epochs": 30, "units": 64, "embedding": 32, "batch": 32, "dropout": 0.1, "patience": 30}
+
+
+def measure_pronouns(model: Path, corpus: PreparedCorpus, context: int) -> float:
+    """The share of the test sentences with a pronoun that have the right one."""
+    pairs, right, start = corpus.read_pairs("test"), list[bool](), 0
+    with nmt.load(model, context=context, beam_size=1) as translator:
+        for size in corpus.read_text_sizes("test"):
+            text = pairs[start : start + size]
+            start += size
+            written = zip(translator.translate([pair.source for pair in text]), text, strict=True)
+            right += [
+                line.split()[0] == pair.target.split()[0] for line, pair in written if pair.source.startswith("it ")
+            ]
+    return sum(right) / len(right)
+
+
+@pytest.mark.slow
+def test_a_pronoun_follows_the_sentence_before(tmp_path: Path) -> None:
+    corpus = prepare_paged(tmp_path, pages=215, dev="80", test="160")
+    nmt.train(data=corpus.directory, model=tmp_path / "model", **TRAINING)  # type: ignore[arg-type]
+    card = nmt.info(tmp_path / "model")
+    assert card.context == 1 and card.scores["dev"]["bleu"].value > 99  # of dev in context; 93 without
+    assert measure_pronouns(tmp_path / "model", corpus, 1) == 1
+    assert measure_pronouns(tmp_path / "model", corpus, 0) < 0.6
+    report = nmt.evaluate(data=corpus.directory, model=tmp_path / "model", metric="bleu4")
+    assert report.scores["bleu4"].value > 80

@@ -1,6 +1,10 @@
+import json
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from nmt_cli.errors import OptionError
@@ -9,6 +13,10 @@ from nmt_cli.evaluation.analysis.tag_scores import TagRow, TagScores
 from nmt_cli.evaluation.metrics.score import Material
 from nmt_cli.evaluation.report import Report, score_material
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.visuals import canvas
+from nmt_cli.visuals.canvas import BASE, choose_fonts, list_candidates
+from nmt_cli.visuals.html import PageSentence, encode_data, render_page
+from nmt_cli.visuals.labels import LabelledAttention
 from nmt_cli.visuals.page import escape_cell, render_html, render_markdown, write_report
 from nmt_cli.visuals.report_path import SUFFIXES_OF_SCORES, check_report_path
 
@@ -90,3 +98,63 @@ def test_the_page_is_light_or_dark_and_its_figures_with_it(report: Report) -> No
     page = render_html(report, "test", {}, '<svg><path style="stroke: #1f5a94; fill: #ffffff"/></svg>')
     assert "light-dark(" in page and 'option value="dark"' in page
     assert "var(--blue, #1f5a94)" in page and "var(--paper, #ffffff)" in page
+
+
+def make_sentence(text: str, attention: np.ndarray) -> PageSentence:
+    view = LabelledAttention((text,), (text,), attention, (1.0,), text, text)
+    return PageSentence(view, view)
+
+
+@pytest.mark.parametrize("text", ["</script><script>alert(1)</script>", "<!--", "a & b", "@SCRIPT@ @DATA@", "\u2028"])
+def test_no_text_can_leave_the_data(text: str) -> None:
+    page = render_page([make_sentence(text, np.ones((1, 1)))])
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page)
+    assert data is not None
+    assert json.loads(data[1])["sentences"][0]["words"]["source"] == [text]
+    assert page.count("<script") == 2
+
+
+def test_a_page_names_no_address() -> None:
+    page = render_page([make_sentence("a", np.ones((1, 1)))])
+    assert not re.search(r"(?:https?:)?//[a-z]", re.sub(r"^\s*//.*$", "", page, flags=re.MULTILINE))
+
+
+def test_data_are_json_whatever_is_in_them() -> None:
+    value = {"a": "<&>\u2029'\""}
+    assert json.loads(encode_data(value)) == value
+
+
+@pytest.mark.parametrize(("shape", "expected"), [((1, 1), (1, 1)), ((2, 3, 1, 1), (2, 3))])
+def test_attention_always_has_layers_and_heads_on_the_page(shape: tuple[int, ...], expected: tuple[int, int]) -> None:
+    data = json.loads(render_page([make_sentence("a", np.ones(shape))]).split('id="data">')[1].split("</script>")[0])
+    attention = np.array(data["sentences"][0]["words"]["attention"])
+    assert attention.shape == (*expected, 1, 1)
+
+
+""""""
+
+
+def test_the_base_font_is_enough_for_european_arabic_and_hebrew_text() -> None:
+    choice = choose_fonts("Straße ночь Ελλάδα سلام שלום ·␣…")
+    assert (choice.families, choice.missing) == ((BASE,), "")
+
+
+def test_a_family_is_asked_only_for_what_is_missing_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[str] = []
+
+    def three() -> Iterator[tuple[str, list[int]]]:
+        covered = ((BASE, "ab"), ("Useless", "a"), ("Han", "车"), ("Never", "站"))
+        for name, characters in covered:
+            tried.append(name)
+            yield name, [ord(character) for character in characters]
+
+    monkeypatch.setattr(canvas, "list_candidates", three)
+    assert choose_fonts("a b车\u200e\n") == canvas.FontChoice((BASE, "Han"), "")
+    assert tried == [BASE, "Useless", "Han", "Never"]
+    assert choose_fonts("x车").missing == "x"
+
+
+def test_fonts_that_draw_formula_parts_or_boxes_are_never_asked() -> None:
+    names = [name for name, _ in list_candidates()]
+    assert names[0] == BASE
+    assert not [name for name in names if name.startswith(("cm", "STIX", "Last Resort"))]

@@ -2,8 +2,7 @@
 
 The checks of a single text: what they mend, and what they leave alone. The checks of a single pair: what they find,
 and what they leave alone. Duplicates, and sentences that training shares with dev or test data. Lengths and ratios of
-lengths, which are learned from the corpus or set by options.
-"""
+lengths, which are learned from the corpus or set by options."""
 
 import random
 
@@ -13,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.arrays.scratch import count_values
-from nmt_cli.corpus.checks import TEXT_CHECKS
+from nmt_cli.corpus.checks import CHECKS, TEXT_CHECKS, check_names
+from nmt_cli.corpus.checks.shifted import find_shifts
 from nmt_cli.corpus.checks.texts import (
     Control,
     Empty,
@@ -27,6 +27,7 @@ from nmt_cli.corpus.checks.texts import (
 )
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.steps.run_checks import run_checks
+from nmt_cli.errors import OptionError
 from support.corpora import check_rows, examine_rows, example_lines, toy_pairs
 
 
@@ -180,3 +181,66 @@ def test_ratios_are_learnt_from_the_corpus() -> None:
 def test_a_fixed_ratio_is_of_words_and_spares_short_pairs() -> None:
     rows = [("a b c d e", "x"), ("a b c d e f", "x y"), ("a b c d e f", "x"), ("x", "a b c d e f")]
     assert example_lines(check_rows(rows, PrepareConfig(max_ratio=3)), "length-ratio") == [3, 4]
+
+
+# Parallel files whose lines are shifted against each other.
+
+
+def lengths(number: int, seed: int = 1) -> tuple[list[int], list[int]]:
+    generator = np.random.default_rng(seed)
+    source = generator.lognormal(3.5, 0.5, number) + 1
+    return source.astype(int).tolist(), (source * generator.lognormal(0.1, 0.2, number) + 1).astype(int).tolist()
+
+
+@pytest.mark.parametrize("lines", [1, -1, 3, -7])
+@pytest.mark.parametrize("first", [0, 150, 1200])
+def test_shifted_lines_are_found_with_their_first_line(lines: int, first: int) -> None:
+    source, target = lengths(3000)
+    moved = target[first:]
+    moved = [20] * lines + moved[:-lines] if lines > 0 else moved[-lines:] + [20] * -lines
+    shifts = find_shifts(source, target[:first] + moved)
+    assert [shift.lines for shift in shifts] == [lines]
+    assert abs(shifts[0].first - first) <= 10
+    assert shifts[0].end == 3000
+
+
+def test_a_shift_that_is_made_good_ends_there() -> None:
+    source, target = lengths(3000)
+    shifts = find_shifts(source, [*target[:1000], 5, *target[1000:1999], *target[2000:]])
+    assert len(shifts) == 1
+    assert abs(shifts[0].first - 1000) <= 5 and abs(shifts[0].end - 2000) <= 5
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_lines_in_place_are_not_shifted_also_when_sorted_or_random_or_few(seed: int) -> None:
+    source, target = lengths(3000, seed)
+    assert find_shifts(source, target) == []
+    assert find_shifts(sorted(source), sorted(target)) == []
+    assert find_shifts(source, lengths(3000, seed + 10)[1]) == []
+    assert find_shifts(source[:150], target[:150]) == []
+    assert find_shifts([7] * 500, [9] * 500) == []
+
+
+def test_shifted_pairs_are_dropped_and_the_line_is_told() -> None:
+    source, target = lengths(1000)
+    texts = [("s" * a, "t" * b) for a, b in zip(source, [*target[:600], 9, *target[600:-1]], strict=True)]
+    finding = check_rows([(f"{a} {i}", f"{b} {i}") for i, (a, b) in enumerate(texts)])["shifted"]
+    assert finding.action == "dropped" and 395 <= finding.count <= 405
+    assert "0.tsv from about line " in finding.note and "to 1,000, by 1 line" in finding.note
+
+
+# The table of all checks, and the names that `--keep` accepts.
+
+
+def test_unknown_checks_and_leaks_cannot_be_kept() -> None:
+    with pytest.raises(OptionError, match="there is no check 'swaped'") as caught:
+        check_names(("swaped",))
+    assert caught.value.hint == "did you mean 'swapped'?"
+    with pytest.raises(OptionError, match="cannot be kept"):
+        check_names(("held-out",))
+
+
+def test_every_check_has_a_name_of_its_own_and_says_what_it_finds() -> None:
+    names = [check.name for check in CHECKS]
+    assert len(set(names)) == len(names) < 32
+    assert all(check.problem and check.action in ("dropped", "mended", "reported") for check in CHECKS)

@@ -1,7 +1,30 @@
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from nmt_cli.errors import OptionError
+from nmt_cli.evaluation.analysis.explain import (
+    explain_metrics,
+    find_common_subsequence,
+    list_precisions,
+    mark_common,
+    match_ngrams,
+    multiply_precisions,
+    tokenize_for_bleu,
+)
+from nmt_cli.evaluation.analysis.reliability import (
+    compute_auc,
+    compute_calibration_error,
+    format_reliability,
+    measure_reliability,
+    score_surest,
+    split_bins,
+)
 from nmt_cli.evaluation.analysis.warnings import check_references, find_seen, list_warnings, warn_of_leak
 from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_brevity_penalty, make_bleu
+from support.properties import examples
 
 
 @pytest.mark.parametrize(
@@ -61,3 +84,97 @@ def test_translations_that_are_their_sources_are_told_with_their_lines() -> None
     told = list_warnings(["chrf"], hypotheses, references, sources=sources)
     assert "1 hypothesis is its source, untranslated: line 1" in told
     assert not any("untranslated" in line for line in list_warnings(["chrf"], hypotheses, references))
+
+
+SENTENCE = st.lists(st.sampled_from(["a", "b", "c", "D", "."]), min_size=1, max_size=9).map(" ".join)
+SMOOTHING = st.sampled_from(["exp", "none", "floor:0.1", "add-k:1", "add-k:0.5", "epsilon:0.01"])
+
+
+@examples(150)
+@given(SENTENCE, SENTENCE, st.integers(1, 4), SMOOTHING)
+def test_the_derivation_ends_at_the_score_itself(candidate: str, reference: str, order: int, smooth: str) -> None:
+    config = ScoreConfig(smooth=smooth)
+    tokens, other = tokenize_for_bleu(candidate, config), tokenize_for_bleu(reference, config)
+    score = make_bleu(order)([candidate], [[reference]], config)
+    precisions = list_precisions(score, config)
+    derived = multiply_precisions(precisions, compute_brevity_penalty(len(tokens), len(other)))
+    assert 100 * derived == pytest.approx(score.value, abs=1e-9)
+    for n, precision in enumerate(precisions, start=1):
+        matched = match_ngrams(n, tokens, other)
+        if smooth in ("exp", "none") and matched.matches:
+            assert precision == pytest.approx(matched.matches / matched.total)
+
+
+def test_a_repeated_ngram_counts_as_often_as_in_the_reference() -> None:
+    (ngram,) = match_ngrams(1, ["the"] * 7, ["the", "cat", "the"]).ngrams
+    assert (ngram.candidate, ngram.reference, ngram.clipped) == (7, 2, 2)
+
+
+def test_the_common_subsequence_is_marked_where_it_stands() -> None:
+    common = find_common_subsequence("a b c b d a b".split(), "b d c a b a".split())
+    assert len(common) == 4  # Cormen et al., figure 15.8
+    assert mark_common(["x", "a", "y"], ["a"]) == "x [a] y"
+
+
+def test_only_a_precision_that_was_changed_is_called_smoothed() -> None:
+    by_hand = {"exp": [False, False, True], "add-k:1": [False, True, True], "none": [False, False, False]}
+    for smooth, changed in by_hand.items():  # 3/4, 1/3, 0/2; add-k leaves the first order alone
+        lines = explain_metrics(["bleu3"], "a b c d", "a b x d", ScoreConfig(smooth=smooth))
+        assert ["smoothed" in line for line in lines if line.startswith("  p") and "=" in line[:6]] == changed
+    assert "smoothed" not in "".join(explain_metrics(["bleu"], "a b c d", "w x y z", ScoreConfig()))
+
+
+@pytest.mark.parametrize("pair", [("", "a"), ("a", ""), ("", "")])
+def test_nothing_is_explained_without_a_crash(pair: tuple[str, str]) -> None:
+    assert "LCS = 0" in "\n".join(explain_metrics(["bleu", "rougeL"], *pair, ScoreConfig()))
+
+
+def test_what_has_no_derivation_is_refused() -> None:
+    with pytest.raises(OptionError, match="not chrf"):
+        explain_metrics(["chrf"], "a", "b", ScoreConfig())
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=2, max_size=30))
+def test_the_area_is_the_share_of_pairs_in_the_right_order(pairs: list[tuple[int, bool]]) -> None:
+    good = [score for score, is_good in pairs if is_good]
+    bad = [score for score, is_good in pairs if not is_good]
+    scores = np.array([score for score, _ in pairs], dtype=float)
+    area = compute_auc(scores, np.array([is_good for _, is_good in pairs]))
+    if not good or not bad:
+        assert area == 0.5
+        return
+    wins = sum((a > b) + (a == b) / 2 for a in good for b in bad)
+    assert area == pytest.approx(wins / (len(good) * len(bad)))
+
+
+def test_the_calibration_error_of_a_hand_worked_example() -> None:
+    confidences = np.array([0.1] * 10 + [0.9] * 10)
+    good = np.array([True] * 3 + [False] * 7 + [True] * 10)
+    bins = split_bins(confidences, good)
+    assert [part.sentences for part in bins] == [2] * 10
+    # The first bin is all good and the second half: |0.1 - 1|, |0.1 - 0.5|, three of |0.1 - 0|, five of |0.9 - 1|.
+    assert compute_calibration_error(bins) == pytest.approx((0.9 + 0.4 + 3 * 0.1 + 5 * 0.1) / 10)
+
+
+def test_confidences_that_are_the_truth_have_no_error() -> None:
+    good = np.arange(100) >= 30
+    assert compute_calibration_error(split_bins(good.astype(float), good)) == 0
+
+
+def test_leaving_out_the_least_sure_raises_the_score() -> None:
+    values = np.array([10.0, 90.0, 50.0, 70.0])
+    confidences = np.array([0.1, 0.9, 0.3, 0.6])
+    assert score_surest(confidences, values, 0.0) == 55
+    assert score_surest(confidences, values, 0.5) == 80
+    assert score_surest(confidences, values, 1.0) == 90
+
+
+def test_all_of_it_is_measured_and_told() -> None:
+    values = [20.0, 80.0] * 50
+    measured = measure_reliability([0.2, 0.9] * 50, [-1.0] * 100, values, 50)
+    assert (measured.good, measured.auc, measured.plain_auc) == (0.5, 1.0, 0.5)
+    assert measured.calibration_error == pytest.approx(0.15)
+    assert measured.coverage[0] == (0.0, 50.0) and measured.coverage[-1] == (0.5, 80.0)
+    summary = " ".join(format_reliability(measured))
+    assert "ECE 0.150" in summary and "AUC 1.000 (mean log-probability 0.500)" in summary and "50% 80.0" in summary
+    assert measured.to_mapping()["chrf_without_least_sure"][-1] == [0.5, 80.0]

@@ -1,14 +1,17 @@
 """A run with a deadline, on a clock that only the work of the run moves."""
 
 import json
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import tensorflow as tf
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import OptionError, TrainingError
+from nmt_cli.model.config import ModelConfig, RnnConfig
 from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.training import run as running
 from nmt_cli.training.config import TrainConfig
@@ -17,10 +20,12 @@ from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.publish import Int8Check, WeightChoice
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import train
+from nmt_cli.training.setup import defaults
 from nmt_cli.training.setup import prepare as setup
+from nmt_cli.training.setup.defaults import SMALL_NETWORK
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
-from nmt_cli.training.watcher import StepStatus, Validation
+from nmt_cli.training.watcher import StepStatus, Validation, Watcher
 from support.timed import CALIBRATION, EXPORT, SMALL, TIMED, VALIDATION, Machine
 
 
@@ -203,3 +208,112 @@ def test_a_run_that_had_come_to_its_end_is_published_as_it_ended(
     records = [*first.records, *second.records]
     assert published[-1] == (records[-1].epoch, records[-1].bleu)
     assert len(second.statuses) == (killed != "never")  # no update that is not needed
+
+
+# What a run measures of itself before it plans its time.
+
+
+def test_a_real_calibration_leaves_the_run_as_it_was(
+    corpus: PreparedCorpus, tmp_path: Path, real_measures: SimpleNamespace
+) -> None:
+    import numpy as np
+
+    from nmt_cli.training.checkpoints.resume import Identity
+    from nmt_cli.training.setup.prepare import build_run
+
+    run = build_run(corpus, tmp_path, Identity(corpus.fingerprint, SMALL, TIMED), None, Watcher())
+    before, deadline = [variable.numpy() for variable in run.trainer.state], Deadline(300.0)
+    real_measures.pace(run, deadline)
+    real_measures.closing(run, deadline)
+    assert deadline.validations > 1
+    assert min(deadline.update_seconds, deadline.validation_seconds, deadline.export_seconds) > 0
+    assert deadline.update_seconds < deadline.export_seconds
+    for variable, array in zip(run.trainer.state, before, strict=True):
+        np.testing.assert_array_equal(variable.numpy(), array)
+
+
+def test_a_calibration_takes_no_more_than_its_share_of_the_time(
+    corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nmt_cli.training.checkpoints.resume import Identity
+    from nmt_cli.training.setup import prepare
+    from nmt_cli.training.setup.prepare import build_run
+
+    now = 0.0
+
+    def update(trainer: Trainer, batches: object) -> tuple[float, float]:
+        nonlocal now
+        now += 2.0
+        return 10.0, 10.0
+
+    config = replace(TIMED, batch=8)
+    run = build_run(corpus, tmp_path, Identity(corpus.fingerprint, SMALL, config), None, Watcher())
+    monkeypatch.setattr(Trainer, "update", update)
+    monkeypatch.setattr(prepare.time, "monotonic", lambda: now)
+    assert prepare.measure_update(run, limit=5.0) == 2.0
+    assert now == 2.0 * (1 + 3)  # one that is not timed, and those that pass 5 seconds
+    now = 0.0
+    assert prepare.measure_update(run, limit=300.0) == 2.0
+    assert now == 2.0 * (1 + prepare.TIMED_UPDATES)
+
+
+# The network that fits the time of a run.
+
+
+SMALL_DEFAULT = ModelConfig.from_options(**SMALL_NETWORK)  # what a short --time gets
+
+
+def choose_network(
+    corpus: PreparedCorpus,
+    directory: Path,
+    network: ModelConfig,
+    seconds: float,
+    explicit: Collection[str] | None = None,
+) -> ModelConfig:
+    """Returns the network that is trained for five minutes with updates of so many seconds."""
+    machine = Machine((0, seconds))
+    deadline = Deadline(300, clock=machine)
+    request = TrainingRequest(corpus, directory, network, TIMED, machine, deadline=deadline, explicit=explicit)
+    run = setup.prepare_run(request)
+    assert machine.info is not None
+    assert machine.info.network == run.trainer.network.config
+    return machine.info.network
+
+
+def test_a_short_time_has_a_small_network_and_a_long_one_the_default(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    assert choose_network(corpus, tmp_path, ModelConfig.from_options(), 1.0) == SMALL_DEFAULT
+    assert choose_network(corpus, tmp_path, ModelConfig.from_options(), 0.02) == ModelConfig.from_options()
+
+
+def test_a_network_that_is_asked_for_is_not_made_smaller(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    network = ModelConfig.from_options(dropout=0.2)
+    assert choose_network(corpus, tmp_path, network, 1.0) == network
+    wide = ModelConfig.from_options(embedding=300, units=600)
+    chosen = choose_network(corpus, tmp_path, wide, 1.0, explicit={"embedding", "units"})
+    assert isinstance(chosen, RnnConfig) and (chosen.embedding, chosen.units) == (300, 600)
+
+
+def test_a_resumed_run_keeps_the_size_that_was_chosen() -> None:
+    default = ModelConfig.from_options()
+    for chosen in (SMALL_DEFAULT, default):
+        assert defaults.choose_first_size(default, {"identity": {"network": chosen.to_mapping()}}) == chosen
+    other = ModelConfig.from_options(attention="general")  # which was asked for then, and need not be now
+    assert defaults.choose_first_size(default, {"identity": {"network": other.to_mapping()}}) == other
+
+
+def test_a_run_killed_before_its_first_update_is_measured_anew(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    assert choose_network(corpus, tmp_path, ModelConfig.from_options(), 1.0) == SMALL_DEFAULT  # and no update followed
+    machine = Machine((0, 0.02))
+    deadline = Deadline(300, clock=machine)
+    request = TrainingRequest(
+        corpus, tmp_path, ModelConfig.from_options(), TIMED, machine, resume=True, deadline=deadline
+    )
+    run = setup.prepare_run(request)
+    assert run.trainer.network.config == ModelConfig.from_options()
+
+
+def test_a_time_decides_where_no_option_of_the_network_is_asked_for() -> None:
+    assert defaults.is_size_open((), TIMED)
+    assert not defaults.is_size_open({"units"}, TIMED)
+    assert not defaults.is_size_open((), replace(TIMED, init_from="model"))
+    assert not defaults.is_size_open((), TrainConfig())

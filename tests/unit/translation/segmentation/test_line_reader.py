@@ -1,10 +1,21 @@
 """A given translation is read piece by piece, as the search reads its source; else it is scored as a whole."""
 
-import pytest
+import re
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.carrying.glossary import Glossary
+from nmt_cli.carrying.kinds import is_amount
+from nmt_cli.carrying.numbers import NumberNotation
 from nmt_cli.text.normalise import normalise
+from nmt_cli.text.wrapping import CONTROLS
 from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.segmentation.dividers import frame_segment
 from nmt_cli.translation.segmentation.line_reader import LineReader, match_pieces
+from nmt_cli.translation.segmentation.segments import Segment
+from support.spans import lines_with_spans
 
 READER = LineReader(LineConfig(), carries=True)
 
@@ -51,3 +62,171 @@ def test_spans_are_masked_as_the_source_has_them() -> None:
 
 def test_characters_that_a_text_cannot_have_are_removed_from_both_sides() -> None:
     assert match("Did Tom \ufdd0swim?", "Ist Tom \ufdd0geschwommen?") == [("Did Tom swim?", "Ist Tom geschwommen?")]
+
+
+# What stands around the words of a line comes back exactly, and the network never sees it.
+
+
+def read(line: str) -> list[str]:
+    """The pieces of a line; those that are translated in capitals."""
+    return [piece.text.upper() if piece.is_translated else piece.unchanged for piece in READER.split_line(line)]
+
+
+def test_numbers_of_list_marks_and_of_versions_keep_their_notation() -> None:
+    class Comma:
+        def find_target_decimal(self, mark: str) -> str:
+            return ","
+
+        find_target_thousands = find_target_decimal
+
+    reader = LineReader(LineConfig(), carries=True, notation=NumberNotation(".", ",", Comma()))
+    pieces = reader.split_line("3.1. Version 2.5 costs 7.50 here.")
+    assert [[span.text for span in piece.spans] for piece in pieces] == [["3.1"], ["2.5", "7,50"]]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "It rains.",
+        '"It rains!"',
+        "It rains (a lot).",
+        "It rains (a lot)",
+        "J. Smith sings.",
+        "It is I. It rains.",
+        "I rain.",
+        "Henry VIII. Rain fell.",
+        "It is 3. Not 4",
+        "f(x) grows",
+        "U.S.",
+        "¿Llueve?",
+        "$5 is enough.",
+        "'Tis raining.",
+        "R&D grows",
+        "file_name grows",
+    ],
+)
+def test_sentences_have_no_frame(line: str) -> None:
+    assert not any(piece.segment.is_frame for piece in READER.split_line(line))
+
+
+def test_a_tag_stays_with_its_partner_among_the_words() -> None:
+    assert read("<b>Tom</b> sings.") == ["TOM SINGS."]
+    assert read("<p>Look at <i>this</i></p>") == ["<p>", "LOOK AT THIS", "</p>"]
+
+
+@pytest.mark.parametrize(
+    "line", ["...", "  42\t", "10.0.0.7", "***", ":-) 12", "<br>", "+43 1 5877", "ISBN 3-16-148410-0", "😀"]
+)
+def test_a_line_without_letters_is_one_piece_that_stays_byte_for_byte(line: str) -> None:
+    (piece,) = READER.split_line(line)
+    assert not piece.is_translated
+    assert piece.unchanged == line
+
+
+def test_a_blank_line_has_no_pieces() -> None:
+    assert READER.split_line("") == READER.split_line(" \t ") == []
+
+
+def test_nothing_is_framed_where_nothing_is_carried_or_a_prefix_is_forced() -> None:
+    plain = LineReader(LineConfig(protect=False), carries=True)
+    assert [piece.text for piece in plain.split_line("2. it rains:")] == ["2. it rains:"]
+    assert [piece.text for piece in READER.split("- it rains", whole=True)] == ["- it rains"]
+
+
+@given(lines_with_spans())
+def test_the_pieces_of_any_line_hold_all_of_it(line: str) -> None:
+    if not normalise(line):  # control characters alone are a blank line
+        return
+    pieces = READER.split_line(line)
+    assert keep_signs("".join(piece.segment.text for piece in pieces)) == keep_signs(line)
+
+
+def keep_signs(text: str) -> str:
+    """Returns a text without blanks and control characters, which are blank where they stand alone."""
+    return "".join(re.sub(CONTROLS, "", text).split())
+
+
+@given(
+    before=st.sampled_from(["", "- ", "3. ", "(", "<b>", "  ", "> "]),
+    after=st.sampled_from(["", ":", "...", " 😀", "</b>", ")"]),
+)
+def test_word_ranges_follow_the_words_of_the_line(before: str, after: str) -> None:
+    from nmt_cli.translation.placement.alignment import split_ranges
+
+    line = f"{before}it rains{after}"
+    pieces = READER.split_line(line)
+    ranges = list(split_ranges((" " if piece.segment.blank_before else "") + piece.source_text for piece in pieces))
+    assert ranges[-1].stop == len(line.split())
+    words = next(ranges[index] for index, piece in enumerate(pieces) if piece.is_translated)
+    assert line.split()[words[-1]].startswith("rains")
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "core"),
+    [
+        ("5. Februar 2024", "deu", "5. Februar 2024"),
+        ("3. března", "ces", "3. března"),
+        ("5. Februar 2024", "eng", "Februar 2024"),
+        ("3. May I go?", "eng", "May I go?"),
+        ("5. Öffne die Tür", "deu", "Öffne die Tür"),
+    ],
+)
+def test_a_day_before_its_month_is_no_mark_of_an_item(text: str, language: str, core: str) -> None:
+    segments = frame_segment(Segment(text, (), blank_before=False, ends_sentence=True), language)
+    assert [segment.text for segment in segments if not segment.is_frame] == [core]
+
+
+AMOUNTS_ALONE = {
+    "$1,234.56": "$1.234,56",
+    "€ 1,700.00": "€ 1.700,00",
+    "12,500": "12.500",
+    " 12,500  ": " 12.500  ",
+    "10.5%": "10,5%",
+    "(1,234.56)": "(1.234,56)",
+    "-0.75": "-0,75",
+    "2.5-3.5": "2,5-3,5",
+    "1,000–1,500": "1.000–1.500",
+    "$3.50  /  $4.50": "$3,50  /  $4,50",
+    "$1,234.50 (10.5%)": "$1.234,50 (10,5%)",
+    "*** 1,200.50 ***": "*** 1.200,50 ***",
+}
+NO_AMOUNTS = [
+    *("1984", "192.168.100.200", "192.168.0.1", "1.2.3", "10.0.26100.2314", "2024-01-05", "05.10.2024", "12/10/2019"),
+    *("12:30", "2024.01", "01.02", "007", "+49 30 123456", "030 1234567", "555-1234", "555.123.4567", "123.456.789-00"),
+    *("12.345.678-9", "52.5200, 13.4050", "978-3-16-148410-0", "#123", "3.5/5", "1:2.5", "10 × 20.5", "1,2,3"),
+]
+
+
+class Swapped:
+    """The marks of English and German, either way."""
+
+    find_target_decimal = find_target_thousands = {".": ",", ",": "."}.get
+
+
+ENGLISH, GERMAN = NumberNotation(".", ",", Swapped()), NumberNotation(",", ".", Swapped())
+
+
+@pytest.mark.parametrize("glossary", [None, Glossary({"house": "Haus"})])
+@pytest.mark.parametrize(
+    ("notation", "text", "written"),
+    [
+        *((ENGLISH, *pair) for pair in AMOUNTS_ALONE.items()),
+        *((GERMAN, written, text) for text, written in AMOUNTS_ALONE.items()),
+        *((notation, text, text) for text in NO_AMOUNTS for notation in (ENGLISH, GERMAN)),
+        *((None, text, text) for text in AMOUNTS_ALONE),
+    ],
+)
+def test_an_amount_alone_is_written_as_in_a_sentence_and_all_else_stays(
+    notation: NumberNotation | None, text: str, written: str, glossary: Glossary | None
+) -> None:
+    reader = LineReader(LineConfig(), carries=True, notation=notation, glossary=glossary)
+    (piece,) = reader.split_line(text)
+    assert not piece.is_translated and piece.unchanged == written
+
+
+@given(st.text("0123456789.,:/-+ ()'%$#", min_size=1, max_size=20))
+def test_of_what_has_no_letters_only_the_marks_of_amounts_change(text: str) -> None:
+    pieces = LineReader(LineConfig(), carries=True, notation=ENGLISH).split_line(text)
+    written = "".join(piece.unchanged for piece in pieces)
+    assert written.replace(",", ".") == (text if text.strip() else "").replace(",", ".")
+    assert written == text or not text.strip() or is_amount(text)

@@ -1,0 +1,418 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.documents.cues import CUE_LINE_END, balance_lines, fit_lines
+from nmt_cli.errors import DataError
+from nmt_cli.translation.result import Translation
+from support.documents import convert_bytes, echo_document, list_texts
+from support.translations import Rule, aligned, backwards, converted, louder, same
+
+FILE = """1
+00:00:01,000 --> 00:00:02,500 X1:10 Y1:20
+where is <i>the station</i>,
+my friend?
+
+2
+0:00:03.000 --> 00:00:04,000
+- are you well?
+- yes
+
+7
+00:00:05,000 --> 00:00:06,000
+{\\an8}it is raining
+
+
+8
+00:00:07,000 --> 00:00:08,000
+
+9
+00:00:09,000 --> 00:00:10,000
+1984"""
+EXPECTED = (
+    FILE.replace("where is <i>the station</i>,\nmy friend?", "WHERE IS <i>THE STATION</i>,\nMY FRIEND?")
+    .replace("are you well?", "ARE YOU WELL?")
+    .replace("yes", "YES")
+    .replace("it is raining", "IT IS RAINING")
+)
+
+
+def test_numbers_times_and_tags_stay_and_two_lines_stay_two() -> None:
+    assert converted("srt", FILE) == (EXPECTED, {})
+
+
+def test_windows_line_ends_and_a_byte_order_mark_stay() -> None:
+    assert converted("srt", "\ufeff" + FILE.replace("\n", "\r\n"))[0] == "\ufeff" + EXPECTED.replace("\n", "\r\n")
+
+
+def test_the_lines_of_a_cue_are_one_text() -> None:
+    cue = "1\n00:00:01,000 --> 00:00:02,000\n{}\n"
+    assert converted("srt", cue.format("one two\nthree four"), backwards)[0] == cue.format("FOUR THREE\nTWO ONE")
+
+
+@pytest.mark.parametrize("behind", ["", "\n", "\n\n", "\n\n8", "\n\n8\n"])
+def test_a_number_at_the_end_of_the_last_cue_is_its_own(behind: str) -> None:
+    cue = "1\n00:00:01,000 --> 00:00:02,000\n{}" + behind
+    assert converted("srt", cue.format("born in\n1984"), backwards)[0] == cue.format("1984 IN\nBORN")
+
+
+@pytest.mark.parametrize("tag", ['<font color="#ff ff">', "{\\pos(192, 220)}"])
+def test_no_line_ends_inside_a_tag(tag: str) -> None:
+    cue = "1\n00:00:01,000 --> 00:00:02,000\n{}\n"
+    assert converted("srt", cue.format(f"{tag}go\nnow"))[0] == cue.format(f"{tag}GO\nNOW")
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_line_of_blanks_between_cues_stays(line_end: str) -> None:
+    text = "1\n00:00:01,000 --> 00:00:02,000\none two\nthree\n \t\n2\n00:00:03,000 --> 00:00:04,000\nfour\n"
+    text = text.replace("\n", line_end)
+    expected = text.replace("one two", "ONE TWO").replace("three", "THREE").replace("four", "FOUR")
+    assert converted("srt", text)[0] == expected
+
+
+def test_a_cue_that_is_not_found_again_is_told_and_does_not_touch_the_next() -> None:
+    times = "00:00:01,000 --> 00:00:02,000\n"
+    written, notes = converted("srt", f"1\n{times}one\\Ntwo\n\n2\n{times}one\ntwo\n")
+    assert written == f"1\n{times}one\\Ntwo\n\n2\n{times}ONE\nTWO\n"
+    assert list(notes.values()) == [1]
+
+
+def test_what_holds_no_cue_is_refused() -> None:
+    with pytest.raises(DataError, match="there is no cue"):
+        converted("srt", "just text\n")
+    assert converted("srt", "")[0] == ""
+
+
+def test_lines_that_are_sentences_stay_so_where_wrapping_would_join_them() -> None:
+    raw, written = "Where is Tom?\r\nI love you.", "Wo ist Tom? Ich liebe dich."
+    assert fit_lines(raw, written, CUE_LINE_END) == "Wo ist Tom?\r\nIch liebe dich."
+    assert fit_lines("Where is\nTom? Here.", written, CUE_LINE_END) == "Wo ist Tom? Ich\nliebe dich."
+    assert fit_lines(raw, "Wo ist Tom, den ich liebe?", CUE_LINE_END) == "Wo ist Tom,\r\nden ich liebe?"
+
+
+@given(st.lists(st.text("ab", min_size=1, max_size=6), min_size=1, max_size=7), st.integers(1, 4))
+def test_wrapping_breaks_between_words_with_the_shortest_longest_line(words: list[str], count: int) -> None:
+    lines = balance_lines(" ".join(words), count)
+    assert " ".join(lines).split(" ") == words
+    assert len(lines) <= count
+    if count == 2 and len(words) > 1:
+        ways = [(" ".join(words[:cut]), " ".join(words[cut:])) for cut in range(1, len(words))]
+        assert max(map(len, lines)) == min(max(map(len, way)) for way in ways)
+
+
+def cues(*texts: str) -> str:
+    """A file with these texts, one second after the other."""
+    return "\n".join(
+        f"{number}\n00:00:0{number},000 --> 00:00:0{number},900\n{text}\n" for number, text in enumerate(texts, start=1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("cue", "texts"),
+    [
+        ("- one two,\nthree\n- four", ["one two, three", "four"]),
+        ("one?\n- two", ["one?", "two"]),
+        ("ANN: one\nMR. LEE: two\nthree", ["one", "two three"]),
+        ("- BOB: one", ["one"]),
+        (">> one\n>> two", ["one", "two"]),
+        ("[music]\none two\nthree", ["[music]", "one two three"]),
+        ("-5 degrees\nand falling", ["-5 degrees and falling"]),
+        ("note: b\nseven", ["note: b seven"]),
+    ],
+)
+def test_speakers_stay_apart_and_what_names_them_stays(cue: str, texts: list[str]) -> None:
+    seen: list[str] = []
+
+    def noted(text: str) -> Translation:
+        seen.append(text)
+        return same(text)
+
+    assert converted("srt", cues(cue), noted)[0] == cues(cue)
+    assert seen == texts
+
+
+def test_a_sentence_over_two_cues_is_one_text_and_divided_again() -> None:
+    seen: list[str] = []
+
+    def noted(text: str) -> Translation:
+        seen.append(text)
+        return louder(text)
+
+    text = cues("- Hello.\n- I know that you", "are here. Go", "now, please", "Ann!")
+    written = converted("srt", text, noted)[0]
+    assert seen == ["Hello.", "I know that you are here. Go now, please", "Ann!"]
+    assert written == cues("- HELLO.\n- I KNOW THAT YOU", "ARE HERE. GO", "NOW, PLEASE", "ANN!")
+
+
+def test_the_division_follows_the_words_not_their_number() -> None:
+    def longer(text: str) -> Translation:
+        words = text.split()
+        return aligned(text, ["X", "X", "X", *map(str.upper, words)], [0, 0, 0, *range(len(words))])
+
+    assert converted("srt", cues("We saw", "the old red house."), longer)[0] == cues(
+        "X X X WE SAW", "THE OLD RED HOUSE."
+    )
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("It rains.", "and snows."),
+        ("It rains", "And snows"),
+        ("it rains", "and snows"),
+        ("<i>It rains", "and</i> snows"),
+        ("It rains", "- and snows"),
+        ("It rains", "1984", "and snows"),
+        ("[It rains]", "and snows"),
+    ],
+)
+def test_cues_that_do_not_go_on_are_translated_apart(texts: tuple[str, ...]) -> None:
+    seen: list[str] = []
+
+    def noted(text: str) -> Translation:
+        seen.append(text)
+        return same(text)
+
+    assert converted("srt", cues(*texts), noted)[0] == cues(*texts)
+    assert len(seen) == 2
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["Go", "now", "and", "then.", "so,"]), min_size=1, max_size=5), min_size=1, max_size=6
+    )
+)
+def test_a_translator_that_returns_its_input_changes_no_word(texts: list[list[str]]) -> None:
+    text = cues(*map(" ".join, texts))
+    assert converted("srt", text, same)[0] == text
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("<i>- We are <b>here</b>.</i>\n- Yes.", "<i>- WE ARE <b>HERE</b>.</i>\n- YES."),
+        ("- I am so tired of it.\nSilence now.", "- I AM SO TIRED OF IT.\nSILENCE NOW."),
+        ("{\\an8}- Go <i>on</i>.", "{\\an8}- GO <i>ON</i>."),
+    ],
+)
+def test_a_turn_with_a_dash_keeps_its_tags_and_its_lines(text: str, written: str) -> None:
+    film = "1\n00:00:01,000 --> 00:00:02,000\n{}\n"
+    assert converted("srt", film.format(text), same)[0] == film.format(text)
+    assert converted("srt", film.format(text))[0] == film.format(written)
+
+
+FILM = """WEBVTT - made by hand
+Kind: captions
+
+STYLE
+::cue(.shout) { color: red }
+
+NOTE
+This is for the translator --> only
+
+intro
+00:01.000 --> 00:02.500 align:start position:10%
+<v Mary>Hello <c.shout>there</c> &amp; welcome,
+my friends.
+
+00:00:03.000 --> 00:00:04.000
+- Who is there?
+- It is <i>me</i>. Open!
+
+00:00:05.000 --> 00:00:06.000\r
+One <00:00:05.500>word at\r
+a time\r
+\r
+12
+00:00:07.000 --> 00:00:08.000
+♪ 1 2 3 ♪
+
+00:00:09.000 --> 00:00:10.000
+
+00:00:11.000 --> 00:00:12.000
+The last line"""
+
+
+def test_a_film_stays_byte_for_byte_where_the_translation_equals_the_text() -> None:
+    for film in (FILM, FILM + "\n", "\ufeff" + FILM, "WEBVTT", "WEBVTT\n\n00:01.000 --> 00:02.000\nword"):
+        assert echo_document("vtt", film.encode()) == film.encode()
+
+
+def test_only_cues_are_translated() -> None:
+    assert list_texts("vtt", FILM.encode()) == [
+        "Hello there & welcome, my friends.",
+        "Who is there?",
+        "It is me. Open!",
+        "One word at a time",
+        "The last line",
+    ]
+    written = convert_bytes("vtt", FILM.encode(), louder).decode()
+    assert "<v Mary>HELLO <c.shout>THERE</c> &amp; WELCOME,\nMY FRIENDS.\n\n" in written
+    assert "- WHO IS THERE?\n- IT IS <i>ME</i>. OPEN!\n" in written
+
+
+def test_a_translation_has_as_many_lines_as_its_cue() -> None:
+    film = "WEBVTT\n\n00:01.000 --> 00:02.000\nWe have been here\r\nfor a long time\n"
+    words = "Wir sind schon seit einer sehr langen Zeit genau hier".split()
+    rule: Rule = lambda text: aligned(text, words, [0, 2, 1, 4, 5, 5, 6, 7, 3, 3])  # noqa: E731
+    written = convert_bytes("vtt", film.encode(), rule).decode()
+    assert written.split("2.000\n")[1] == "Wir sind schon seit einer\r\nsehr langen Zeit genau hier\n"
+
+
+LONG_SENTENCE = """WEBVTT
+
+1
+00:01.000 --> 00:02.000 align:start
+<v Mary>We have been here
+
+NOTE between two cues
+
+00:02.000 --> 00:03.000 line:0
+<v Mary>for a very long time &amp;
+we would like to
+
+00:03.000 --> 00:04.000
+<v Mary>stay. Or not.
+
+00:04.000 --> 00:05.000
+<i>Where is</i>
+
+00:05.000 --> 00:06.000
+<b>he?</b>
+
+00:06.000 --> 00:07.000
+- So he said, and
+
+00:07.000 --> 00:08.000
+<v Tom>went away
+"""
+
+
+def test_a_sentence_over_cues_is_translated_as_one_and_divided_again() -> None:
+    assert list_texts("vtt", LONG_SENTENCE.encode()) == [
+        "We have been here for a very long time & we would like to stay. Or not.",
+        *("Where is", "he?", "So he said, and", "went away"),  # in other tags, by another speaker
+    ]
+    for film in (LONG_SENTENCE, LONG_SENTENCE.replace("\n", "\r\n")):
+        assert echo_document("vtt", film.encode()) == film.encode()
+    written = convert_bytes("vtt", LONG_SENTENCE.encode(), louder).decode()
+    assert "<v Mary>FOR A VERY LONG TIME &amp;\nWE WOULD LIKE TO\n\n" in written
+    assert "align:start\n<v Mary>WE HAVE BEEN HERE\n\nNOTE between two cues\n" in written
+    words = "Wir würden gern bleiben, denn wir sind sehr lange hier gewesen. Oder nicht.".split()
+
+    def reorder(text: str) -> Translation:
+        return aligned(text, words, [9, 10, 11, 12, 1, 0, 1, 5, 6, 3, 2, 15, 16]) if "&" in text else louder(text)
+
+    written = convert_bytes("vtt", LONG_SENTENCE.encode(), reorder).decode()
+    assert " ".join(re.sub(r"(?m)^(?!<v Mary>|[a-zA-Zü ,.]+$).*$", "", written).split()).count("<v Mary>") == 3
+    assert "hier gewesen.\n\n" in written and "<v Mary>Oder nicht.\n" in written
+
+
+def test_what_is_no_subtitle_is_refused() -> None:
+    with pytest.raises(DataError, match="it is not WebVTT"):
+        convert_bytes("vtt", b"1\n00:00:01,000 --> 00:00:02,000\nx\n", louder)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "\n",
+                "\r\n",
+                "00:01.000 --> 00:02.000\n",
+                "NOTE x\n",
+                "a b\n",
+                "- c.\n",
+                "<i>d</i> e\n",
+                "<v F>f &lt; g\n",
+                "STYLE\n",
+                "<b>h\n",
+                "i</b> j",
+                "1\n",
+                "Bob: k\r\n",
+                "é &nbsp;l\n",
+                "a  >  b\n",
+                "word " * 12 + "\n",
+            ]
+        )
+    )
+)
+def test_any_film_stays_byte_for_byte(lines: list[str]) -> None:
+    film = "WEBVTT\n\n" + "".join(lines)
+    assert echo_document("vtt", film.encode()) == film.encode()
+    for rule in (louder, backwards):
+        assert convert_bytes("vtt", film.encode(), rule).count(b" --> ") == film.count(" --> ")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nOne two. Three <i>four.\nFive</i>.\n"),
+        ("html", "<p>One two. Three <i>four.\nFive</i>.</p>"),
+    ],
+)
+def test_a_paragraph_of_sentences_is_one_text_that_the_translator_splits(name: str, text: str) -> None:
+    assert list_texts(name, text.encode()) == ["One two. Three four. Five."]
+
+
+def test_subtitles_keep_their_breaks_where_the_words_are_as_many() -> None:
+    film = "1\n00:00:01,000 --> 00:00:02,000\nWe were here\nfor a long time, you know. And\n{}\n\n"
+    film = film.format("<i>then</i> we left") + film.replace("1", "2", 1).format("we <b>stayed</b> on")
+    assert echo_document("srt", film.encode()) == film.encode()
+
+
+def test_subtitles_keep_the_line_end_of_each_line() -> None:
+    film = "1\r\n00:00:01,000 --> 00:00:02,000\r\nOne two.\r\n\r\n2\n00:00:03,000 --> 00:00:04,000\nThree\nfour.\n\n"
+    written, _ = converted("srt", film)
+    assert written == film.replace("One two", "ONE TWO").replace("Three\nfour", "THREE\nFOUR")
+
+
+# Subtitles and lyrics with a cue on each line: Advanced SubStation, MicroDVD and LRC.
+
+
+ASS = r"""[Script Info]
+Title: not this
+[V4+ Styles]
+Style: Default,Arial,20
+[Events]
+Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
+Dialogue: 0,0:00:01.00,0:00:02.00,Default,Not This,0,0,0,,{\i1}One thing{\i0}, and\Nanother.
+Comment: 0,0:00:02.00,0:00:03.00,Default,,0,0,0,,not this
+Dialogue: 0,0:00:03.00,0:00:04.00,Default,,0,0,0,,{\an8\p1}m 0 0 l 100 0{\p0}
+Dialogue: 0,0:00:05.00,0:00:06.00,Default,,0,0,0,,- Who?\N- Me.
+"""
+MICRODVD = """{100}{150}One thing,|and another.
+{160}{200}{y:i}Loud words{y:b} here
+{210}{250}- Who?|- Me.
+"""
+LYRICS = """[ar:Not This]
+[00:12.00]One line here.
+[00:17.20][01:17.20]Another <00:18.00>one.
+[00:20.00]
+"""
+CUE_FILES = {"ass": ASS, "microdvd": MICRODVD, "lrc": LYRICS}
+
+
+@pytest.mark.parametrize("name", CUE_FILES)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_file_stays_byte_for_byte_where_the_translation_equals_the_text(name: str, line_end: str, mark: str) -> None:
+    data = (mark + CUE_FILES[name].replace("\n", line_end)).encode()
+    assert echo_document(name, data) == data
+
+
+def test_only_what_is_said_or_sung_is_translated() -> None:
+    assert list_texts("ass", ASS.encode()) == ["One thing, and another.", "Who?", "Me."]
+    assert list_texts("microdvd", MICRODVD.encode()) == ["One thing, and another.", "Loud words here", "Who?", "Me."]
+    assert list_texts("lrc", LYRICS.encode()) == ["One line here.", "Another one."]
+
+
+@pytest.mark.parametrize(("name", "line_end"), [("ass", "\\N"), ("microdvd", "|")])
+def test_a_cue_keeps_the_number_of_its_lines(name: str, line_end: str) -> None:
+    start = {"ass": "Dialogue: 0,a,b,c,,0,0,0,,", "microdvd": "{1}{2}"}[name]
+    text = f"{start}It{line_end}rains".encode()
+    written = convert_bytes(name, text, lambda source: aligned(source, ["x"] * 9, [1] * 9)).decode()
+    assert written == f"{start}x x x x x{line_end}x x x x"
+    assert convert_bytes(name, text, louder).decode() == f"{start}IT{line_end}RAINS"
