@@ -2,8 +2,8 @@
 
     python benchmarks/results.py
 
-To publish a number, add a line to results.jsonl and run this. `tests/unit/test_benchmarks.py` holds that the page agrees
-with the rows, and that README quotes only numbers that are rows.
+To publish a number, add a line to results.jsonl and run this. `tests/unit/test_benchmarks.py` holds that the page
+agrees with the rows, and that README quotes only numbers that are rows.
 """
 
 from __future__ import annotations
