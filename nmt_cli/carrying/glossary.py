@@ -18,6 +18,7 @@ from nmt_cli.carrying.spans import Kind, Span, SpanKind
 from nmt_cli.errors import DataError
 from nmt_cli.text.aligned import AlignedText
 from nmt_cli.text.normalise import UNSPACED, find_unspaced, normalise
+from nmt_cli.text.streams import decode_lines
 
 
 class PrefixIndex:
@@ -68,7 +69,7 @@ class Glossary:
         Raises DataError, naming the line, for any other line and for two targets of one source term.
         """
         raw_lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
-        lines = [decode_line(raw, f"{path}, line {number:,}") for number, raw in enumerate(raw_lines, start=1)]
+        lines = decode_lines(raw_lines, str(path))
         return cls.from_rows([[] if line.startswith("#") else line.split("\t") for line in lines], str(path))
 
     @classmethod
@@ -187,14 +188,6 @@ def fold_case(text: str) -> str:
         return text.lower()
     folds = ((character, character.casefold()) for character in text.replace("İ", "i").replace("ı", "i"))
     return "".join(fold if len(fold) == 1 else character.lower() for character, fold in folds)
-
-
-def decode_line(raw: bytes, where: str) -> str:
-    """Decodes a line. Raises DataError for invalid UTF-8."""
-    try:
-        return raw.removesuffix(b"\r").decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{where}: byte 0x{raw[error.start]:02x} is not valid UTF-8") from error
 
 
 def check_row(row: Sequence[str], where: str) -> tuple[str, str]:

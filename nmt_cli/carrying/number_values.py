@@ -20,7 +20,7 @@ from functools import cache, lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from nmt_cli.carrying.numbers import HALF_DAY, NumberText, NumberToken, NumericKind
+from nmt_cli.carrying.numbers import HALF_DAY, NUMBER, NumberText, NumberToken, NumericKind
 from nmt_cli.carrying.spans import (
     AFTER,
     BEFORE,
@@ -41,7 +41,6 @@ from nmt_cli.languages.cldr import NUMBERS_REMEMBERED, fold_words, load_rule_set
 from nmt_cli.languages.rules import LanguageRules, find_rules
 from nmt_cli.text.characters import OPENING, THIN_BLANKS
 
-HAS_DIGIT = re.compile(r"\d")
 MINUTES = re.compile(r"(?<!\d)\d{1,2}[:.h][0-5]\d(?!\d)")
 DATE = re.compile(r"(?<!\d)\d{1,4}([./-])\d{1,2}\1\d{1,4}(?!\d)")  # its month may be a word in the other text
 MONTHS = 12
@@ -141,7 +140,7 @@ def compare_numbers(source: str, target: str, source_language: str = "", target_
     The languages are codes of two or three letters. If a language's number words are unknown, numbers that are often
     spelled out are ignored.
     """
-    if not (HAS_DIGIT.search(source) or HAS_DIGIT.search(target)):
+    if not (DIGIT.search(source) or DIGIT.search(target)):
         return NO_DIFFERENCE
     # 1. Read the numbers of both texts.
     before, after = NumberText.read(source, source_language), NumberText.read(target, target_language)
@@ -191,9 +190,8 @@ def list_uncertain(source: str, target: str, languages: tuple[str, str]) -> tupl
     # 1. Drop what the target has in digits, each as often.
     in_digits = Counter(number for token in after.numbers for number in after.list_decade(token))
     unmatched = []
-    readings_by_number: dict[
-        str, tuple[list[int], set[int]]
-    ] = {}  # the readings of each number, and those written in digits
+    # The readings of each number, and those written in digits.
+    readings_by_number: dict[str, tuple[list[int], set[int]]] = {}
     for token in before.numbers:
         if token.text not in readings_by_number:
             readings = sorted(before.list_readings(token, has_clock=has_clock)) if len(token.groups) == 1 else []
@@ -304,8 +302,6 @@ class SmallNumbers(LostKind, NumericKind):
     """
 
     def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
-        from nmt_cli.carrying.numbers import NUMBER as DIGITS
-
         covered = attempt.covered
         if not DIGIT.search(covered):
             return []
@@ -314,12 +310,11 @@ class SmallNumbers(LostKind, NumericKind):
         lost = (*lost, *find_lost_decades(covered, target, context.languages))
         if not lost and context.carries:
             lost = list_uncertain(covered, target, context.languages)
-        numbers = sorted(DIGITS.finditer(covered), key=lambda match: match[0] not in lost) if lost else []
+        numbers = sorted(NUMBER.finditer(covered), key=lambda match: match[0] not in lost) if lost else []
         return [self.read_number(number, context) for number in numbers]
 
     def read_number(self, number: re.Match[str], context: Context) -> Span:
         """Returns the span of a number, which following letters may make an ordinal or a decade."""
-
         end, ending = find_ending(number.string, number.end(), number[0], context.languages)
         start = number.start() - bool(ending and re.search(r"(?<!\w)['’]$", number.string[: number.start()]))
         return Span(start, end, number[0] + ending, self.name, self.form == "taken out")

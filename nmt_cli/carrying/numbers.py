@@ -330,23 +330,19 @@ def split_number(number: str, decimal: str | None, thousands: str | None) -> tup
     marks = re.sub(r"\d", "", number)
     if not marks:
         return number, "", ""
+    unchanged = "", "", number  # all of it counts as the fraction, whose marks stay
     # 1. The last mark is that of the decimals if it is another one than those before it.
     whole, last, fraction = re.split(r"([^\d])(?=\d+$)", number)
     grouped = re.fullmatch(GROUPS, number)
     if len(marks) > 1:
         is_decimal = last in ".," and (groups := re.fullmatch(GROUPS, whole)) is not None and groups[1] != last
-        return (whole, last, fraction) if is_decimal else ((number, "", "") if grouped else as_one_number(number))
+        return (whole, last, fraction) if is_decimal else ((number, "", "") if grouped else unchanged)
     # 2. A single mark before three digits may be either: what is usual decides.
     if last == decimal and last != thousands:
         return whole, last, fraction
     if grouped and whole != "0" and (last == thousands or last not in ".,"):
         return number, "", ""
-    return as_one_number(number)
-
-
-def as_one_number(number: str) -> tuple[str, str, str]:
-    """Returns the parts of a number that must not change: all of it counts as the fraction."""
-    return "", "", number
+    return unchanged
 
 
 def make_number_key(text: str) -> str:

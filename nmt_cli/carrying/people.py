@@ -76,7 +76,9 @@ def read_person(match: re.Match[str], source: LanguageRules, target: LanguageRul
     """
     begin, end = find_name(match)
     name = match.string[begin:end]
-    keys = [key for title in (match["titles"] or "").split() for key in name_title(title.strip(INVISIBLE), source)]
+    written = [title.strip(INVISIBLE).upper() for title in (match["titles"] or "").split()]
+    known = {key: [form.upper() for form in list_forms(source, key)] for key in (*GENDERS, *DEGREES)}
+    keys = [key for title in written for key, forms in known.items() if title in forms]
     gender = next((key for key in keys if key in GENDERS), "")
     degrees = [key for key in keys if key in DEGREES]
     greeting = GREETINGS.get(gender, "to_any" if keys else "to_friend")
@@ -106,11 +108,6 @@ def find_name(match: re.Match[str]) -> tuple[int, int]:
     begin, end = behind.span("name")
     more = re.compile(rf"\s{SURNAME}").match(match.string, end) if behind["name"] in read_given_names() else None
     return begin, end if more is None else more.end()
-
-
-def name_title(title: str, rules: LanguageRules) -> list[str]:
-    """Returns the key of a title."""
-    return [key for key in (*GENDERS, *DEGREES) if title.upper() in map(str.upper, list_forms(rules, key))]
 
 
 def list_forms(rules: LanguageRules, key: str) -> list[str]:

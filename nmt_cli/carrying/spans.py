@@ -142,6 +142,14 @@ def cover_spans(text: str, spans: Sequence[Span]) -> str:
     return "".join(characters)
 
 
+def cover_ranges(text: str, ranges: Iterable[tuple[int, int]]) -> str:
+    """Returns `text` with these characters covered."""
+    characters = list(text)
+    for start, end in ranges:
+        characters[start:end] = COVERS[0] * (end - start)
+    return "".join(characters)
+
+
 def list_overlapping(spans: Sequence[Span], start: int, end: int) -> Sequence[Span]:
     """Returns the spans that share characters with those from `start` to `end`; `spans` are in order, without overlaps.
 

@@ -88,6 +88,11 @@ def find_same_marks(character: str) -> list[str]:
     return [group for line in lines for group in line.split(" ")]
 
 
+def find_usual_pair(pairs: Sequence[tuple[str, str]], counts: Mapping[str, int]) -> tuple[str, str]:
+    """Returns the pair of quotes of which even the rarer one is frequent."""
+    return max(pairs, key=lambda pair: min(counts.get(quote, 0) for quote in pair))
+
+
 def pair_same_letters() -> dict[str, str]:
     """Returns, for letters, those of other scripts that look identical."""
     same: dict[str, str] = {}
@@ -234,11 +239,12 @@ class Characters(Rewrite):
 
     def suggest_in_context(self, text: str, index: int) -> Iterator[str]:
         character, before, after = text[index], text[index - 1 : index], text[index + 1 : index + 2]
+        is_between_words = before.isalnum() and after.isalnum()
         quotes = [pairs for pairs in (DOUBLE_PAIRS, SINGLE_PAIRS) if any(character in pair for pair in pairs)]
-        if quotes and not (quotes[0] is SINGLE_PAIRS and before.isalnum() and after.isalnum()):
+        if quotes and not (quotes[0] is SINGLE_PAIRS and is_between_words):
             opens = not before or before in BEFORE_OPENING or (before in OPENERS and before != character)
             yield from self.choose_quote(quotes[0], opens=opens)
-        if character in LONG_DASHES and not self.has_any(DASHES + LONG_DASHES) and before.isalnum() and after.isalnum():
+        if character in LONG_DASHES and is_between_words and self.known.isdisjoint(DASHES + LONG_DASHES):
             yield from (f" {dash} " for dash in self.choose_known(HYPHENS))
         if unicodedata.decomposition(character).startswith("<fraction>") and before.isdigit():
             yield from (f" {fraction}" for fraction in self.list_candidates(character))
@@ -288,7 +294,7 @@ class Characters(Rewrite):
 
     def choose_quote(self, pairs: Sequence[tuple[str, str]], *, opens: bool) -> Iterator[str]:
         """Yields the most frequent quote of the pair in training."""
-        best = max(pairs, key=lambda pair: min(self.counts.get(quote, 0) for quote in pair))
+        best = find_usual_pair(pairs, self.counts)
         if all(quote in self.known for quote in best):
             yield best[0] if opens else best[1]
 
@@ -297,9 +303,6 @@ class Characters(Rewrite):
         usable = [character for character in characters if character in self.counts]
         if usable:
             yield max(usable, key=lambda character: self.counts[character])
-
-    def has_any(self, characters: str) -> bool:
-        return any(character in self.known for character in characters)
 
     def spell_known(self, text: str) -> Iterator[str]:
         """Yields the text if its characters are known or, as marks, have a known form."""

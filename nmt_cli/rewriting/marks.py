@@ -13,7 +13,7 @@ from itertools import repeat
 from typing import NamedTuple, Self
 
 from nmt_cli.languages.rules import LanguageRules, find_rules
-from nmt_cli.rewriting.characters import DOUBLE_PAIRS, SINGLE_PAIRS
+from nmt_cli.rewriting.characters import DOUBLE_PAIRS, SINGLE_PAIRS, find_usual_pair
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
 from nmt_cli.text.aligned import AlignedText, Edit
 from nmt_cli.text.characters import (
@@ -115,7 +115,7 @@ def has_quotes(text: str, quote: str) -> bool:
 
 def choose_target_quotes(quotes: OuterQuotes, counts: Mapping[str, int]) -> OuterQuotes:
     """Returns the most frequent quotes of a target with these character `counts`; the same quotes if it has few."""
-    pair = max(DOUBLE_PAIRS, key=lambda pair: min(counts.get(quote, 0) for quote in pair))
+    pair = find_usual_pair(DOUBLE_PAIRS, counts)
     if min(counts.get(quote, 0) for quote in pair) < FEWEST_QUOTES:
         return quotes
     return quotes._replace(opening=quotes.opening and pair[0], closing=quotes.closing and pair[1])

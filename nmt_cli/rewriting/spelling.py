@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Self
 
-from nmt_cli.carrying.spans import COVERS
+from nmt_cli.carrying.spans import cover_ranges
 from nmt_cli.carrying.syntax import REFERENCE
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
@@ -44,10 +44,7 @@ class Abbreviations(Rewrite):
 
     def cover_forms(self, text: str) -> str:
         """Returns a text with its abbreviations covered, which are no names."""
-        covered = list(text)
-        for start, end, _ in self.spell_out(text):
-            covered[start:end] = COVERS[0] * (end - start)
-        return "".join(covered)
+        return cover_ranges(text, ((start, end) for start, end, _ in self.spell_out(text)))
 
     def spell_out(self, text: str) -> Iterator[Edit]:
         """Yields the edits that spell out the abbreviations of a text; only its first may have a capital."""
@@ -123,12 +120,9 @@ class GenderForms(Rewrite):
         """Returns a text with such words, and anything attached to them, covered."""
         if INNER_MARKS.isdisjoint(text):
             return text
-        characters = list(text)
-        for mark in find_gender_marks(text, self.language):
-            start, end = text.rfind(" ", 0, mark.start) + 1, text.find(" ", mark.end)
-            end = len(text) if end < 0 else end
-            characters[start:end] = COVERS[0] * (end - start)
-        return "".join(characters)
+        behind = f"{text} "
+        marks = find_gender_marks(text, self.language)
+        return cover_ranges(text, ((text.rfind(" ", 0, m.start) + 1, behind.find(" ", m.end)) for m in marks))
 
 
 def find_gender_marks(text: str, language: str) -> Iterator[Edit]:

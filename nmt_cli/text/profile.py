@@ -263,14 +263,21 @@ class CorpusProfile(NamedTuple):
 
 def parse_side(values: Mapping[str, Any], words: bytes) -> TextProfile:
     """Parses the profile of one side from its part of the first line and its lines of words."""
-    values = {"rare": None if values["least_count"] > 1 else "", **values}  # which older profiles lack
+    values, rare = dict(values), read_rare(values)
     counts = dict(zip(values.pop("characters"), values.pop("character_counts"), strict=True))
+    values.pop("rare", None)
     return TextProfile(
         characters=frozenset(counts),
         character_counts=counts,
-        words=WordCounts(words, values.pop("least_count"), values.pop("rare")),
+        words=WordCounts(words, values.pop("least_count"), rare),
         **values,
     )
+
+
+def read_rare(side: Mapping[str, Any]) -> str | None:
+    """Returns the rare words of a side as its first line keeps them; None if they are not known."""
+    rare: str | None = side.get("rare", None if side["least_count"] > 1 else "")
+    return rare
 
 
 def parse_marks(rows: list[list[Any]]) -> dict[tuple[str, str], int]:

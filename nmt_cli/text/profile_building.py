@@ -22,7 +22,16 @@ import numpy as np
 from nmt_cli.arrays.scratch import ValueCounts
 from nmt_cli.text.characters import ANY_CLOSING, END_MARKS, THIN_BLANKS
 from nmt_cli.text.normalise import UNSPACED, find_unspaced
-from nmt_cli.text.profile import FEWEST_NUMBERS, PROFILE_FORMAT, SPECIAL_FORMS, CorpusProfile, LengthRatio, parse_word
+from nmt_cli.text.profile import (
+    FEWEST_NUMBERS,
+    PROFILE_FORMAT,
+    SPECIAL_FORMS,
+    CorpusProfile,
+    LengthRatio,
+    parse_marks,
+    parse_word,
+    read_rare,
+)
 from nmt_cli.text.word_filter import WordFilter
 from nmt_cli.text.words import choose_word_pattern
 
@@ -330,7 +339,8 @@ def merge_profiles(earlier: bytes, later: bytes) -> str:
     (old, old_words), (new, new_words) = split_content(earlier), split_content(later)
     # 2. Unite the words of each side, and the numbers.
     tables = [merge_words(*texts) for texts in zip(old_words, new_words, strict=True)]
-    least_count = max(choose_least_count(tables), *(find_least_count(header) for header in (old, new)))
+    described = [side for header in (old, new) for side in (header["source"], header["target"]) if side is not None]
+    least_count = max(choose_least_count(tables), *(int(side["least_count"]) for side in described))
     sides = {
         side: merge_side(old[side], new[side], table, least_count)
         for side, table in zip(("source", "target"), tables, strict=True)
@@ -344,10 +354,6 @@ def split_content(content: bytes) -> tuple[Header, tuple[str, str]]:
     first, _, rest = content.decode().partition("\n")
     source, _, target = rest[:-1].partition("\n\n")
     return json.loads(first), (source, target)
-
-
-def find_least_count(header: Header) -> int:
-    return max(int(side["least_count"]) for side in (header["source"], header["target"]) if side is not None)
 
 
 def merge_words(earlier: str, later: str) -> list[WordLine]:
@@ -384,12 +390,6 @@ def merge_side(
     }
 
 
-def read_rare(side: Mapping[str, Any]) -> str | None:
-    """Returns the rare words of a side as its first line keeps them; None if they are not known."""
-    rare: str | None = side.get("rare", None if side["least_count"] > 1 else "")
-    return rare
-
-
 def merge_rare(parts: Sequence[str | None]) -> str | None:
     """Returns the rare words of several texts; None if those of one are not known."""
     known = [part for part in parts if part is not None]
@@ -400,6 +400,5 @@ def merge_rare(parts: Sequence[str | None]) -> str | None:
 
 
 def merge_marks(earlier: list[list[Any]], later: list[list[Any]]) -> list[list[Any]]:
-    tables = ({(source, target): count for source, target, count in marks} for marks in (earlier, later))
-    counts = reduce(or_, map(Counter, tables))
+    counts = reduce(or_, (Counter(parse_marks(marks)) for marks in (earlier, later)))
     return [[*both, count] for both, count in counts.most_common()]
