@@ -132,17 +132,25 @@ def shrink_model(model: Path, target: Path, corpus: PreparedCorpus) -> None:
 
     card, references = read_card(target), corpus.read_references("dev")
     sources, tags = [sentence.source for sentence in references], [sentence.tags for sentence in references]
-    carries = bool(card.training.get("placeholders"))
+    copies_placeholders = bool(card.training.get("placeholders"))
     for path in [path for name in name_graphs(INT8) for path in (target / name, target / name_weights(name))]:
         path.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         export(load_network(model, card), Path(scratch))
-        quantise(corpus, Path(scratch), sources[:CALIBRATION_SENTENCES], carries=carries, look_up=False)
+        quantise(
+            corpus,
+            Path(scratch),
+            sources[:CALIBRATION_SENTENCES],
+            copies_placeholders=copies_placeholders,
+            look_up=False,
+        )
         for name in name_graphs(INT8):
             optimise(Path(scratch, name))
         for path in Path(scratch).glob(f"*.{INT8}.*"):
             shutil.copyfile(path, target / path.name)
-    hypotheses = translate_dev(corpus, OnnxEngine(target, precision=INT8), sources, tags, carries=carries)
+    hypotheses = translate_dev(
+        corpus, OnnxEngine(target, precision=INT8), sources, tags, copies_placeholders=copies_placeholders
+    )
     texts = [sentence.references for sentence in references]
     bleu = compute_bleu(hypotheses, texts, choose_scoring(corpus, texts))
     precision = {**card.precision, "bleu": {**card.precision["bleu"], INT8: bleu.value}}

@@ -308,7 +308,7 @@ class SmallNumbers(LostKind, NumericKind):
         target = PLACEHOLDER_PATTERN.sub(" ", attempt.target)
         lost = compare_numbers(covered, target, *context.languages).missing
         lost = (*lost, *find_lost_decades(covered, target, context.languages))
-        if not lost and context.carries:
+        if not lost and context.copies_placeholders:
             lost = list_uncertain(covered, target, context.languages)
         numbers = sorted(NUMBER.finditer(covered), key=lambda match: match[0] not in lost) if lost else []
         return [self.read_number(number, context) for number in numbers]

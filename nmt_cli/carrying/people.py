@@ -152,7 +152,7 @@ class CopiedNameKind(LostKind):
     """Names that training copies, such as `Boston`."""
 
     def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
-        if context.find_missing_names is None or not context.carries:
+        if context.find_missing_names is None or not context.copies_placeholders:
             return []
         return list(map(self.read_match, context.find_missing_names(attempt.covered, attempt.target)))
 

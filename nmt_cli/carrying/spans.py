@@ -222,7 +222,7 @@ class Context(NamedTuple):
     """The facts beyond the text that kinds may use; without a function, kinds find nothing that only it knows."""
 
     languages: tuple[str, str] = ("", "")  # codes of the text and of its translation
-    carries: bool = True  # whether the network has learned to carry placeholders over
+    copies_placeholders: bool = True  # whether the network has learned to carry placeholders over
     in_choice: bool = False  # whether the text is one of those to choose from, in which `#` is a number
     is_word: WordTest | None = None
     find_names: Callable[[str], Iterable[Span]] | None = None  # and codes, with the profiles of both sides

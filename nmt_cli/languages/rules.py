@@ -71,7 +71,7 @@ class LanguageRules(NamedTuple):
     noun_signs: str  # pattern of words after which a title is a noun: seine Frau Anna
     naming: str  # pattern of words that a name follows, where every noun has a capital
     example: str  # a short question, to try a model with
-    bleu_tokenizer: str  # of sacreBLEU, where words are not told by blanks
+    bleu_tokenizer: str  # of sacreBLEU, where blanks do not part words
 
 
 WORDS = (

@@ -37,7 +37,7 @@ class SourceRow:
     is_blank: bool = False  # there is nothing to translate
     full_length: int | None = None  # positions of the whole line, if it was truncated
     tags: int = 0  # the first positions, which are no part of the line: tags, and a sentence that is its context
-    lead: tuple[int, ...] = ()  # target ids with which its translation begins, and which are no part of it
+    target_prefix: tuple[int, ...] = ()  # ids with which its translation begins, and which are no part of it
 
     def __len__(self) -> int:
         return len(self.values)
@@ -163,7 +163,7 @@ class TextSource:
             return row
         before = [*self.tokenizer.encode(context.source), self.tokenizer.separator_id]
         values = np.array([*row.values[: row.tags], *before, *row.values[row.tags :]], dtype=np.int32)
-        return replace(row, values=values, tags=row.tags + len(before), lead=context.target)
+        return replace(row, values=values, tags=row.tags + len(before), target_prefix=context.target)
 
     def make_row(self, text: str, ids: list[int], limit: int | None, tags: TagSet) -> SourceRow:
         """Returns the row of a normalised text with these ids, truncated to `limit` of them, behind its tags."""

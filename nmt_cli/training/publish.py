@@ -253,15 +253,15 @@ def quantise_and_check(corpus: PreparedCorpus, directory: Path, validator: Valid
     `validator` has the development set from the start of training, and knows whether the network has learned to copy
     placeholders.
     """
-    sources, tags, carries = validator.sources, validator.tags, validator.translator.carries
+    sources, tags, copies_placeholders = validator.sources, validator.tags, validator.translator.copies_placeholders
     some = slice(CALIBRATION_SENTENCES)
-    quantise(corpus, directory, sources[some], carries=carries, tags=tags[some])
+    quantise(corpus, directory, sources[some], copies_placeholders=copies_placeholders, tags=tags[some])
     for name in (*name_graphs(FLOAT), *name_graphs(INT8)):
         optimise(directory / name)
     scores = {}
     for precision in (FLOAT, INT8):
         engine = OnnxEngine(directory, precision=precision)
-        hypotheses = translate_dev(corpus, engine, sources, tags, carries=carries)
+        hypotheses = translate_dev(corpus, engine, sources, tags, copies_placeholders=copies_placeholders)
         scores[precision] = compute_bleu(hypotheses, validator.references, validator.scoring)
     files = [file for name in name_graphs(INT8) for file in directory.glob(f"{name}*")]
     size = sum(file.stat().st_size for file in files)
@@ -273,7 +273,7 @@ def quantise(
     directory: Path,
     sources: Sequence[str],
     *,
-    carries: bool,
+    copies_placeholders: bool,
     look_up: bool = True,
     tags: Sequence[TagSet] = (),
 ) -> None:
@@ -294,17 +294,24 @@ def quantise(
         sessions = (engine.encoder, engine.decoder)
         recorders = [RangeRecorder(session, model) for session, model in zip(sessions, models, strict=True)]
         engine.encoder, engine.decoder = recorders
-        translate_dev(corpus, engine, sources, tags, carries=carries)
+        translate_dev(corpus, engine, sources, tags, copies_placeholders=copies_placeholders)
     # 3. Quantise with them.
     for name, model, ranges in zip(name_graphs(INT8), models, recorders, strict=True):
         save(quantise_model(model, ranges.map_ranges()), directory / name)
 
 
 def translate_dev(
-    corpus: PreparedCorpus, engine: OnnxEngine, sources: Sequence[str], tags: Sequence[TagSet], *, carries: bool
+    corpus: PreparedCorpus,
+    engine: OnnxEngine,
+    sources: Sequence[str],
+    tags: Sequence[TagSet],
+    *,
+    copies_placeholders: bool,
 ) -> list[str]:
     """Returns the greedy translations of `sources`."""
-    translator = Translator(engine, corpus.source, corpus.target_tokenizer, carries=carries, threads=count_cores())
+    translator = Translator(
+        engine, corpus.source, corpus.target_tokenizer, copies_placeholders=copies_placeholders, threads=count_cores()
+    )
     return [
         translation.text for translation in translator.translate(lay_out_lines(sources, tags), TranslateOptions(GREEDY))
     ]

@@ -40,7 +40,13 @@ class Validator:
     """
 
     def __init__(
-        self, network: Seq2Seq, corpus: PreparedCorpus, *, size: BatchSize, carries: bool = True, threads: int = 1
+        self,
+        network: Seq2Seq,
+        corpus: PreparedCorpus,
+        *,
+        size: BatchSize,
+        copies_placeholders: bool = True,
+        threads: int = 1,
     ) -> None:
         sentences = corpus.read_references("dev")
         self.network = network
@@ -51,7 +57,11 @@ class Validator:
         self.scoring = choose_scoring(corpus, self.references)
         self.batches = make_sorted_batches(corpus, size)
         self.translator = Translator(
-            KerasEngine(network), corpus.source, corpus.target_tokenizer, carries=carries, threads=threads
+            KerasEngine(network),
+            corpus.source,
+            corpus.target_tokenizer,
+            copies_placeholders=copies_placeholders,
+            threads=threads,
         )
         self.compiled_sums = tf.function(
             self.sum_losses, input_signature=[make_source_spec(network), IDS, IDS], autograph=False

@@ -152,7 +152,7 @@ def match_whole(tools: Tools, source: str, target: str) -> MatchedPiece:
     Without protection, nothing is masked.
     """
     source, target = normalise(source) if tools.reads_text else source, normalise(target)
-    is_masked = tools.carries and tools.reader.config.protect
+    is_masked = tools.copies_placeholders and tools.reader.config.protect
     sides = mask_sides(source, target) if is_masked else (leave_unmasked(source), leave_unmasked(target))
     piece = make_piece(sides[0])
     rewritten = tools.reader.rewriter.read(piece.masked, has_capitals=not source.islower())

@@ -213,7 +213,7 @@ class Network(NamedTuple):
         text_ids: list[TextId],
     ) -> Guide:
         """Returns the constraints for the search of one batch."""
-        lead = Lead.from_tokens([row.lead for row in rows], [row.tags for row in rows])
+        lead = Lead.from_tokens([row.target_prefix for row in rows], [row.tags for row in rows])
         is_limited = config.limit_placeholders or config.sampling.sample
         return Guide.from_config(
             config,

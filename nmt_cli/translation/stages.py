@@ -94,7 +94,7 @@ class Tools(Protocol):
     reader: LineReader
     network: Network
     profile: CorpusProfile | None
-    carries: bool
+    copies_placeholders: bool
 
     @property
     def reads_text(self) -> bool: ...

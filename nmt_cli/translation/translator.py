@@ -51,7 +51,7 @@ class Translator:
         card: ModelCard | None = None,
         *,
         lines: LineConfig | None = None,
-        carries: bool = True,
+        copies_placeholders: bool = True,
         threads: int = 1,
         rewriter: Rewriter | None = None,
         profile: CorpusProfile | None = None,
@@ -59,7 +59,7 @@ class Translator:
     ) -> None:
         """`languages` are the codes of source and target, by default those of the card.
 
-        `carries` says whether the network has learned to copy placeholders; `profile` is for checks.
+        `copies_placeholders` says whether the network has learned to copy placeholders; `profile` is for checks.
 
         Raises NotFoundError and DataError for a glossary that cannot be read.
         """
@@ -67,12 +67,14 @@ class Translator:
         self.network = Network(engine, source, target, threads)
         self.profile = profile
         self.read_back: Callable[[Sequence[Translation]], Sequence[Translation]] = lambda translations: translations
-        self.carries = carries and all(side is not None and side.has_placeholders for side in (source.subwords, target))
+        self.copies_placeholders = copies_placeholders and all(
+            side is not None and side.has_placeholders for side in (source.subwords, target)
+        )
         lines = lines or LineConfig()
         self._make_reader = partial(
             LineReader if self.reads_text else PictureLines,
             lines,
-            carries=self.carries,
+            copies_placeholders=self.copies_placeholders,
             glossary=load_glossary(lines),
             rewriter=rewriter,
         )
@@ -111,7 +113,9 @@ class Translator:
             for model in models
         ]
         engine: StepModel[Any] = Ensemble(engines, target.vocabulary_size) if others else engines[0]
-        carries = first.card.training.get("placeholders", 0) > 0  # the cards of older models have no such entry
+        copies_placeholders = (
+            first.card.training.get("placeholders", 0) > 0
+        )  # the cards of older models have no such entry
         threads = request.threads or count_cores()
         profile = first.load_profile()
         return cls(
@@ -120,7 +124,7 @@ class Translator:
             target,
             card=first.card,
             lines=request.lines,
-            carries=carries,
+            copies_placeholders=copies_placeholders,
             threads=threads,
             rewriter=make_rewriter(first.card, profile),
             profile=profile,

@@ -61,7 +61,9 @@ def test_a_line_is_read_alike_whatever_was_read_before(language: str, step: int)
 
 
 MODEL = model_text([(sentence, sentence) for sentence in SENTENCES] * 30)
-READER = LineReader(LineConfig(slips=True), carries=True, rewriter=Rewriter.from_model(MODEL), languages=("eng", "deu"))
+READER = LineReader(
+    LineConfig(slips=True), copies_placeholders=True, rewriter=Rewriter.from_model(MODEL), languages=("eng", "deu")
+)
 LINES = st.lists(st.sampled_from(PARTS), min_size=1, max_size=4).map(" ".join)
 
 
@@ -89,7 +91,7 @@ def make_translator() -> ScriptedTranslator:
     translator.profile = CorpusProfile.parse(build_profile(PAIRS).encode())
     model = ModelText(translator.profile.source, translator.profile.target, ("eng", "deu"), lowercase=False)
     translator.reader = LineReader(
-        LineConfig(slips=True), carries=True, rewriter=Rewriter.from_model(model), languages=("eng", "deu")
+        LineConfig(slips=True), copies_placeholders=True, rewriter=Rewriter.from_model(model), languages=("eng", "deu")
     )
     return translator
 

@@ -34,7 +34,7 @@ class FakeTranslator:
         self.card = card or make_card()
         self.rule = rule
         self.seconds_per_line = seconds_per_line
-        self.reader = LineReader(LineConfig(), carries=False, glossary=None)
+        self.reader = LineReader(LineConfig(), copies_placeholders=False, glossary=None)
         self.batches: list[list[str]] = []  # the lines of each call
         self.configs: list[Any] = []
         self.memories: list[Any] = []

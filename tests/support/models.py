@@ -95,7 +95,7 @@ def export_untrained(corpus: PreparedCorpus, directory: Path, *, precision: str 
     network = Seq2Seq(tiny_config(**options), vocabularies)
     with publish_directory(directory) as staged:
         export(network, staged)
-        quantise(corpus, staged, [each.source for each in corpus.read_references("dev")], carries=True)
+        quantise(corpus, staged, [each.source for each in corpus.read_references("dev")], copies_placeholders=True)
         for name in (*name_graphs("float"), *name_graphs("int8")):
             optimise(staged / name)
         for path in corpus.tokenizer_files.values():

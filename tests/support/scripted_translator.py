@@ -64,9 +64,11 @@ class FaultlessRepairer(Repairer):
 class ScriptedTranslator(Translator):
     """A translator whose sentences are translated by a rule; a longer sentence is `price` less likely per character."""
 
-    def __init__(self, rule: Callable[[str], str], *, carries: bool = True, price: float = 0.0) -> None:
+    def __init__(self, rule: Callable[[str], str], *, copies_placeholders: bool = True, price: float = 0.0) -> None:
         adversary = Adversary(SUBWORDS.vocabulary_size, 1)
-        super().__init__(adversary, TextSource(SUBWORDS), SUBWORDS, carries=carries, languages=("eng", "deu"))
+        super().__init__(
+            adversary, TextSource(SUBWORDS), SUBWORDS, copies_placeholders=copies_placeholders, languages=("eng", "deu")
+        )
         self.network = ScriptedNetwork(*self.network)
         self.network.translator = self
         self.rule, self.price = rule, price

@@ -31,7 +31,7 @@ from nmt_cli.translation.segmentation.segments import find_sentence_starts, join
 from support.rewriting import model_text
 
 CASES = Path(__file__).parents[1] / "cases"
-READER = LineReader(LineConfig(), carries=True)
+READER = LineReader(LineConfig(), copies_placeholders=True)
 FREQUENT = [("We live in Austria.", "Wir leben hier.")] * RARE_PLACE_COUNT
 
 Languages = tuple[str, str]

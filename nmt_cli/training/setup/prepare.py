@@ -92,7 +92,9 @@ def measure_closing(run: TrainingRun, deadline: Deadline) -> None:
         deadline.export_seconds = run.cluster.share_number(seconds)
         # 3. Time the graphs, on the same part.
         engine = OnnxEngine(Path(folder))
-        graphs = Translator(engine, keras.source, keras.target, carries=keras.carries, threads=count_cores())
+        graphs = Translator(
+            engine, keras.source, keras.target, copies_placeholders=keras.copies_placeholders, threads=count_cores()
+        )
         share = run.cluster.share_number(validator.time_sample(graphs)) / deadline.validation_seconds
     averaged = 1 if run.trainer.config.average > 1 else 0  # averaged weights are validated once more
     deadline.validations = 1 + averaged + GREEDY_TRANSLATIONS * share
@@ -227,7 +229,9 @@ def build_run(
         trainer=trainer,
         schedule=schedule,
         batches=batches,
-        validator=Validator(twin, corpus, size=batches.size, carries=config.placeholders > 0, threads=parts),
+        validator=Validator(
+            twin, corpus, size=batches.size, copies_placeholders=config.placeholders > 0, threads=parts
+        ),
         checkpoints=Checkpoints(directory, config.metric, config.average),
         watcher=watcher,
         identity=identity.to_mapping(),

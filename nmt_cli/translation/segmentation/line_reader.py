@@ -44,8 +44,8 @@ FILLED_IN = "_"  # the last sign of a field of a form, which stands for the word
 class LineReader:
     """Splits lines into pieces and masks their protected spans.
 
-    `carries` says whether the network has learned to copy placeholders; otherwise spans are extracted, and plain
-    numbers stay in the text.
+    `copies_placeholders` says whether the network has learned to copy placeholders; otherwise spans are extracted, and
+    plain numbers stay in the text.
     """
 
     if_lost: tuple[LostKind, ...] = IF_LOST  # what is carried in a second search
@@ -55,7 +55,7 @@ class LineReader:
         self,
         config: LineConfig,
         *,
-        carries: bool,
+        copies_placeholders: bool,
         glossary: Glossary | None = None,
         rewriter: Rewriter | None = None,
         notation: NumberNotation | None = None,
@@ -66,14 +66,14 @@ class LineReader:
         `languages` are the codes of source and target, empty if unknown.
         """
         self.config = config
-        self.carries = carries
+        self.copies_placeholders = copies_placeholders
         self.rewriter = choose_rewrites(rewriter, config)
         self.kinds = KINDS if config.protect else (TERMS,)
-        names = make_name_finder(self.rewriter) if self.carries else None
+        names = make_name_finder(self.rewriter) if self.copies_placeholders else None
         characters: Characters | None = self.rewriter.find(Characters)
         self.context = Context(
             languages,
-            carries,
+            copies_placeholders,
             is_word=names.source.has_word if names else None,
             find_names=names.find_names if names else None,
             find_terms=glossary.find_terms if glossary else None,
@@ -114,7 +114,7 @@ class LineReader:
 
     def with_spans(self, piece: Piece, spans: Sequence[Span]) -> Piece:
         """Returns a piece with other protected spans, rewritten as before."""
-        added = [span._replace(is_extracted=span.is_extracted or not self.carries) for span in spans]
+        added = [span._replace(is_extracted=span.is_extracted or not self.copies_placeholders) for span in spans]
         text = piece.segment.text
         old = [span for span in added if span in piece.segment.spans]
         new = write_spans([span for span in added if span not in piece.segment.spans], text, self.context)
@@ -191,7 +191,7 @@ class LineReader:
         """Returns the protected spans and glossary terms of a line, in order; in a choice, `#` is a number."""
         context = self.context._replace(in_choice=in_choice)
         spans = write_spans(find_spans(line, context, self.kinds), line, context)
-        if self.carries:
+        if self.copies_placeholders:
             return spans
         others = (span for span in spans if not (span.is_number and is_plain_number(span)))
         return [span._replace(is_extracted=True) for span in others]

@@ -27,15 +27,24 @@ TOKENIZER = Tokenizer(train_tokenizer([text for pair in TRAINING for text in pai
 CLEAN = TRAINING[0][0]
 
 
-def make_translator(*, fold: bool = True, carries: bool = True) -> Translator:
+def make_translator(*, fold: bool = True, copies_placeholders: bool = True) -> Translator:
     """Returns a translator whose network copies what it reads."""
     rewriter = Rewriter.from_model(model_text(TRAINING))
     engine, source = Parrot(TOKENIZER.vocabulary_size), TextSource(TOKENIZER)
-    return Translator(engine, source, TOKENIZER, lines=LineConfig(fold=fold), carries=carries, rewriter=rewriter)
+    return Translator(
+        engine,
+        source,
+        TOKENIZER,
+        lines=LineConfig(fold=fold),
+        copies_placeholders=copies_placeholders,
+        rewriter=rewriter,
+    )
 
 
-def translate(line: str, *, fold: bool = True, carries: bool = True) -> Translation:
-    return make_translator(fold=fold, carries=carries).translate([line], TranslateOptions(SearchConfig(beam_size=1)))[0]
+def translate(line: str, *, fold: bool = True, copies_placeholders: bool = True) -> Translation:
+    return make_translator(fold=fold, copies_placeholders=copies_placeholders).translate(
+        [line], TranslateOptions(SearchConfig(beam_size=1))
+    )[0]
 
 
 def read(line: str) -> str:
@@ -108,9 +117,9 @@ def test_a_line_of_nothing_but_marks_without_a_shape_passes() -> None:
 @pytest.mark.parametrize("carries", [True, False])
 @examples(100)
 @given(line=lines_with_spans(), marks=st.lists(st.sampled_from(["\u200e", " \u200f ", "“", "", " "]), min_size=2))
-def test_words_are_linked_to_those_of_the_line_itself(carries: bool, line: str, marks: list[str]) -> None:
+def test_words_are_linked_to_those_of_the_line_itself(copies_placeholders: bool, line: str, marks: list[str]) -> None:
     line = marks[0] + line.replace(" ", f" {marks[1]}", 1)
-    translation = translate(line, carries=carries)
+    translation = translate(line, copies_placeholders=copies_placeholders)
     words = normalise(line).split()
     for source, target in find_links(translation, translation.hypotheses[0]) if translation.hypotheses else ():
         assert source < len(words) and target < len(translation.text.split())

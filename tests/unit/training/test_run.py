@@ -166,12 +166,12 @@ def test_the_proof_of_int8_reads_sentences_as_the_model_will(
     seen: list[bool] = []
 
     def record(corpus: PreparedCorpus, directory: Path, validator: Validator) -> Int8Check:
-        seen.append(validator.translator.carries)
+        seen.append(validator.translator.copies_placeholders)
         return quantise_and_check(corpus, directory, validator)
 
     monkeypatch.setattr(publishing, "quantise_and_check", record)
     train(TrainingRequest(corpus, tmp_path / "model", SMALL, replace(QUICK, epochs=1, placeholders=0.0)))
-    assert seen == [Translator.load(ModelRequest(tmp_path / "model")).carries] == [False]
+    assert seen == [Translator.load(ModelRequest(tmp_path / "model")).copies_placeholders] == [False]
 
 
 @pytest.mark.usefixtures("quick_updates")

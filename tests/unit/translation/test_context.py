@@ -73,7 +73,7 @@ def test_the_row_of_a_line_is_behind_its_context(reader: Translator) -> None:
     (row,), (plain,) = (reader.source.make_rows([LINES[1]], None, [()], contexts) for contexts in ([context], []))
     before = [*tokenizer.encode(context.source), tokenizer.separator_id]
     assert row.values.tolist() == [*before, *plain.values.tolist()]
-    assert (row.tags, row.lead) == (len(before), context.target)
+    assert (row.tags, row.target_prefix) == (len(before), context.target)
     assert reader.source.label_positions(row) == reader.source.label_positions(plain)
 
 

@@ -29,10 +29,10 @@ def lost(spans: list[str], text: str) -> list[str]:
 @pytest.mark.parametrize("carries", [True, False])
 @pytest.mark.parametrize("flat", [True, False])
 def test_spans_survive_a_network_that_loses_and_shuffles_them(
-    kind: TokenizerKind, carries: bool, flat: bool, number: int
+    kind: TokenizerKind, copies_placeholders: bool, flat: bool, number: int
 ) -> None:
     lines = sentences_with_spans(WORDS, number)
-    translations = adversarial_translator(kind, carries=carries, flat=flat).translate(
+    translations = adversarial_translator(kind, copies_placeholders=copies_placeholders, flat=flat).translate(
         [line for line, _ in lines], TranslateOptions(GREEDY)
     )
     assert sum(len(spans) for _, spans in lines) == number
@@ -54,10 +54,14 @@ def test_a_placeholder_that_the_network_makes_of_nothing_is_taken_out(kind: Toke
 
 
 @examples(150)
-@given(line=lines_with_spans(), seed=st.integers(0, 1000), carries=st.booleans(), beam=st.sampled_from([1, 3]))
-def test_spans_of_any_line_survive_in_every_hypothesis(line: str, seed: int, carries: bool, beam: int) -> None:
+@given(
+    line=lines_with_spans(), seed=st.integers(0, 1000), copies_placeholders=st.booleans(), beam=st.sampled_from([1, 3])
+)
+def test_spans_of_any_line_survive_in_every_hypothesis(
+    line: str, seed: int, copies_placeholders: bool, beam: int
+) -> None:
     config = SearchConfig(beam_size=beam, n_best=beam)
-    model = adversarial_translator(seed=seed, carries=carries)
+    model = adversarial_translator(seed=seed, copies_placeholders=copies_placeholders)
     translation = model.translate([line], TranslateOptions(config))[0]
     # A network without placeholders reads plain numbers, but where a line has no word.
     spans = [span.text for piece in model.reader.split_line(line) for span in piece.spans]
@@ -88,8 +92,13 @@ def test_what_the_network_lost_is_told() -> None:
     "line", ["https://example.com/a", "<p>😀</p>", "{a} - {b}", "5 €!", "⟦3⟧", "<b></b>", "%s: %d"]
 )
 def test_a_line_without_words_stays_as_it_is(line: str) -> None:
-    for carries in (True, False):
-        assert adversarial_translator(carries=carries).translate([line], TranslateOptions(GREEDY))[0].text == line
+    for copies_placeholders in (True, False):
+        assert (
+            adversarial_translator(copies_placeholders=copies_placeholders)
+            .translate([line], TranslateOptions(GREEDY))[0]
+            .text
+            == line
+        )
 
 
 def test_a_literal_placeholder_survives_beside_real_ones() -> None:

@@ -29,7 +29,9 @@ def sentence(*scored: tuple[str, float], **fields: object) -> Translation:
 
 
 def line(*sentences: Translation, sampled: bool = False) -> Translation:
-    return join_parts(LINE, LineReader(LineConfig(), carries=False).split_line(LINE), sentences, None, sampled=sampled)
+    return join_parts(
+        LINE, LineReader(LineConfig(), copies_placeholders=False).split_line(LINE), sentences, None, sampled=sampled
+    )
 
 
 def ranked(translation: Translation) -> list[tuple[str, float]]:
@@ -79,11 +81,11 @@ def test_a_line_of_one_sentence_is_its_translation_under_its_own_name() -> None:
     translation = sentence(
         ("A", -9), ("B", -1), repairs=(Repair("loop", "wider beam"),), source_cut_from=17, source_read=2
     )
-    pieces = LineReader(LineConfig(), carries=False).split_line("Go  on. ")
+    pieces = LineReader(LineConfig(), copies_placeholders=False).split_line("Go  on. ")
     assert join_parts("Go  on. ", pieces, [translation], None) == translation._replace(source="Go  on. ")
 
 
 def test_a_network_that_learned_no_placeholders_reads_numbers() -> None:
-    for carries, text in ((True, "In ⟦0⟧ I sang."), (False, "In 1984 I sang.")):
-        (piece,) = LineReader(LineConfig(), carries=carries).split_line("In 1984 I sang.")
+    for copies_placeholders, text in ((True, "In ⟦0⟧ I sang."), (False, "In 1984 I sang.")):
+        (piece,) = LineReader(LineConfig(), copies_placeholders=copies_placeholders).split_line("In 1984 I sang.")
         assert piece.text == text

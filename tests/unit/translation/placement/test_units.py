@@ -84,13 +84,17 @@ KINDS: tuple[TokenizerKind, ...] = ("unigram", "word", "char")
 
 
 def translated(
-    line: str, *, kind: TokenizerKind = "unigram", seed: int = 0, carries: bool = True, words: int = 50
+    line: str, *, kind: TokenizerKind = "unigram", seed: int = 0, copies_placeholders: bool = True, words: int = 50
 ) -> Translation:
     """By a network that copies; with a `seed`, by one that does what it likes."""
     tokenizer = syllable_tokenizer(kind)
     engine = Adversary(tokenizer.vocabulary_size, seed) if seed else Parrot(tokenizer.vocabulary_size)
     translator = Translator(
-        engine, TextSource(tokenizer), tokenizer, carries=carries, lines=LineConfig(max_words=words)
+        engine,
+        TextSource(tokenizer),
+        tokenizer,
+        copies_placeholders=copies_placeholders,
+        lines=LineConfig(max_words=words),
     )
     return translator.translate([line], TranslateOptions(SearchConfig(beam_size=1)))[0]
 
@@ -107,9 +111,9 @@ def linked(line: str, **options: object) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("carries", [True, False])
-def test_words_around_spans_are_linked_right(kind: str, carries: bool) -> None:
+def test_words_around_spans_are_linked_right(kind: str, copies_placeholders: bool) -> None:
     line = "bade 10 km giko 😀 luma <b>pone <i>gilu.</i></b> 😀 {x} neba."
-    links = linked(line, kind=kind, carries=carries)
+    links = linked(line, kind=kind, copies_placeholders=copies_placeholders)
     assert {word: [word] for word in ("bade", "giko", "luma", "neba.")}.items() <= links.items()
     assert [word for word, sources in links.items() if sources != [word]] == []
 
@@ -142,14 +146,14 @@ def test_a_part_of_spans_alone_is_linked_to_itself_and_moves_no_other() -> None:
 @given(
     line=lines_with_spans(),
     seed=st.integers(1, 1000),
-    carries=st.booleans(),
+    copies_placeholders=st.booleans(),
     kind=st.sampled_from(sorted(KINDS)),
     words=st.sampled_from([3, 50]),
 )
 def test_links_join_words_of_the_line_and_every_ordinary_word_has_one(
-    line: str, seed: int, carries: bool, kind: str, words: int
+    line: str, seed: int, copies_placeholders: bool, kind: str, words: int
 ) -> None:
-    translation = translated(line, kind=kind, seed=seed, carries=carries, words=words)
+    translation = translated(line, kind=kind, seed=seed, copies_placeholders=copies_placeholders, words=words)
     for hypothesis in translation.hypotheses:
         links = find_links(translation, hypothesis)
         target = hypothesis.text.split()

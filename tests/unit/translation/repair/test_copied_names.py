@@ -53,7 +53,7 @@ def test_a_lost_name_is_carried() -> None:
     context = Context(("eng", "deu"), find_missing_names=find)  # type: ignore[arg-type]
     assert COPIED_NAMES.may_be_in(text, context)
     assert [span.text for span in COPIED_NAMES.find_lost(attempt, context)] == ["Boston"]
-    assert COPIED_NAMES.find_lost(attempt, context._replace(carries=False)) == []
+    assert COPIED_NAMES.find_lost(attempt, context._replace(copies_placeholders=False)) == []
     assert COPIED_NAMES.find_lost(attempt._replace(target="Er lebt in Boston."), context) == []
     assert COPIED_NAMES.find_lost(attempt, Context()) == []
 

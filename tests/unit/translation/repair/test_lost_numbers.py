@@ -41,7 +41,7 @@ def test_small_numbers_that_are_right_are_left_to_the_network() -> None:
 
 def test_a_network_without_placeholders_loses_no_number_either() -> None:
     line = "they came in 1972 with 12 of 345 boxes."
-    translator = ScriptedTranslator(lambda text: text.replace("1972", "1927"), carries=False)
+    translator = ScriptedTranslator(lambda text: text.replace("1972", "1927"), copies_placeholders=False)
     translation = repair_line(translator, line)
     assert translator.given[0] == line
     assert {"1972", "12", "345"} <= set(translation.text.replace(".", " ").split())

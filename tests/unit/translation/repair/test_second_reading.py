@@ -25,7 +25,7 @@ from nmt_cli.translation.segmentation.line_reader import LineReader
 SOURCE = ("▁open", "▁the", "▁file", "▁now", "</s>")
 MEANINGS = {"▁öffne": "open", "▁die": "the", "▁Datei": "file", "▁jetzt": "now"}  # what each target word needs
 NOW = MarkedText("open the file now, not later.", [range(14, 17)])  # as a document has it
-READER = LineReader(LineConfig(), carries=False)
+READER = LineReader(LineConfig(), copies_placeholders=False)
 ID = TextId(0, 0)
 
 

@@ -11,7 +11,7 @@ from nmt_cli.translation.segmentation.dividers import DIVIDERS, DividedLine
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.segments import join_segments
 
-READER = LineReader(LineConfig(), carries=True)
+READER = LineReader(LineConfig(), copies_placeholders=True)
 BETWEEN = [
     "<br>",
     "\n",
