@@ -169,19 +169,14 @@ class Evaluation:
     ) -> report.Report:
         """Adds the groups of sentences where translation fails, by the words of sources that are text."""
         from nmt_cli.evaluation.analysis.profile import TrainingSources, build_profile, compare_memory
-        from nmt_cli.evaluation.analysis.training_distance import TrainingIndex, score_memory
 
         self.progress("looking where it fails", 0, 0)
-        material, training, language, nearest = evaluation.material, None, "", []
+        material, training, language = evaluation.material, None, ""
         if corpus is not None:
             language, trained = corpus.target_language, corpus.select_texts([pair.source for pair in pairs])
             material = dataclasses.replace(material, sources=corpus.select_texts(material.sources or ()) or None)
             training = TrainingSources.from_sources(trained) if trained else None
-            nearest = list(map(TrainingIndex(trained).find_nearest, material.sources or ())) if trained else []
-        groups = build_profile(material, training, language, self.config, nearest)
-        if nearest:
-            remembered = score_memory(material, nearest, [pair.target for pair in pairs], self.config)
-            groups = dataclasses.replace(groups, memory=remembered)
+        groups = build_profile(material, training, language, self.config)
         if translator is not None and corpus is not None:
             memory = compare_memory(self.translate_training_sample(corpus, translator), material, self.config)
             groups = dataclasses.replace(groups, sections=(*groups.sections, memory))

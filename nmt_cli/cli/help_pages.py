@@ -95,7 +95,7 @@ METAVARS = {
     **dict.fromkeys(("column", "new_column", "source_column", "target_column", "tag_column"), "COLUMN"),
     **dict.fromkeys(("target_language_column",), "COLUMN"),
     **dict.fromkeys(("dev", "test"), "SIZE"),
-    **dict.fromkeys(("glossary", "comet_model", "gold", "pairs", "suggestions", "tm", "api_keys", "bleu_spm"), "FILE"),
+    **dict.fromkeys(("glossary", "comet_model", "pairs", "suggestions", "tm", "api_keys", "bleu_spm"), "FILE"),
     **dict.fromkeys(("monolingual_source", "monolingual_target"), "FILE"),
     **dict.fromkeys(("serve",), "ADDRESS"),
     **dict.fromkeys(("allow_host",), "NAME"),

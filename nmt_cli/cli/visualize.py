@@ -63,7 +63,7 @@ def visualize(
     Draws on the terminal, to a picture (.png, .svg) or to an interactive page (.html). --beam, --curves, --corpus,
     --network and --nearest show something else instead; --data without a sentence shows the corpus in that directory.
     """
-    if config.subject == "attention" and not (sentences or config.target or config.pairs or config.gold):
+    if config.subject == "attention" and not (sentences or config.target or config.pairs):
         config = replace(config, corpus="data" in explicit.typed)
     if config.subject in SPOKEN and not (sentences or config.target or config.pairs or sys.stdin.isatty()):
         sentences = [line for line in decode_lines(sys.stdin.buffer, "stdin") if line.strip()]

@@ -346,6 +346,4 @@ def format_profiles(comparison: SystemComparison) -> list[str]:
             + "".join(f"  {cell.rjust(size)}" for cell, size in zip(row[1:], widths[1:], strict=True))
             for row in table
         ]
-    memories = [report.profile and report.profile.memory for report in comparison.reports]
-    verdicts = [f"{name}: {memory}." for name, memory in zip(comparison.names, memories, strict=True) if memory]
-    return [*lines, *(["", *verdicts] if verdicts else [])]
+    return lines

@@ -23,7 +23,6 @@ from nmt_cli.pages import read_asset, render_document
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.visuals.canvas import BLUE, FAINT, GRID, INK, ORANGE
 from nmt_cli.visuals.curves import Histories, read_history, render_curves_svg
-from nmt_cli.visuals.reliability import render_reliability, tabulate_reliability
 
 if TYPE_CHECKING:
     from nmt_cli.evaluation.analysis.profile import Profile, Section
@@ -81,9 +80,7 @@ def render_html(report: Report, test_set: str, inputs: Mapping[str, Any], curves
         *render_facts(facts, report.warnings),
         render_scores(report),
         *([f"<h2>By tag</h2>{render_tags(report.by_tag)}"] if report.by_tag else []),
-        *([render_reliability(report.reliability)] if report.reliability else []),
         *([f"<h2>Where it fails</h2>{KEY}", *map(render_section, profile.sections)] if profile else []),
-        *([f"<p>{escape(str(profile.memory))}.</p>"] if profile and profile.memory else []),
         *([f"<h2>Learning curves</h2>{embed_figure(curves)}"] if curves else []),
         *([render_worst(profile)] if profile else []),
     ]
@@ -190,13 +187,10 @@ def render_markdown(
     if report.by_tag is not None:
         head, *rows = report.by_tag.make_table()
         lines += ["", "## By tag", "", *map(format_row, (head, ["---", *["---:"] * (len(head) - 1)], *rows))]
-    if report.reliability is not None:
-        lines += ["", "## Confidence", "", *tabulate_reliability(report.reliability)]
     if report.profile is not None:
         lines += ["", "## Where it fails", ""]
         for section in report.profile.sections:
             lines += format_section(section)
-        lines += [f"{report.profile.memory}.", ""] if report.profile.memory else []
     if history:
         lines += ["## Learning curves", "", *format_history(history), ""]
     return "\n".join(lines + (format_worst(report.profile) if report.profile else [])) + "\n"

@@ -19,7 +19,6 @@ from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tags import TagSet
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.config import LineConfig, ModelRequest, TranslateOptions
-from nmt_cli.translation.placement.alignment import find_links
 from nmt_cli.translation.result import SourceCuts, describe_limits
 from nmt_cli.visuals.canvas import PAGES
 from nmt_cli.visuals.heatmap import AxisLabels, Panel, draw_heatmap, format_heatmap
@@ -172,10 +171,6 @@ def draw_attention(request: DrawingRequest, drawing: Drawing) -> None:
     view = AttentionView(request.config, drawable, are_pictures)
     for output in request.outputs:
         view.draw(output, drawing)
-    if request.config.gold is not None:
-        for name, several_of_model in zip(names, by_model, strict=True):
-            score = score_alignment([drawn.translation for drawn in several_of_model], Path(request.config.gold))
-            drawing.show(f"{name}: {score}" if name else score)
 
 
 def measure_translations(
@@ -216,9 +211,8 @@ def complete_request(request: DrawingRequest) -> DrawingRequest:
     if not all(target.strip() for target in targets):
         raise OptionError("a --target is empty", hint="leave it out to see what the model writes")
     check_outputs(request.outputs)
-    usual = () if request.config.gold is not None else (TERMINAL,)
     config = replace(request.config, target=targets)
-    return replace(request, sentences=sentences, config=config, outputs=request.outputs or usual)
+    return replace(request, sentences=sentences, config=config, outputs=request.outputs or (TERMINAL,))
 
 
 def open_attentive(request: DrawingRequest, model: Path) -> Translator:
@@ -313,8 +307,6 @@ def translate_sentences(request: DrawingRequest, translator: Translator, search:
 
 def describe_attention(translation: Translation, are_pictures: bool) -> str:
     """Returns the entropy of the attention by words, and its diagonal share if the source has an order."""
-    from nmt_cli.evaluation.analysis.alignment import compute_diagonal_share, compute_entropy
-
     attention = label_attention(translation, merge=True).attention
     probability = translation.hypotheses[0].log_probability
     near = "" if are_pictures else f", {compute_diagonal_share(attention):.0%} near the diagonal"
@@ -323,30 +315,19 @@ def describe_attention(translation: Translation, are_pictures: bool) -> str:
     return f"attention entropy {bits}{near}; log-probability of the {product} {probability:.2f}"
 
 
-def score_alignment(translations: Sequence[Translation], path: Path) -> str:
-    """Returns a line with the alignment error rate of the attention, its mean entropy and its diagonal share.
+def compute_entropy(attention: FloatArray) -> float:
+    """Computes the mean entropy of the rows of (T, S), in bits: 0 if each is on one word, log2 S if it is uniform."""
+    import numpy as np  # `nmt --help` does not need it
 
-    Words are separated by blanks.
-    """
-    from nmt_cli.evaluation.analysis.alignment import (
-        check_links,
-        compute_diagonal_share,
-        compute_entropy,
-        compute_error_rate,
-        read_links,
-    )
+    weights = np.clip(attention, 1e-12, 1)
+    return float(-(weights * np.log2(weights)).sum(axis=1).mean())
 
-    gold = read_links(path, len(translations))
-    sizes = [(len(normalise(line.source).split()), len(line.text.split())) for line in translations]
-    check_links(gold, sizes, path)
-    gold = [links for links, line in zip(gold, translations, strict=True) if not line.failure]
-    translations = [line for line in translations if not line.failure]
-    rate = compute_error_rate([frozenset(find_links(line, line.hypotheses[0])) for line in translations], gold)
-    # Of the whole matrices, the end of the sentence included.
-    matrices = [label_attention(translation, merge=True).attention for translation in translations]
-    bits = sum(map(compute_entropy, matrices)) / len(matrices)
-    near = sum(map(compute_diagonal_share, matrices)) / len(matrices)
-    return (
-        f"alignment error rate {100 * rate:.1f} %   attention entropy {bits:.2f} bits per word   "
-        f"{near:.0%} near the diagonal   ({format_count(len(gold), 'sentence')}, each word's strongest link)"
-    )
+
+def compute_diagonal_share(attention: FloatArray) -> float:
+    """Computes the share of (T, S), 0-1, that is near the diagonal: within a tenth of the sentence, or one word."""
+    import numpy as np  # `nmt --help` does not need it
+
+    length, width = attention.shape
+    expected = np.arange(length)[:, None] * (width - 1) / max(1, length - 1)
+    near = np.abs(np.arange(width)[None] - expected) <= max(1.0, width / 10)
+    return float((attention * near).sum() / attention.sum())

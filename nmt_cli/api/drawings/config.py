@@ -15,9 +15,6 @@ class DrawingConfig(Settings, panel="Pictures"):
 
     target: tuple[str, ...] = setting((), "Show the attention of this translation; one per sentence.", harmless=True)
     pairs: str | None = setting(None, "Tab-separated file of sentences and their translations.", harmless=True)
-    gold: str | None = setting(
-        None, "Alignments by hand (0-0 1-2, one line per sentence) to score attention against.", harmless=True
-    )
     subwords: bool = setting(False, "Show subwords instead of words.", harmless=True)
     transpose: bool = setting(False, "Put the source across and the translation down.", harmless=True)
     heads: bool = setting(

@@ -33,7 +33,6 @@ class VisualizeKeywords(DecodingKeywords, total=False):
 
     target: Sequence[Text]
     pairs: Text | None
-    gold: Text | None
     subwords: bool
     transpose: bool
     heads: bool

@@ -387,12 +387,6 @@ VISUALIZE = (
         'nmt visualize "where is the station?"',
     ),
     exclude({"sentences", "target"}, "pairs", "give one of them"),
-    Refusal(
-        {"gold"},
-        lambda v: not (v.target or v.pairs),
-        "needs the translations that its links belong to",
-        "name them with --target or --pairs",
-    ),
 )
 REFUSALS = {
     "prepare": PREPARE,

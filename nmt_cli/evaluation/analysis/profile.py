@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from nmt_cli.evaluation.analysis.training_distance import MemoryScore, Nearest
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.evaluation.metrics.score import Material, Score
@@ -23,7 +22,6 @@ from nmt_cli.text.words import choose_word_pattern, split_words
 
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 LENGTHS = (5, 10, 15, 25, 40)  # upper bounds of the groups of source lengths, in words
-NEARNESS = {"far: under 50 %": 0.5, "50 to 79 %": 0.8, "near: 80 % and more": 1.1}  # upper bounds of the groups
 FREQUENCIES = (0, 2, 10, 50)  # upper bounds of the groups of rarest words, in training occurrences
 OVER, UNDER = 1.5, 0.67  # words of the hypothesis per word of the reference
 SLACK = 2  # words; a hypothesis is too long or too short only if the lengths differ by as many
@@ -55,7 +53,6 @@ class Example:
     source: str | None = None
     training: TrainingSources | None = None
     language: str = ""  # of the target
-    nearness: float | None = None  # the share of words in common with the nearest training source
 
 
 def group_by_length(example: Example) -> str | None:
@@ -177,13 +174,6 @@ def group_by_seen(example: Example) -> str | None:
     return "seen but for case" if tuple(split_words(example.source)) in example.training.wordings else "unseen"
 
 
-def group_by_nearness(example: Example) -> str | None:
-    """Groups by the share of words that the source has in common with the nearest training source."""
-    if example.nearness is None:
-        return None
-    return next(name for name, bound in NEARNESS.items() if example.nearness < bound)
-
-
 PROFILED = ("bleu", "chrf")  # the scores of each group
 RANKED = "chrf"  # the score that ranks sentences; sentence BLEU is 0 too often
 WORST_COUNT = 20
@@ -224,7 +214,6 @@ class Profile:
 
     sections: tuple[Section, ...]
     worst: tuple[Sentence, ...]
-    memory: MemoryScore | None = None  # of the training data alone; None without training data
 
 
 Grouping = Callable[[Example], str | None]
@@ -246,12 +235,6 @@ SECTIONS: tuple[tuple[str, str, Grouping, tuple[str, ...]], ...] = (
         "training sources, verbatim or except for case and punctuation",
         group_by_seen,
         ("unseen", "seen but for case", "seen in training"),
-    ),
-    (
-        "distance to training",
-        "words in common, in order, with the nearest training source",
-        group_by_nearness,
-        tuple(NEARNESS),
     ),
     ("numbers", "digits of the reference", group_by_numbers, ("none", "kept", "lost or changed")),
     ("negation", "words like not, no, never", group_by_negation, ("none", "kept", "lost", "added")),
@@ -277,22 +260,16 @@ def build_profile(
     training: TrainingSources | None = None,
     language: str = "",
     config: ScoreConfig = DEFAULT,
-    nearest: Sequence[Nearest] = (),
 ) -> Profile:
     """Returns the scores of groups of sentences and the twenty worst by chrF; `language` is the target's ISO 639 code.
-
-    `nearest` are the training sources nearest to the sentences.
 
     A section that cannot be computed (no sources, no training data, a language without known negations) is left out.
     """
     scores = {name: METRICS[name](material.hypotheses, material.references, config) for name in PROFILED}
     sources: Sequence[str | None] = material.sources or [None] * len(material.hypotheses)
-    shares: Sequence[float | None] = [near.share for near in nearest] or [None] * len(sources)
     examples = [
-        Example(hypothesis, references[0], source, training, language, share)
-        for hypothesis, references, source, share in zip(
-            material.hypotheses, material.references, sources, shares, strict=True
-        )
+        Example(hypothesis, references[0], source, training, language)
+        for hypothesis, references, source in zip(material.hypotheses, material.references, sources, strict=True)
     ]
     sections = (build_section(*section, examples, scores) for section in SECTIONS)
     return Profile(tuple(section for section in sections if section is not None), find_worst(material, scores[RANKED]))
@@ -362,4 +339,4 @@ def format_profile(profile: Profile) -> list[str]:
         for group in section.groups:
             values = "".join(f"{group.values[name]:9.2f}" for name in names)
             lines.append(f"  {group.name:<20}{group.sentences:>11,}{values}")
-    return [*lines[1:], *(["", f"{profile.memory}."] if profile.memory is not None else [])]
+    return lines[1:]

@@ -16,7 +16,6 @@ from nmt_cli.arrays.types import FloatArray
 
 BINS = 10
 LEFT_OUT = (0.0, 0.1, 0.2, 0.5)  # shares of the least sure translations
-CURVE_POINTS = 50
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,6 @@ class Reliability:
     plain_auc: float  # that of the mean log-probability of a token
     bins: tuple[ReliabilityBin, ...]
     coverage: tuple[tuple[float, float], ...]  # share of the least sure that is left out, and chrF of the others
-    curve: tuple[tuple[float, float], ...]  # the same, for drawing
 
     def to_mapping(self) -> dict[str, Any]:
         """Returns the numbers for `--json`."""
@@ -75,9 +73,6 @@ def measure_reliability(
         plain_auc=compute_auc(np.asarray(plain, dtype=float), good),
         bins=tuple(bins),
         coverage=tuple((share, score_surest(sure, scores, share)) for share in LEFT_OUT),
-        curve=tuple(
-            (share, score_surest(sure, scores, share)) for share in np.linspace(0, 0.95, CURVE_POINTS).tolist()
-        ),
     )
 
 

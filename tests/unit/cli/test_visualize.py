@@ -99,7 +99,6 @@ def test_another_suffix_is_refused_before_anything_is_translated(tmp_path: Path)
     ("options", "said"),
     [
         (["a", "b", "--target", "c"], "1 --target for 2 sentences"),
-        (["a", "--set", "gold=g"], "--set gold needs the translations"),
         (["a", "--pairs", "p"], "SENTENCE cannot be combined with --pairs"),
         (["a", "--beam", "--nearest", "3"], "--nearest cannot be combined with --beam"),
         (["a", "b", "--beam"], "--beam shows one sentence"),
@@ -109,7 +108,6 @@ def test_another_suffix_is_refused_before_anything_is_translated(tmp_path: Path)
         (["a", "--nearest", "3", "--beam-size", "5"], "--beam-size cannot be combined with --nearest"),
         (["a", "--beam", "--target", "b"], "--target cannot be combined with --beam"),
         (["--beam", "--pairs", "p"], "--pairs cannot be combined with --beam"),
-        (["--curves", "--set", "gold=g"], "--set gold cannot be combined with --curves"),
         (["--network", "--set", "to=nld"], "--set to cannot be combined with --network"),
         (["a", "--curves"], "SENTENCE cannot be combined with --curves"),
         (["--corpus", "--set", "transpose=true"], "--set transpose cannot be combined with --corpus"),

@@ -4,12 +4,10 @@ import csv
 import re
 from dataclasses import replace
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
 from nmt_cli.corpus.statistics import measure_corpus, measure_language
-from nmt_cli.evaluation.analysis.reliability import measure_reliability
 from nmt_cli.evaluation.comparison import (
     SystemComparison,
     compare_systems,
@@ -22,7 +20,6 @@ from nmt_cli.evaluation.report import Report, score_material
 from nmt_cli.text.tags import parse_tag_name
 from nmt_cli.text.words import split_words
 from nmt_cli.visuals.page import render_comparison_html, render_comparison_markdown
-from nmt_cli.visuals.reliability import draw_chart, render_reliability, tabulate_reliability
 from nmt_cli.visuals.score_table import escape_latex, render_csv, render_latex, write_score_table
 from nmt_cli.visuals.statistics import draw_statistics, format_several, format_statistics
 from support.corpora import prepare_tagged
@@ -93,26 +90,6 @@ def test_a_single_run_has_no_deviation(compared: SystemComparison) -> None:
 def test_a_single_system_is_a_table_of_one_row() -> None:
     table = render_latex(SystemComparison(("model",), (score(3),), {}, {}))
     assert table.count(r"\\") == 2 and "same letter" not in table
-
-
-MEASURED = measure_reliability([n / 100 for n in range(100)], [-1.0] * 100, [float(n) for n in range(100)], 50)
-
-
-def test_a_point_lies_where_its_values_say() -> None:
-    svg = ElementTree.fromstring(draw_chart([(0, 0), (1, 1), (0.5, 0.25)], ("x", "y<"), "t"))
-    corners = [(float(circle.get("cx", "")), float(circle.get("cy", ""))) for circle in svg.iter("circle")]
-    (left, bottom), (right, top), (middle, low) = corners
-    assert middle == (left + right) / 2 and low == bottom - (bottom - top) / 4
-    assert {text.text for text in svg.iter("text")} >= {"x", "y<", "0.50"}
-
-
-def test_both_charts_and_their_numbers_are_in_the_section() -> None:
-    section = render_reliability(MEASURED)
-    charts = re.findall(r"<svg.*?</svg>", section)
-    assert [len(list(ElementTree.fromstring(chart).iter("circle"))) for chart in charts] == [10, 0]
-    assert "without the least sure 50%</th><td class=n>74.5" in section
-    rows = tabulate_reliability(MEASURED)
-    assert "50%" in rows[0] and "| area under the ROC curve | 1.000 |" in rows
 
 
 def test_words_are_counted_without_case_and_punctuation() -> None:
