@@ -114,7 +114,7 @@ def test_a_line_of_nothing_but_marks_without_a_shape_passes() -> None:
     assert translate("\u200e\u200f").text in ("", "\u200e\u200f")
 
 
-@pytest.mark.parametrize("carries", [True, False])
+@pytest.mark.parametrize("copies_placeholders", [True, False])
 @examples(100)
 @given(line=lines_with_spans(), marks=st.lists(st.sampled_from(["\u200e", " \u200f ", "“", "", " "]), min_size=2))
 def test_words_are_linked_to_those_of_the_line_itself(copies_placeholders: bool, line: str, marks: list[str]) -> None:

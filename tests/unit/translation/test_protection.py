@@ -26,7 +26,7 @@ def lost(spans: list[str], text: str) -> list[str]:
 
 @pytest.mark.parametrize("number", [200, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["unigram", "bpe", "char", "word"])
-@pytest.mark.parametrize("carries", [True, False])
+@pytest.mark.parametrize("copies_placeholders", [True, False])
 @pytest.mark.parametrize("flat", [True, False])
 def test_spans_survive_a_network_that_loses_and_shuffles_them(
     kind: TokenizerKind, copies_placeholders: bool, flat: bool, number: int

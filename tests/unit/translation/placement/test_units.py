@@ -110,7 +110,7 @@ def linked(line: str, **options: object) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("carries", [True, False])
+@pytest.mark.parametrize("copies_placeholders", [True, False])
 def test_words_around_spans_are_linked_right(kind: str, copies_placeholders: bool) -> None:
     line = "bade 10 km giko 😀 luma <b>pone <i>gilu.</i></b> 😀 {x} neba."
     links = linked(line, kind=kind, copies_placeholders=copies_placeholders)
