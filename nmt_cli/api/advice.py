@@ -154,8 +154,8 @@ def advise_on_model(
     cause = find_cause(manifest, report, commands)
     if cause is not None:
         commands = commands._replace(train=commands.train.omit(SHORTENING))
-    if has_learned_nothing(report.validation):
-        return make_advice(manifest, suggest_for_nothing(manifest, report, commands, cause), cause)
+    elif has_learned_nothing(report.validation):
+        return make_advice(manifest, suggest_for_nothing(manifest, report, commands))
     more = suggest_for_corpus(manifest, commands, trained._replace(is_done=True))
     return make_advice(manifest, [*(suggest_longer(report, commands) if cause is None else ()), *more], cause)
 
@@ -277,14 +277,10 @@ def suggest_longer(report: TrainReport, commands: BaseCommands) -> Iterator[Sugg
         yield make_suggestion("longer training", longer)
 
 
-def suggest_for_nothing(
-    manifest: Manifest, report: TrainReport, commands: BaseCommands, cause: Suggestion | None
-) -> Iterator[Suggestion]:
-    """Yields changes for a model that has learned nothing, beside the known `cause`, if there is one."""
+def suggest_for_nothing(manifest: Manifest, report: TrainReport, commands: BaseCommands) -> Iterator[Suggestion]:
+    """Yields changes for a model that has learned nothing, for no known cause."""
     train, updates = manifest.counts.splits["train"], max((record.steps for record in report.records), default=0)
-    if cause is not None:
-        pass  # more updates are what it asks for
-    elif updates < ENOUGH_UPDATES:
+    if updates < ENOUGH_UPDATES:
         epochs = min(200, max(5, math.ceil(ENOUGH_UPDATES * 32 / max(train, 1))))
         longer = commands.train.extend(("--batch", "32"), ("--epochs", str(epochs)))
         yield make_suggestion(f"more than {format_count(updates, 'update')}", longer)

@@ -20,6 +20,8 @@ DATA = Path(__file__).parent / "data"
 HEADING_SEPARATORS = re.compile(r"[\s!-,./:-@\[-`{-~]+")
 CODE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 UNNAMED = ("source", "target", "")  # what a model calls a language that it does not know
+LONGEST_NAME = 3  # words of a heading that may be the name of a language
+ALSO_WORDS = ("even", "label", "male")  # names of languages that are rather other headings
 NOT_CODES = frozenset("id src trg tgt ref hyp mt the no nr in out sl tl".split())  # common words of headings
 
 
@@ -175,8 +177,15 @@ def find_named_language(heading: str) -> str | None:
     if not by_word and is_language_code(heading.strip()):
         return heading.strip()
     codes = [word for word in words if len(word) in (2, 3) and word.lower() not in NOT_CODES and is_language_code(word)]
-    choices = by_word or (codes if len(words) > 1 else [])
+    choices = by_word or (codes if len(words) > 1 else []) or find_rare_name(heading.strip())
     return choices[0] if len(choices) == 1 else None
+
+
+def find_rare_name(heading: str) -> list[str]:
+    """Returns the code of the language of ISO 639-3 whose whole name a heading is; empty for a sentence or a word."""
+    if not 0 < len(heading.split()) <= LONGEST_NAME or not heading[-1].isalpha() or heading.lower() in ALSO_WORDS:
+        return []
+    return [find_codes(heading)[0]] if is_full_name(heading) else []
 
 
 @cache

@@ -18,6 +18,7 @@ from nmt_cli.languages.codes import (
     NOT_CODES,
     find_code,
     find_named_language,
+    find_rare_name,
     has_region,
     is_common_code,
     is_full_name,
@@ -221,7 +222,8 @@ def is_heading(cell: str, languages: Sequence[str]) -> bool:
     words = re.sub(r"\(.*\)|[\s_:/-]+", " ", name).split()
     if not words or len(words) > 3:
         return False
-    return all(word in HEADINGS or find_named_language(word) is not None for word in words) or is_language_code(name)
+    is_usual = all(word in HEADINGS or find_named_language(word) is not None for word in words)
+    return is_usual or is_language_code(name) or bool(find_rare_name(name))
 
 
 def are_headings(cells: Sequence[str], languages: Sequence[str]) -> bool:

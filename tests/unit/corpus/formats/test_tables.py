@@ -285,7 +285,24 @@ def test_one_language_that_is_known_makes_a_header_above_sentences(
     assert texts(path, f"English\tAnglica\n{words}")[0] == ("English", "Anglica")
 
 
-@pytest.mark.parametrize("first", [("Hello.", "Salve."), ("There is hope.", "Spes est.")])
+@pytest.mark.parametrize(
+    ("headings", "languages"),
+    [
+        ("Español\tShipibo\tNotas\tHablante", ("es", "shp")),
+        ("Spanish\tTok Pisin\tnotes\tspeaker", ("es", "tpi")),
+        ("castellano\tRARÁMURI\tglosa\tfecha", ("es", "tar")),
+    ],
+)
+def test_headings_name_languages_without_two_letters(path: Path, headings: str, languages: tuple[str, str]) -> None:
+    notes = [f"a note of several words, {n}\tAB" if n % 3 else "\t" for n in range(len(PAIRS))]
+    rows = [f"{source}\t{target}\t{note}" for (source, target), note in zip(PAIRS, notes, strict=True)]
+    path.write_text("\n".join([headings, *rows]) + "\n", encoding="utf-8")
+    reader = open_reader(CorpusFile(path), ReadOptions())
+    assert [(row.source, row.target) for row in reader] == PAIRS
+    assert reader.languages == languages
+
+
+@pytest.mark.parametrize("first", [("Hello.", "Salve."), ("There is hope.", "Spes est."), ("even", "label")])
 def test_a_first_pair_that_is_no_header_stays(path: Path, first: tuple[str, str]) -> None:
     assert texts(path, f"{first[0]}\t{first[1]}\n" + table("source", "target"))[0] == first
 
