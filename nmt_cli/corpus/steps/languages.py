@@ -21,6 +21,7 @@ from nmt_cli.errors import find_nearest
 from nmt_cli.languages.codes import (
     CODE,
     find_code,
+    find_codes,
     find_language,
     find_languages_in_name,
     fold_name,
@@ -31,6 +32,7 @@ from nmt_cli.languages.codes import (
     load_names,
 )
 from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value
+from nmt_cli.text.wrapping import format_count
 
 UNKNOWN: tuple[Side, Side] = ("source", "target")
 KINDS = TagPurpose.SOURCE, TagPurpose.TARGET
@@ -112,6 +114,9 @@ def list_doubtful(tag_sets: Sequence[TagSet]) -> Iterator[str]:
         if tag.kind is TagPurpose.DOMAIN and tag.value in load_names() and len(tag.value) == 3:
             name = find_language(tag.value).name
             yield f"the tag {tag.value} is taken for a domain; for the language {name} write to:{tag.value}"
+        elif tag.kind is TagPurpose.DOMAIN and len(tag.value) > 4 and len(codes := find_codes(tag.value)) > 1:
+            several = f"{format_count(len(codes), 'language')} may be called so, such as {codes[0]}"
+            yield f"the tag {tag.value} is taken for a domain; {several}: write to:{codes[0]}"
 
 
 NAMED_BY = "--source-language, --target-language"

@@ -322,11 +322,12 @@ def test_a_cell_that_names_no_language_is_refused_with_its_line(tmp_path: Path) 
 
 def test_what_a_word_was_taken_for_is_told(tmp_path: Path) -> None:
     files = [
-        CorpusFile(write_tsv(tmp_path / f"{n}.tsv", toy_pairs(200)[n::2]), tags=parse_tag_list(tags))
-        for n, tags in enumerate(("law", "shp"))
+        CorpusFile(write_tsv(tmp_path / f"{n}.tsv", toy_pairs(300)[n::3]), tags=parse_tag_list(tags))
+        for n, tags in enumerate(("law", "shp", "chatino"))
     ]
     notes = prepare(files, tmp_path / "prepared", PrepareConfig(target_language="Elbonian")).notes
     assert "the tag law is taken for a domain; for the language Lauje write to:law" in notes
+    assert any(note.startswith("the tag chatino is taken for a domain; 6 languages may be called so") for note in notes)
     assert any(note.startswith("tags that name languages: shp Shipibo-Conibo;") for note in notes)
     assert any(note.startswith("Elbonian is no language that nmt knows") for note in notes)
 
