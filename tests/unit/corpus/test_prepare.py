@@ -282,37 +282,6 @@ def test_what_is_no_prepared_corpus_is_never_replaced(pairs_file: Path, tmp_path
     assert pairs_file.exists() and inside.exists()
 
 
-@pytest.mark.parametrize(
-    ("data", "options", "error"),
-    [
-        (b"", {}, DataError),
-        (b"one column\n", {}, DataError),
-        (b"a\tb\n\xff\tb\n", {}, DataError),
-        (b"a\tb\0\n", {}, DataError),
-        (b"a\tb\nc\td\n", {}, DataError),
-        (b"\n\n\n", {}, DataError),
-        (None, {"vocab_size": 60_000}, OptionError),
-        (None, {"vocab_size": 20}, OptionError),
-        (None, {"test": "300"}, DataError),
-    ],
-)
-def test_bad_input_leaves_nothing_on_disk(
-    pairs_file: Path, tmp_path: Path, data: bytes | None, options: dict[str, object], error: type[NmtError]
-) -> None:
-    if data is not None:
-        pairs_file.write_bytes(data)
-    with pytest.raises(error):
-        prepare(pairs_file, tmp_path / "out", PrepareConfig(**options))  # type: ignore[arg-type]
-    assert list(tmp_path.iterdir()) == [pairs_file]
-
-
-def test_a_missing_file_and_a_directory_are_not_found(pairs_file: Path, tmp_path: Path) -> None:
-    for path in (tmp_path / "nothing.tsv", tmp_path):
-        with pytest.raises(NotFoundError):
-            prepare(path, tmp_path / "out", PrepareConfig())
-    assert list(tmp_path.iterdir()) == [pairs_file]
-
-
 @pytest.mark.parametrize("options", [{"tokenizer": "bpe"}, {"lowercase": True}, {"separate_vocabularies": True}])
 def test_options_that_ask_for_other_subwords_than_the_given_are_refused(
     prepared_directory: Path, pairs_file: Path, tmp_path: Path, options: dict
