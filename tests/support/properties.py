@@ -6,5 +6,5 @@ FEWEST = 5
 
 
 def examples(number: int) -> settings:
-    """Tries `number` examples where the profile of the run has 100 of an ordinary property."""
+    """Tries `number` examples where an ordinary property has 100; fewer or more by the profile of the run."""
     return settings(max_examples=max(FEWEST, number * settings().max_examples // 100))
