@@ -15,8 +15,10 @@ from nmt_cli.corpus.formats.inputs import ReadOptions
 from nmt_cli.corpus.formats.reader import find_columns, find_known_columns
 from nmt_cli.errors import DataError
 from nmt_cli.languages.codes import (
+    LONGEST_NAME,
     NOT_CODES,
     find_code,
+    find_codes,
     find_named_language,
     find_rare_name,
     has_region,
@@ -175,8 +177,12 @@ def find_language_columns(filled: Records, width: int, languages: Sequence[str])
 
 
 def names_language(cell: str, languages: Sequence[str]) -> bool:
-    """Whether a heading names a language; the code of a rare one ("key") only if it is one of the `languages`."""
+    """Whether a heading names a language, or several; a rare code ("key"), or a word ("id"), only if in `languages`."""
     code = cell.strip()
+    if code.lower() in NOT_CODES and code not in languages:
+        return False
+    if len(code) > 4 and code[-1:].isalpha() and len(code.split()) <= LONGEST_NAME and len(find_codes(code)) > 1:
+        return True  # of several languages: Chatino
     is_rare = is_language_code(code) and not is_common_code(code) and code not in languages
     return is_heading(cell, languages) and find_named_language(cell) is not None and not is_rare
 

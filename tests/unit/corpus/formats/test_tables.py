@@ -291,9 +291,13 @@ def test_one_language_that_is_known_makes_a_header_above_sentences(
         ("Español\tShipibo\tNotas\tHablante", ("es", "shp")),
         ("Spanish\tTok Pisin\tnotes\tspeaker", ("es", "tpi")),
         ("castellano\tRARÁMURI\tglosa\tfecha", ("es", "tar")),
+        ("Spanish\tShipibo\tnotes\tid", ("es", "shp")),
+        ("Spanish\tChatino\tnotes\tspeaker", None),  # one of several
     ],
 )
-def test_headings_name_languages_without_two_letters(path: Path, headings: str, languages: tuple[str, str]) -> None:
+def test_headings_name_languages_without_two_letters(
+    path: Path, headings: str, languages: tuple[str, str] | None
+) -> None:
     notes = [f"a note of several words, {n}\tAB" if n % 3 else "\t" for n in range(len(PAIRS))]
     rows = [f"{source}\t{target}\t{note}" for (source, target), note in zip(PAIRS, notes, strict=True)]
     path.write_text("\n".join([headings, *rows]) + "\n", encoding="utf-8")
