@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from nmt_cli.errors import DataError
 from nmt_cli.jobs.job import Block
@@ -26,7 +24,6 @@ from nmt_cli.jobs.journal import (
 from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.translation.result import FailedCheck, LeastSure, Placed, Repair, Translation, WordLinks
 from nmt_cli.workers.work import InProcess
-from support.properties import examples
 from support.translations import louder
 
 IDENTITY = {"model": ["a"], "options": {"beam_size": 5}}
@@ -167,24 +164,25 @@ def replace_at(value: Any, path: tuple[Any, ...], new: Any) -> Any:
     return value
 
 
-SAVED = json.loads(json.dumps(encode_value(make_translation())))
+ONE_UNSEEN = make_translation()._replace(unseen=frozenset("ä"))  # a set of several is written in order
+SAVED = json.loads(json.dumps(encode_value(ONE_UNSEEN)))
 PLACES = list(list_places(SAVED))
 OTHERS: list[Any] = [-1, True, None, "x", [], {}, [[]], 1.5, {"range": [0, 1, 0]}, {"array": ["<f4", [-1], ""]}]
 
 
-@examples(400)
-@given(st.sampled_from(PLACES), st.sampled_from(OTHERS))
-def test_a_value_of_another_type_is_damage_or_told_from_none(path: tuple[Any, ...], other: Any) -> None:
+@pytest.mark.parametrize("other", OTHERS, ids=repr)
+def test_a_value_of_another_type_is_damage_or_told_from_none(other: Any) -> None:
     """Whatever is accepted has the types of a translation: written again, it is what was read."""
-    changed = replace_at(SAVED, path, other)
-    try:
-        decoded = decode_translation(changed)
-    except (TypeError, ValueError):
-        return
-    assert json.loads(json.dumps(encode_value(decoded))) == changed
-    hypothesis = decoded.hypotheses[0] if decoded.hypotheses else None
-    assert isinstance(decoded.text, str) and isinstance(decoded.source, str)
-    assert hypothesis is None or all(type(token) is int for token in hypothesis.tokens)
+    for path in PLACES:
+        changed = replace_at(SAVED, path, other)
+        try:
+            decoded = decode_translation(changed)
+        except (TypeError, ValueError):
+            continue
+        assert json.loads(json.dumps(encode_value(decoded))) == changed, path
+        hypothesis = decoded.hypotheses[0] if decoded.hypotheses else None
+        assert isinstance(decoded.text, str) and isinstance(decoded.source, str)
+        assert hypothesis is None or all(type(token) is int for token in hypothesis.tokens)
 
 
 @pytest.mark.parametrize(
