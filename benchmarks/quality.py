@@ -66,7 +66,7 @@ def make_multi30k(options: Namespace) -> list[Job]:
     """Joins both sides of each part; the corpus is that of the training pairs then."""
     options.corpus, dev, test = (join_sides(options.corpus, name, options.work) for name in MULTI30K)
     languages = ("--source-language", "en", "--target-language", "de")
-    return [Job("multi30k", ("--dev", str(dev), "--test", str(test), *languages, "--set", "lowercase=true"))]
+    return [Job("multi30k", ("--dev", str(dev), "--test", str(test), *languages, "--lowercase"))]
 
 
 def join_sides(folder: Path, name: str, work: Path) -> Path:

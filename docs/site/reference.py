@@ -23,7 +23,6 @@ from nmt_cli.carrying.spans import Kind
 from nmt_cli.cli.app import NmtCommands, load_command
 from nmt_cli.cli.help import OptionHelp, describe_parameter
 from nmt_cli.cli.help_pages import PAGES
-from nmt_cli.cli.parsing.configuration import is_setting
 from nmt_cli.cli.parsing.options import list_declared
 from nmt_cli.rewriting.rewrite import REWRITES
 from nmt_cli.settings import Setting
@@ -33,7 +32,7 @@ from nmt_cli.translation.stages import STAGES
 
 DOCS = Path(__file__).parents[1]
 SPECIAL = re.compile(r"[<>*]|(?<!\w)_|_(?!\w)")  # what Markdown would read as markup
-SETTINGS = "Set with `--set NAME=VALUE`, in `nmt.toml` or in a file of `--config`. Every option can be set so, too."
+SETTINGS = "Each can also stand in `nmt.toml` or in a file of `--config`, by the same name without dashes."
 SENTENCE_END = re.compile(r"(?<!\d)\.(?=\s+[A-Z`]|\s*$)")
 CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 RULES = """# Rules of `nmt translate`
@@ -90,16 +89,14 @@ def render_pages() -> dict[str, str]:
 
 
 def render_options(name: str) -> str:
-    """Returns the page with every option of a command, under the headings of its help, and with its settings."""
+    """Returns the page with every option of a command, under the headings of its help."""
     parameters = load_command(name).params
     options = describe_parameters(name, [parameter for parameter in parameters if not parameter.hidden])
-    settings = describe_parameters(name, [parameter for parameter in parameters if is_setting(parameter)])
     headings = dict.fromkeys(("Arguments", *PAGES[name].headings, *(option.heading for option in options)))
-    lines = [f"# Options of `nmt {name}`", "", NOTICE, "", f"[{name}.md]({name}.md) says what they are for."]
+    lines = [f"# Options of `nmt {name}`", "", NOTICE, "", f"[{name}.md]({name}.md) says what they are for. {SETTINGS}"]
     for heading in headings:
         group = [option for option in options if option.heading == heading]
         lines += ["", f"## {heading}", "", *map(format_option, group)] if group else []
-    lines += ["", "## Settings", "", SETTINGS, "", *map(format_option, settings)]
     return "\n".join([*lines, ""])
 
 
@@ -130,7 +127,7 @@ def format_option(option: OptionHelp) -> str:
 
 def mark_code(text: str) -> str:
     """Returns a help text as Markdown: options as code, other characters that Markdown reads escaped."""
-    parts = re.split(r"((?<!\w)--(?:set )?[a-z][\w-]*(?:=\w+)?)", text)
+    parts = re.split(r"((?<!\w)--[a-z][\w-]*(?:=\w+)?)", text)
     return "".join(f"`{part}`" if part.startswith("--") else SPECIAL.sub(r"\\\g<0>", part) for part in parts)
 
 

@@ -14,7 +14,6 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.api.options.command_lines import CommandLine, list_values, name_typed
-from nmt_cli.api.options.options import spell_setting
 from nmt_cli.languages.codes import find_language
 from nmt_cli.text.tags import Tag, TagPurpose, parse_tag_name
 from nmt_cli.text.wrapping import format_count
@@ -213,7 +212,7 @@ def suggest_for_corpus(manifest: Manifest, commands: BaseCommands, trained: Trai
         language = rarest.value if rarest else getattr(manifest, f"{written}_language")
         unknown = language == written
         name, suffix = (f"the {written} language", "txt") if unknown else (find_language(language).name, language)
-        texts = list_values(spell_setting("prepare", f"monolingual-{written}"), f"more.{suffix}{spell_tag(rarest)}")
+        texts = list_values(f"--monolingual-{written}", f"more.{suffix}{spell_tag(rarest)}")
         yield make_suggestion(f"text in {name} alone", commands.prepare.extend(*texts, FORCE))
     if manifest.source.is_text and train < FEW_FOR_PARENT and not trained.has_parent:
         yield from suggest_parent(manifest, commands, trained)

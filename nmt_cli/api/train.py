@@ -24,7 +24,7 @@ from nmt_cli.api.options.command_lines import (
     recall_prepare,
     select_explicit,
 )
-from nmt_cli.api.options.options import PathLike, build_settings, explain_os_errors, find_path, spell_setting
+from nmt_cli.api.options.options import PathLike, build_settings, explain_os_errors, find_path
 from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.api.progress import StageReporter
 from nmt_cli.api.startup import require_tensorflow, silence_ray, silent_tensorflow
@@ -128,8 +128,8 @@ class TrainRequest:
         """The command that continues the training; the checkpoint holds all options but the command's own."""
         again: list[TypedOption] = [("--reverse",)] if self.reverse else []
         again += [("--runs", str(self.runs))] if self.runs > 1 else []
-        again += list_values(spell_setting("train", "keep-stages"), True) if self.keep_stages else []
-        again += [] if self.ray is None else list_values(spell_setting("train", "ray"), self.ray)
+        again += [("--keep-stages",)] if self.keep_stages else []
+        again += [] if self.ray is None else [("--ray", self.ray)]
         return describe_train(self.data, self.model, *again, ("--resume",))
 
     @property

@@ -22,7 +22,14 @@ from typer.exceptions import TyperException
 
 from nmt_cli import ENVIRONMENT, __version__
 from nmt_cli.cli import render
-from nmt_cli.cli.parsing.command import LightParameters, PanelledCommand, collect_rarely, explain_usage, leave_process
+from nmt_cli.cli.parsing.command import (
+    LightParameters,
+    PanelledCommand,
+    collect_rarely,
+    explain_command,
+    explain_usage,
+    leave_process,
+)
 from nmt_cli.cli.stopping import exit_on_signals
 from nmt_cli.errors import ExitCode, NmtError, OptionError, OutputError, convert_import_error, convert_os_error
 
@@ -58,8 +65,8 @@ class NmtGroup(LightParameters, TyperGroup):
         if PLACEHOLDER in args:
             typed = " ".join(quote(word) for word in args if word != PLACEHOLDER)
             raise OptionError(f"{PLACEHOLDER} stands for options, and is not typed", hint=f"type nmt {typed}")
-        if args and args[0] not in self.lazy:  # the message for a name that does not exist names the nearest that do
-            self.commands = {**{name: load_command(name) for name in self.lazy}, **self.commands}
+        if self.lazy and args[0] not in self.lazy and not ctx.resilient_parsing:
+            raise explain_command(args[0], self.lazy)
         return super().resolve_command(ctx, args)
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:

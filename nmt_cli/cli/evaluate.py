@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -47,8 +47,6 @@ from nmt_cli.visuals.report_path import SUFFIXES_OF_SCORES, SUFFIXES_OF_TABLES, 
 
 BOLD = "\033[1m", "\033[22m"
 
-Doubted = TypeVar("Doubted", report.Report, SystemComparison)
-
 
 @dataclass(frozen=True)
 class EvaluationOutput:
@@ -76,7 +74,6 @@ class EvaluationOutput:
     def show(self, result: EvaluationOutcome | SystemComparison) -> None:
         """Prints and writes the scores of one system, possibly beside another's, or of several side by side."""
         if isinstance(result, EvaluationOutcome):
-            result = replace(result, report=self.respell_doubts(result.report))
             self.tell_doubts(result.report.warnings)
             self.print_scores(result.report)
             self.show_context(result.report, what=result.what, unseen=result.unseen)
@@ -85,17 +82,12 @@ class EvaluationOutput:
             )
             self.write_report(result)
         else:
-            result = replace(self.respell_doubts(result), reports=tuple(map(self.respell_doubts, result.reports)))
             self.tell_doubts(result.warnings)
             self.print_comparison(result)
             self.show_context(result.reports[0], what=self.request.sentence_noun, unseen=False)
             reports = dict(zip(result.names, result.reports, strict=True))
             self.write_sentences(report.tabulate_sentences(reports, result.metrics), "the scores of every system")
             self.write_comparison(result)
-
-    def respell_doubts(self, doubted: Doubted) -> Doubted:
-        """Returns it with the settings in its doubts as they are typed, for reports and tables too."""
-        return replace(doubted, warnings=tuple(map(self.screen.spell, doubted.warnings)))
 
     def print_scores(self, scored: report.Report) -> None:
         """Prints the scores of one system to standard output, and its profile if requested."""

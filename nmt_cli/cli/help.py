@@ -1,7 +1,11 @@
 """Renders the help of a command: arguments, examples, everyday options, then the others under their headings.
 
-`--help` shows the first clause of each option; `--help-all` the whole text, and the settings that are not options.
-Knows Typer's parameters, not what they mean. Imported only when help is requested.
+`--help` shows the first clause of each everyday option, and the names of the others:
+
+    Other options:
+      Decoding: --length-penalty, --no-repeat-ngram, --max-length, --rerank
+
+`--help-all` has the whole text of each. Knows Typer's parameters, not what they mean; imported only when needed.
 """
 
 from __future__ import annotations
@@ -16,9 +20,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import nmt_cli
-from nmt_cli.api.options.options import OPTIONS, CommandOptions
-from nmt_cli.cli.help_pages import EVERYDAY, FIRST_STEPS, METAVARS, PAGES, VALUES, CommandExample, HelpPage
-from nmt_cli.cli.parsing.configuration import is_setting, name_option, respell_settings
+from nmt_cli.cli.help_pages import EVERYDAY, FIRST_STEPS, METAVARS, OTHERS, PAGES, VALUES, CommandExample, HelpPage
+from nmt_cli.cli.parsing.configuration import name_option
 from nmt_cli.text.wrapping import count_columns, wrap_text
 
 WIDEST = 100  # columns: longer lines are hard to read
@@ -29,8 +32,7 @@ CLAUSES = re.compile(r"(?:; |\. (?=[A-Z]))(?![^(]*\))")  # their ends, but for t
 SHORT_CLAUSE = 24  # characters of a later clause that is always shown: "0 allows all"
 ENDINGS = {"help": "Show this page; --help-all has every option in full."}
 LONGEST_FLAG = 36  # columns of a flag and its opposite with a bar; longer ones may break between the two
-NO_OPTIONS, NO_PAGE = CommandOptions((), ()), HelpPage((), ())
-SETTINGS = "Settings (--set NAME=VALUE)"
+NO_PAGE = HelpPage((), (), ())
 MOST_CHOICES = 8  # that are listed beside an option; a longer list belongs in its description
 
 
@@ -54,14 +56,12 @@ def format_command_help(command: Any, context: Any, *, in_full: bool) -> str:
     width = measure_width()
     parameters = command.get_params(context)
     options = [describe_parameter(option, context) for option in parameters if not getattr(option, "hidden", False)]
-    settings = [describe_parameter(option, context) for option in parameters if is_setting(option)]
     text = " ".join(command.collect_usage_pieces(context)).replace("[[", "[").replace("]...]", "]")
     lines = wrap_text(f"Usage: {context.command_path} {text}", width, hang=7)
     lines += ["", *format_paragraphs(command.help or "", width, in_full=in_full)]
     lines += format_section("Arguments", [option for option in options if option.heading == "Arguments"], width, True)
     lines += format_examples(PAGES.get(command.name, NO_PAGE).examples, width)
     lines += format_options(command.name, options, width, in_full=in_full)
-    lines += format_section(SETTINGS, settings, width, in_full) if in_full else []
     return "\n".join([*lines, "", *format_ending(command.name, width, in_full=in_full)])
 
 
@@ -87,7 +87,7 @@ def describe_parameter(parameter: Any, context: Any) -> OptionHelp:
     if parameter.param_type_name == "argument":
         name = str(parameter.metavar or parameter.name.upper()).strip("[].")
         return OptionHelp(name, "Arguments", name, parameter.help or "", "")
-    text, default = split_default(respell_settings(parameter.help or "", context.command.params))
+    text, default = split_default(parameter.help or "")
     default = default or format_default(parameter, context)
     text = ENDINGS.get(parameter.name, text)
     heading = parameter.rich_help_panel or "Output"
@@ -114,8 +114,6 @@ def format_default(parameter: Any, context: Any) -> str:
 def format_flags(parameter: Any) -> str:
     """Returns an option as typed: short name, long name, value; for a flag that is on by default, what turns it off."""
     names = sorted(parameter.opts, key=len)
-    if is_setting(parameter):
-        return f"{name_option(parameter)}={'true|false' if parameter.is_flag else format_metavar(parameter)}"
     if parameter.is_flag:
         off = parameter.secondary_opts if parameter.default is not False else []
         both = "/".join([", ".join(names), *off])
@@ -162,25 +160,26 @@ def format_examples(examples: Sequence[CommandExample], width: int) -> list[str]
 
 
 def format_options(command: str, options: Sequence[OptionHelp], width: int, *, in_full: bool) -> list[str]:
-    """Returns the everyday options of a command, then the others under their headings."""
+    """Returns the everyday options of a command, then the others under their headings: described, or only named."""
     by_name = {option.name: option for option in options}
-    names, page = OPTIONS.get(command, NO_OPTIONS), PAGES.get(command, NO_PAGE)
-    is_short = page.is_short and not in_full
-    everyday = [by_name[name] for name in (*names.everyday, "help") if name in by_name]
+    page = PAGES.get(command, NO_PAGE)
+    everyday = [by_name[name] for name in (*page.everyday, "help") if name in by_name]
     lines = format_section(EVERYDAY, everyday, width, in_full)
     rest = [option for option in options if option not in everyday and option.heading != "Arguments"]
+    if rest and not in_full:
+        lines += ["", f"{OTHERS}:"]
     for heading in dict.fromkeys((*page.headings, *(option.heading for option in rest))):
         group = [option for option in rest if option.heading == heading]
-        lines += name_options(heading, group, width) if is_short else format_section(heading, group, width, in_full)
+        lines += format_section(heading, group, width, in_full) if in_full else name_options(heading, group, width)
     return lines
 
 
 def name_options(heading: str, options: Sequence[OptionHelp], width: int) -> list[str]:
-    """Returns the names of the options under a heading."""
+    """Returns a heading, and the names of its options behind it."""
     if not options:
         return []
     names = ", ".join(re.findall(r"--[\w-]+", option.flags)[-1] for option in options)  # of a flag that is on, --no-
-    return ["", f"{heading}:", *wrap_text(f"  {names}", width, hang=2)]
+    return wrap_text(f"  {heading}: {names}", width, hang=4)
 
 
 def format_section(heading: str, options: Sequence[OptionHelp], width: int, in_full: bool) -> list[str]:
@@ -221,7 +220,7 @@ def format_rows(heading: str, rows: Iterable[tuple[str, str]], width: int) -> li
 
 def format_ending(name: str, width: int, *, in_full: bool) -> list[str]:
     """Returns the last lines, which say where to find more."""
-    more = f"Further settings (--set, nmt.toml) and all options: nmt {name} --help-all"
+    more = f"What each option does: nmt {name} --help-all"
     lines = [] if in_full else wrap_text(more, width)
     return [*lines, *([link_documentation(f"docs/{name}.md")] if name in PAGES else [])]
 

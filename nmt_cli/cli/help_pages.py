@@ -1,6 +1,6 @@
-"""The examples and headings of each command's `--help`; `api/options/options.py` lists its options.
+"""What each command's `--help` shows beside the options themselves: examples, everyday options, order of headings.
 
-An option appears under the heading (`panel`) that it declares.
+An option appears under the heading (`panel`) that it declares; `--help` describes the everyday ones, `--help-all` all.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 EVERYDAY = "Everyday options"
+OTHERS = "Other options"
 
 
 class CommandExample(NamedTuple):
@@ -20,8 +21,8 @@ class HelpPage(NamedTuple):
     """The page of one command."""
 
     examples: Sequence[CommandExample]  # five
-    headings: Sequence[str]  # those of the options that are not everyday ones, in this order; others follow
-    is_short: bool = False  # whether `--help` only names the options that are not everyday ones
+    everyday: Sequence[str]  # the options that come first, without dashes, in this order
+    headings: Sequence[str]  # those of the other options, in this order; others follow
 
 
 FIRST_STEPS = (
@@ -41,8 +42,11 @@ PAGES = {
             CommandExample("nmt prepare corpus.csv --test heldout.tsv", "a test set of your own"),
             CommandExample("nmt prepare corpus.tsv --report findings.html", "all findings with lines"),
         ),
+        everyday=(
+            *("data", "source-language", "target-language", "source-file", "target-file", "dev", "test"),
+            *("vocab-size", "report", "keep", "seed", "resume", "force", "config", "quiet", "verbose"),
+        ),
         headings=("Data", "Reading", "Checks", "Splits", "Subwords"),
-        is_short=True,
     ),
     "train": HelpPage(
         examples=(
@@ -52,8 +56,11 @@ PAGES = {
             CommandExample("nmt train --resume", "goes on after Ctrl-C or a crash"),
             CommandExample("nmt train --init-from eng-deu", "from the weights of another model"),
         ),
+        everyday=(
+            *("data", "model", "epochs", "time", "batch", "architecture", "attention", "patience"),
+            *("init-from", "resume", "seed", "force", "config", "quiet", "verbose"),
+        ),
         headings=("Network", "Optimisation", "Noise", "Regularisation", "Fine-tuning", "Files", "Output"),
-        is_short=True,
     ),
     "translate": HelpPage(
         examples=(
@@ -63,8 +70,11 @@ PAGES = {
             CommandExample("nmt translate news.txt --glossary terms.tsv", "terms as you want them"),
             CommandExample("nmt translate --serve 5000", "a page and a server"),
         ),
+        everyday=(
+            *("output", "model", "format", "column", "glossary", "n-best", "scores", "json"),
+            *("beam-size", "serve", "resume", "force", "config", "quiet", "verbose"),
+        ),
         headings=("Files", "Format", "Text", "Repair", "Checks", "Decoding", "Sampling", "Output", "Processes"),
-        is_short=True,
     ),
     "evaluate": HelpPage(
         examples=(
@@ -73,6 +83,10 @@ PAGES = {
             CommandExample("nmt evaluate --source n.en --reference n.de", "sentences of your own"),
             CommandExample("nmt evaluate --hypothesis o.de --reference n.de", "of any system"),
             CommandExample("nmt evaluate --report report.html", "a page to share"),
+        ),
+        everyday=(
+            *("metric", "model", "data", "split", "source", "reference", "hypothesis", "against"),
+            *("report", "json", "beam-size", "config", "quiet"),
         ),
         headings=("Files", "Scores", "Output", "Decoding"),
     ),
@@ -83,6 +97,10 @@ PAGES = {
             CommandExample('nmt visualize "where is it?" --beam -o beam.svg', "what beam search considered"),
             CommandExample("nmt visualize --curves -o curves.png", "the learning curves"),
             CommandExample("nmt visualize --corpus -o corpus.png", "the training data"),
+        ),
+        everyday=(
+            *("output", "open", "model", "data", "beam", "curves", "corpus", "network", "nearest"),
+            *("beam-size", "config", "quiet"),
         ),
         headings=("Files", "Pictures", "Decoding", "Output"),
     ),

@@ -31,10 +31,9 @@ class Screen:
     rich is imported only where something is redrawn, so that a line costs no more than its printing.
     """
 
-    def __init__(self, *, quiet: bool = False, verbose: bool = False, spell: Callable[[str], str] = str) -> None:
+    def __init__(self, *, quiet: bool = False, verbose: bool = False) -> None:
         self.quiet = quiet
         self.verbose = verbose
-        self.spell = spell  # writes the names of settings as the command takes them
 
     @cached_property
     def console(self) -> Console:
@@ -56,7 +55,7 @@ class Screen:
         """Prints a line, wrapped at words on a terminal."""
         if self.quiet:
             return
-        lines = "\n".join(wrap_for(sys.stderr, self.spell(text)))
+        lines = "\n".join(wrap_for(sys.stderr, text))
         if "console" in vars(self):  # which may be drawing a bar
             self.console.print(lines, style=style, soft_wrap=True)
         else:

@@ -143,9 +143,9 @@ def refuse_layers(card: ModelCard) -> None:
     refusals = {
         "has layers that are recurrent": (card.network["architecture"] != "transformer", train),
         "reads pictures": (card.has_pictures, "a model of text"),
-        "scores directions alone (--set fixed-norm=true)": (
+        "scores directions alone (--fixed-norm)": (
             card.network["fixed_norm"],
-            f"{train} --set fixed-norm=false",
+            f"{train} --no-fixed-norm",
         ),
         "has words or lower case as subwords, which SentencePiece alone does not make": (
             tokenizer["kind"] == "word" or tokenizer["lowercase"],

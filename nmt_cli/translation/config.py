@@ -51,7 +51,7 @@ class CheckConfig(Settings, panel="Checks"):
     )
     min_confidence: float | None = setting(
         None,
-        "Treat a translation with confidence (0 to 1) below this as --set on-low-confidence says. By default, it only"
+        "Treat a translation with confidence (0 to 1) below this as --on-low-confidence says. By default, it only"
         " fails a check, below the threshold of the model.",
         low=0,
         high=1,

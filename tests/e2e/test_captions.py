@@ -14,7 +14,7 @@ from nmt_cli.translation.translator import Translator
 from support.commands import nmt, succeed
 
 SHAPES = Path(__file__).parents[2] / "examples" / "shapes.py"
-TRAIN = "--units 64 --embedding 32 --set attention-units=32 --batch 32 --learning-rate 0.01".split()
+TRAIN = "--units 64 --embedding 32 --attention-units 32 --batch 32 --learning-rate 0.01".split()
 ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "centre", "right")
 
 
@@ -75,10 +75,10 @@ def test_a_line_is_the_path_of_a_file_of_features(gallery: Path) -> None:
 
 
 def test_options_about_text_are_refused(gallery: Path) -> None:
-    for option in (["--glossary", "terms.tsv"], ["--no-protect"], ["--set", "max-words=9"], ["--alignments"]):
+    for option in (["--glossary", "terms.tsv"], ["--no-protect"], ["--max-words", "9"], ["--alignments"]):
         done = nmt("translate", *option, cwd=gallery, text="shapes/00001.npy\n")
         assert (done.returncode, done.stdout) == (2, "")
-        name = " ".join(option).split("=")[0].removesuffix(" terms.tsv")  # "--set max-words"
+        name = " ".join(option).split("=")[0].removesuffix(" terms.tsv")  # "--max-words"
         assert f"error: {name} applies to text" in done.stderr
 
 

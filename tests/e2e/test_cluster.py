@@ -25,7 +25,7 @@ def test_a_folder_is_translated_as_by_one_process(tmp_path: Path, two_machines: 
         (tmp_path / "in" / name).write_text(f"The dog is {number} years old.\n\nWhere is the station?\n")
     command = ("translate", "in", "--model", "eng-deu", "--beam-size", "1")
     succeed(*command, "-o", "one/", cwd=tmp_path)
-    succeed(*command, "-o", "two/", "--set", f"ray={two_machines.address}", cwd=tmp_path)
+    succeed(*command, "-o", "two/", "--ray", two_machines.address, cwd=tmp_path)
     translated = read_files(tmp_path / "one")
     assert b"Bahnhof" in translated["a.txt"] and len(translated) == 3
     assert read_files(tmp_path / "two") == translated

@@ -143,7 +143,7 @@ def test_bad_input_is_told_in_two_lines_and_leaves_nothing(
         (["--vocab-size", "60000"], 2, "fills"),
         (["--vocab-size", "20"], 2, "characters of this text"),
         (["--tokenizer", "chra"], 2, "chra"),
-        (["--set", "max-ratio=0"], 2, "--set max-ratio is 0"),
+        (["--max-ratio", "0"], 2, "--max-ratio is 0"),
         (["--keep", "swaped"], 2, "there is no check 'swaped'"),
         (["--keep", "held-out"], 2, "cannot be kept"),
         (["--format", "tsvv"], 2, "did you mean 'tsv'?"),

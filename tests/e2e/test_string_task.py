@@ -27,7 +27,7 @@ def strings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("strings")
     write_pairs(directory / "strings.tsv", reversals(6000))
     prepare = ["prepare", "strings.tsv", "--tokenizer", "char", "--dev", "200", "--test", "500"]
-    succeed(*prepare, "--set", "max-source-length=12", cwd=directory)
+    succeed(*prepare, "--max-source-length", "12", cwd=directory)
     succeed("train", *TRAIN, "--epochs", "7", "--batch", "64", cwd=directory)
     return directory
 
@@ -45,7 +45,7 @@ def test_a_string_longer_than_was_prepared_for_is_told(strings: Path) -> None:
         "  ! 1 line has a sentence longer than max-source-length 12, which was truncated; "
         "the first is line 2, with one of 17 source tokens\n"  # with the blank before it
     )
-    whole = succeed("translate", "--no-check", "--set", "max-source-length=17", cwd=strings, text="abcdefghijklmnop\n")
+    whole = succeed("translate", "--no-check", "--max-source-length", "17", cwd=strings, text="abcdefghijklmnop\n")
     assert whole.stderr == ""
     checked = succeed("translate", cwd=strings, text=text, COLUMNS="200").stderr.splitlines()
     assert [line for line in checked if line in done.stderr] == done.stderr.splitlines()  # beside what checks say

@@ -74,7 +74,7 @@ def test_scoring_gives_the_log_probability_that_translating_found(learned: Path)
 
 def test_samples_are_drawn_alike_from_a_file_and_from_a_pipe_that_waits(learned: Path) -> None:
     lines = ["bade giko lu.", "ma ne po.", "bade giko lu."]
-    options = ["--sample", "--set", "temperature=3", "--set", "seed=3"]
+    options = ["--sample", "--temperature", "3", "--seed", "3"]
     together = succeed("translate", *options, cwd=learned, text="\n".join(lines)).stdout.splitlines()
     command = [sys.executable, "-m", "nmt_cli", "translate", *options]
     with subprocess.Popen(command, cwd=learned, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -84,8 +84,8 @@ def test_samples_are_drawn_alike_from_a_file_and_from_a_pipe_that_waits(learned:
             process.stdin.flush()
             assert process.stdout.readline().decode() == f"{expected}\n"
         process.stdin.close()
-    assert nmt("translate", "--set", "top-p=0.5", cwd=learned, text="lu.\n").stderr.splitlines() == [
-        "error: --set top-p needs --sample",
+    assert nmt("translate", "--top-p", "0.5", cwd=learned, text="lu.\n").stderr.splitlines() == [
+        "error: --top-p needs --sample",
         "hint: add --sample, or leave it out",
     ]
 
@@ -93,13 +93,13 @@ def test_samples_are_drawn_alike_from_a_file_and_from_a_pipe_that_waits(learned:
 def test_prefix_ban_and_ensemble_from_the_command_line(learned: Path) -> None:
     text = "bade giko lu.\nma ne po.\n"
     forced = succeed(
-        "translate", "--set", "prefix=ul", "--set", "no-repeat-ngram=1", cwd=learned, text=text
+        "translate", "--prefix", "ul", "--no-repeat-ngram", "1", cwd=learned, text=text
     ).stdout.splitlines()
     assert all(line.startswith("ul") for line in forced)
     alone = succeed("translate", cwd=learned, text=text).stdout
     assert succeed("translate", "--ensemble", "model", cwd=learned, text=text).stdout == alone
     assert succeed("translate", "--rerank", "model", cwd=learned, text=text).stdout.count("\n") == 2
-    done = nmt("translate", "--set", "replace-unknown=true", cwd=learned, text=text)
+    done = nmt("translate", "--replace-unknown", cwd=learned, text=text)
     assert done.returncode == 2 and "unigram subwords" in done.stderr
 
 

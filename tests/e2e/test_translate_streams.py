@@ -50,7 +50,7 @@ def test_a_line_in_is_a_line_out_for_awkward_text(place: Path, workers: str) -> 
 def test_bytes_that_are_no_utf8_are_replaced_where_asked(place: Path) -> None:
     data = b"bade.\ncaf\xe9 \xff\nlu.\n"
     assert translated(place, data=data).returncode == 65
-    done = translated(place, "--set", "errors=replace", data=data)
+    done = translated(place, "--errors", "replace", data=data)
     assert (done.returncode, done.stdout.count(b"\n")) == (0, 3)
 
 
@@ -222,7 +222,7 @@ def test_what_is_typed_in_bytes_that_are_no_utf8_is_told_or_replaced(place: Path
     code, shown = on_a_terminal(place, typing=[b"\xff\n"], prompt="› ")
     assert code == 65
     assert "error: typed line 1 is invalid UTF-8: byte 0xff" in "".join(shown)
-    code, shown = on_a_terminal(place, "--set", "errors=replace", typing=[b"\xff\n", b"\x04"], prompt="› ")
+    code, shown = on_a_terminal(place, "--errors", "replace", typing=[b"\xff\n", b"\x04"], prompt="› ")
     assert code == 0 and any(line.startswith("  ") for line in shown)
 
 
@@ -248,7 +248,7 @@ def test_pairs_are_scored_from_a_table_as_from_a_pipe(place: Path, tmp_path: Pat
         (["a.csv"], "--column is needed: which column of a.csv should be translated?"),
         (["a.md", "--scores"], "--format md has room for one translation and nothing beside it"),
         (["a.md", "lines.txt"], "several files, one of them md, cannot be joined into one"),
-        (["--workers", "2", "--set", "ray=auto"], "--workers cannot be combined with --set ray"),
+        (["--workers", "2", "--ray", "auto"], "--workers cannot be combined with --ray"),
         (["--workers", "0"], "--workers is 0; at least 1 is needed"),
     ],
 )

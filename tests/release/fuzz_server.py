@@ -263,7 +263,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, help="so many, however long they take")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        settings = ["--beam-size", "1", "--set", f"suggestions={Path(folder, 's.tsv')}"]
+        settings = ["--beam-size", "1", "--suggestions", str(Path(folder, "s.tsv"))]
         models = [argument for model in options.model for argument in ("--model", model)]
         server = Server([*NMT, "translate", *models, "--serve", "0", *settings])
         fuzzer = Fuzzer(server, options)

@@ -4,16 +4,14 @@ import doctest
 import importlib.util
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
 from nmt_cli.cli.app import NmtCommands, load_command
-from nmt_cli.cli.parsing.configuration import is_setting, map_settings
 from nmt_cli.translation.checks.table import CHECKS, RULES_PAGE
 from nmt_cli.translation.result import CheckKind
 from support.scripts import load_script
@@ -77,13 +75,8 @@ def find_commands(page: Path) -> Iterator[list[str]]:
 
 @cache
 def list_flags(command: str) -> frozenset[str]:
-    options = [parameter for parameter in load_command(command).params if not is_setting(parameter)]
+    options = load_command(command).params
     return frozenset(flag for option in options for flag in (*option.opts, *option.secondary_opts)) | HELP
-
-
-def list_assigned(words: Sequence[str]) -> list[str]:
-    """The names of the settings that follow `--set`."""
-    return [word.split("=")[0] for before, word in pairwise(words) if before == "--set" and word != "NAME=VALUE"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_page)
@@ -92,7 +85,6 @@ def test_commands_have_options_that_exist(page: Path) -> None:
     for name, *arguments in find_commands(page):
         flags = [word.split("=")[0] for word in arguments if re.fullmatch(r"--?[a-z][\w-]*(?:=.*)?", word)]
         wrong += [(name, flag) for flag in flags if flag not in list_flags(name)]
-        wrong += [(name, set_) for set_ in list_assigned(arguments) if set_ not in map_settings(load_command(name))]
     assert not wrong
 
 
@@ -102,8 +94,6 @@ def test_options_that_the_text_names_exist(page: Path) -> None:
     inline = [code for _, code in CODE.findall(page.read_text(encoding="utf-8")) if code.startswith("--")]
     named = {flag for code in inline for flag in re.findall(r"(?<![\w-])--[a-z][\w-]*", code)}
     assert not named - known
-    settings = {name for command in NmtCommands.lazy for name in map_settings(load_command(command))}
-    assert not {name for code in inline for name in list_assigned(code.split())} - settings
 
 
 def test_files_that_the_architecture_names_exist() -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.api.options.options import spell_setting
 from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.corpus.config import FILE_OPTIONS, SPLIT_OPTIONS, PrepareConfig, is_size
 from nmt_cli.model.config import ModelConfig
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 # Commands to type: as originally typed, with more options, or recalled from a prepared corpus's manifest.
 
 
-TypedOption = tuple[str, ...]  # a flag and its value, if it takes one; or `--set` and an assignment
+TypedOption = tuple[str, ...]  # a flag and its value, if it takes one
 NETWORK = tuple(name_option(field) for field in option_fields(ModelConfig) if field.name != "dropout")
 INSTEAD_OF: Mapping[str, Collection[str]] = {  # settings that cannot stand beside one that is added
     "batch": ("batch-tokens",),
@@ -95,25 +94,21 @@ def list_prepare_options(options: Mapping[str, Any]) -> list[TypedOption]:
     for field in option_fields(PrepareConfig):
         value = options.get(field.name, field.default)
         if value not in (field.default, list(field.default) if isinstance(field.default, tuple) else None, False):
-            typed += list_values(spell_setting("prepare", name_option(field)), value)
+            typed += list_values(f"--{name_option(field)}", value)
     return typed
 
 
 def list_values(option: str, value: Any) -> list[TypedOption]:
-    """Returns a setting as typed: a switch without a value, an option with several values once per value.
+    """Returns an option as typed: a switch without a value, an option with several values once per value.
 
-    `option` is spelled as by `spell_setting`; for a switch that is off, it begins with `--no-`.
+    For a switch that is off, `option` begins with `--no-`.
     """
-    flag, _, name = option.partition(" ")
-    if name:
-        return [(flag, f"{name}={str(item).lower() if isinstance(item, bool) else item}") for item in as_list(value)]
-    return [(flag,)] if isinstance(value, bool) else [(flag, str(item)) for item in as_list(value)]
+    return [(option,)] if isinstance(value, bool) else [(option, str(item)) for item in as_list(value)]
 
 
 def name_typed(option: TypedOption) -> str:
     """Returns the name of the setting that a typed option sets."""
-    name = option[1].partition("=")[0] if option[0] == "--set" else option[0].removeprefix("--")
-    return name.removeprefix("no-")
+    return option[0].removeprefix("--").removeprefix("no-")
 
 
 def as_list(value: Any) -> list[Any]:

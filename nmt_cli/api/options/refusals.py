@@ -74,14 +74,14 @@ def list_names(*kinds: type[Settings]) -> frozenset[str]:
 class ExplicitOptions(NamedTuple):
     """The typed options, and those of the environment and of a file, even if equal to the default.
 
-    Each maps the names of parameters to options as typed. `file` is that of a typed `--config`; `idle` holds the names
+    Each maps the names of parameters to options as typed. `file` is that of a typed `--config`; `off` holds the names
     of switches explicitly off, as they are by default; `origins` names the variable or the file of each in `filed`.
     """
 
     typed: Mapping[str, str]
     filed: Mapping[str, str]
     file: Path | None = None
-    idle: frozenset[str] = frozenset()
+    off: frozenset[str] = frozenset()
     origins: Mapping[str, str] = MappingProxyType({})
 
     @classmethod
@@ -97,8 +97,8 @@ class ExplicitOptions(NamedTuple):
         typed = {name: f"--{flag}" for name, flag in flags.items() if name not in earlier}
         filed = {name: f"--{flag}" for name, flag in flags.items() if name in earlier}
         defaults = {name: field.default for name, field in fields.items()}
-        idle = {name for name, value in arguments.items() if is_off(value) and not defaults.get(name)}
-        return cls(typed, filed, idle=frozenset(idle))
+        off = {name for name, value in arguments.items() if is_off(value) and not defaults.get(name)}
+        return cls(typed, filed, off=frozenset(off))
 
     @property
     def ambient(self) -> frozenset[str]:
@@ -123,12 +123,12 @@ class ExplicitOptions(NamedTuple):
         try:
             yield
         except OptionError as error:
-            first = re.search(r"--(?:set )?([\w-]+)", error.message)
+            first = re.search(r"--([\w-]+)", error.message)
             names = {spell_name(option): name for name, option in self.filed.items()}
             if first is None or first[1] not in names:
                 raise
             name = names[first[1]]
-            message = error.message.replace(first[0], self.filed[name].removeprefix("--set "), 1)
+            message = error.message.replace(first[0], self.filed[name], 1)
             raise OptionError(f"{self.origins[name]}: {message}", hint=error.hint) from error
 
     def select_fields(self, settings: type[Settings]) -> frozenset[str]:
@@ -148,7 +148,7 @@ class ExplicitOptions(NamedTuple):
     def find_first(self, names: Collection[str], *, beside: str = "") -> str | None:
         """Returns the first of these options that is set; where `beside` is typed, others count only if typed."""
         options = self.typed if beside in self.typed else {**self.filed, **self.typed}
-        return next((option for name, option in options.items() if name in names and name not in self.idle), None)
+        return next((option for name, option in options.items() if name in names and name not in self.off), None)
 
 
 # Returns options that are not set explicitly, by the class of their settings, from the values of all options.
@@ -162,7 +162,7 @@ def leave_open(values: Mapping[str, Any], explicit: ExplicitOptions) -> Mapping[
 
 def spell_name(option: str) -> str:
     """Returns the name of an option as it is typed."""
-    return option.removeprefix("--set ").removeprefix("--")
+    return option.removeprefix("--")
 
 
 def is_off(value: Any) -> bool:
@@ -407,27 +407,27 @@ def refuse_combinations(command: str, explicit: ExplicitOptions, values: Mapping
             raise OptionError(f"{option} {row.why.format_map(settings)}", hint=row.hint.format_map(settings))
 
 
-def find_set_aside(
+def find_ignored(
     command: str, explicit: ExplicitOptions, values: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> frozenset[str]:
     """Returns the ambient options of a command that cannot be combined with others, whose values are their `defaults`.
 
     Nobody asked for them in this call: instead of refusing it, they are left out.
     """
-    settings, aside = SettingValues(values), frozenset[str]()
+    settings, ignored = SettingValues(values), frozenset[str]()
     for row in REFUSALS.get(command, ()) if explicit.ambient else ():
         if row.when(settings):
-            names = choose_aside(row, explicit, settings, defaults) - aside
-            aside |= names
+            names = choose_ignored(row, explicit, settings, defaults) - ignored
+            ignored |= names
             settings.update((name, defaults.get(name)) for name in names)
-    return aside
+    return ignored
 
 
-def choose_aside(
+def choose_ignored(
     row: Refusal, explicit: ExplicitOptions, settings: SettingValues, defaults: Mapping[str, Any]
 ) -> frozenset[str]:
     """Returns the ambient options that a row refuses, or, where it refuses a typed one, those that are the reason."""
-    refused = frozenset(row.settings) - explicit.idle
+    refused = frozenset(row.settings) - explicit.off
     if not refused & explicit.typed.keys():
         return explicit.ambient & refused
     reasons = {name: SettingValues({**settings, name: defaults.get(name)}) for name in explicit.ambient}

@@ -1,12 +1,19 @@
-"""A command of `nmt` for Typer: how it is parsed, how it starts fast, and its usage errors in our words."""
+"""A command of `nmt` for Typer: how it is parsed, how it starts fast, and its usage errors in our words.
+
+nmt translate --length-penalty 0.8        Typer parses it, and converts 0.8 if it was typed at all
+nmt translate --set length-penalty=0.8    the same: `parse_command_line` makes it the value of that option
+nmt translate --lenght-penalty 0.8        error: there is no option --lenght-penalty
+                                          hint: did you mean --length-penalty? see `nmt translate --help`
+"""
 
 from __future__ import annotations
 
+import difflib
 import gc
 import os
-import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -17,17 +24,15 @@ from typer import BadParameter
 from typer.core import TyperCommand
 from typer.exceptions import TyperException
 
-from nmt_cli.api.options.options import OPTIONS
 from nmt_cli.cli.parsing.configuration import (
     CONFIGURED_BY,
-    is_setting,
+    find_owner,
+    find_setting,
     name_option,
     name_variable,
-    parse_command_line,
-    respell_settings,
     spell_option,
 )
-from nmt_cli.errors import NmtError, find_nearest
+from nmt_cli.errors import OptionError, find_nearest
 
 # Measures taken only for a fast start. Nothing here changes what a command does.
 #
@@ -47,37 +52,13 @@ CONVERTERS: dict[Any, Callable[[Any], Any]] = {
     list[str]: list,
     list[Path]: lambda values: [Path(value) for value in values],
 }
+# Other names of values, by the option: those by which textbooks and other toolkits call them.
+SYNONYMS = {"attention": {"bahdanau": "additive", "luong": "general"}}
 
 
 def collect_rarely() -> None:
     """Makes Python look for cyclic garbage less often."""
     gc.set_threshold(NEW_OBJECTS)
-
-
-class LightParameters:
-    """Mixin of a command: converts its parameters without pydantic wherever possible."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
-        for parameter in parameters:
-            convert_lightly(parameter)
-        return parameters
-
-
-def convert_lightly(parameter: Any) -> None:
-    """Makes a parameter convert its values without pydantic wherever possible."""
-    if "process_value" not in vars(parameter):  # Typer asks for the parameters again and again
-        parameter.process_value = partial(process_value, parameter, parameter.process_value)
-
-
-def process_value(parameter: Any, convert: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
-    """Returns the value of a parameter, calling Typer's `convert` only if needed."""
-    converter = CONVERTERS.get(parameter.type_descriptor.annotation)
-    if converter is not None and value:
-        value = converter(value)
-    elif parameter.required or context.get_parameter_source(parameter.name).name != "DEFAULT":
-        return convert(context, value)
-    return value if parameter.callback is None else parameter.callback(context, parameter, value)
 
 
 def leave_process(exit_codes: Sequence[int]) -> None:
@@ -92,7 +73,35 @@ def leave_process(exit_codes: Sequence[int]) -> None:
             os._exit(exit_codes[0])
 
 
-# Explains usage errors in our words, since Typer names Python types instead of the typed value.
+class LightParameters:
+    """Mixin of a command: converts its parameters without pydantic wherever possible."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if "process_value" not in vars(parameter):  # Typer asks for the parameters again and again
+                parameter.process_value = partial(process_value, parameter, parameter.process_value)
+        return parameters
+
+
+def process_value(parameter: Any, convert: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
+    """Returns the value of a parameter, calling Typer's `convert` only if needed. Raises OptionError."""
+    if isinstance(value, str):
+        value = SYNONYMS.get(parameter.name, {}).get(value, value)
+    converter = CONVERTERS.get(parameter.type_descriptor.annotation)
+    if converter is not None and value:
+        value = converter(value)
+    elif parameter.required or context.get_parameter_source(parameter.name).name != "DEFAULT":
+        try:
+            return convert(context, value)
+        except BadParameter as problem:
+            if value is None:  # it is missing
+                raise
+            raise explain_value(context, parameter, value) from problem
+    return value if parameter.callback is None else parameter.callback(context, parameter, value)
+
+
+# Usage errors in our words, since Typer names Python types instead of the typed value.
 
 
 # What other programs have a command for, and what does it here.
@@ -110,121 +119,161 @@ OTHER_COMMANDS = {
     "learn": "nmt train; with --init-from MODEL, from the weights of another",
     "export": "nmt translate --export ctranslate2 -o FOLDER",
 }
-OTHER_OPTIONS = {
-    "--page": "--export page -o FOLDER, with what docs/page.md lists",
-    "--input": "the name of the file by itself: nmt translate FILE",
+# What other programs have an option for: of the options here, the first that the command has, and what to do.
+BY_ITSELF = {"": "name the file by itself, without an option"}
+FROM = {
+    "--source-language": "type --source-language LANGUAGE",
+    "": "the model or the corpus knows its languages: nmt translate --info",
 }
+TO = {
+    "--target-language": "type --target-language LANGUAGE",
+    "--to": "type --to LANGUAGE, if the model has several",
+    "": FROM[""],
+}
+GPU = {"": "a GPU is used where there is one: docs/train.md"}
+OTHER_OPTIONS: Mapping[str, Mapping[str, str]] = {
+    "-m": {"--model": "type --model DIR"},
+    **dict.fromkeys(("-i", "--in", "--input"), BY_ITSELF),
+    **dict.fromkeys(("--from", "--src", "--source-lang", "--src-lang"), FROM),
+    **dict.fromkeys(("--tgt", "--trg", "--target-lang", "--tgt-lang"), TO),
+    **dict.fromkeys(("--gpu", "--cuda", "--device"), GPU),
+    "--page": {"--export": "type --export page -o FOLDER, with what docs/page.md lists"},
+}
+CLOSE = 0.7  # similarity of a mistyped name to the one that was probably meant
+MOST_SIMILAR = 3  # names that a hint lists
 KINDS = {int: "a whole number", float: "a number"}
-
-
-def attach_value(parameter: Any) -> None:
-    """Makes the error for a refused value carry that value, which Typer's own error lacks."""
-    parameter.process_value = partial(convert_value, parameter.process_value)
-
-
-def convert_value(convert: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
-    try:
-        return convert(context, value)
-    except BadParameter as problem:
-        if value is not None:  # else it is missing
-            problem.value = value  # type: ignore[attr-defined]
-        raise
 
 
 def explain_usage(problem: TyperException) -> tuple[str, str]:
     """Returns the message and the hint for a usage error."""
     context: Any = getattr(problem, "ctx", None)
-    see = f"see `{context.command_path if context else 'nmt'} --help`"
-    message, name = problem.format_message(), getattr(problem, "option_name", None)
-    if isinstance(problem, BadParameter) and hasattr(problem, "value") and problem.param is not None:
-        message, hint = explain_value(problem.param, problem.value, see)
-        origin = name_origin(context, problem.param)
-        return f"{origin}: {message.removeprefix('--set ')}" if origin else message, hint
-    if "No such command" in message:
-        return explain_command(message, see)
+    message, name, see = problem.format_message(), getattr(problem, "option_name", None), refer_to_help(context)
     if name is not None and "requires an argument" in message:
         return f"{name} needs a value", see
     if name is not None and "No such option" in message:
-        if name in OTHER_OPTIONS:
-            return f"there is no option {name}", f"type {OTHER_OPTIONS[name]}"
-        nearest = " or ".join(sorted(getattr(problem, "possibilities", None) or ()))
-        return f"there is no option {name}", f"did you mean {nearest}? {see}" if nearest else see
+        return f"there is no option {name}", suggest_option(context, name)
     return message.replace("Value error, ", ""), see  # pydantic adds it
 
 
-def explain_command(message: str, see: str) -> tuple[str, str]:
-    """Returns the message and the hint for a command that does not exist: what does its work, or the nearest one."""
-    name = message.split("'")[1]
-    nearest = re.findall(r"'(\w[\w-]*)'", message.partition("Did you mean")[2])
-    typed = OTHER_COMMANDS.get(name) or (f"nmt {nearest[0]}" if nearest else "")
-    return f"there is no command {name}", f"type {typed}" if typed else see
+def refer_to_help(context: Any) -> str:
+    return f"see `{context.command_path if context else 'nmt'} --help`"
+
+
+def explain_command(name: str, commands: Iterable[str]) -> OptionError:
+    """Returns the error for a command that does not exist: with what does its work, or the nearest one."""
+    nearest = find_nearest(name, commands)
+    typed = OTHER_COMMANDS.get(name) or (f"nmt {nearest}" if nearest else "")
+    return OptionError(f"there is no command {name}", hint=f"type {typed}" if typed else refer_to_help(None))
+
+
+def suggest_option(context: Any, flag: str) -> str:
+    """Returns the hint for an option that does not exist: what does its work here, or those that were probably meant.
+
+    A name is meant by one that is similar enough, or by its beginning, as `vocab-size` by `--vocab`.
+    """
+    shown = [parameter for parameter in context.command.params if not getattr(parameter, "hidden", False)]
+    options = [option for parameter in shown for option in (*parameter.opts, *parameter.secondary_opts)]
+    for option, hint in OTHER_OPTIONS.get(flag, {}).items():
+        if not option or option in options:
+            return hint
+    name = flag.strip("-").replace("_", "-")
+    names = {option.removeprefix("--"): option for option in options if option.startswith("--")}
+    begun = [other for other in names if other.startswith(f"{name}-") or name.startswith(f"{other}-")]
+    similar = difflib.get_close_matches(name, names, MOST_SIMILAR, CLOSE) or begun
+    if not similar and (owner := find_owner(context, name)):
+        return f"it is an option of nmt {owner}"
+    meant = f"did you mean {' or '.join(sorted(names[other] for other in similar))}? " if similar else ""
+    return meant + refer_to_help(context)
 
 
 def name_origin(context: Any, parameter: Any) -> str:
     """Returns the variable or the file of a value that was not typed; empty for one that was."""
-    source = context.get_parameter_source(parameter.name) if context is not None else None
-    if source is None or source.name not in ("ENVIRONMENT", "DEFAULT_MAP"):
-        return ""
-    return str(parameter.envvar if source.name == "ENVIRONMENT" else context.meta[CONFIGURED_BY])
+    source = context.get_parameter_source(parameter.name)
+    if source.name == "ENVIRONMENT":
+        return str(parameter.envvar)
+    return str(context.meta[CONFIGURED_BY]) if source.name == "DEFAULT_MAP" else ""
 
 
-def explain_value(parameter: Any, value: Any, see: str) -> tuple[str, str]:
-    """Returns the message and the hint for a value that a parameter refuses."""
-    kind, choices = (
-        parameter.type_descriptor.annotation,
-        [str(choice) for choice in parameter.type_descriptor.choices or ()],
-    )
+def explain_value(context: Any, parameter: Any, value: Any) -> OptionError:
+    """Returns the error for a value that a parameter refuses."""
+    kind, choices = parameter.type_descriptor.annotation, list(map(str, parameter.type_descriptor.choices or ()))
     values = value if isinstance(value, list | tuple) else [value]
     refused = next((part for part in values if part not in choices), value)
-    message = f"{spell_option(parameter)} cannot be {refused!r}"
+    origin = name_origin(context, parameter)
+    message = f"{origin and f'{origin}: '}{spell_option(parameter)} cannot be {refused!r}"
     if choices:
         nearest = find_nearest(str(refused), choices)
-        return message, f"did you mean {nearest}?" if nearest else f"it takes {', '.join(choices)}"
+        return OptionError(message, hint=f"did you mean {nearest}?" if nearest else f"it takes {', '.join(choices)}")
     expected = next((KINDS[part] for part in (kind, *get_args(kind)) if part in KINDS), None)
     least = getattr(parameter, "min", None)
     bound = "" if least is None else f" of at least {least}"
-    return message, f"it takes {expected}{bound}" if expected else see
+    return OptionError(message, hint=f"it takes {expected}{bound}" if expected else refer_to_help(context))
 
 
-# A command of `nmt` for Typer: which parameters are options, how they are parsed, and its help pages.
+# How arguments are parsed: `--set NAME=VALUE` sets an option by its name, and none that takes one value has two.
 
 
-# Other names of values, by the option: those by which textbooks and other toolkits call them.
-SYNONYMS = {"attention": {"bahdanau": "additive", "luong": "general"}}
-ALWAYS = {"help", "help-all"}  # options of every command
+ASSIGNMENTS = "assignments"  # the parameter of `--set`
+TRUTH = {"true": True, "false": False}
+Parse = Callable[..., tuple[dict[str, Any], list[str], list[Any]]]
+
+
+def parse_command_line(context: Any, parse: Parse, args: list[str]) -> tuple[dict[str, Any], list[str], list[Any]]:
+    """Parses arguments: each assignment of `--set` becomes the value of a parameter, as if its option had been typed.
+
+    Raises OptionError for a repeated option that takes one value, of which Typer would silently use the last.
+    """
+    typed = list(args)
+    values, rest, order = parse(args=args)
+    assigned = [assign(context, values, text) for text in values.get(ASSIGNMENTS) or ()]
+    refuse_repeats(typed, [*order, *assigned], assigned)
+    return values, rest, [*order, *assigned]
+
+
+def assign(context: Any, values: dict[str, Any], text: str) -> Any:
+    """Adds an assignment to the parsed values; returns its parameter."""
+    name, separator, value = text.partition("=")
+    name = name.strip()
+    if not separator:
+        raise OptionError(f"--set {text} has no value", hint=f"type --set {name or 'NAME'}=VALUE")
+    parameter = find_setting(context, name, where="--set", hint="leave it out, or set it for nmt {}")
+    if parameter.nargs != 1:
+        raise OptionError(f"--set {name} takes several values", hint=f"give them with {spell_option(parameter)}")
+    if parameter.is_flag and value not in TRUTH:
+        raise OptionError(f"--set {name} cannot be {value!r}", hint="it takes true or false")
+    if parameter.multiple:
+        values.setdefault(parameter.name, []).append(value)
+    else:
+        values[parameter.name] = TRUTH[value] if parameter.is_flag else value
+    return parameter
+
+
+def refuse_repeats(typed: Sequence[str], order: Sequence[Any], assigned: Sequence[Any]) -> None:
+    """Raises OptionError for repeated values of a single-valued parameter, and for contradicting flags."""
+    for parameter, times in Counter(order).items():
+        if times == 1 or parameter.param_type_name == "argument" or parameter.multiple:
+            continue
+        names = [name for name in (*parameter.opts, *parameter.secondary_opts) if name in typed]
+        if not parameter.is_flag or parameter in assigned:
+            count = "twice" if times == 2 else f"{times} times"
+            raise OptionError(f"{spell_option(parameter)} is given {count}", hint="give it once: it takes one value")
+        if len(set(names) & set(parameter.secondary_opts)) not in (0, len(set(names))):
+            raise OptionError(f"{' and '.join(dict.fromkeys(names))} contradict each other", hint="give one of them")
 
 
 class PanelledCommand(LightParameters, TyperCommand):
-    """A command with examples, everyday options and headings in its `--help`, and all settings in `--help-all`.
-
-    Parameters outside its OPTIONS are settings: unknown to its parser, but accepted by `--set`.
-    """
+    """A command with examples, everyday options and headings in its `--help`, and every option in `--help-all`."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         for parameter in self.params:
-            self.prepare_parameter(parameter)
+            if parameter.param_type_name == "option":
+                parameter.envvar = name_variable(name_option(parameter))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         from nmt_cli.cli.help import format_command_help  # only help needs it
 
         formatter.write(format_command_help(self, ctx, in_full=False))
-
-    def prepare_parameter(self, parameter: Any) -> None:
-        """Records whether a parameter is a setting, its environment variable, and how its values are converted."""
-        options = OPTIONS.get(self.name or "")
-        if parameter.param_type_name == "option":
-            parameter.envvar = name_variable(name_option(parameter))
-        if options is not None and parameter.param_type_name == "option":
-            parameter.is_setting = name_option(parameter) not in options.names | ALWAYS
-        if is_setting(parameter):
-            parameter.hidden = True  # from completion
-            parameter.add_to_parser = lambda parser, ctx: None
-        convert_lightly(parameter)
-        attach_value(parameter)
-        synonyms = SYNONYMS.get(parameter.name)
-        if synonyms:
-            parameter.process_value = partial(replace_synonym, synonyms, parameter.process_value)
 
     def make_parser(self, ctx: Any) -> Any:
         parser = super().make_parser(ctx)
@@ -232,21 +281,9 @@ class PanelledCommand(LightParameters, TyperCommand):
             parser.parse_args = partial(parse_command_line, ctx, parser.parse_args)  # type: ignore[method-assign]
         return parser
 
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except NmtError as error:
-            error.message, error.hint = (respell_settings(text, self.params) for text in (error.message, error.hint))
-            raise
-
-
-def replace_synonym(synonyms: Mapping[str, str], convert: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
-    """Returns the value of an option, translating synonyms used in textbooks."""
-    return convert(context, synonyms.get(value, value) if isinstance(value, str) else value)
-
 
 def show_full_help(context: Any, parameter: Any, is_set: bool) -> bool:
-    """Prints every setting of a command in full and exits, if `is_set`."""
+    """Prints every option of a command in full and exits, if `is_set`."""
     if is_set and not context.resilient_parsing:
         from nmt_cli.cli.help import format_command_help
 

@@ -1,4 +1,8 @@
-"""Settings by name: `--set NAME=VALUE`, a file of settings, and how both are spelled in messages."""
+"""Settings by name: how they are spelled in messages, and those that nobody types.
+
+Every setting is an option of its command, and has one name: `--beam-size 3` on the command line, `beam-size = 3` in a
+file of `--config` or in `nmt.toml` of the current directory, at the top level or under `[translate]`.
+"""
 
 from __future__ import annotations
 
@@ -7,31 +11,17 @@ import os
 import re
 import stat
 import typing
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import typer
-from typer.exceptions import TyperException
 
-from nmt_cli.api.options.options import OPTIONS
+from nmt_cli.cli.help_pages import PAGES
 from nmt_cli.errors import DataError, OptionError, find_nearest
 from nmt_cli.files import require_file
 from nmt_cli.settings import has_type, reject_unknown
-
-# The spelling of options in messages: those without a flag of their own as `--set NAME=VALUE`.
-
-
-NUMBER = r"-?\d[\d.]*(?:e-?\d+)?"  # a value in a message; a word is one only where it is a choice
-END = r"(?![\w-])"
-
-
-def is_setting(parameter: Any) -> bool:
-    """Whether the parameter has no option of its own: `--set` and `--config` set it."""
-    return getattr(parameter, "is_setting", False)
 
 
 def name_option(parameter: Any) -> str:
@@ -43,35 +33,8 @@ def spell_option(parameter: Any, value: Any = None) -> str:
     """Returns an option as typed (`--no-x` if it is switched off), an argument by its metavar."""
     if parameter.param_type_name == "argument":
         return str(parameter.metavar or parameter.name).strip("[].")
-    if is_setting(parameter):
-        return f"--set {name_option(parameter)}"
     names = parameter.secondary_opts if value is False and parameter.secondary_opts else parameter.opts
     return str(next((name for name in names if name.startswith("--")), names[0]))
-
-
-def spell_typed(parameter: Any, flag: str, value: str | None) -> str:
-    """Returns how to set what was typed as `flag` with a value: by the parameter's option, or by `--set`."""
-    if not is_setting(parameter):
-        return spell_option(parameter) + ("" if parameter.is_flag else f" {value or 'VALUE'}")
-    if parameter.is_flag:
-        value = "false" if flag in parameter.secondary_opts else "true"
-    return f"{spell_option(parameter)}={value or 'VALUE'}"
-
-
-def respell_settings(text: str, parameters: Sequence[Any]) -> str:
-    """Returns a text of ours with the settings among the parameters written as they are typed.
-
-    `--x 3` becomes `--set x=3`, `--no-x` becomes `--set x=false`, and `--x` becomes `--set x`.
-    """
-    for parameter in filter(is_setting, parameters) if "--" in text else ():
-        name = name_option(parameter)
-        if f"-{name}" in text:
-            choices = parameter.type_descriptor.choices or ()
-            values = "|".join([NUMBER, *(re.escape(str(choice)) for choice in choices)])
-            text = re.sub(rf"--{name} ({values}){END}", rf"--set {name}=\1", text)
-            text = re.sub(rf"--no-{name}{END}", f"--set {name}=false", text)
-            text = re.sub(rf"--{name}{END}", f"--set {name}", text)
-    return text
 
 
 # Settings that nobody types: a few environment variables, and `nmt.toml` of the current directory.
@@ -169,7 +132,7 @@ def name_variable(setting: str) -> str | None:
     return PREFIX + setting.upper().replace("-", "_") if setting in SETTINGS else None
 
 
-def refuse_unknown_variables(environment: Mapping[str, str], is_known: Callable[[str], bool]) -> None:
+def refuse_unknown_variables(context: typer.Context, environment: Mapping[str, str]) -> None:
     """Raises OptionError for a variable that seems to be meant for nmt, but sets nothing: it would do so in silence.
 
     These are the names of settings that have no variable, and those that resemble one that exists.
@@ -179,8 +142,8 @@ def refuse_unknown_variables(environment: Mapping[str, str], is_known: Callable[
         name = variable.removeprefix(PREFIX).lower().replace("_", "-")
         if not variable.startswith(PREFIX) or not value or OTHERS.fullmatch(variable) or variable in variables:
             continue
-        if is_known(name):
-            hint = f"type --set {name}=VALUE, or put it into {FILE}; variables are {', '.join(variables)}"
+        if name == "config" or name in map_settings(context.command) or find_owner(context, name) is not None:
+            hint = f"type --{name}, or put it into {FILE}; variables are {', '.join(variables)}"
             raise OptionError(f"{variable} sets nothing: {name} has no variable", hint=hint)
         if nearest := find_nearest(variable, variables):
             raise OptionError(f"{variable} sets nothing: there is no such variable", hint=f"did you mean {nearest}?")
@@ -214,14 +177,13 @@ def read_configuration(context: typer.Context, path: Path | None) -> Path | None
     """
     if context.resilient_parsing:  # for a completion
         return path
-    refuse_unknown_variables(os.environ, partial(is_known, context))
+    refuse_unknown_variables(context, os.environ)
     nearby = find_file() if path is None else None
     if path is not None:
         set_defaults(context, load_toml(require_file(path)), str(path))
     elif nearby is not None:
-        values, left_out = select_harmless(context, nearby)
-        context.meta[LEFT_OUT] = left_out
-        set_defaults(context, values, str(FILE), list_known(context))
+        values, context.meta[LEFT_OUT] = select_harmless(context, nearby)
+        set_defaults(context, values, str(FILE), is_shared=True)
     return path
 
 
@@ -232,9 +194,10 @@ def select_harmless(context: typer.Context, nearby: FoundFile) -> tuple[dict[str
     """
     tables, shared = split_tables(nearby.values, list_sibling_commands(context))
     command = str(context.info_name)
-    useful = {name: value for name, value in shared.items() if is_own(context, name) or not find_owner(context, name)}
+    settings = map_settings(context.command)
+    useful = {name: value for name, value in shared.items() if name in settings or not find_owner(context, name)}
     groups = {"": useful, command: tables.get(command, {})}
-    names = {name for group in groups.values() for name in group if is_own(context, name)}
+    names = {name for group in groups.values() for name in group if name in settings}
     refused = sorted(name for name in names if not is_harmless(context.command, name))
     top, table = ({n: v for n, v in group.items() if n not in refused} for group in groups.values())
     warnings = [nearby.warning] if nearby.warning else []
@@ -254,69 +217,50 @@ def is_harmless(command: Any, name: str) -> bool:
     return bool(kind in (int, float) or typing.get_origin(kind) is Literal) if harmless is None else bool(harmless)
 
 
-def set_defaults(context: typer.Context, values: dict[str, Any], name: str, known: Sequence[str] = ()) -> None:
-    """Makes the values of a file the defaults of this command, and records the name of the file."""
-    tables, shared = split_tables(values, list_sibling_commands(context))
-    table = tables.get(str(context.info_name), {})
+def set_defaults(context: typer.Context, values: dict[str, Any], name: str, *, is_shared: bool = False) -> None:
+    """Makes the values of a file the defaults of this command, and records the name of the file.
+
+    `is_shared` says that the file serves all commands, so that an unknown name may resemble one of another.
+    """
+    commands = list_sibling_commands(context)
+    tables, shared = split_tables(values, commands)
     defaults: dict[str, Any] = {}
-    for group, where in ((shared, name), (table, f"{name}, [{context.info_name}]")):
-        defaults |= convert_values(context, group, where=where, known=known)
+    for group, where in ((shared, name), (tables.get(str(context.info_name), {}), f"{name}, [{context.info_name}]")):
+        inner = [key for key, value in group.items() if isinstance(value, dict)]
+        reject_unknown(inner, commands, where=where, noun="command")
+        for key, value in group.items():
+            parameter = find_setting(context, key, where=where, hint="put it under [{}]", everywhere=is_shared)
+            defaults[str(parameter.name)] = convert_value(parameter.type_descriptor.annotation, key, value, where)
     context.default_map, context.meta[CONFIGURED_BY] = defaults, name
 
 
-def convert_values(
-    context: typer.Context, values: Mapping[str, Any], *, where: str, known: Sequence[str]
-) -> dict[str, Any]:
-    """Returns the values of a table by parameter name.
-
-    Raises OptionError for settings that the command lacks; `known` are further names that may be meant.
-    """
-    tables = [key for key, value in values.items() if isinstance(value, dict)]
-    reject_unknown(tables, list_sibling_commands(context), where=where, noun="command")
-    converted: dict[str, Any] = {}
-    for name, value in values.items():
-        parameter = find_setting(context, name, where=where, hint="put it under [{}]", known=known)
-        converted[str(parameter.name)] = convert_value(parameter.type_descriptor.annotation, name, value, where)
-    return converted
-
-
-def is_own(context: typer.Context, name: str) -> bool:
-    return name in map_settings(context.command)
-
-
-def is_known(context: typer.Context, name: str) -> bool:
-    """Whether a setting is one of any command, or the file of settings itself."""
-    return is_own(context, name) or name == "config" or find_owner(context, name) is not None
-
-
-def list_known(context: typer.Context) -> list[str]:
-    """Returns the settings of this command and the options of all others, without importing these."""
-    return sorted({*map_settings(context.command), *(name for options in OPTIONS.values() for name in options.names)})
+def list_sibling_settings(context: typer.Context) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yields the commands of the group with names of settings of each: first everyday ones, which need no import."""
+    siblings, group = list_sibling_commands(context), context.parent and context.parent.command
+    yield from ((command, frozenset(PAGES[command].everyday)) for command in siblings if command in PAGES)
+    for command in siblings:
+        yield command, frozenset(map_settings(group.get_command(context.parent, command)))  # type: ignore[union-attr]
 
 
 def find_owner(context: typer.Context, name: str) -> str | None:
     """Returns the first command that has a setting, or None."""
-    siblings = list_sibling_commands(context)
-    owners = [command for command in siblings if command in OPTIONS and name in OPTIONS[command].names]
-    if owners or context.parent is None:
-        return next(iter(owners), None)
-    group: Any = context.parent.command
-    has_it = (command for command in siblings if name in map_settings(group.get_command(context.parent, command)))
-    return next(has_it, None)
+    return next((command for command, names in list_sibling_settings(context) if name in names), None)
 
 
-def find_setting(context: typer.Context, name: str, *, where: str, hint: str, known: Sequence[str] = ()) -> Any:
-    """Returns the parameter of this name; `known` are further names that may be meant.
+def find_setting(context: typer.Context, name: str, *, where: str, hint: str, everywhere: bool = False) -> Any:
+    """Returns the parameter of this name.
 
-    Raises OptionError for a name that the command lacks; if another command has it, with `hint` about that one.
+    Raises OptionError for a name that the command lacks: if another command has it, with `hint` about that one, else
+    with the nearest name of this command, or of any if `everywhere`.
     """
     settings = map_settings(context.command)
-    owner = find_owner(context, name) if name not in settings else None
-    if owner is not None:
+    if name in settings:
+        return settings[name]
+    if owner := find_owner(context, name):
         message = f"{where}: {name} is a setting of nmt {owner}, not of nmt {context.info_name}"
         raise OptionError(message, hint=hint.format(owner))
-    reject_unknown([name], known or sorted(settings), where=where, noun="setting")
-    return settings[name]
+    others = {other for _, names in list_sibling_settings(context) for other in names} if everywhere else set()
+    reject_unknown([name], sorted({*settings, *others}), where=where, noun="setting")
 
 
 def convert_value(kind: Any, option: str, value: Any, where: str) -> Any:
@@ -351,89 +295,3 @@ def list_sibling_commands(context: typer.Context) -> list[str]:
     parent = context.parent
     names = getattr(parent.command, "list_commands", None) if parent else None
     return list(names(parent)) if names else []
-
-
-# `--set NAME=VALUE`: sets any setting of a command by name, converted and checked like an option of that name.
-#
-# Settings that are not options are parameters of the command unknown to its parser. Anyone who types one as an option
-# is told what to type instead.
-
-
-ASSIGNMENTS = "assignments"  # the parameter of `--set`
-TRUTH = {"true": True, "false": False}
-Parse = Callable[..., tuple[dict[str, Any], list[str], list[Any]]]
-
-
-def parse_command_line(context: Any, parse: Parse, args: list[str]) -> tuple[dict[str, Any], list[str], list[Any]]:
-    """Parses arguments: each assignment of `--set` becomes the value of a parameter, as if its option had been typed.
-
-    Raises OptionError for a repeated option that takes one value, of which Typer would silently use the last, and for a
-    setting typed as an option.
-    """
-    typed = list(args)
-    try:
-        values, rest, order = parse(args=args)
-    except TyperException as problem:
-        if hasattr(problem, "possibilities"):  # an option that the parser does not know
-            explain_setting(context, problem, typed)
-        raise
-    assigned = [assign(context, values, text) for text in values.get(ASSIGNMENTS) or ()]
-    order += assigned
-    refuse_repeats(typed, order, assigned)
-    return values, rest, order
-
-
-def assign(context: Any, values: dict[str, Any], text: str) -> Any:
-    """Adds an assignment to the parsed values; returns its parameter."""
-    name, separator, value = text.partition("=")
-    name = name.strip()
-    if not separator:
-        raise OptionError(f"--set {text} has no value", hint=f"type --set {name or 'NAME'}=VALUE")
-    parameter = find_setting(context, name, where="--set", hint="leave it out, or set it for nmt {}")
-    if parameter.nargs != 1:
-        raise OptionError(f"--set {name} takes several values", hint=f"give them with {spell_option(parameter)}")
-    if parameter.multiple:
-        values.setdefault(parameter.name, []).append(value)
-    elif parameter.is_flag:
-        if value not in TRUTH:
-            raise OptionError(f"--set {name} cannot be {value!r}", hint="it takes true or false")
-        values[parameter.name] = TRUTH[value]
-    else:
-        values[parameter.name] = value
-    return parameter
-
-
-def explain_setting(context: Any, problem: Any, typed: Sequence[str]) -> None:
-    """Raises OptionError if the unknown option is a setting, or resembles only one, saying what to type instead."""
-    flag, settings = problem.option_name, map_settings(context.command)
-    name = flag.removeprefix("--")
-    parameter = settings.get(name) or settings.get(name.removeprefix("no-"))
-    if parameter is not None:
-        hint = f"type {spell_typed(parameter, flag, find_typed_value(flag, typed))}"
-        raise OptionError(f"{flag} is a setting of nmt {context.info_name}, not an option of its own", hint=hint)
-    nearest = find_nearest(name, settings)
-    if nearest is not None and is_setting(settings[nearest]):
-        raise OptionError(f"there is no option {flag}", hint=f"did you mean --set {nearest}=VALUE?")
-
-
-def find_typed_value(flag: str, typed: Sequence[str]) -> str | None:
-    """Returns the value typed for an option, or None."""
-    for word, following in zip(typed, [*typed[1:], "-"], strict=True):
-        if word.startswith(f"{flag}="):
-            return word.removeprefix(f"{flag}=")
-        if word == flag:
-            return None if following.startswith("--") or following == "-" else following
-    return None
-
-
-def refuse_repeats(typed: Sequence[str], order: Sequence[Any], assigned: Sequence[Any]) -> None:
-    """Raises OptionError for repeated values of a single-valued parameter, and for contradicting flags."""
-    for parameter, times in Counter(order).items():
-        if times == 1 or parameter.param_type_name == "argument" or parameter.multiple:
-            continue
-        names = [name for name in (*parameter.opts, *parameter.secondary_opts) if name in typed]
-        if not parameter.is_flag or parameter in assigned:
-            count = "twice" if times == 2 else f"{times} times"
-            raise OptionError(f"{spell_option(parameter)} is given {count}", hint="give it once: it takes one value")
-        if len(set(names) & set(parameter.secondary_opts)) not in (0, len(set(names))):
-            raise OptionError(f"{' and '.join(dict.fromkeys(names))} contradict each other", hint="give one of them")

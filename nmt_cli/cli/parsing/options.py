@@ -17,7 +17,7 @@ from nmt_cli.api.options.refusals import (
     ExplicitOptions,
     Fallback,
     collect_values,
-    find_set_aside,
+    find_ignored,
     is_off,
     leave_open,
     refuse_combinations,
@@ -28,7 +28,6 @@ from nmt_cli.cli.parsing.configuration import (
     LEFT_OUT,
     map_settings,
     read_configuration,
-    respell_settings,
     spell_option,
 )
 from nmt_cli.cli.render import Screen
@@ -188,16 +187,16 @@ Configuration = Annotated[
         callback=read_configuration,
     ),
 ]
-SET_HELP = "Set any setting by name, including those that are not options; may be repeated."
+SET_HELP = "Set an option by its name; may be repeated."
 Assignments = Annotated[
     list[str] | None,
-    declare_option("--set", SET_HELP, "Files", metavar="NAME=VALUE", autocompletion=complete_settings),
+    declare_option("--set", SET_HELP, "Files", metavar="NAME=VALUE", autocompletion=complete_settings, hidden=True),
 ]
 FullHelp = Annotated[
     bool,
     typer.Option(
         "--help-all",
-        help="Show every option and setting in full.",
+        help="Show every option in full.",
         is_eager=True,
         callback=show_full_help,
         hidden=True,
@@ -233,10 +232,9 @@ def with_settings(command: Callable[..., None], fallback: Fallback = leave_open)
     @functools.wraps(command)
     def call_command(**values: Any) -> None:
         context, common = values.pop(CONTEXT), {name: values.pop(name) for name in COMMON}
-        spell = functools.partial(respell_settings, parameters=context.command.params)
-        screen = Screen(quiet=common["quiet"], verbose=common["verbose"], spell=spell)
+        screen = Screen(quiet=common["quiet"], verbose=common["verbose"])
         parsed = combine_settings(context, kinds, values, find_explicit(context, common["configuration"]), fallback)
-        show_origins(screen, parsed.explicit, parsed.aside)
+        show_origins(screen, parsed.explicit, parsed.ignored)
         for warning in context.meta.get(LEFT_OUT, ()):
             screen.warn(warning)
         provided = {ExplicitOptions: parsed.explicit, Screen: screen}
@@ -255,11 +253,11 @@ def with_settings(command: Callable[..., None], fallback: Fallback = leave_open)
 
 
 class ParsedOptions(NamedTuple):
-    """The values of a command's parameters, with its settings built; `aside` are options that were left out."""
+    """The values of a command's parameters, with its settings built; `ignored` are options that do not apply."""
 
     values: dict[str, Any]
     explicit: ExplicitOptions
-    aside: dict[str, str]
+    ignored: dict[str, str]
 
 
 def combine_settings(
@@ -278,20 +276,20 @@ def combine_settings(
         settings = assemble_settings(groups, values, overruled, fallback(values, explicit))
         others = {name: value for name, value in values.items() if name in kinds}
         defaults = {str(parameter.name): parameter.default for parameter in context.command.params}
-        aside = find_set_aside(command, explicit, collect_values(settings.values(), others), defaults)
-        if aside:
-            explicit, overruled = explicit.drop(aside), overruled | aside
-            values |= {name: defaults[name] for name in aside}
+        ignored = find_ignored(command, explicit, collect_values(settings.values(), others), defaults)
+        if ignored:
+            explicit, overruled = explicit.drop(ignored), overruled | ignored
+            values |= {name: defaults[name] for name in ignored}
             settings = assemble_settings(groups, values, overruled, fallback(values, explicit))
-            others |= {name: values[name] for name in aside & others.keys()}
+            others |= {name: values[name] for name in ignored & others.keys()}
         refuse_combinations(command, explicit, collect_values(settings.values(), others))
-    return ParsedOptions(values | settings, explicit, {name: every.origins[name] for name in aside})
+    return ParsedOptions(values | settings, explicit, {name: every.origins[name] for name in ignored})
 
 
 def find_explicit(context: typer.Context, file: Path | None) -> ExplicitOptions:
     """Returns which options were typed, and which the environment and the `file` of `--config` or a found one set."""
     typed, filed, origins = dict[str, str](), dict[str, str](), dict[str, str]()
-    idle = set()
+    off = set()
     for parameter in context.command.params:
         name, value = str(parameter.name), context.params.get(str(parameter.name))
         source = context.get_parameter_source(name)
@@ -302,18 +300,18 @@ def find_explicit(context: typer.Context, file: Path | None) -> ExplicitOptions:
         else:
             filed[name] = spell_option(parameter, value)
             origins[name] = str(parameter.envvar if source.name == "ENVIRONMENT" else context.meta[CONFIGURED_BY])
-        idle |= {name} if is_off(value) and not parameter.default else set()
+        off |= {name} if is_off(value) and not parameter.default else set()
     config = file if "configuration" in typed else None
-    return ExplicitOptions(typed, filed, config, frozenset(idle), origins)
+    return ExplicitOptions(typed, filed, config, frozenset(off), origins)
 
 
-def show_origins(screen: Screen, explicit: ExplicitOptions, aside: Mapping[str, str]) -> None:
+def show_origins(screen: Screen, explicit: ExplicitOptions, ignored: Mapping[str, str]) -> None:
     """Says with --verbose where the options that nobody typed come from, and which of them are left out."""
     for origin in dict.fromkeys(explicit.origins.values()):
         names = [option for name, option in explicit.filed.items() if explicit.origins[name] == origin]
         if names:
             screen.say_detail(f"{origin}: {', '.join(names)}")
-    for name, origin in aside.items():
+    for name, origin in ignored.items():
         screen.say_detail(f"{origin}: {name.replace('_', '-')} does not apply to this call, and is left out")
 
 

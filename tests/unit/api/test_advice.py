@@ -125,7 +125,7 @@ def test_advice_after_training_omits_what_was_done_and_knows_the_direction() -> 
     report = make_report([10, 14, 15, 15.1, 15.0])
     assert not any("--init-from" in each for each in commands_of(make_manifest(), report=report, has_parent=True))
     reverse = commands_of(make_manifest(), report=report, is_reversed=True)
-    assert reverse[0] == "nmt prepare a.tsv --set monolingual-source=more.eng --force"
+    assert reverse[0] == "nmt prepare a.tsv --monolingual-source more.eng --force"
 
 
 def test_scores_that_still_rose_ask_for_more_epochs() -> None:

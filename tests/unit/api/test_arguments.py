@@ -104,13 +104,9 @@ def test_an_option_that_is_added_takes_the_place_of_those_that_it_replaces() -> 
 
 
 def test_a_setting_takes_the_place_of_itself_and_not_of_other_settings() -> None:
-    typed = CommandLine(
-        "train", (), (("--set", "batch-tokens=4096"), ("--set", "clip=1"), ("--set", "fixed-norm=true"))
-    )
-    assert str(typed.extend(("--batch", "32"), ("--set", "clip=5"))) == (
-        "nmt train --set fixed-norm=true --batch 32 --set clip=5"
-    )
-    assert str(typed.extend(("--init-from", "a"))) == "nmt train --set batch-tokens=4096 --set clip=1 --init-from a"
+    typed = CommandLine("train", (), (("--batch-tokens", "4096"), ("--clip", "1"), ("--fixed-norm",)))
+    assert str(typed.extend(("--batch", "32"), ("--clip", "5"))) == ("nmt train --fixed-norm --batch 32 --clip 5")
+    assert str(typed.extend(("--init-from", "a"))) == "nmt train --batch-tokens 4096 --clip 1 --init-from a"
 
 
 def test_prepare_names_files_and_options_as_they_were_typed() -> None:
@@ -126,9 +122,9 @@ def test_prepare_names_files_and_options_as_they_were_typed() -> None:
     )
     assert str(describe_prepare(["in/a b.tsv", "c.tsv=train"], config, Path("other"))) == (
         "nmt prepare 'in/a b.tsv' c.tsv=train --source-column 'my text' --monolingual-target in/more.de "
-        "--monolingual-target x.de.gz --set max-length=80 --keep script --keep language --dev in/dev.tsv "
-        "--set near-duplicates=true "
-        "--vocab-size 500 --set lowercase=true --data other"
+        "--monolingual-target x.de.gz --max-length 80 --keep script --keep language --dev in/dev.tsv "
+        "--near-duplicates "
+        "--vocab-size 500 --lowercase --data other"
     )
 
 

@@ -39,7 +39,7 @@ def test_no_row_refuses_the_defaults_of_what_it_names(command: str, row: Refusal
     known = find_parameters(command)
     values = {name: parameter.default for name, parameter in known.items()}
     off = {name: f"--{name}" for name in row.settings if values[name] is False}
-    refuse_combinations(command, ExplicitOptions(off, {}, idle=frozenset(off)), values)
+    refuse_combinations(command, ExplicitOptions(off, {}, off=frozenset(off)), values)
 
 
 def refused(*arguments: str) -> str:
@@ -53,39 +53,39 @@ def refused(*arguments: str) -> str:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("prepare c.tsv --set min-count=10", "--set min-count counts words, but --tokenizer is unigram"),
+        ("prepare c.tsv --min-count 10", "--min-count counts words, but --tokenizer is unigram"),
         (
-            "prepare c.tsv --set min-count=10 --tokenizer word --vocab-size 500",
-            "--vocab-size cannot be combined with --set min-count",
+            "prepare c.tsv --min-count 10 --tokenizer word --vocab-size 500",
+            "--vocab-size cannot be combined with --min-count",
         ),
         (
-            "prepare c.tsv --set min-count=10 --tokenizer word --tokenizer-from model",
-            "--tokenizer-from cannot be combined with --set min-count",
+            "prepare c.tsv --min-count 10 --tokenizer word --tokenizer-from model",
+            "--tokenizer-from cannot be combined with --min-count",
         ),
         (
             "prepare c.tsv --vocab-size 500 --tokenizer-from model",
             "--vocab-size cannot be combined with --tokenizer-from",
         ),
         ("prepare --target-file a", "--target-file needs --source-file"),
-        ("prepare c --source-type features --set max-ratio=3", "--set max-ratio belongs to a check that does not run"),
+        ("prepare c --source-type features --max-ratio 3", "--max-ratio belongs to a check that does not run"),
         (
-            "prepare c --source-type features --set max-source-length=9",
-            "--set max-source-length counts the subwords of texts",
+            "prepare c --source-type features --max-source-length 9",
+            "--max-source-length counts the subwords of texts",
         ),
         ("prepare c --source-type features --keep empty", "--keep empty: a caption needs a picture"),
-        ("prepare c --source-type image --set near-duplicates=true", "--set near-duplicates compares texts"),
-        ("prepare c --set image-weights=w.h5", "--set image-weights needs --source-type image"),
+        ("prepare c --source-type image --near-duplicates", "--near-duplicates compares texts"),
+        ("prepare c --image-weights w.h5", "--image-weights needs --source-type image"),
         ("train --force --resume", "--force starts over and --resume continues"),
-        ("translate --set api-key=k", "--set api-key needs --serve"),
+        ("translate --api-key k", "--api-key needs --serve"),
         ("translate --serve 5000 --scores", "--scores cannot be combined with --serve"),
         ("translate --serve 5000 file.txt", "FILE cannot be combined with --serve"),
-        ("translate --set temperature=2", "--set temperature needs --sample"),
+        ("translate --temperature 2", "--temperature needs --sample"),
         ("translate --sample --beam-size 3", "--beam-size cannot be combined with --sample"),
-        ("translate --set on-low-confidence=blank", "--set on-low-confidence needs --min-confidence"),
+        ("translate --on-low-confidence blank", "--on-low-confidence needs --min-confidence"),
         ("translate --confidence --score", "--confidence cannot be combined with --score"),
         ("evaluate --hypothesis h --reference r --split test", "--split selects a part of --data"),
         ("evaluate --bleu-tokenizer spm", "--bleu-tokenizer spm needs its SentencePiece model"),
-        ("evaluate --set bleu-spm=x", "--set bleu-spm needs --bleu-tokenizer flores200 or spm"),
+        ("evaluate --bleu-spm x", "--bleu-spm needs --bleu-tokenizer flores200 or spm"),
         ("visualize a --heads", "--heads draws a sheet or a page"),
         ("visualize --curves --network", "--network cannot be combined with --curves"),
     ],

@@ -11,8 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from nmt_cli.api.options.options import OPTIONS
-from nmt_cli.cli.app import app, load_command
+from nmt_cli.cli.app import NmtCommands, app, load_command
 from nmt_cli.cli.parsing.configuration import (
     FILE,
     SETTINGS,
@@ -75,7 +74,7 @@ DANGEROUS = {
 }
 
 
-@pytest.mark.parametrize("command", OPTIONS)
+@pytest.mark.parametrize("command", NmtCommands.lazy)
 def test_nothing_that_writes_sends_opens_or_replaces_is_harmless(command: str) -> None:
     loaded = load_command(command)
     harmless = {name for name in map_settings(loaded) if is_harmless(loaded, name)}
@@ -83,7 +82,7 @@ def test_nothing_that_writes_sends_opens_or_replaces_is_harmless(command: str) -
     assert len(harmless) > 10
 
 
-@pytest.mark.parametrize("command", OPTIONS)
+@pytest.mark.parametrize("command", NmtCommands.lazy)
 def test_a_setting_that_says_nothing_about_itself_is_left_out_unless_it_is_a_number_or_a_choice(command: str) -> None:
     loaded = load_command(command)
     declared = inspect.signature(loaded.callback).parameters
@@ -135,7 +134,7 @@ def test_a_place_to_read_may_be_found_and_a_place_to_write_may_not(given: list[A
 
 
 @pytest.mark.parametrize("in_table", [False, True])
-@pytest.mark.parametrize("command", OPTIONS)
+@pytest.mark.parametrize("command", NmtCommands.lazy)
 def test_whatever_is_not_harmless_never_reaches_a_command(command: str, in_table: bool) -> None:
     loaded, group = load_command(command), typer.main.get_command(app)
     with loaded.make_context(command, [], resilient_parsing=True, parent=typer.Context(group)) as context:
@@ -227,7 +226,7 @@ def test_a_named_file_replaces_the_found_one(given: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("variables", "message", "hint"),
     [
-        ({"NMT_BEAM_SIZE": "1"}, "NMT_BEAM_SIZE sets nothing: beam-size has no variable", "--set beam-size=VALUE"),
+        ({"NMT_BEAM_SIZE": "1"}, "NMT_BEAM_SIZE sets nothing: beam-size has no variable", "type --beam-size"),
         ({"NMT_EPOCHS": "3"}, "NMT_EPOCHS sets nothing: epochs has no variable", "NMT_MODEL, NMT_DATA, NMT_API_KEY"),
         ({"NMT_CONFIG": "a.toml"}, "NMT_CONFIG sets nothing", "variables are"),
         ({"NMT_MODLE": "m"}, "NMT_MODLE sets nothing: there is no such variable", "did you mean NMT_MODEL?"),
@@ -244,7 +243,7 @@ def test_places_and_the_key_have_variables_and_what_others_set_is_left_alone(giv
     CliRunner().invoke(app, ["train"], env={"NMT_DATA": "d", "NMT_MODEL": "m", **others})
     assert (given[0].values["data"], given[0].values["model"]) == (Path("d"), Path("m"))
     assert given[0].explicit.settings_from == {"data": "NMT_DATA", "model": "NMT_MODEL"}
-    for command in OPTIONS:
+    for command in NmtCommands.lazy:
         with_variable = {name for name, parameter in map_settings(load_command(command)).items() if parameter.envvar}
         assert with_variable <= set(SETTINGS)
 
@@ -259,7 +258,7 @@ def test_places_and_the_key_have_variables_and_what_others_set_is_left_alone(giv
         ("[translate]\nepochs = 1", "nmt.toml, [translate]: epochs is a setting of nmt train", "[train]"),
         ("[transalte]\nbeam-size = 1", "nmt.toml: there is no command 'transalte'", "'translate'?"),
         ("beam-size = 0", "nmt.toml: --beam-size is 0; at least 1 is needed", ""),
-        ("precision = 'in8'", "nmt.toml: precision cannot be 'in8'", "int8?"),
+        ("precision = 'in8'", "nmt.toml: --precision cannot be 'in8'", "int8?"),
         ("beam-size = = 0", "nmt.toml is not valid TOML", "correct it"),
         (f"beam-size = {'[' * 50_000}", "nmt.toml is not valid TOML", "correct it"),
         (f"beam-size = {'9' * 5_000}", "nmt.toml is not valid TOML", "correct it"),
@@ -286,14 +285,14 @@ def test_what_nobody_typed_gives_way_to_what_contradicts_it(given: list[Any]) ->
     assert given[0].values["checks"].check and given[0].values["checks"].strict
     assert given[0].values["server"].api_key is None
     assert "nmt.toml: temperature does not apply to this call, and is left out" in result.stderr
-    run("translate", "--sample", "--set", "temperature=3")
+    run("translate", "--sample", "--temperature", "3")
     assert given[1].values["sampling"].temperature == 3.0
 
 
 def test_what_is_typed_or_in_a_named_file_is_refused_as_before() -> None:
     Path("c.toml").write_text("temperature = 2.0\n")
     result = run("translate", "--config", "c.toml")
-    assert result.stderr.startswith("error: c.toml: temperature needs --sample")
+    assert result.stderr.startswith("error: c.toml: --temperature needs --sample")
 
 
 def test_json_tells_where_a_value_comes_from() -> None:

@@ -39,7 +39,7 @@ def directory(tmp_path: Path) -> Path:
     ("line", "expected"),
     [
         ("nmt tra", ["train", "translate"]),
-        ("nmt train --att", ["--attention"]),
+        ("nmt train --att", ["--attention", "--attention-units", "--attend-embeddings", "--attention-dropout"]),
         ("nmt train --set att", ["attend-embeddings=", "attention=", "attention-dropout=", "attention-units="]),
         ("nmt train --cell ", ["gru", "lstm"]),
         (

@@ -68,8 +68,8 @@ def test_reports_write_settings_as_they_are_typed(
     scored = [write(tmp_path / f"{number}.de", "Hallo.\n") for number in range(systems + 1)]
     hypotheses = [option for path in scored[1:] for option in ("--hypothesis", path)]
     done = runner.invoke(app, ["evaluate", "-m", "bleu", "--reference", scored[0], *hypotheses, "--report", str(page)])
-    assert "--set max-length=200" in page.read_text(encoding="utf-8")
-    assert "--set max-length=200" in done.stderr
+    assert "--max-length 200" in page.read_text(encoding="utf-8")
+    assert "--max-length 200" in done.stderr
 
 
 def test_all_metrics_are_the_default(shouting: Shouting) -> None:
@@ -120,12 +120,12 @@ def test_ready_hypotheses_need_no_model_and_may_have_several_references(tmp_path
         (["--reference", "r"], "--reference needs --source or --hypothesis"),
         (["--hypothesis", "h", "--reference", "r", "--split", "dev"], "--split selects a part of --data"),
         (["--metric", "blue4"], "'blue4'"),
-        (["--set", "to=nld"], "--set to is for sentences of files"),
+        (["--to", "nld"], "--to is for sentences of files"),
         (
-            ["--hypothesis", "h", "--reference", "r", "--set", "formality=formal"],
+            ["--hypothesis", "h", "--reference", "r", "--formality", "formal"],
             "cannot be combined with --hypothesis",
         ),
-        (["--hypothesis", "h", "--reference", "r", "--set", "context=1"], "cannot be combined with --hypothesis"),
+        (["--hypothesis", "h", "--reference", "r", "--context", "1"], "cannot be combined with --hypothesis"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused_with_a_hint(options: list[str], named: str) -> None:
@@ -243,13 +243,13 @@ def test_every_model_has_the_weights_that_are_asked_for(
     asked: list[ModelRequest] = []
     monkeypatch.setattr(Translator, "load", lambda request: asked.append(request) or shouting)
     models = [word for name in ("a", "b") for word in ("--model", str(tmp_path / name))]
-    made = runner.invoke(app, ["evaluate", "--metric", "chrf", "--set", "precision=float", *models])
+    made = runner.invoke(app, ["evaluate", "--metric", "chrf", "--precision", "float", *models])
     assert made.exit_code == ExitCode.OK, (made.exception, made.stderr)
     assert [(request.model.name, request.precision) for request in asked] == [("a", "float"), ("b", "float")]
-    result = runner.invoke(app, ["evaluate", "--metric", "chrf", "--set", "precision=int8", "--json", *models[:2]])
+    result = runner.invoke(app, ["evaluate", "--metric", "chrf", "--precision", "int8", "--json", *models[:2]])
     assert json.loads(result.stdout)["scored"]["precision"] == "int8"
-    refused = runner.invoke(app, ["evaluate", "--hypothesis", "o", "--reference", "r", "--set", "precision=int8"])
-    assert "--set precision cannot be combined with --hypothesis" in refused.stderr
+    refused = runner.invoke(app, ["evaluate", "--hypothesis", "o", "--reference", "r", "--precision", "int8"])
+    assert "--precision cannot be combined with --hypothesis" in refused.stderr
 
 
 def test_a_rival_is_compared_with_two_tests(shouting: Shouting, tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ def test_a_rival_may_be_a_model_by_its_name(
 
 def test_without_resamples_there_is_no_bootstrap(shouting: Shouting, tmp_path: Path) -> None:
     rival = write(tmp_path / "rival", "qq\n" * 100)
-    out = runner.invoke(app, ["evaluate", "-m", "chrf", "--against", rival, "--set", "resamples=0"]).stdout
+    out = runner.invoke(app, ["evaluate", "-m", "chrf", "--against", rival, "--resamples", "0"]).stdout
     assert f"chrF2 better than {rival}, p = 0.0001 (approximate randomisation)" in out and "bootstrap" not in out
 
 

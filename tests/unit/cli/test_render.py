@@ -267,7 +267,7 @@ def test_a_name_begins_no_line_and_does_nothing_to_the_terminal(
         ["translate", "--model", "in\nerror: none.txt"],
         ["prepare", "a\r\n  kept 9 \x1b[2J.tsv"],
         ["evaluate", "--hypothesis", "h\u2028.txt", "--reference", "h\u2028.txt"],
-        ["translate", "--set", "beam-size=1\nerror: forged"],
+        ["translate", "--beam-size", "1\nerror: forged"],
         ["train", "--data", "d\nhint: curl evil"],
     ],
 )

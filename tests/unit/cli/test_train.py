@@ -70,11 +70,11 @@ def make_request(**values: Any) -> TrainRequest:
 
 def test_commands_to_train_anew_keep_what_was_typed(tmp_path: Path) -> None:
     explicit = ExplicitOptions(
-        {"attention": "--attention", "tied": "--no-tied", "model": "--model", "fixed_norm": "--set fixed-norm"},
+        {"attention": "--attention", "tied": "--no-tied", "model": "--model", "fixed_norm": "--fixed-norm"},
         {"units": "--units"},
     )
     network = ModelConfig.from_options(attention="general", tied=False, fixed_norm=True)
-    typed = [("--attention", "general"), ("--no-tied",), ("--set", "fixed-norm=true")]
+    typed = [("--attention", "general"), ("--no-tied",), ("--fixed-norm",)]
     assert make_request(network=network, explicit=explicit).typed_options == typed
     from_file = explicit._replace(file=Path("my recipe.toml"))
     request = make_request(network=network, explicit=from_file)
@@ -145,12 +145,12 @@ def test_several_runs_go_on_although_the_best_so_far_is_a_model_already(
     ("arguments", "message"),
     [
         ("--epochs 10 --time 4m", "--epochs cannot be combined with --time"),
-        ("--batch 128 --set batch-tokens=4096", "--batch cannot be combined with --set batch-tokens"),
-        ("--set replay-share=0.2", "--set replay-share needs --replay"),
-        ("--set attention-units=256 --attention dot", "--set attention-units cannot be combined with --attention dot"),
+        ("--batch 128 --batch-tokens 4096", "--batch cannot be combined with --batch-tokens"),
+        ("--replay-share 0.2", "--replay-share needs --replay"),
+        ("--attention-units 256 --attention dot", "--attention-units cannot be combined with --attention dot"),
         (
-            "--set max-positions=64 --architecture transformer",
-            "--set max-positions cannot be combined with --set positions=sinusoidal",
+            "--max-positions 64 --architecture transformer",
+            "--max-positions cannot be combined with --positions sinusoidal",
         ),
     ],
 )
@@ -162,7 +162,7 @@ def test_an_option_that_says_nothing_is_refused(arguments: str, message: str, tm
 def test_what_is_typed_wins_over_the_file_which_then_says_nothing(tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.toml"
     recipe.write_text("epochs = 3\nbatch = 32\nattention-units = 64\n")
-    typed = ["--time", "4m", "--set", "batch-tokens=4096", "--attention", "general"]
+    typed = ["--time", "4m", "--batch-tokens", "4096", "--attention", "general"]
     result = CliRunner().invoke(app, ["train", "--data", str(tmp_path), "--config", str(recipe), *typed])
     assert "there is no prepared corpus" in result.stderr
     recipe.write_text('time = "4m"\nbatch-tokens = 4096\n')

@@ -85,7 +85,7 @@ def test_one_call_draws_in_four_forms_and_numbers_the_pictures_of_several(tmp_pa
 
 
 def test_transposed_the_source_stands_across() -> None:
-    lines = runner.invoke(app, ["visualize", "where is he?", "--set", "transpose=true"]).stdout.splitlines()
+    lines = runner.invoke(app, ["visualize", "where is he?", "--transpose"]).stdout.splitlines()
     assert lines[3].split() == ["where", "is", "he", "</s>"]
 
 
@@ -108,9 +108,9 @@ def test_another_suffix_is_refused_before_anything_is_translated(tmp_path: Path)
         (["a", "--nearest", "3", "--beam-size", "5"], "--beam-size cannot be combined with --nearest"),
         (["a", "--beam", "--target", "b"], "--target cannot be combined with --beam"),
         (["--beam", "--pairs", "p"], "--pairs cannot be combined with --beam"),
-        (["--network", "--set", "to=nld"], "--set to cannot be combined with --network"),
+        (["--network", "--to", "nld"], "--to cannot be combined with --network"),
         (["a", "--curves"], "SENTENCE cannot be combined with --curves"),
-        (["--corpus", "--set", "transpose=true"], "--set transpose cannot be combined with --corpus"),
+        (["--corpus", "--transpose"], "--transpose cannot be combined with --corpus"),
         (["--data", "d", "--target", "b"], "the sentence is empty"),
         (["a", "--target", "b", "--beam-size", "5"], "--beam-size cannot be combined with --target"),
     ],

@@ -200,7 +200,7 @@ def test_a_page_runs_the_scripts_of_its_folder_and_no_others(
 ) -> None:
     page = tmp_path / "page"
     arguments = ["translate", "--export", "page", "-o", str(page), "--model", str(bundled.directory)]
-    done = CliRunner().invoke(app, [*arguments, "--set", f"assets={assets}"])
+    done = CliRunner().invoke(app, [*arguments, "--assets", str(assets)])
     assert done.exit_code == 0, done.output
     text = (page / "index.html").read_text(encoding="utf-8")
     scripts = [part.split('"')[0] for part in text.split('<script src="')[1:]]

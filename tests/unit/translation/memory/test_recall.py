@@ -269,8 +269,8 @@ def test_the_number_of_neighbours_is_an_option_of_functions(count: int, tmp_path
 
 
 def test_neighbours_without_a_memory_are_refused() -> None:
-    refused = CliRunner().invoke(app, ["translate", "--model", str(MODEL), "--set", "neighbours=4"], input="a")
-    assert refused.exit_code == 2 and "--set neighbours needs --tm" in refused.output
+    refused = CliRunner().invoke(app, ["translate", "--model", str(MODEL), "--neighbours", "4"], input="a")
+    assert refused.exit_code == 2 and "--neighbours needs --tm" in refused.output
 
 
 JUNK = (
