@@ -1,7 +1,11 @@
 """Frozen dataclasses of settings: the default, the help text and the range of each in one place.
 
-The command line builds its options from them (`cli/parsing/options.py`); model cards are read with
-`Settings.from_mapping`. Standard library only, so that `nmt --help` starts at once.
+    class SearchConfig(Settings, panel="Decoding"):
+        length_penalty: float = setting(1.0, "Exponent of the length penalty.", low=0, high=10)
+
+is the option `--length-penalty` of each command that searches, `length-penalty = 0.8` in a file of settings, the
+argument `length_penalty` in Python, its line of `--help-all` and of the reference, and an entry of a card
+(`Settings.from_mapping`). Standard library only, so that `nmt --help` starts at once.
 """
 
 from __future__ import annotations
@@ -37,21 +41,9 @@ class Setting(NamedTuple):
     harmless: bool | None = None
 
 
-def setting(
-    default: Any,
-    help: str,
-    *,
-    panel: str = "",
-    low: float | None = None,
-    high: float | None = None,
-    flag: str | None = None,
-    instead_of: str | None = None,
-    also: str | None = None,
-    harmless: bool | None = None,
-) -> Any:
-    """Returns a dataclass field with a `Setting` in its metadata."""
-    declared = Setting(help, panel, low, high, flag, instead_of, also, harmless)
-    return dataclasses.field(default=default, metadata={"setting": declared})
+def setting(default: Any, help: str, **declared: Any) -> Any:
+    """Returns a dataclass field with a `Setting` of these entries in its metadata."""
+    return dataclasses.field(default=default, metadata={"setting": Setting(help, **declared)})
 
 
 @typing.dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(dataclasses.field,))
@@ -59,7 +51,7 @@ class Settings:
     """The base of all settings. Raises OptionError on construction for a value of the wrong type or out of range.
 
     Its subclasses are frozen dataclasses with keywords only. The methods that `dataclass` would write and compile for
-    each of them, a millisecond a class at the start of every command, are here once for all.
+    each of them are here once for all: those of the 15 classes of `nmt translate` took 29 ms, a tenth of its start.
     """
 
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]

@@ -7,7 +7,7 @@ light: `nmt --help` imports it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,8 +89,11 @@ def run_translation(request: TranslationRequest, console: Console) -> Translatio
         outputs,
         resumable.open_executor(job, processes) as executor,
     ):
-        translated = translate_units(batches, executor, report.add, scope)
-        write_translations(translated, outputs, advance, writer.rows)
+        lines = 0
+        for written in translate_units(batches, executor, report.add, scope):
+            outputs.write(written)
+            lines += written.count(b"\n") // writer.rows
+            advance(lines)
     # 4. Collect what a person should look at.
     report.add_notes(documents, executor)
     report.write_qa()
@@ -212,17 +215,6 @@ def find_threshold(checks: CheckConfig, card: ModelCard) -> float | None:
 
     model = find_confidence(card)
     return None if model is None else model.threshold
-
-
-def write_translations(
-    batches: Iterable[bytes], outputs: OutputFiles, advance: Callable[[int], None], rows: int
-) -> None:
-    """Writes each batch as soon as it is ready; `advance` receives the number of finished lines, of `rows` each."""
-    lines = 0
-    for written in batches:
-        outputs.write(written)
-        lines += written.count(b"\n") // rows
-        advance(lines)
 
 
 def batch_documents(
