@@ -46,7 +46,8 @@ TABLES = {
     "kind": "nmt_cli.carrying.kinds:KINDS",
     "rewrite": "nmt_cli.rewriting.rewrite:REWRITES",
     "check": "nmt_cli.translation.checks.table:COMPARISONS",
-    "remedy": "nmt_cli.translation.repair.ladder:LADDER",
+    "mend": "nmt_cli.translation.repair.asks:MENDS",
+    "ask": "nmt_cli.translation.repair.asks:ASKS",
 }
 UNKNOWN_NAMES = "nmt_cli.carrying.names"
 PARTS = {  # what stands instead of a function or a constant

@@ -68,8 +68,8 @@ IF_LOST: tuple[LostKind, ...] = (
     COPIED_NAMES,
     BRACKET_PAIRS,
     SLASHES,
-)  # `translation.repair.carry_lost`
-DOUBTFUL: tuple[DoubtfulKind, ...] = (BRACKET_PAIRS, QUOTED_WORDS)  # `translation.repair.second_reading`
+)  # `translation.repair.asks.LOST_TEXT`
+DOUBTFUL: tuple[DoubtfulKind, ...] = (BRACKET_PAIRS, QUOTED_WORDS)  # `translation.repair.asks.MISLED`
 FAULTS_IF_LOST = frozenset(kind.fault for kind in IF_LOST)
 KINDS: tuple[Kind, ...] = (*SYNTAX, *BEFORE_DIGITS, *DIGITS, *WORDS, *IF_LOST, QUOTED_WORDS)
 KIND_OF_SPAN = {kind.name: kind for kind in reversed(KINDS)} | {

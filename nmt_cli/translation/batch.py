@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from nmt_cli.rewriting.rewrite import RewrittenText
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.constraints import TextId
-from nmt_cli.text.aligned import MarkedText
 from nmt_cli.text.tags import SentenceContext
-from nmt_cli.translation.checks.marks import DOUBLE_QUOTE_SET
 from nmt_cli.translation.config import CheckConfig, RepairConfig
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.search import CountReporter, PieceTranslations
 from nmt_cli.translation.segmentation.line_reader import MatchedPiece, PieceMemory
 from nmt_cli.translation.segmentation.pieces import Piece
+
+if TYPE_CHECKING:
+    from nmt_cli.text.profile import CorpusProfile
+    from nmt_cli.text.tags import TagSet
+    from nmt_cli.text.tokenizer import TokenizerPair
+    from nmt_cli.translation.checks.confidence import ConfidenceModel
+    from nmt_cli.translation.checks.words import CheckContext
+    from nmt_cli.translation.repair.faults import Fault, WordFault
+    from nmt_cli.translation.result import Hypothesis
+    from nmt_cli.translation.search import Network
+    from nmt_cli.translation.segmentation.line_reader import LineReader
 
 
 @dataclass
@@ -84,11 +93,33 @@ class TranslationBatch:
         in_windows = {row for window in self.windows for row in window}
         return [[row] for row in range(len(self.lines)) if row not in in_windows] + list(map(list, self.windows))
 
+
+class Tools(Protocol):
+    """The parts of a translator that stages use."""
+
+    reader: LineReader
+    network: Network
+    profile: CorpusProfile | None
+    copies_placeholders: bool
+
     @property
-    def has_marks(self) -> bool:
-        """Whether any line has marks around words: of its own, of a document, or quotation marks."""
-        is_marked = any(isinstance(line, MarkedText) and line.enclosed for line in self.lines)
-        pieces = self.pieces.values()
-        return is_marked or any(
-            piece.masked.extracted or not DOUBLE_QUOTE_SET.isdisjoint(piece.text) for piece in pieces
-        )
+    def reads_text(self) -> bool: ...
+
+    @property
+    def tokenizers(self) -> TokenizerPair | None: ...
+
+    @property
+    def confidence(self) -> ConfidenceModel | None: ...
+
+    @property
+    def check_context(self) -> CheckContext: ...
+
+    def complete_tags(self, tags: TagSet) -> TagSet: ...
+
+    def judge(self, source: str, hypothesis: Hypothesis, config: SearchConfig) -> Fault | None: ...
+
+    def find_word_fault(self, source: str, target: str) -> WordFault | None: ...
+
+    def check_translations(
+        self, translations: Sequence[Translation], *, repaired: bool = False
+    ) -> list[Translation]: ...

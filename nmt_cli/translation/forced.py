@@ -19,7 +19,7 @@ from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import UNKNOWN_PIECE
 from nmt_cli.text.tags import TagSet
 from nmt_cli.text.tokenizer import TokenizerPair
-from nmt_cli.translation.batch import TranslationBatch
+from nmt_cli.translation.batch import Tools, TranslationBatch
 from nmt_cli.translation.config import CheckConfig
 from nmt_cli.translation.placement.alignment import drop_silent, group_by_blanks, spell_word
 from nmt_cli.translation.placement.joining import join_parts, restore_piece
@@ -29,7 +29,7 @@ from nmt_cli.translation.search import decode_results
 from nmt_cli.translation.segmentation.line_reader import MatchedPiece, match_pieces
 from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import Segment
-from nmt_cli.translation.stages import Stage, Tools, check, make_stage, run_stages
+from nmt_cli.translation.stages import Stage, check, make_stage, run_stages
 
 # Forced decoding of lines: scores given translations under the model, with spans masked as in training.
 
@@ -93,6 +93,7 @@ def force(tools: Tools, batch: TranslationBatch) -> None:
         for index, pair in enumerate(pairs)
         if pair.target is not None
     }
+    batch.pieces = {text_id: pair.piece for text_id, pair in numbered.items()}
     pairs = list(numbered.values())
     rows, ids = encode_pairs(tools, pairs, batch.config.max_source_length, [batch.config.tags] * len(pairs))
     network = tools.network
@@ -103,8 +104,10 @@ def force(tools: Tools, batch: TranslationBatch) -> None:
 
 def read_given(tools: Tools, batch: TranslationBatch) -> None:
     """Finds the words of the sources that the targets leave out."""
-    read = tools.read_left_out(list(batch.translations.values()), batch.config.tags)
-    batch.translations = dict(zip(batch.translations, read, strict=True))
+    from nmt_cli.translation.repair.asks import LEFT_OUT, Asker, ask, list_cases  # which few translations need
+
+    cases = ask(Asker(tools, batch), list_cases(batch, batch.translations), LEFT_OUT)
+    batch.translations |= {case.text_id: case.translation for case in cases}
 
 
 def join_matches(tools: Tools, batch: TranslationBatch) -> None:
@@ -126,12 +129,12 @@ def restore_given(tools: Tools, batch: TranslationBatch) -> None:
 
 FORCING = (
     make_stage(match, "lines targets", "matches"),
-    make_stage(force, "matches", "translations"),
+    make_stage(force, "matches", "pieces translations"),
     make_stage(join_matches, "lines matches translations", "result"),
 )
 JUDGING = (  # as a person reads given translations: with all that they lack
     *FORCING[:2],
-    make_stage(read_given, "translations", "translations"),
+    make_stage(read_given, "pieces translations", "translations"),
     FORCING[2],
     make_stage(restore_given, "targets result", "result"),
     make_stage(check, "result", "result"),

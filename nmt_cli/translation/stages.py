@@ -5,10 +5,9 @@ Every stage works on all lines of the batch together, since search is fast in ba
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.arrays.types import END
 from nmt_cli.errors import NmtError, convert_import_error, name_error
@@ -16,8 +15,7 @@ from nmt_cli.rewriting.marks import FinalMarks
 from nmt_cli.search.constraints import TextId
 from nmt_cli.text.normalise import count_words, normalise
 from nmt_cli.text.tags import LONGEST_CONTEXT, SentenceContext
-from nmt_cli.text.tokenizer import TokenizerPair
-from nmt_cli.translation.batch import TranslationBatch
+from nmt_cli.translation.batch import Tools, TranslationBatch
 from nmt_cli.translation.placement.joining import (
     join_parts,
     keep_final_marks,
@@ -26,17 +24,12 @@ from nmt_cli.translation.placement.joining import (
     undo_rewrites,
 )
 from nmt_cli.translation.result import FailedCheck, Translation
-from nmt_cli.translation.search import CountReporter, Network, PieceTranslations, report_from
-from nmt_cli.translation.segmentation.line_reader import LineReader
+from nmt_cli.translation.search import CountReporter, report_from
 from nmt_cli.translation.segmentation.pieces import find_origin, make_frame_piece
 from nmt_cli.translation.segmentation.segments import Segment
 
 if TYPE_CHECKING:
-    from nmt_cli.text.profile import CorpusProfile
-    from nmt_cli.text.tags import TagSet
-    from nmt_cli.translation.checks.confidence import ConfidenceModel
-    from nmt_cli.translation.checks.words import CheckContext
-    from nmt_cli.translation.repair.ladder import Repairer
+    from nmt_cli.search.config import SearchConfig
 
 
 # The order in which pieces are searched: in rounds, each piece after the one that is its context.
@@ -70,7 +63,7 @@ def find_context(batch: TranslationBatch, text_id: TextId, tools: Tools) -> Sent
     if piece.recalled is not None:
         source, text = normalise(piece.segment.text), normalise(piece.recalled.text)
         tokens = tuple(target.encode(text))
-    elif translation and translation.hypotheses and not tools.repairer.find_fault(translation, batch.config):
+    elif translation and not is_faulty(tools, translation, batch.config):
         source, text = piece.text, translation.hypotheses[0].text
         tokens = tuple(token for token in translation.hypotheses[0].tokens if token != END)
     else:
@@ -81,43 +74,16 @@ def find_context(batch: TranslationBatch, text_id: TextId, tools: Tools) -> Sent
     return SentenceContext(source, (*tokens, separator))
 
 
+def is_faulty(tools: Tools, translation: Translation, config: SearchConfig) -> bool:
+    """Whether a translation is none, or has a fault that is searched again."""
+    return not translation.hypotheses or bool(tools.judge(translation.source, translation.hypotheses[0], config))
+
+
 # The stages of a translation, in order: what each does with a batch of lines, what it needs, and what it provides.
 #
 # Every stage works on all lines of the batch together, since search is fast in batches. A batch on which nmt itself
 # fails is run again in halves, so that only the lines at fault remain: of ("a", "b", "c"), with "b" at fault, "a" and
 # "c" are translated as ever, and "b" is copied with a failed check. Knows no network and no file format.
-
-
-class Tools(Protocol):
-    """The parts of a translator that stages use."""
-
-    reader: LineReader
-    network: Network
-    profile: CorpusProfile | None
-    copies_placeholders: bool
-
-    @property
-    def reads_text(self) -> bool: ...
-
-    @property
-    def repairer(self) -> Repairer: ...
-
-    @property
-    def tokenizers(self) -> TokenizerPair | None: ...
-
-    @property
-    def confidence(self) -> ConfidenceModel | None: ...
-
-    @property
-    def check_context(self) -> CheckContext: ...
-
-    def complete_tags(self, tags: TagSet) -> TagSet: ...
-
-    def read_left_out(self, translations: Sequence[Translation], tags: TagSet = ()) -> list[Translation]: ...
-
-    def check_translations(
-        self, translations: Sequence[Translation], *, repaired: bool = False
-    ) -> list[Translation]: ...
 
 
 def rewrite_lines(tools: Tools, batch: TranslationBatch) -> None:
@@ -158,44 +124,12 @@ def search(tools: Tools, batch: TranslationBatch) -> None:
         batch.translations |= tools.network.search(texts, batch.config, progress, contexts)
 
 
-def repair(tools: Tools, batch: TranslationBatch) -> None:
-    """Searches faulty translations again, in other ways."""
-    batch.translations = tools.repairer.repair_pieces(batch.translations, batch.config, batch.repair)
+def ask_again(tools: Tools, batch: TranslationBatch) -> None:
+    """Asks the network again about faults, losses and doubtful words."""
+    if batch.repair is not None or batch.config.scored:  # validation in training needs none
+        from nmt_cli.translation.repair.asks import ask_about_batch
 
-
-def carry_lost(tools: Tools, batch: TranslationBatch) -> None:
-    """Searches again to protect losses, then without doubtful marks."""
-    if not batch.repairs_faults:
-        return
-    from nmt_cli.translation.repair.second_reading import (
-        read_again,
-        repair_losses,  # training needs none
-    )
-
-    def search_again(texts: Mapping[TextId, str]) -> PieceTranslations:
-        return tools.repairer.repair_pieces(tools.network.search(texts, batch.config), batch.config, batch.repair)
-
-    repair_losses(batch.pieces, batch.translations, tools.reader, search_again, tools.reader.if_lost)
-    read_again(
-        batch.pieces,
-        batch.translations,
-        tools.reader,
-        search_again,
-        partial(tools.network.score, tags=batch.config.tags),
-    )
-
-
-def find_omissions(tools: Tools, batch: TranslationBatch) -> None:
-    """Finds words that marks enclose, and content words left out."""
-    if batch.config.scored and batch.has_marks:
-        from nmt_cli.translation.repair.second_reading import collect_marked, settle_pairs  # which few lines need
-
-        profile = tools.profile.source if tools.profile is not None else None
-        language, scorer = tools.reader.context.languages[0], partial(tools.network.score, tags=batch.config.tags)
-        batch.translations |= settle_pairs(collect_marked(batch), scorer, profile, language)
-    if batch.finds_left_out:
-        read = tools.read_left_out(list(batch.translations.values()), batch.config.tags)
-        batch.translations = dict(zip(batch.translations, read, strict=True))
+        ask_about_batch(tools, batch)
 
 
 def place(tools: Tools, batch: TranslationBatch) -> None:
@@ -270,9 +204,7 @@ STAGES = (
     make_stage(recall, "lines rewritten_lines segments", "segments"),
     make_stage(rewrite, "lines segments", "pieces"),
     make_stage(search, "lines segments pieces", "translations"),
-    make_stage(repair, "translations", "translations"),
-    make_stage(carry_lost, "pieces translations", "pieces translations"),
-    make_stage(find_omissions, "lines segments pieces translations", "translations"),
+    make_stage(ask_again, "lines segments pieces translations", "pieces translations"),
     make_stage(place, "pieces translations", "parts translations"),
     make_stage(write_back, "pieces translations parts", "parts"),
     make_stage(join, "lines rewritten_lines segments pieces parts", "result"),

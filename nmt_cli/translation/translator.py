@@ -30,13 +30,14 @@ from nmt_cli.translation.stages import run_stages
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
     from nmt_cli.carrying.glossary import Glossary
+    from nmt_cli.search.config import SearchConfig
     from nmt_cli.sources.source import PictureReader
     from nmt_cli.text.profile import CorpusProfile
     from nmt_cli.translation.checks.confidence import ConfidenceModel
     from nmt_cli.translation.checks.words import CheckContext
     from nmt_cli.translation.memory.lookup import StoredEntries, TranslationMemory
-    from nmt_cli.translation.repair.faults import WordFault
-    from nmt_cli.translation.repair.ladder import Repairer
+    from nmt_cli.translation.repair.faults import Fault, WordFault
+    from nmt_cli.translation.result import Hypothesis
     from nmt_cli.translation.segmentation.line_reader import PieceMemory
 
 
@@ -142,13 +143,15 @@ class Translator:
     def target(self) -> Tokenizer:
         return self.network.target
 
-    @property
-    def repairer(self) -> Repairer:
-        """Searches faulty translations again."""
-        from nmt_cli.translation.repair.ladder import Repairer  # training needs none
+    def judge(self, source: str, hypothesis: Hypothesis, config: SearchConfig) -> Fault | None:
+        """Returns the fault of a hypothesis for which its sentence is searched again, if any."""
+        from nmt_cli.translation.repair.asks import judge_hypothesis  # training needs none
 
         same_language = self.languages[0] == self.languages[1] != ""
-        return Repairer(self.network, same_language, self.find_word_fault)
+        find_word_fault = self.find_word_fault
+        return judge_hypothesis(
+            source, hypothesis, config, same_language=same_language, find_word_fault=find_word_fault
+        )
 
     @property
     def card(self) -> ModelCard:
@@ -251,14 +254,6 @@ class Translator:
             memory=make_recalling(options.memory),
             windows=[[positions[row] for row in window] for window in list_windows(lines) if window[0] in positions],
         )
-
-    def read_left_out(self, translations: Sequence[Translation], tags: TagSet = ()) -> list[Translation]:
-        """Returns translated pieces with the content words that they leave out, for a model with a profile."""
-        if self.profile is None or self.profile.source is None:
-            return list(translations)
-        from nmt_cli.translation.repair.second_reading import read_left_out  # training needs none
-
-        return read_left_out(translations, self.network, self.profile.source, tags)
 
     def check_translations(self, translations: Sequence[Translation], *, repaired: bool = False) -> list[Translation]:
         """Returns the translations with the checks they fail; `repaired` says that faults were already searched for."""

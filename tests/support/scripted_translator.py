@@ -14,7 +14,6 @@ from nmt_cli.text.symbols import TokenizerSettings
 from nmt_cli.text.tags import TagSet
 from nmt_cli.text.tokenizer import Tokenizer, train_tokenizer
 from nmt_cli.translation.config import RepairConfig, TranslateOptions
-from nmt_cli.translation.repair.ladder import Repairer
 from nmt_cli.translation.result import Hypothesis, Translation
 from nmt_cli.translation.search import CountReporter, Network, PieceTranslations
 from nmt_cli.translation.translator import Translator
@@ -56,11 +55,6 @@ class ScriptedNetwork(Network):
         ]
 
 
-class FaultlessRepairer(Repairer):
-    def find_fault(self, translation: Translation, config: SearchConfig) -> None:
-        return None
-
-
 class ScriptedTranslator(Translator):
     """A translator whose sentences are translated by a rule; a longer sentence is `price` less likely per character."""
 
@@ -74,10 +68,8 @@ class ScriptedTranslator(Translator):
         self.rule, self.price = rule, price
         self.given: list[str] = []
 
-    @property
-    def repairer(self) -> Repairer:
-        """One that finds no faults."""
-        return FaultlessRepairer(self.network)
+    def judge(self, source: str, hypothesis: Hypothesis, config: SearchConfig) -> None:
+        """Finds no faults."""
 
     def make_translation(self, line: str) -> Translation:
         source = (*SUBWORDS.spell_pieces(SUBWORDS.encode(line)), "</s>")

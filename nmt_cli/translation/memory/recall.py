@@ -10,10 +10,10 @@ from unicodedata import category
 
 from nmt_cli.carrying.masking import mask
 from nmt_cli.search.mixing import GuidedModel, StoredTokens, store_targets
+from nmt_cli.translation.batch import Tools
 from nmt_cli.translation.forced import encode_pairs, match_line, match_whole
 from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import Segment
-from nmt_cli.translation.stages import Tools
 
 if TYPE_CHECKING:
     from typing import Any

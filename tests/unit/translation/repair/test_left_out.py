@@ -1,13 +1,20 @@
 """Words without which a translation is no less likely are left out by it."""
 
+from __future__ import annotations
+
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.constraints import TextId
 from nmt_cli.text.profile import CorpusProfile, TextProfile
 from nmt_cli.text.profile_building import build_profile
-from nmt_cli.translation.repair.second_reading import ERASURE_LIMITS, find_left_out
+from nmt_cli.translation.batch import TranslationBatch
+from nmt_cli.translation.repair.asks import LEFT_OUT, Asker, PieceCase, ask
+from nmt_cli.translation.repair.evidence import ERASURE_LIMITS
 from nmt_cli.translation.result import Hypothesis, Translation
 
 MEANINGS = {"Brot": "bread", "Schinken": "ham", "kaufte": "bought", "Er": "he"}  # what each target word needs
@@ -19,6 +26,15 @@ def profile() -> TextProfile:
     source = CorpusProfile.parse(build_profile([*TEXTS, ("He bought ham.", "Er kaufte Schinken.")]).encode()).source
     assert source is not None
     return source
+
+
+def find_left_out(sentences: list[Translation], search: MeaningSearch, profile: TextProfile) -> list[tuple[str, ...]]:
+    """The words that each translation is found to leave out."""
+    tools = SimpleNamespace(network=search, profile=SimpleNamespace(source=profile))
+    asker = Asker(tools, TranslationBatch([], SearchConfig(), 1, None, None, []))  # type: ignore[arg-type]
+    cases: Any = [PieceCase(TextId(line, 0), sentence, None) for line, sentence in enumerate(sentences)]  # type: ignore[arg-type]
+    changed = {case.text_id.line: case.translation.left_out for case in ask(asker, cases, LEFT_OUT)}
+    return [changed.get(line, ()) for line in range(len(sentences))]
 
 
 class MeaningSearch:
@@ -51,14 +67,14 @@ def test_only_a_rare_word_that_no_token_needs_is_left_out(profile: TextProfile) 
     whole, partly = write("Er kaufte Brot Schinken"), write("Er kaufte Brot")
     search = MeaningSearch()
     sentences = [translate("he bought bread ham", hypothesis) for hypothesis in (whole, partly)]
-    assert find_left_out(sentences, search, profile) == [(), ("ham",)]  # type: ignore[arg-type]
+    assert find_left_out(sentences, search, profile) == [(), ("ham",)]
     assert "he bought ham" not in search.read, "a frequent word is not tried"
 
 
 @pytest.mark.parametrize("word", ["⟦0⟧", "Brot", "3rd", "--"])
 def test_what_is_copied_or_no_word_is_not_tried(word: str, profile: TextProfile) -> None:
     search = MeaningSearch()
-    find_left_out([translate(f"he bought bread {word}", write("Er kaufte Brot"))], search, profile)  # type: ignore[arg-type]
+    find_left_out([translate(f"he bought bread {word}", write("Er kaufte Brot"))], search, profile)
     assert f"he {'bought bread'}" not in search.read
 
 
@@ -66,5 +82,5 @@ def test_a_word_that_received_attention_is_not_tried(profile: TextProfile) -> No
     hypothesis = write("Er kaufte Brot")
     attention = np.array([[0.03, 0.03, 0.03, 0.9, 0.01]] * 3)
     search = MeaningSearch()
-    find_left_out([translate("he bought bread ham", hypothesis._replace(attentions=(attention,)))], search, profile)  # type: ignore[arg-type]
+    find_left_out([translate("he bought bread ham", hypothesis._replace(attentions=(attention,)))], search, profile)
     assert "he bought bread" not in search.read

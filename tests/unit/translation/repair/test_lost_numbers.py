@@ -4,7 +4,7 @@ from nmt_cli.carrying.numbers import NumberNotation
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.sources.source import TextSource
 from nmt_cli.translation.config import RepairConfig, TranslateOptions
-from nmt_cli.translation.repair.ladder import MOST_REPAIRED
+from nmt_cli.translation.repair.asks import MOST_ASKED
 from nmt_cli.translation.result import Repair
 from nmt_cli.translation.translator import Translator
 from support.adversary import Adversary
@@ -22,9 +22,9 @@ def test_a_lost_small_number_is_carried_in_a_second_search() -> None:
 
 def test_a_line_of_losses_is_searched_again_within_a_budget() -> None:
     translator = ScriptedTranslator(lambda line: line.replace("3 cats", "7 cats"))
-    text = repair_line(translator, "we have 3 cats. " * (MOST_REPAIRED + 8)).text
-    assert (text.count("3 cats"), text.count("7 cats")) == (MOST_REPAIRED, 8)
-    assert len(translator.given) == 2 * MOST_REPAIRED + 8
+    text = repair_line(translator, "we have 3 cats. " * (MOST_ASKED + 8)).text
+    assert (text.count("3 cats"), text.count("7 cats")) == (MOST_ASKED, 8)
+    assert len(translator.given) == 2 * MOST_ASKED + 8
 
 
 def test_with_one_lost_number_all_are_carried_lest_another_is_lost() -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.carrying.prose_marks import QUOTED_WORDS
 from nmt_cli.carrying.spans import Attempt
-from nmt_cli.translation.repair.ladder import MOST_REPAIRED
+from nmt_cli.translation.repair.asks import MOST_ASKED
 from support.scripted_translator import ScriptedTranslator, repair_line
 
 
@@ -32,8 +32,8 @@ def test_the_likelier_translation_is_taken(line: str, price: float, is_taken_out
 
 def test_a_line_of_quotes_is_read_again_within_a_budget() -> None:
     translator = ScriptedTranslator(str, price=0.1)
-    repair_line(translator, 'we "have" cats. ' * (MOST_REPAIRED + 8))
-    assert len(translator.given) == 2 * MOST_REPAIRED + 8
+    repair_line(translator, 'we "have" cats. ' * (MOST_ASKED + 8))
+    assert len(translator.given) == 2 * MOST_ASKED + 8
 
 
 @pytest.mark.parametrize(("without_quotes", "is_taken_out"), [("it is", False), ("zoom", True)])

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.search.constraints import TextId
 from nmt_cli.text.aligned import MarkedText
 from nmt_cli.text.profile import CorpusProfile, TextProfile
 from nmt_cli.text.profile_building import build_profile
 from nmt_cli.translation.config import LineConfig
-from nmt_cli.translation.repair.second_reading import (
+from nmt_cli.translation.repair.evidence import (
     MarkedPiece,
     list_enclosed,
     list_marked,
+    list_unclear,
     list_unquoted,
-    settle_pairs,
+    settle_translation,
 )
 from nmt_cli.translation.result import Hypothesis, Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader
@@ -26,7 +26,6 @@ SOURCE = ("▁open", "▁the", "▁file", "▁now", "</s>")
 MEANINGS = {"▁öffne": "open", "▁die": "the", "▁Datei": "file", "▁jetzt": "now"}  # what each target word needs
 NOW = MarkedText("open the file now, not later.", [range(14, 17)])  # as a document has it
 READER = LineReader(LineConfig(), copies_placeholders=False)
-ID = TextId(0, 0)
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +53,12 @@ def settle(line: str, translation: Translation, profile: TextProfile | None = No
     )
     words = translation.hypotheses[0].pieces
 
-    def score(texts: Sequence[str], targets: Sequence[Sequence[int]]) -> list[tuple[float, ...]]:
-        return [tuple(-0.1 if MEANINGS.get(word, "") in text else -9.0 for word in words) for text in texts]
+    def rate(text: str) -> tuple[float, ...]:
+        return tuple(-0.1 if MEANINGS.get(word, "") in text else -9.0 for word in words)
 
     marked = MarkedPiece(piece, translation, [*list_enclosed(piece), *of_document])
-    new = settle_pairs({ID: marked}, score, profile, "eng").get(ID, translation)
+    pairs = [pair.compare(translation, rate(pair.rest)) for pair in list_unclear(marked)]
+    new = settle_translation(translation, pairs, profile, "eng") if pairs else translation
     return new.hypotheses[0].attention[:-1].argmax(axis=1).tolist(), new
 
 

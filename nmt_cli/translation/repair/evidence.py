@@ -1,19 +1,22 @@
-"""Second readings: what the network lost is carried, words between marks are found, doubtful marks are left out."""
+"""What shows that a translation lost something: spans, words between marks, content words.
+
+Of "Open the file (now)." and "Öffne die Datei (kehr).", `list_unclear` yields the pair around "now" with the text
+without it, "Open the file.". If "kehr" is no less likely there, nothing stands for "now", which `settle_translation`
+notes as left out. Else what stands for it attends to "now", so that marks enclose the right words. `repair.asks` asks.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, groupby, pairwise
-from math import inf
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN, Attempt, Context, LostKind, Span, compile_guard, find_partners
+from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN, Attempt, Context, LostKind, Span, find_partners
 from nmt_cli.languages.rules import find_rules
-from nmt_cli.search.constraints import TextId
 from nmt_cli.text.aligned import MarkedText
 from nmt_cli.text.characters import DOUBLE_QUOTES
 from nmt_cli.text.normalise import find_unspaced, normalise
@@ -24,66 +27,16 @@ from nmt_cli.translation.checks.words import is_content_word, sum_attention
 from nmt_cli.translation.placement.alignment import drop_silent, group_by_blanks
 from nmt_cli.translation.placement.traced_text import TextRange
 from nmt_cli.translation.repair.faults import PUNCTUATION
-from nmt_cli.translation.repair.ladder import choose_repaired
-from nmt_cli.translation.result import Hypothesis, Repair, Translation
+from nmt_cli.translation.result import Hypothesis, Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.pieces import Piece
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
     from nmt_cli.text.profile import TextProfile
-    from nmt_cli.text.tags import TagSet
-    from nmt_cli.translation.batch import TranslationBatch
-    from nmt_cli.translation.search import Network
-
-
-# Searches sentences again in which the network lost something it should have written, now carrying that.
-#
-# Dates, small numbers, brackets and slashes are left to the network, which usually writes them in its language's way
-# (`IF_LOST` of `carrying.kinds`). The translation with fewer faults is kept. Knows no network.
-
-
-PieceSearch = Callable[[Mapping[TextId, str]], Mapping[TextId, Translation]]
 
 
 Loss = Mapping[LostKind, Sequence[Span]]  # what a translation lost of each kind
-
-
-def repair_losses(
-    pieces: dict[TextId, Piece],
-    translations: dict[TextId, Translation],
-    reader: LineReader,
-    search: PieceSearch,
-    kinds: Sequence[LostKind],
-) -> None:
-    """Carries what the network lost; changes the pieces and translations that thereby have fewer faults."""
-    # 1. Find what each translation lost.
-    guard = compile_guard(kinds)
-    losses = {
-        text_id: find_loss(pieces[text_id], translation, reader.context, kinds)
-        for text_id, translation in translations.items()
-        if guard.search(pieces[text_id].segment.text)
-    }
-    losses = {text_id: losses[text_id] for text_id in choose_repaired(id for id, loss in losses.items() if loss)}
-    faults = {text_id: len(loss) for text_id, loss in losses.items()}
-    while losses := {text_id: loss for text_id, loss in losses.items() if loss}:
-        # 2. Carry it, as far as there are placeholders; a piece that then has no words is kept.
-        carried = {text_id: carry_more(pieces[text_id], loss, reader) for text_id, loss in losses.items()}
-        for text_id in [text_id for text_id, piece in carried.items() if not piece.is_translated]:
-            pieces[text_id] = carried.pop(text_id)
-            del translations[text_id], losses[text_id]
-        # 3. Search again, for all kinds together.
-        searched = search({text_id: piece.text for text_id, piece in carried.items()}) if carried else {}
-        # 4. Keep the translation with fewer faults, and all repairs; else try again without what stays lost.
-        for text_id, piece in carried.items():
-            before, after = losses[text_id], find_loss(piece, searched[text_id], reader.context, kinds)
-            helped = {kind: spans for kind, spans in before.items() if kind not in after}
-            losses[text_id] = helped if len(helped) < len(before) else {}
-            if len(helped) == len(before) and len(after) < faults[text_id]:
-                earlier = (*translations[text_id].repairs, *searched[text_id].repairs)
-                repairs = dict.fromkeys(Repair(kind.fault, kind.remedy) for kind in before)
-                pieces[text_id] = piece
-                translations[text_id] = searched[text_id]._replace(repairs=(*earlier, *repairs))
 
 
 def find_loss(piece: Piece, translation: Translation, context: Context, kinds: Sequence[LostKind]) -> Loss:
@@ -148,11 +101,7 @@ def number_words(pieces: Sequence[str]) -> list[int]:
     return list(accumulate(index > 0 and piece.startswith(BLANK) for index, piece in enumerate(pieces)))
 
 
-# Finds content words that a translation leaves out.
-#
-# The network is asked how likely it finds a translation of the sentence without the word. If no token of the
-# translation becomes less likely, none of them stands for the word. Only words that received little attention are
-# tried, since each takes a part of the time of a search. Knows no network.
+# Content words that received little attention may be left out; each is tried in a part of the time of a search.
 
 
 class ErasureLimits(NamedTuple):
@@ -179,40 +128,6 @@ class ErasedWord(NamedTuple):
     word: str
     rest: str
     drop: float  # nats, as in `ErasureLimits`
-
-
-def read_left_out(
-    translations: Sequence[Translation], network: Network, profile: TextProfile, tags: TagSet = ()
-) -> list[Translation]:
-    """Returns the translations with the content words that they leave out of their sentences, which have these tags."""
-    left_out = find_left_out(translations, network, profile, tags)
-    return [
-        old._replace(left_out=tuple(dict.fromkeys((*old.left_out, *words)))) if words else old
-        for old, words in zip(translations, left_out, strict=True)
-    ]
-
-
-def find_left_out(
-    translations: Sequence[Translation], network: Network, profile: TextProfile, tags: TagSet = ()
-) -> list[tuple[str, ...]]:
-    """Returns the content words of each sentence that its best translation leaves out."""
-    erased = [
-        (index, erased)
-        for index, translation in enumerate(translations)
-        for erased in erase_words(translation, profile)
-    ]
-    left_out: list[list[str]] = [[] for _ in translations]
-    if erased:
-        best = [translations[index].hypotheses[0] for index, _ in erased]
-        least = [
-            [value - word.drop for value in hypothesis.token_log_probabilities]
-            for (_, word), hypothesis in zip(erased, best, strict=True)
-        ]
-        rows = network.source.make_rows([word.rest for _, word in erased], None, [tags] * len(erased))
-        likely = network.find_as_likely(rows, [hypothesis.tokens for hypothesis in best], least)
-        for (index, word), is_needless in zip(erased, likely, strict=True):
-            left_out[index] += [word.word] if is_needless else []
-    return list(map(tuple, left_out))
 
 
 def erase_words(translation: Translation, profile: TextProfile) -> Iterator[ErasedWord]:
@@ -251,15 +166,7 @@ def sum_by_word(translation: Translation, words: int) -> list[float]:
     return [sum(values[group[0] : group[-1] + 1]) for group in groups]
 
 
-# Finds what stands for the words between two marks (tags, emphasis, brackets), where attention hardly shows it.
-#
-# The network is asked how likely it finds the translation without these words. What becomes much less likely stands for
-# them; if nothing does, the translation leaves them out, and the marks would enclose other words. Knows no network.
-
-
-TokenScorer = Callable[
-    [Sequence[str], Sequence[Sequence[int]]], list[tuple[float, ...]]
-]  # of tokens, given source texts
+# Attention hardly shows which words stand for those between two marks (tags, emphasis, brackets).
 
 CLEAR = 0.5  # share of a token's attention to some words from which it surely stands for one of them
 EVIDENCE = 1.0  # nats by which a token is less likely without the words that it translates
@@ -276,6 +183,11 @@ class DoubtfulPair(NamedTuple):
     positions: Sequence[int]  # theirs, in the source
     drops: Sequence[float] = ()  # nats by which each token is less likely without them
 
+    def compare(self, translation: Translation, values: Sequence[float]) -> DoubtfulPair:
+        """Returns the pair with what each token of a translation loses without it, which then has these `values`."""
+        likely = translation.hypotheses[0].token_log_probabilities
+        return self._replace(drops=[known - value for known, value in zip(likely, values, strict=True)])
+
     @property
     def is_lost(self) -> bool:
         """Whether nothing stands for them."""
@@ -288,32 +200,6 @@ class MarkedPiece(NamedTuple):
     piece: Piece
     translation: Translation
     enclosed: Sequence[TextRange]
-
-
-def find_doubtful_pairs(pieces: Sequence[MarkedPiece], score: TokenScorer) -> list[list[DoubtfulPair]]:
-    """Returns the doubtful pairs of the best translation of each piece."""
-    doubtful = [list(list_unclear(marked)) for marked in pieces]
-    asked = [(pair, pieces[index].translation.hypotheses[0]) for index, pairs in enumerate(doubtful) for pair in pairs]
-    scores = score([pair.rest for pair, _ in asked], [best.tokens for _, best in asked]) if asked else []
-    drops = (
-        [with_words - without for with_words, without in zip(best.token_log_probabilities, values, strict=True)]
-        for (_, best), values in zip(asked, scores, strict=True)
-    )
-    return [[pair._replace(drops=next(drops)) for pair in pairs] for pairs in doubtful]
-
-
-def collect_marked(batch: TranslationBatch) -> dict[TextId, MarkedPiece]:
-    """Returns the translated pieces of a batch that have marks."""
-    marked: dict[TextId, MarkedPiece] = {}
-    for index, line in enumerate(batch.lines):
-        ids = batch.list_ids(index)
-        pieces = [batch.pieces[text_id] for text_id in ids]
-        for text_id, piece, of_document in zip(ids, pieces, list_marked(line, pieces), strict=True):
-            translation = batch.translations.get(text_id)
-            enclosed = [*list_enclosed(piece), *of_document]
-            if translation is not None and (enclosed := [*enclosed, *list_unquoted(piece.text, translation.text)]):
-                marked[text_id] = MarkedPiece(piece, translation, enclosed)
-    return marked
 
 
 def list_unquoted(text: str, target: str) -> Iterator[TextRange]:
@@ -388,21 +274,6 @@ def find_whole_words(text: str, start: int, end: int) -> TextRange | None:
     return TextRange(inside[0][0], inside[-1][1]) if inside else None
 
 
-def settle_pairs(
-    pieces: Mapping[TextId, MarkedPiece], score: TokenScorer, profile: TextProfile | None, language: str
-) -> dict[TextId, Translation]:
-    """Returns the translations of which a pair is doubtful, with attention to its words from what stands for them.
-
-    If nothing does, the content words among them are left out; `profile` and `language` are the source's.
-    """
-    doubtful = find_doubtful_pairs(list(pieces.values()), score)
-    return {
-        text_id: settle_translation(marked.translation, pairs, profile, language)
-        for (text_id, marked), pairs in zip(pieces.items(), doubtful, strict=True)
-        if pairs
-    }
-
-
 def settle_translation(
     translation: Translation, pairs: Sequence[DoubtfulPair], profile: TextProfile | None, language: str
 ) -> Translation:
@@ -449,41 +320,6 @@ def list_telling_words(text: str, target: str, profile: TextProfile, language: s
     ]
 
 
-# Reads sentences a second time, without marks that may mislead the network, and keeps the likelier translation.
-#
-# Words in brackets or quotes are rare in most training text. A network translates them by nonsense, or not at all,
-# where no mark is lost that a check could see: `(now)` becomes `(kehr)`. Knows no network.
-
-
-def read_again(
-    pieces: dict[TextId, Piece],
-    translations: dict[TextId, Translation],
-    reader: LineReader,
-    search: PieceSearch,
-    score: TokenScorer,
-) -> None:
-    """Changes the pieces and translations of which another reading has a likelier translation, with no more lost."""
-    # 1. Take the marks out.
-    guard = compile_guard(reader.doubtful)
-    others = {
-        text_id: without_doubtful(pieces[text_id], translation, reader)
-        for text_id, translation in translations.items()
-        if reader.doubtful and guard.search(pieces[text_id].segment.text)
-    }
-    texts = {
-        text_id: other.text
-        for text_id, other in others.items()
-        if other.text != pieces[text_id].text and other.is_translated
-    }
-    # 2. Search again, and keep the better translation.
-    texts = {text_id: texts[text_id] for text_id in choose_repaired(texts)}
-    for text_id, new in (search(texts) if texts else {}).items():
-        piece, old = others[text_id], translations[text_id]
-        if order(piece, new, reader, score) > order(pieces[text_id], old, reader, score):
-            pieces[text_id] = piece
-            translations[text_id] = new._replace(repairs=(*old.repairs, *new.repairs))
-
-
 def without_doubtful(piece: Piece, translation: Translation, reader: LineReader) -> Piece:
     """Returns a piece without the marks that may mislead; the same if there are none."""
     attempt, spans = make_attempt(piece, translation), list[Span]()
@@ -491,12 +327,3 @@ def without_doubtful(piece: Piece, translation: Translation, reader: LineReader)
         covered = attempt._replace(spans=[*piece.segment.spans, *spans])
         spans += kind.find_doubtful(covered) if kind.may_be_in(attempt.text, reader.context) else []
     return reader.with_spans(piece, [*piece.segment.spans, *spans]) if spans else piece
-
-
-def order(piece: Piece, translation: Translation, reader: LineReader, score: TokenScorer) -> tuple[int, float]:
-    """Returns a value that is higher for a better translation: one that lost less, or else a likelier one."""
-    if not translation.hypotheses:
-        return 0, -inf
-    loss = find_loss(piece, translation, reader.context, reader.if_lost)
-    (pairs,) = find_doubtful_pairs([MarkedPiece(piece, translation, list(list_enclosed(piece)))], score)
-    return -len(loss) - sum(pair.is_lost for pair in pairs), translation.hypotheses[0].score

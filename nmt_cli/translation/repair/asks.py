@@ -1,0 +1,576 @@
+"""What is asked of the network again: why, in which ways, how much of it, and which answers are kept.
+
+MENDS and ASKS are the tables, in order. A row looks at each piece of a batch for a reason. Its ways turn the reasons
+into questions, one way after the other until one helps. All questions of a way are one search, or one scoring.
+
+"We have 3 cats." with the translation "Wir haben 7 Katzen." has no fault of form. The row of what is lost finds the 3,
+and asks for "We have ⟦0⟧ cats.". "Wir haben ⟦0⟧ Katzen." loses less and is kept, with a `Repair` of "numbers". The last
+rows ask how likely a translation is without some words, and so find that nothing stands for them.
+
+A new reason to ask again is a row. Models of the other direction rank hypotheses and read translations back in
+`translation.forced`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import islice
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+
+import numpy as np
+
+from nmt_cli.arrays.types import UNKNOWN
+from nmt_cli.carrying.kinds import FAULTS_IF_LOST
+from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN, compile_guard
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.constraints import TextId
+from nmt_cli.sources.source import Source
+from nmt_cli.text.aligned import MarkedText
+from nmt_cli.text.normalise import normalise
+from nmt_cli.text.tokenizer import Tokenizer
+from nmt_cli.translation.repair.evidence import (
+    DoubtfulPair,
+    ErasedWord,
+    Loss,
+    MarkedPiece,
+    carry_more,
+    erase_words,
+    find_loss,
+    list_enclosed,
+    list_marked,
+    list_unclear,
+    list_unquoted,
+    settle_translation,
+    without_doubtful,
+)
+from nmt_cli.translation.repair.faults import (
+    WORD_FAULTS,
+    Fault,
+    WordFault,
+    changes_little,
+    find_fault,
+    has_stutter,
+    keeps_words,
+)
+from nmt_cli.translation.result import Hypothesis, Repair, Translation
+from nmt_cli.translation.search import group_by_prefix
+
+if TYPE_CHECKING:
+    import re
+
+    from nmt_cli.text.profile import TextProfile
+    from nmt_cli.translation.batch import Tools, TranslationBatch
+    from nmt_cli.translation.placement.traced_text import TextRange
+    from nmt_cli.translation.search import PieceTranslations
+    from nmt_cli.translation.segmentation.pieces import Piece
+
+MOST_ASKED = 32  # sentences of a line for which a row searches: a line of faulty ones would take seven searches else
+AT_ONCE = 64  # translations searched together: all hypotheses of each, with their attention, are in memory
+
+FaultFinder = Callable[[str, str], WordFault | None]  # takes a text and its translation
+
+
+class PieceCase(NamedTuple):
+    """A translation about which something is asked, and the piece of a line that it translates."""
+
+    text_id: TextId
+    translation: Translation
+    piece: Piece
+
+
+class Question(NamedTuple):
+    """A text to translate, or to rate as the source of given tokens."""
+
+    text: str
+    piece: Piece | None = None  # that reads the text, if it is another reading of the line
+    target: Sequence[int] = ()
+    least: Sequence[float] = ()  # log-probabilities that the tokens have at least; none asks for their values
+
+
+class Verdict(NamedTuple):
+    """The case with a better translation; or else the reason to ask the same way once more."""
+
+    case: PieceCase | None = None
+    is_final: bool = True  # whether no later way is tried
+    reason: Any = None
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Asks the network of a translator about the pieces of a batch."""
+
+    tools: Tools
+    batch: TranslationBatch
+
+    @property
+    def config(self) -> SearchConfig:
+        return self.batch.config
+
+    @property
+    def profile(self) -> TextProfile | None:
+        return None if self.tools.profile is None else self.tools.profile.source
+
+    @cached_property
+    def guards(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+        """Patterns without which a text has nothing that may be lost, and no mark that may mislead."""
+        return compile_guard(self.tools.reader.if_lost), compile_guard(self.tools.reader.doubtful)
+
+    @cached_property
+    def marks(self) -> Mapping[TextId, Sequence[TextRange]]:
+        """The characters of each piece that the marks of a document enclose."""
+        marks: dict[TextId, Sequence[TextRange]] = {}
+        for index, line in enumerate(self.batch.lines):
+            if isinstance(line, MarkedText) and line.enclosed:
+                ids = self.batch.list_ids(index)
+                marks |= zip(ids, list_marked(line, [self.batch.pieces[text_id] for text_id in ids]), strict=True)
+        return marks
+
+    def search(self, texts: Mapping[TextId, str]) -> PieceTranslations:
+        """Returns translations of other readings, repaired as the first ones were."""
+        return mend(self, self.tools.network.search(texts, self.config))
+
+    def score(self, texts: Sequence[str], targets: Sequence[Sequence[int]]) -> list[tuple[float, ...]]:
+        """Returns the log-probabilities of the tokens of a translation of each text."""
+        return self.tools.network.score(texts, targets, tags=self.config.tags)
+
+    def find_fault(self, translation: Translation) -> Fault | None:
+        """Returns the fault of the best hypothesis; None for a blank line."""
+        hypotheses = translation.hypotheses
+        return self.tools.judge(translation.source, hypotheses[0], self.config) if hypotheses else None
+
+
+class Way(NamedTuple):
+    """A way to ask: what is asked for a reason, of what kind the answer is, and what is kept of it."""
+
+    name: str
+    change: Callable[[Asker, PieceCase, Any], list[Question]]
+    answer: Callable[[Asker, Sequence[tuple[TextId, Question]]], list[Any]]
+    accept: Callable[[Asker, PieceCase, Any, list[tuple[Question, Any]]], Verdict]
+    reasons: frozenset[Any] | None = None  # for which it may help; None for all
+
+
+class Ask(NamedTuple):
+    """A reason to ask again, with its ways; `give_up` marks a case that none of them helped."""
+
+    name: str
+    applies: Callable[[TranslationBatch], bool]
+    find: Callable[[Asker, PieceCase], Any | None]
+    ways: tuple[Way, ...]
+    give_up: Callable[[PieceCase, Any], PieceCase] = lambda case, reason: case
+    most: float = MOST_ASKED  # cases of a line
+
+
+def ask_about_batch(tools: Tools, batch: TranslationBatch) -> None:
+    """Asks about the pieces of a batch, and changes those pieces and translations that answers make better."""
+    asker = Asker(tools, batch)
+    batch.translations = mend(asker, batch.translations)
+    for row in ASKS:
+        cases = list_cases(batch, batch.translations) if row.applies(batch) else []
+        for case in ask(asker, cases, row):
+            batch.pieces[case.text_id] = case.piece
+            batch.translations[case.text_id] = case.translation
+            if not case.piece.is_translated:  # all of its words are copied
+                del batch.translations[case.text_id]
+
+
+def list_cases(batch: TranslationBatch, translations: PieceTranslations) -> list[PieceCase]:
+    return [PieceCase(id, translation, batch.pieces[id]) for id, translation in translations.items()]
+
+
+def ask(asker: Asker, cases: Iterable[PieceCase], row: Ask) -> list[PieceCase]:
+    """Returns the cases that a row changed: those with a better translation, and those that it marks as given up."""
+    by_id = {case.text_id: case for case in cases}
+    reasons = {id: reason for id, case in by_id.items() if (reason := row.find(asker, case)) is not None}
+    within_budget, spare, changed = (
+        set(choose_asked(reasons, row.most)),
+        dict[TextId, PieceCase](),
+        dict[TextId, PieceCase](),
+    )
+    for way in row.ways if reasons else ():
+        due = {
+            id: reason
+            for id, reason in reasons.items()
+            if id in within_budget and id not in changed and (way.reasons is None or reason in way.reasons)
+        }
+        while due:
+            left = {}
+            for id, verdict in ask_in_one_way(asker, [(by_id[id], reason) for id, reason in due.items()], way):
+                if verdict.case is not None:
+                    (changed if verdict.is_final else spare).setdefault(id, verdict.case)
+                elif verdict.reason is not None:
+                    left[id] = verdict.reason
+            due = left
+    given_up = {id: spare.get(id) or row.give_up(by_id[id], reason) for id, reason in reasons.items()}
+    return list((given_up | changed).values())
+
+
+def ask_in_one_way(asker: Asker, cases: Sequence[tuple[PieceCase, Any]], way: Way) -> Iterator[tuple[TextId, Verdict]]:
+    """Yields the verdict on each case, which comes with its reason; all questions are answered together."""
+    questions = [way.change(asker, case, reason) for case, reason in cases]
+    asked = [(case.text_id, question) for (case, _), some in zip(cases, questions, strict=True) for question in some]
+    answers = iter(way.answer(asker, asked))
+    for (case, reason), some in zip(cases, questions, strict=True):
+        yield case.text_id, way.accept(asker, case, reason, list(zip(some, islice(answers, len(some)), strict=True)))
+
+
+def choose_asked(text_ids: Iterable[TextId], most: float) -> Iterator[TextId]:
+    """Yields the first `most` of each line."""
+    counts: Counter[int] = Counter()
+    for text_id in text_ids:
+        counts[text_id.line] += 1
+        if counts[text_id.line] <= most:
+            yield text_id
+
+
+def record(new: Translation, old: Translation, repairs: Iterable[Repair] = ()) -> Translation:
+    """Returns an accepted translation with all repairs that led to it."""
+    return new._replace(repairs=(*old.repairs, *new.repairs, *repairs))
+
+
+# How questions are answered: by a search for other readings, by a search for all hypotheses, by given tokens.
+
+
+def answer_by_reading(asker: Asker, asked: Sequence[tuple[TextId, Question]]) -> list[Translation | None]:
+    """Translates other readings; None for one that has no words left to translate."""
+    texts = {id: question.text for id, question in asked if question.piece is None or question.piece.is_translated}
+    translations = asker.search(texts) if texts else {}
+    return [translations.get(id) for id, _ in asked]
+
+
+def answer_by_search(
+    change: Callable[[SearchConfig, int], SearchConfig], asker: Asker, asked: Sequence[tuple[TextId, Question]]
+) -> list[Translation]:
+    """Searches for all hypotheses of the same texts, with settings that `change` makes for the size of a loop."""
+    network, texts = asker.tools.network._replace(judge=None), dict(asked)
+    size = CHARACTER_NGRAM if network.target.settings.kind == "char" else SUBWORD_NGRAM
+    translations: PieceTranslations = {}
+    for ids, config in group_by_prefix(texts, asker.config):
+        changed = replace(change(config, size), limit_placeholders=True)
+        all_hypotheses = replace(changed, n_best=changed.beam_size)
+        for start in range(0, len(ids), AT_ONCE):
+            some = ids[start : start + AT_ONCE]
+            numbered = {TextId(number, 0): texts[text_id].text for number, text_id in enumerate(some)}
+            translations |= zip(some, network.search(numbered, all_hypotheses).values(), strict=True)
+    return [translations[id] for id, _ in asked]
+
+
+def answer_by_score(asker: Asker, asked: Sequence[tuple[TextId, Question]]) -> list[tuple[float, ...]]:
+    """Returns the log-probabilities of the given tokens, each question's."""
+    return asker.score([question.text for _, question in asked], [question.target for _, question in asked])
+
+
+def answer_by_comparison(asker: Asker, asked: Sequence[tuple[TextId, Question]]) -> list[bool]:
+    """Returns whether all given tokens are as likely as they are at least; faster than their values."""
+    network, questions = asker.tools.network, [question for _, question in asked]
+    rows = network.source.make_rows(
+        [question.text for question in questions], None, [asker.config.tags] * len(questions)
+    )
+    return network.find_as_likely(
+        rows, [question.target for question in questions], [question.least for question in questions]
+    )
+
+
+# Faults of form, and words that training never had: the same text is searched in other ways.
+
+COVERAGE = 0.5  # beta; more than the 0.2 of Wu et al., since these translations are known to be faulty
+WIDER_BEAM, WIDEST_BEAM = 10, 100  # beam sizes
+MOST_BELOW = 0.2  # by which a translation with other words may score lower
+SUBWORD_NGRAM, CHARACTER_NGRAM = 3, 10  # the size of n-grams that only a loop repeats
+
+ALL_FAULTS: frozenset[Fault] = frozenset(get_args(Fault)) - FAULTS_IF_LOST - WORD_FAULTS
+LOST_SPANS: frozenset[Fault] = frozenset({"spans"})  # attention places them, and a check of their own reports them
+# A repair of these keeps all words, since attention may place what stays lost.
+CAREFUL_FAULTS = LOST_SPANS | {"enclosed words"}
+REPORTED_ELSEWHERE = LOST_SPANS | WORD_FAULTS
+
+
+def judge_hypothesis(
+    source: str,
+    hypothesis: Hypothesis,
+    config: SearchConfig,
+    *,
+    same_language: bool = False,
+    find_word_fault: FaultFinder | None = None,
+) -> Fault | None:
+    """Returns the fault of a hypothesis; being cut at the user's own limit is not a fault.
+
+    If both sides are in the `same_language`, a copy is none. `find_word_fault` finds those that only a profile of the
+    training text shows.
+    """
+    finished = hypothesis.finished or len(hypothesis.pieces) >= config.max_length
+    fault = find_fault(source, hypothesis.text, finished=finished, same_language=same_language)
+    if fault is not None or find_word_fault is None or config.beam_size == 1:
+        return fault  # greedy search has no other words
+    word_fault = find_word_fault(source, hypothesis.text)
+    return None if word_fault is None else word_fault.fault
+
+
+def leave_settings(config: SearchConfig, size: int) -> SearchConfig:
+    """Changes nothing: search always bars placeholders that the source lacks, and returns all hypotheses."""
+    return config
+
+
+def ban_repeats(config: SearchConfig, size: int) -> SearchConfig:
+    """Forbids repeated n-grams of `size` tokens, or shorter ones if the user does."""
+    return replace(config, no_repeat_ngram=min(config.no_repeat_ngram or size, size))
+
+
+def widen_beam(config: SearchConfig, size: int) -> SearchConfig:
+    """Doubles the beam, to at most `WIDEST_BEAM`, and penalises uncovered source words."""
+    beam = max(WIDER_BEAM, config.beam_size, min(2 * config.beam_size, WIDEST_BEAM))
+    return replace(ban_repeats(config, size), coverage_penalty=max(config.coverage_penalty, COVERAGE), beam_size=beam)
+
+
+def repeat_text(asker: Asker, case: PieceCase, fault: Fault) -> list[Question]:
+    return [Question(case.translation.source)]
+
+
+def accept_faultless(
+    name: str, asker: Asker, case: PieceCase, fault: Fault, answers: list[tuple[Question, Translation]]
+) -> Verdict:
+    """Accepts the faultless hypotheses, at most `n_best`; one that stutters waits for a later way that does not."""
+    ((_, answer),) = answers
+    faultless = select_faultless(asker, answer, case.translation, fault)[: asker.config.n_best]
+    if not faultless:
+        return Verdict()
+    better = record(answer._replace(hypotheses=tuple(faultless)), case.translation, [Repair(fault, name)])
+    return Verdict(case._replace(translation=better), not has_stutter(better.source, better.text))
+
+
+def select_faultless(asker: Asker, answer: Translation, former: Translation, fault: Fault) -> list[Hypothesis]:
+    """Returns the faultless hypotheses, stuttering ones last.
+
+    One that brings back what the `former` translation lost keeps all its words. Of other ones, that is no fault. One
+    with other words is hardly less likely.
+    """
+    judged = [(h, asker.tools.judge(answer.source, h, asker.config)) for h in answer.hypotheses]
+    judged.sort(key=lambda pair: (pair[1] is not None, has_stutter(answer.source, pair[0].text)))
+    if fault in WORD_FAULTS:
+        word_fault = asker.tools.find_word_fault(former.source, former.text) or WordFault(fault)
+        likely = [h for h, fault in judged if fault is None and h.score >= former.hypotheses[0].score - MOST_BELOW]
+        return [h for h in likely if changes_little(word_fault, former.text, h.text)]
+    if fault in CAREFUL_FAULTS:
+        tolerated = {None, *WORD_FAULTS}
+        return [h for h, fault in judged if fault in tolerated and keeps_words(former.text, h.text)]
+    return [h for h, fault in judged if fault in {None, *CAREFUL_FAULTS, *WORD_FAULTS}]
+
+
+def mark_unrepaired(case: PieceCase, fault: Fault) -> PieceCase:
+    """Returns a case that keeps its fault, unless a check of its own reports that."""
+    unrepaired = () if fault in REPORTED_ELSEWHERE else (Repair(fault, None),)
+    return case._replace(translation=case.translation._replace(repairs=unrepaired))
+
+
+def make_remedy(name: str, reasons: Iterable[Fault], change: Callable[[SearchConfig, int], SearchConfig]) -> Way:
+    """Returns a way to search the same text with other settings."""
+    answer, accept = partial(answer_by_search, change), partial(accept_faultless, name)
+    return Way(name, repeat_text, answer, accept, frozenset(reasons))
+
+
+def mend(asker: Asker, translations: PieceTranslations) -> PieceTranslations:
+    """Returns translations without the faults that a search of the same text mends, and without unknown words."""
+    batch = asker.batch
+    for row in MENDS:
+        mended = ask(asker, list_cases(batch, translations), row) if row.applies(batch) else []
+        translations = translations | {case.text_id: case.translation for case in mended}
+    if batch.repair is not None and batch.repair.replace_unknown:
+        sides = asker.tools.network.source, asker.tools.network.target
+        translations = {id: replace_unknown(translation, *sides) for id, translation in translations.items()}
+    return translations
+
+
+def replace_unknown(translation: Translation, source: Source, target: Tokenizer) -> Translation:
+    """Replaces each unknown token of a translation by the source word that it attended to most (Luong et al. 2015).
+
+    Returns it unchanged if the source side has no unknown words.
+    """
+    if source.subwords is None or not source.subwords.has_unknown:
+        return translation
+    surfaces = source.subwords.list_surfaces(normalise(translation.source))[: len(translation.source_pieces) - 1]
+    hypotheses = (replace_in_hypothesis(hypothesis, surfaces, target) for hypothesis in translation.hypotheses)
+    return translation._replace(hypotheses=tuple(hypotheses))
+
+
+def replace_in_hypothesis(hypothesis: Hypothesis, surfaces: list[str], target: Tokenizer) -> Hypothesis:
+    """Replaces unknown tokens in one hypothesis; `surfaces` are the source words as written."""
+    unknown = [index for index, token in enumerate(hypothesis.tokens) if token == UNKNOWN]
+    # Leave out the end of the sentence, and placeholders: each stands for one span, which must not occur twice.
+    words = [index for index, surface in enumerate(surfaces) if not PLACEHOLDER_PATTERN.search(surface)]
+    if not (unknown and words):
+        return hypothesis
+    most_attended = hypothesis.attention[np.ix_(unknown, words)].argmax(axis=1)
+    replacements = tuple(surfaces[words[column]] for column in most_attended.tolist())
+    return hypothesis._replace(text=target.decode_with_unknown(hypothesis.tokens, replacements), unknown=replacements)
+
+
+# Dates, small numbers, brackets: the network usually writes them in its language's way; what it lost is copied.
+
+
+class LostText(NamedTuple):
+    """What a translation lost by kind, and the number of kinds that its first reading lost."""
+
+    loss: Loss
+    first: int
+
+
+def find_lost(asker: Asker, case: PieceCase) -> LostText | None:
+    if not asker.guards[0].search(case.piece.segment.text):
+        return None
+    loss = find_loss(case.piece, case.translation, asker.tools.reader.context, asker.tools.reader.if_lost)
+    return LostText(loss, len(loss)) if loss else None
+
+
+def mask_lost(asker: Asker, case: PieceCase, lost: LostText) -> list[Question]:
+    """Asks for the text with placeholders for what was lost, as far as there are any."""
+    piece = carry_more(case.piece, lost.loss, asker.tools.reader)
+    return [Question(piece.text, piece)]
+
+
+def accept_less_lost(
+    asker: Asker, case: PieceCase, lost: LostText, answers: list[tuple[Question, Translation | None]]
+) -> Verdict:
+    """Accepts a translation that loses fewer kinds; else asks once more without the kinds that stay lost."""
+    (((_, piece, *_), answer),) = answers
+    assert piece is not None  # noqa: S101
+    if answer is None:
+        return Verdict(case._replace(piece=piece))
+    reader, before = asker.tools.reader, lost.loss
+    after = find_loss(piece, answer, reader.context, reader.if_lost)
+    helped = {kind: spans for kind, spans in before.items() if kind not in after}
+    if len(helped) < len(before):
+        return Verdict(reason=LostText(helped, lost.first) if helped else None)
+    if len(after) >= lost.first:
+        return Verdict()
+    repairs = dict.fromkeys(Repair(kind.fault, kind.remedy) for kind in before)
+    return Verdict(case._replace(piece=piece, translation=record(answer, case.translation, repairs)))
+
+
+# Words in brackets or quotes are rare in most training text: `(now)` becomes `(kehr)`, where no check could see a loss.
+
+
+def read_without_marks(asker: Asker, case: PieceCase) -> Piece | None:
+    """Returns another reading, without the marks that may mislead the network; None if there are none."""
+    reader = asker.tools.reader
+    if not reader.doubtful or not asker.guards[1].search(case.piece.segment.text):
+        return None
+    other = without_doubtful(case.piece, case.translation, reader)
+    return other if other.text != case.piece.text and other.is_translated else None
+
+
+def read_other(asker: Asker, case: PieceCase, other: Piece) -> list[Question]:
+    return [Question(other.text, other)]
+
+
+def accept_likelier(
+    asker: Asker, case: PieceCase, other: Piece, answers: list[tuple[Question, Translation]]
+) -> Verdict:
+    """Accepts the translation of another reading if it loses less, or as much and is likelier."""
+    ((_, answer),) = answers
+    if rank_reading(asker, other, answer) <= rank_reading(asker, case.piece, case.translation):
+        return Verdict()
+    return Verdict(case._replace(piece=other, translation=record(answer, case.translation)))
+
+
+def rank_reading(asker: Asker, piece: Piece, translation: Translation) -> tuple[int, float]:
+    """Returns a value that is higher for a better translation: one that lost less, or else a likelier one."""
+    if not translation.hypotheses:
+        return 0, -inf
+    loss = find_loss(piece, translation, asker.tools.reader.context, asker.tools.reader.if_lost)
+    pairs = list(list_unclear(MarkedPiece(piece, translation, list(list_enclosed(piece)))))
+    target = translation.hypotheses[0].tokens
+    scores = asker.score([pair.rest for pair in pairs], [target] * len(pairs)) if pairs else []
+    is_lost = (pair.compare(translation, values).is_lost for pair, values in zip(pairs, scores, strict=True))
+    return -len(loss) - sum(is_lost), translation.hypotheses[0].score
+
+
+# Given translations are rated without some words of the text: no token that becomes less likely stands for them.
+
+
+def find_unclear(asker: Asker, case: PieceCase) -> list[DoubtfulPair] | None:
+    """Returns the words between marks (tags, emphasis, brackets, quotes) to which no token clearly attends."""
+    marks = asker.marks.get(case.text_id, ())
+    enclosed = [*list_enclosed(case.piece), *marks, *list_unquoted(case.piece.text, case.translation.text)]
+    return list(list_unclear(MarkedPiece(case.piece, case.translation, enclosed))) or None if enclosed else None
+
+
+def ask_without_pairs(asker: Asker, case: PieceCase, pairs: list[DoubtfulPair]) -> list[Question]:
+    return [Question(pair.rest, target=case.translation.hypotheses[0].tokens) for pair in pairs]
+
+
+def accept_settled(
+    asker: Asker, case: PieceCase, pairs: list[DoubtfulPair], answers: list[tuple[Question, tuple[float, ...]]]
+) -> Verdict:
+    """Accepts attention to the words between marks from what stands for them; if nothing does, they are left out."""
+    rated = [pair.compare(case.translation, values) for pair, (_, values) in zip(pairs, answers, strict=True)]
+    language = asker.tools.reader.context.languages[0]
+    return Verdict(case._replace(translation=settle_translation(case.translation, rated, asker.profile, language)))
+
+
+def find_suspects(asker: Asker, case: PieceCase) -> list[ErasedWord] | None:
+    """Returns the content words that received little attention."""
+    return list(erase_words(case.translation, asker.profile)) or None if asker.profile is not None else None
+
+
+def ask_without_words(asker: Asker, case: PieceCase, words: list[ErasedWord]) -> list[Question]:
+    best = case.translation.hypotheses[0]
+    values = best.token_log_probabilities
+    return [Question(word.rest, None, best.tokens, [value - word.drop for value in values]) for word in words]
+
+
+def accept_left_out(
+    asker: Asker, case: PieceCase, words: list[ErasedWord], answers: list[tuple[Question, bool]]
+) -> Verdict:
+    """Adds the words without which the translation is as likely to those that it leaves out."""
+    needless = [word.word for word, (_, is_needless) in zip(words, answers, strict=True) if is_needless]
+    left_out = tuple(dict.fromkeys((*case.translation.left_out, *needless)))
+    return Verdict(case._replace(translation=case.translation._replace(left_out=left_out)) if needless else None)
+
+
+def repairs_faults(batch: TranslationBatch) -> bool:
+    return batch.repairs_faults
+
+
+FAULTS = Ask(
+    "faults",
+    repairs_faults,
+    lambda asker, case: asker.find_fault(case.translation),
+    (
+        make_remedy("barred placeholder", {"placeholder"}, leave_settings),
+        make_remedy("n-gram ban", {"loop", "runaway"}, ban_repeats),
+        make_remedy("wider beam", ALL_FAULTS, widen_beam),
+        make_remedy("other words", WORD_FAULTS, leave_settings),
+    ),
+    mark_unrepaired,
+)
+LOST_TEXT = Ask(
+    "what is lost",
+    repairs_faults,
+    find_lost,
+    (Way("placeholders", mask_lost, answer_by_reading, accept_less_lost),),
+)
+MISLED = Ask(
+    "doubtful marks",
+    repairs_faults,
+    read_without_marks,
+    (Way("without marks", read_other, answer_by_reading, accept_likelier),),
+)
+BETWEEN_MARKS = Ask(
+    "words between marks",
+    lambda batch: batch.config.scored,
+    find_unclear,
+    (Way("without these words", ask_without_pairs, answer_by_score, accept_settled),),
+    most=inf,
+)
+LEFT_OUT = Ask(
+    "words left out",
+    lambda batch: batch.finds_left_out,
+    find_suspects,
+    (Way("without this word", ask_without_words, answer_by_comparison, accept_left_out),),
+    most=inf,
+)
+MENDS = (FAULTS,)  # what is looked for in every answer, too
+ASKS = (LOST_TEXT, MISLED, BETWEEN_MARKS, LEFT_OUT)
