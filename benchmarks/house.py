@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "nmt_cli"
 QUIET = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+PARSERS_OF_XML = ("expat", "pyexpat", "sax", "minidom", "lxml")  # what a module imports that parses XML itself
 NETWORK = "onnxruntime_inference_collection.py"
 
 
@@ -89,6 +90,26 @@ def measure_package(folder: Path) -> dict[str, str]:
         "imports; blank; comments": "; ".join(share.values()),
         "longest module": f"{lengths[-1]}",
     }
+
+
+def list_engines(folder: Path) -> list[str]:
+    """Returns the modules that parse XML themselves; what builds trees from the tokens of another does not."""
+    engines = []
+    for path in sorted(folder.rglob("*.py")):
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        names = {alias.name for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names}
+        names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+        if any(part in PARSERS_OF_XML for name in names for part in name.split(".")):
+            engines.append(str(path.relative_to(folder)))
+    return engines
+
+
+def count_formats_read_twice() -> int:
+    """Returns how many formats have a class that reads pairs and another one that reads documents."""
+    from nmt_cli.corpus.formats import READERS
+    from nmt_cli.documents import CLASSES
+
+    return len(READERS.keys() & CLASSES.keys())
 
 
 class Trace:
@@ -160,6 +181,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows = measure_package(PACKAGE)
     tests = [count_lines(path).total for path in sorted((ROOT / "tests").rglob("*.py"))]
     rows["lines of tests; files"] = f"{sum(tests):,}; {len(tests)}"
+    rows["formats read in two rooms; XML engines"] = f"{count_formats_read_twice()}; {len(list_engines(PACKAGE))}"
     command, line = trace_command(options.model, options.line), trace_line(options.model, options.line)
     rows["modules that the command enters; a further line"] = f"{len(command.modules)}; {len(line.modules)}"
     rows["frames from main to the network"] = f"{len(command.way)}"

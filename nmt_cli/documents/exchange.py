@@ -13,7 +13,6 @@ from nmt_cli.documents.encodings import DecodedText
 from nmt_cli.documents.marks import InlineItem
 from nmt_cli.documents.paragraph import GUESSED_MARKS, Paragraph
 from nmt_cli.documents.xml import (
-    MarkupToken,
     XmlNode,
     decode_xml,
     escape_xml,
@@ -21,10 +20,10 @@ from nmt_cli.documents.xml import (
     read_attribute,
     read_node,
     refuse_part,
-    scan_xml,
     set_attribute,
     strip_prefix,
 )
+from nmt_cli.formats.xml import MarkupToken, scan_xml
 from nmt_cli.languages.codes import find_language_tag, has_same_primary_tag
 from nmt_cli.text.words import has_word
 from nmt_cli.text.wrapping import shorten_text

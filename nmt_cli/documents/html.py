@@ -22,7 +22,6 @@ from nmt_cli.documents.xml import (
     ATTRIBUTE_SYNTAX,
     MARKUP_SYNTAX,
     Attribute,
-    MarkupToken,
     escape_attribute,
     escape_markup,
     find_attribute,
@@ -30,6 +29,7 @@ from nmt_cli.documents.xml import (
     read_attributes,
     scan_markup,
 )
+from nmt_cli.formats.xml import MarkupToken
 from nmt_cli.languages.codes import find_language_tag, is_right_to_left
 from nmt_cli.text.characters import END_MARKS, PAUSES
 

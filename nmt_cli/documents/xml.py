@@ -7,14 +7,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple, NoReturn
-from xml.parsers import expat
+from typing import NamedTuple, NoReturn
 
 from nmt_cli.documents.document import DocumentSource
 from nmt_cli.documents.encodings import DecodedText, decode_document
 from nmt_cli.documents.marks import InlineItem, TextSyntax, Wrapper, read_spelled_text
 from nmt_cli.errors import DataError
-from nmt_cli.formats.xml import XmlGuard
+from nmt_cli.formats.xml import MarkupToken, TokenKind, check_xml
 from nmt_cli.text.words import remember_by_word
 
 # Scans HTML and XML into tokens whose concatenation is the text, byte for byte.
@@ -23,7 +22,6 @@ from nmt_cli.text.words import remember_by_word
 # hostile text.
 
 
-TokenKind = Literal["text", "open", "close", "empty", "other"]
 XML_NAME = r"(?:[A-Za-z_][^\s/>=\"'<]*|\d{1,3}(?= ?/?>))"  # programs number what they translate: <1>here</1>
 OTHER = r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<![A-Za-z](?:[^<>\[]++|\[.*?\]\s*(?=>))*>|\{%.*?%\}|<%.*?%>"
 QUOTED_TAG = re.compile(rf"</?{XML_NAME}(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>", re.DOTALL)
@@ -36,14 +34,6 @@ SPECIAL = re.compile(rf"{ENTITY}|[ \t\r\n\f]+|[&<>\"']")
 ATTRIBUTE = re.compile(r"([^\s=/>\"'<]+)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'=<>`]+)))?", re.DOTALL)
 TAGS_REMEMBERED = 1 << 12
 OPENINGS = ("<!--", "<![CDATA[", "<?", "<!", "<%", "{%")
-
-
-class MarkupToken(NamedTuple):
-    """A piece of markup or text. `name` is the element's, in lower case for HTML."""
-
-    kind: TokenKind
-    raw: str
-    name: str = ""
 
 
 class Attribute(NamedTuple):
@@ -158,9 +148,9 @@ ATTRIBUTE_SYNTAX = MARKUP_SYNTAX._replace(escape=escape_attribute)
 
 # Elements of an XML document as trees that are written back byte for byte, and checks that a document is safe.
 #
-# The document is scanned as text, one element at a time becoming a tree. Before that, expat reads the whole document,
-# so that scanned text is well-formed, has no entities of its own (which can be made to fill memory) and is not deeply
-# nested.
+# expat reads the document twice (`formats/xml.py`): first the whole of it, so that what is translated is well-formed,
+# has no entities of its own (which can be made to fill memory) and is not deeply nested; then token by token, one
+# element at a time becoming a tree.
 
 
 DECLARED = re.compile(rb"<\?xml[^>]{1,200}?encoding\s*=\s*[\"']([A-Za-z0-9_.:-]{2,40})")
@@ -256,7 +246,9 @@ def read_node(tokens: Iterator[MarkupToken], token: MarkupToken) -> XmlNode:
 def decode_xml(source: DocumentSource, *, with_entities: bool = False) -> DecodedText:
     """Reads the whole document. Raises DataError for invalid or unsafe XML."""
     decoded = decode_document(source, find_xml_encoding)
-    check_xml(decoded.text, source, with_entities=with_entities)
+    problem = check_xml(decoded.text, with_entities=with_entities)
+    if problem is not None:
+        source.refuse(*problem)
     return decoded
 
 
@@ -264,25 +256,6 @@ def find_xml_encoding(data: bytes) -> str | None:
     """Returns the encoding named by an XML declaration."""
     match = DECLARED.match(data)
     return match[1].decode("ascii").lower() if match else None
-
-
-def check_xml(text: str, source: DocumentSource, *, with_entities: bool) -> None:
-    """Raises DataError for text that is not well-formed XML, declares entities, or is nested too deeply."""
-    parser = expat.ParserCreate("utf-8")
-    guard = XmlGuard()
-    parser.StartElementHandler, parser.EndElementHandler = guard.enter, guard.leave
-    parser.EntityDeclHandler = guard.check_entity if with_entities else guard.refuse_entity
-    parser.DefaultHandler = guard.skip  # with which expat does not expand entities in the text
-    try:
-        parser.Parse(text.encode("utf-8", "replace"), True)
-    except expat.ExpatError as error:
-        source.refuse(error.lineno, f"not valid XML: {expat.ErrorString(error.code)}", "check the file with `xmllint`")
-    except ValueError as error:
-        source.refuse(parser.CurrentLineNumber, str(error), "write the document without them")
-
-
-def scan_xml(text: str) -> Iterator[MarkupToken]:
-    return scan_markup(text, is_html=False)
 
 
 def escape_xml(text: str) -> str:

@@ -1,17 +1,38 @@
-"""What makes XML safe to read, in pairs and in documents: one guard, one set of limits, one mending.
+"""The one engine for XML, of pairs and of documents: expat, behind one guard, one set of limits and one mending.
 
-`<!DOCTYPE x [<!ENTITY a "&b;&b;">]>` is refused before `a` expands: `XmlGuard` holds the handlers for expat that do so.
-Knows no format, and imports neither expat nor anything of ours."""
+Pairs are read from a stream, a unit at a time (`UnitCollector`); documents as tokens that are written back byte for
+byte (`scan_xml`), cut where expat says that each begins:
+
+    text      <tu id="1"><seg>a &amp; b<ph/></seg></tu>
+    tokens    open `<tu id="1">`, open `<seg>`, text `a &amp; b`, empty `<ph/>`, close `</seg>`, close `</tu>`
+    refused   <!DOCTYPE x [<!ENTITY a "&b;&b;">]>    before `a` expands
+
+Knows no format, and imports nothing of ours.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any, NoReturn
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal, NamedTuple, NoReturn
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
 
 MAXIMUM_DEPTH = 200  # of nested elements, or of nested values of a document
 MAXIMUM_UNIT = 1 << 22  # bytes, and characters
 LONGEST_ENTITY = 1000  # characters: the name of a product or a notice
+FIRST_CHUNK = 1 << 16  # characters of a text that become tokens at a time
+
+XmlError = expat.ExpatError
+TokenKind = Literal["text", "open", "close", "empty", "other"]
+
+
+class MarkupToken(NamedTuple):
+    """A piece of markup or text. `name` is the element's, in lower case for HTML."""
+
+    kind: TokenKind
+    raw: str
+    name: str = ""
 
 
 class XmlGuard:
@@ -28,9 +49,6 @@ class XmlGuard:
     def leave(self, _tag: str) -> None:
         self.depth -= 1
 
-    def skip(self, _data: str) -> None:
-        """Ignores anything without a handler."""
-
     def check_entity(self, name: str, is_parameter: int, value: str | None, *_external: str | None) -> None:
         """Accepts an entity that is plain text, which is kept and cannot expand."""
         if is_parameter or value is None or "&" in value or len(value) > LONGEST_ENTITY:
@@ -38,6 +56,183 @@ class XmlGuard:
 
     def refuse_entity(self, *_declared: Any) -> NoReturn:
         raise ValueError("it declares entities, which can be made to fill the memory")
+
+
+def make_parser(guard: XmlGuard, encoding: str | None = "utf-8", *, with_entities: bool = False) -> Any:
+    """Returns a parser behind a guard: it fetches nothing outside the text, and refuses depth and entities.
+
+    `with_entities` accepts those that are plain text.
+    """
+    parser = expat.ParserCreate(encoding)
+    parser.StartElementHandler, parser.EndElementHandler = guard.enter, guard.leave
+    parser.EntityDeclHandler = guard.check_entity if with_entities else guard.refuse_entity
+    return parser
+
+
+class XmlProblem(NamedTuple):
+    """Why a text is not read as XML."""
+
+    line: int
+    problem: str
+    hint: str
+
+
+def check_xml(text: str, *, with_entities: bool) -> XmlProblem | None:
+    """Returns the problem of text that is no XML or unsafe; None if `scan_xml` can read it."""
+    parser = make_parser(XmlGuard(), with_entities=with_entities)
+    parser.DefaultHandler = lambda _: None  # with which expat does not expand entities in the text
+    try:
+        parser.Parse(text.encode("utf-8", "replace"), True)
+    except XmlError as error:
+        return XmlProblem(
+            error.lineno, f"not valid XML: {expat.ErrorString(error.code)}", "check the file with `xmllint`"
+        )
+    except ValueError as error:
+        return XmlProblem(parser.CurrentLineNumber, str(error), "write the document without them")
+    return None
+
+
+class TokenCutter:
+    """Handlers for expat that cut a text into tokens: each ends where the next event begins."""
+
+    def __init__(self) -> None:
+        self.tokens: list[MarkupToken] = []
+        self.data, self.offset = b"", 0  # the bytes that are not cut yet, and where they stand in the text
+        self.start = 0  # of the token that has begun, in the text
+        self.is_other, self.name = False, ""  # of the token that has begun
+        self.is_enclosed = False  # in a section or in the document type, which are one token
+        self.parser = parser = expat.ParserCreate("utf-8")
+        parser.StartElementHandler = parser.EndElementHandler = self.begin_tag
+        parser.CharacterDataHandler, parser.DefaultHandler = self.begin_text, self.begin_default
+        parser.CommentHandler = parser.ProcessingInstructionHandler = parser.XmlDeclHandler = self.begin_other
+        parser.StartCdataSectionHandler = self.enter
+        parser.EndCdataSectionHandler = parser.EndDoctypeDeclHandler = self.leave
+
+    def feed(self, data: bytes, *, final: bool) -> None:
+        self.data, self.offset = self.data[self.start - self.offset :] + data, self.start
+        self.parser.Parse(data, final)
+        if final:
+            self.cut(self.offset + len(self.data))
+
+    def cut(self, end: int) -> None:
+        """Ends the token that has begun; an empty element has two events and one token."""
+        if end <= self.start:
+            return
+        raw = self.data[self.start - self.offset : end - self.offset].decode("utf-8")
+        self.start = end
+        kind: TokenKind = "other" if self.is_other else "text"
+        if self.name:
+            kind = "close" if raw.startswith("</") else "empty" if raw.endswith("/>") else "open"
+        self.tokens.append(MarkupToken(kind, raw, self.name))
+
+    def begin(self, *, name: str = "", is_other: bool = False) -> None:
+        self.cut(self.parser.CurrentByteIndex)
+        self.name, self.is_other = name, is_other
+
+    def begin_tag(self, name: str, _attributes: dict[str, str] | None = None) -> None:
+        self.begin(name=name)
+
+    def begin_text(self, _text: str) -> None:
+        """Begins a text, or goes on with it: expat reports each line and each reference."""
+        if not self.is_enclosed and (self.name or self.is_other):
+            self.begin()
+
+    def begin_default(self, text: str) -> None:
+        """Begins what has no handler: a document type, or blanks and references of text."""
+        if text == "<!DOCTYPE":
+            self.enter()
+        else:
+            self.begin_text(text)
+
+    def begin_other(self, *_content: Any) -> None:
+        if not self.is_enclosed:
+            self.begin(is_other=True)
+
+    def enter(self) -> None:
+        self.begin(is_other=True)
+        self.is_enclosed = True
+
+    def leave(self) -> None:
+        self.is_enclosed = False
+
+
+def scan_xml(text: str) -> Iterator[MarkupToken]:
+    """Yields the tokens of a text that `check_xml` accepts; together they are the text.
+
+    Holds one chunk and the token that it ends in. A chunk is as long as what waits, so that long tokens take linear
+    time.
+    """
+    cutter, position = TokenCutter(), 0
+    while position < len(text):
+        end = position + max(FIRST_CHUNK, len(cutter.data))
+        cutter.feed(text[position:end].encode("utf-8", "replace"), final=end >= len(text))
+        position = end
+        yield from cutter.tokens
+        cutter.tokens.clear()
+
+
+class XmlUnit(NamedTuple):
+    """A unit, its first line number, and the attributes of the last element of each name before it."""
+
+    line: int
+    element: Element
+    context: Mapping[str, Mapping[str, str]]
+
+
+class UnitCollector(XmlGuard):
+    """Collects whole elements named in `unit_names`, with their line numbers, from a stream that is fed to it."""
+
+    def __init__(self, unit_names: frozenset[str], encoding: str | None = None) -> None:
+        super().__init__()
+        self.unit_names = unit_names
+        self.root = ""
+        self.attributes: dict[str, dict[str, str]] = {}  # of the last element of each name outside units
+        self.units: list[XmlUnit] = []
+        self.context: Mapping[str, Mapping[str, str]] = {}
+        self.inside = self.size = self.line = 0
+        self.builder = TreeBuilder()
+        self.bytes_fed = 0
+        self.parser = make_parser(self, encoding)
+        self.parser.buffer_text = True
+        self.parser.CharacterDataHandler = self.read_text
+
+    @property
+    def bytes_pending(self) -> int:
+        """The bytes that were fed and not understood yet; expat rescans all of them with each chunk."""
+        return self.bytes_fed - max(0, int(self.parser.CurrentByteIndex))
+
+    def feed(self, chunk: bytes, *, final: bool = False) -> None:
+        """Raises XmlError for invalid XML, ValueError beyond our limits, LookupError for an unknown encoding."""
+        self.parser.Parse(chunk, final)
+        self.bytes_fed += len(chunk)
+
+    def enter(self, tag: str, attributes: dict[str, str]) -> None:
+        name = tag.rpartition(":")[2]
+        self.root = self.root or name
+        super().enter(tag, attributes)
+        if not self.inside and name not in self.unit_names:
+            self.attributes[name if len(self.attributes) < MAXIMUM_DEPTH else ""] = attributes
+            return
+        if not self.inside:
+            self.builder, self.size, self.line = TreeBuilder(), 0, self.parser.CurrentLineNumber
+            self.context = self.attributes.copy()
+        self.inside += 1
+        self.builder.start(name, attributes)
+
+    def read_text(self, text: str) -> None:
+        if self.inside:
+            self.size += len(text)
+            self.builder.data(text)
+            if self.size > MAXIMUM_UNIT:
+                raise ValueError(f"line {self.line}: a unit has more than {MAXIMUM_UNIT:,} characters")
+
+    def leave(self, tag: str) -> None:
+        super().leave(tag)
+        if self.inside:
+            self.builder.end(tag.rpartition(":")[2])
+            self.inside -= 1
+            if not self.inside:
+                self.units.append(XmlUnit(self.line, self.builder.close(), self.context))
 
 
 # Mends invalid XML that programs commonly write: blank lines before the declaration, and control characters.

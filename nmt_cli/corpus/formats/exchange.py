@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
-from xml.etree.ElementTree import Element, TreeBuilder
-from xml.parsers import expat
+from typing import NoReturn
+from xml.etree.ElementTree import Element
 
 from nmt_cli.corpus.formats.reader import Reader, Row
 from nmt_cli.errors import DataError
-from nmt_cli.formats.xml import MAXIMUM_DEPTH, MAXIMUM_UNIT, XmlGuard, XmlMending
+from nmt_cli.formats.xml import MAXIMUM_UNIT, UnitCollector, XmlError, XmlMending, XmlUnit
 from nmt_cli.languages.codes import is_same_language, is_same_variety
 from nmt_cli.text.characters import SPACED_FINAL_MARKS, SPACED_PAUSES
 from nmt_cli.text.wrapping import format_count
 
-# XML read in chunks, never as a whole tree, by expat itself: it fetches nothing outside the file, the guard of
-# `formats/xml.py` refuses entities and depth, and sizes of a unit, of a tag and of a comment are limited.
+# XML read in chunks, never as a whole tree (`formats/xml.py`); sizes of a unit, of a tag and of a comment are limited.
 
 
 CHUNK = 1 << 16  # bytes
@@ -29,57 +27,6 @@ GLUED = re.compile(rf"([^\W_]|[{SPACED_FINAL_MARKS}{SPACED_PAUSES}])(?:{MARK})+(
 UNSPACED, HANGUL = "\u2e80", ("\uac00", "\ud7a3")  # scripts without blanks begin there, but for Korean
 
 
-class XmlUnit(NamedTuple):
-    """A unit, its first line number, and the attributes of the last element of each name before it."""
-
-    line: int
-    element: Element
-    context: Mapping[str, Mapping[str, str]]
-
-
-class UnitCollector(XmlGuard):
-    """Handlers for expat that collect whole elements named in `unit_names`, with their line numbers."""
-
-    def __init__(self, unit_names: frozenset[str]) -> None:
-        super().__init__()
-        self.unit_names = unit_names
-        self.root = ""
-        self.attributes: dict[str, dict[str, str]] = {}  # of the last element of each name outside units
-        self.units: list[XmlUnit] = []
-        self.context: Mapping[str, Mapping[str, str]] = {}
-        self.inside = self.size = self.line = 0
-        self.builder = TreeBuilder()
-        self.parser: Any = None
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        name = tag.rpartition(":")[2]
-        self.root = self.root or name
-        self.enter(tag, attributes)
-        if not self.inside and name not in self.unit_names:
-            self.attributes[name if len(self.attributes) < MAXIMUM_DEPTH else ""] = attributes
-            return
-        if not self.inside:
-            self.builder, self.size, self.line = TreeBuilder(), 0, self.parser.CurrentLineNumber
-            self.context = self.attributes.copy()
-        self.inside += 1
-        self.builder.start(name, attributes)
-
-    def read_text(self, text: str) -> None:
-        if self.inside:
-            self.size += len(text)
-            self.builder.data(text)
-            if self.size > MAXIMUM_UNIT:
-                raise ValueError(f"line {self.line}: a unit has more than {MAXIMUM_UNIT:,} characters")
-
-    def end(self, tag: str) -> None:
-        self.leave(tag)
-        if self.inside:
-            self.builder.end(tag.rpartition(":")[2])
-            self.inside -= 1
-            if not self.inside:
-                self.units.append(XmlUnit(self.line, self.builder.close(), self.context))
-
-
 class XmlReader(Reader):
     """The base of readers of XML, which iterate over the units of a file."""
 
@@ -87,50 +34,36 @@ class XmlReader(Reader):
     unit_names: frozenset[str]  # local names of the elements that are units
 
     def read_units(self) -> Iterator[XmlUnit]:
-        """Yields the units in order."""
-        self.collector = UnitCollector(self.unit_names)
-        parser, mending = self.make_parser(self.collector), XmlMending()
+        """Yields the units in order. Raises DataError for invalid XML, and for anything that exceeds our limits."""
+        collector = UnitCollector(self.unit_names, "utf-8" if self.stream.encoding else None)
+        mending, bytes_since_unit = XmlMending(), 0
         with self.stream.open(keep_encoding=self.stream.encoding is None) as file:
-            bytes_fed = bytes_since_unit = 0
             for chunk in mending.mend_chunks(iter(lambda: file.read(CHUNK), b"")):
-                self.feed_parser(parser, chunk, final=False)
-                bytes_fed += len(chunk)
-                bytes_since_unit = 0 if self.collector.units else bytes_since_unit + len(chunk)
-                self.check_progress(bytes_since_unit, bytes_fed - max(0, parser.CurrentByteIndex))
-                yield from self.collector.units
-                self.collector.units.clear()
-        self.feed_parser(parser, b"", final=True)
-        yield from self.collector.units
+                self.feed(collector, chunk)
+                bytes_since_unit = 0 if collector.units else bytes_since_unit + len(chunk)
+                self.check_progress(collector, bytes_since_unit)
+                yield from collector.units
+                collector.units.clear()
+        self.feed(collector, b"", final=True)
+        yield from collector.units
         for note in describe_mending(mending):
             self.add_note(note)
 
-    def make_parser(self, collector: UnitCollector) -> Any:
-        parser = expat.ParserCreate("utf-8" if self.stream.encoding else None)
-        parser.buffer_text = True
-        parser.StartElementHandler, parser.EndElementHandler = collector.start, collector.end
-        parser.CharacterDataHandler, parser.EntityDeclHandler = collector.read_text, collector.refuse_entity
-        collector.parser = parser
-        return parser
-
-    def feed_parser(self, parser: Any, chunk: bytes, *, final: bool) -> None:
-        """Parses a chunk. Raises DataError for invalid XML, and for anything that exceeds our limits."""
+    def feed(self, collector: UnitCollector, chunk: bytes, *, final: bool = False) -> None:
         try:
-            parser.Parse(chunk, final)
-        except expat.ExpatError as error:
+            collector.feed(chunk, final=final)
+        except XmlError as error:
             hint = f"it should contain {self.expects}"
             raise DataError(f"{self.file.name} is not XML: {error}", hint=hint) from error
         except (ValueError, LookupError) as error:  # our own limits; an encoding unknown to Python
             self.refuse_xml(str(error))
 
-    def check_progress(self, bytes_since_unit: int, bytes_pending: int) -> None:
-        """Raises DataError for an unexpected root, a file without units, and a tag without end.
-
-        `bytes_pending` were fed to the parser but not understood yet; it rescans all of them with each chunk.
-        """
-        if bytes_pending > MAXIMUM_UNIT:
+    def check_progress(self, collector: UnitCollector, bytes_since_unit: int) -> None:
+        """Raises DataError for an unexpected root, a file without units, and a tag without end."""
+        if collector.bytes_pending > MAXIMUM_UNIT:
             self.refuse_xml(f"a tag or comment of more than {MAXIMUM_UNIT:,} bytes")
-        if self.collector.root not in ("", self.root):
-            self.refuse_xml(f"the root is <{self.collector.root[:40]}>, not <{self.root}>")
+        if collector.root not in ("", self.root):
+            self.refuse_xml(f"the root is <{collector.root[:40]}>, not <{self.root}>")
         if bytes_since_unit > 16 * MAXIMUM_UNIT:
             self.refuse_xml(f"more than {16 * MAXIMUM_UNIT:,} bytes without a unit")
 

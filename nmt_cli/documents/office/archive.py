@@ -23,7 +23,6 @@ from nmt_cli.documents.marks import InlineItem, Wrapper, read_spelled_text
 from nmt_cli.documents.paragraph import Paragraph, make_units
 from nmt_cli.documents.xml import (
     ATTRIBUTE_SYNTAX,
-    MarkupToken,
     XmlNode,
     decode_xml,
     escape_attribute,
@@ -31,9 +30,9 @@ from nmt_cli.documents.xml import (
     read_attributes,
     read_node,
     refuse_part,
-    scan_xml,
     strip_prefix,
 )
+from nmt_cli.formats.xml import MarkupToken, scan_xml
 from nmt_cli.languages.codes import find_language_tag, has_same_primary_tag
 
 if TYPE_CHECKING:

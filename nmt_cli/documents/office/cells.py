@@ -23,18 +23,17 @@ from nmt_cli.documents.encodings import DecodedText
 from nmt_cli.documents.office.opendocument import OpenDocument, OpenDocumentReader
 from nmt_cli.documents.paragraph import Paragraph
 from nmt_cli.documents.xml import (
-    MarkupToken,
     XmlNode,
     decode_xml,
     escape_xml,
     read_attribute,
     read_node,
     refuse_part,
-    scan_xml,
     set_attribute,
     strip_prefix,
 )
 from nmt_cli.errors import DataError
+from nmt_cli.formats.xml import MarkupToken, scan_xml
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation

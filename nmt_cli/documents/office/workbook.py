@@ -28,9 +28,9 @@ from nmt_cli.documents.xml import (
     map_attributes,
     read_attribute,
     read_node,
-    scan_xml,
     set_attribute,
 )
+from nmt_cli.formats.xml import scan_xml
 from nmt_cli.text.words import has_letters
 
 STRINGS_PART, SHEET_PART, TABLE_PART = "sharedStrings+xml", "worksheet+xml", "table+xml"  # how content types end

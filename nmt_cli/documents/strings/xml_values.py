@@ -16,7 +16,6 @@ from nmt_cli.documents.xml import (
     CDATA,
     ENTITY,
     XML_SYNTAX,
-    MarkupToken,
     XmlNode,
     decode_reference,
     decode_xml,
@@ -26,9 +25,9 @@ from nmt_cli.documents.xml import (
     is_cdata,
     make_text_item,
     read_node,
-    scan_xml,
     strip_prefix,
 )
+from nmt_cli.formats.xml import MarkupToken, scan_xml
 
 # XML files with texts in elements of certain names: .NET resources and drawings (SVG); `android` has a third kind.
 #
