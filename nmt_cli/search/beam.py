@@ -223,7 +223,7 @@ class BeamSearch(Generic[StateT]):
         self.score_offset = 0.0 if self.scored else math.nan  # added to every score that is returned
         self.ranking = Ranking.from_config(config)
         self.sentences = np.arange(len(source))  # (A,)
-        self.limits = limit_lengths(source, config, guide.prefix_length, guide.lead)  # (A,)
+        self.limits = limit_lengths(source, config, guide.prefix_length, guide.target_prefix)  # (A,)
         rows = self.beam if guide.is_sampling else 1  # hypotheses differ from their first token on, samples need not
         self.scores = np.zeros((len(source), rows))  # (A, K) log-probabilities of the open rows
         pool = len(source), min(config.n_best, self.beam)
@@ -237,22 +237,22 @@ class BeamSearch(Generic[StateT]):
     def run(self) -> list[list[SearchResult]]:
         """Returns the results of each sentence, best first."""
         # 0. Read the source, and feed what translations begin with, if the model can: search then starts behind it.
-        state, lead, rows = self.model.encode(self.source), self.guide.lead, self.list_sentences()
-        behind = None if lead is None else lead.feed(self.model, state)
-        if lead is None or behind is None:
+        state, target_prefix, rows = self.model.encode(self.source), self.guide.target_prefix, self.list_sentences()
+        behind = None if target_prefix is None else target_prefix.feed(self.model, state)
+        if target_prefix is None or behind is None:
             state, previous = state.select(rows), np.full(rows.shape, START)
         else:
             state, previous = behind.state.select(rows), behind.previous[rows]
-            self.limits -= lead.lengths
-            self.guide = self.guide._replace(lead=None)
+            self.limits -= target_prefix.lengths
+            self.guide = self.guide._replace(target_prefix=None)
         while self.sentences.size:
             # 1. Ask the model for the best next tokens of every open hypothesis; drop those that are not allowed.
             candidates = self.guide.count_candidates(self.candidates, self.length)
             step = self.model.step(previous, state, candidates, scored=self.scored)
             if self.guide.narrows:
                 step = self.guide.narrow_step(step, self.describe_open_rows, self.candidates)
-            if self.guide.lead is not None:
-                step = self.guide.lead.force(step, self.list_sentences(), self.length)
+            if self.guide.target_prefix is not None:
+                step = self.guide.target_prefix.force(step, self.list_sentences(), self.length)
             # 2. Offer every hypothesis that END may follow as a finished one; keep the best n.
             is_end = step.tokens == END
             if is_end.any():
@@ -265,13 +265,13 @@ class BeamSearch(Generic[StateT]):
             state = step.state.select(self.backpointers.parents[-1])
         # 5. Trace the finished hypotheses back to their tokens.
         self.read_finished()
-        return self.results if self.guide.lead is None else self.guide.lead.remove(self.results)
+        return self.results if self.guide.target_prefix is None else self.guide.target_prefix.remove(self.results)
 
     def describe_open_rows(self) -> Rows:
         """Returns the open rows in the form that constraints read."""
         history, sentences = self.backpointers.read_history(self.scores.size), self.list_sentences()
         return Rows(
-            history=history if self.guide.lead is None else self.guide.lead.mask(history, sentences),
+            history=history if self.guide.target_prefix is None else self.guide.target_prefix.mask(history, sentences),
             sentences=sentences,
             ranks=np.tile(np.arange(self.scores.shape[1]), len(self.sentences)),
         )
@@ -286,8 +286,8 @@ class BeamSearch(Generic[StateT]):
         return len(self.backpointers.tokens)
 
     def measure_leads(self, sentences: IntArray) -> IntArray | int:
-        """Returns the lengths of the leads of sentences; 0 if none has any."""
-        return 0 if self.guide.lead is None else self.guide.lead.lengths[sentences]
+        """Returns the lengths of the target prefixes of sentences; 0 if none has any."""
+        return 0 if self.guide.target_prefix is None else self.guide.target_prefix.lengths[sentences]
 
     def end_rows(self, step: Step[StateT], is_end: NDArray[np.bool_]) -> None:
         """Offers each row with END among its candidates, `is_end` (N, C), as a finished hypothesis; keeps the best."""
@@ -318,13 +318,17 @@ class BeamSearch(Generic[StateT]):
     def extend_rows(self, step: Step[StateT], is_end: NDArray[np.bool_]) -> None:
         """Makes the K best extensions of each sentence its new rows."""
         sentences = len(self.scores)
-        lead = self.guide.lead
-        width = self.beam if lead is None or lead.is_over(self.sentences, self.length) else self.scores.shape[1]
+        target_prefix = self.guide.target_prefix
+        width = (
+            self.beam
+            if target_prefix is None or target_prefix.is_over(self.sentences, self.length)
+            else self.scores.shape[1]
+        )
         totals = self.scores.reshape(-1, 1) + np.where(is_end, NEVER, step.log_probabilities)  # (N, C)
         by_sentence = totals.reshape(sentences, -1)  # (A, K * C)
         best = np.argsort(-by_sentence, axis=1, kind="stable")[
             :, :width
-        ]  # (A, K), as many as before where leads leave no choice
+        ]  # (A, K), as many as before where target prefixes leave no choice
         best += np.arange(sentences)[:, np.newaxis] * by_sentence.shape[1]
         flat = best.ravel()  # indices into (N * C)
         self.observer.watch_step(Extension(self.scores, step.tokens, step.log_probabilities, flat))

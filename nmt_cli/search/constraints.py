@@ -27,7 +27,7 @@ NEVER = -np.inf
 class Rows(NamedTuple):
     """The open hypotheses that a step extends."""
 
-    history: IntArray  # (N, T) tokens so far; those of a lead are negative, and all different
+    history: IntArray  # (N, T) tokens so far; those of a target prefix are negative, and all different
     sentences: IntArray  # (N,) the sentence of each row, by its index in the batch
     ranks: IntArray  # (N,) the rank of each row among those of its sentence
 
@@ -147,47 +147,47 @@ def draw_columns(log_probabilities: FloatArray, draws: FloatArray, config: Sampl
     return np.asarray((cumulative <= draws[:, None] * cumulative[:, -1:]).sum(axis=1))
 
 
-# The lead of a target: given tokens that it begins with, such as the translation of the sentence before.
+# A target prefix: given tokens with which a target begins, such as the translation of the sentence before.
 #
 # They are no part of a hypothesis: they count towards no score, no limit and no constraint. Letters: B sentences, P
 # tokens, N rows, C candidates, T tokens so far.
 
 
 class FedTargets(NamedTuple, Generic[StateT]):
-    """The state of sentences behind their leads, and the token (B,) that is to be fed next."""
+    """The state of sentences behind their target prefixes, and the token (B,) that is to be fed next."""
 
     state: StateT
     previous: IntArray
 
 
 @dataclass(frozen=True)
-class Lead:
-    """The leads of the sentences of a batch, which may be empty, and the source positions that they translate."""
+class TargetPrefix:
+    """The target prefixes of a batch, which may be empty, and the source positions that they translate."""
 
     tokens: IntArray  # (B, P)
     lengths: IntArray  # (B,)
     source_lengths: IntArray  # (B,)
 
     @classmethod
-    def from_tokens(cls, leads: Sequence[Sequence[int]], source_lengths: Sequence[int]) -> Self | None:
-        """Returns the leads of a batch; None if all are empty."""
-        if not any(leads):
+    def from_tokens(cls, target_prefixes: Sequence[Sequence[int]], source_lengths: Sequence[int]) -> Self | None:
+        """Returns the target prefixes of a batch; None if all are empty."""
+        if not any(target_prefixes):
             return None
-        lengths = np.array([len(lead) for lead in leads])
-        return cls(pad_rows([*leads]), lengths, np.where(lengths, source_lengths, 0))
+        lengths = np.array([len(target_prefix) for target_prefix in target_prefixes])
+        return cls(pad_rows([*target_prefixes]), lengths, np.where(lengths, source_lengths, 0))
 
     def feed(self, model: StepModel[StateT], state: StateT) -> FedTargets[StateT] | None:
-        """Feeds the leads to a model that takes them before the search; None for any other."""
+        """Feeds the target prefixes to a model that takes them before the search; None for any other."""
         tokens = np.pad(self.tokens, ((0, 0), (1, 0)), constant_values=START)
         behind = model.feed(tokens, self.lengths, state) if isinstance(model, FedModel) else None
         return None if behind is None else FedTargets(behind, tokens[np.arange(len(tokens)), self.lengths])
 
     def is_over(self, sentences: IntArray, length: int) -> bool:
-        """Whether the leads of any of the `sentences` are over after `length` tokens."""
+        """Whether the target prefixes of any of the `sentences` are over after `length` tokens."""
         return bool((self.lengths[sentences] <= length).any())
 
     def force(self, step: Step[StateT], sentences: IntArray, length: int) -> Step[StateT]:
-        """Returns a step after `length` tokens, in which rows (N,) of these sentences have but the token of a lead."""
+        """Returns a step after `length` tokens, in which rows (N,) have but the token of their target prefix."""
         rows = np.flatnonzero(self.lengths[sentences] > length)
         if not len(rows):
             return step
@@ -197,12 +197,12 @@ class Lead:
         return step._replace(tokens=tokens, log_probabilities=log_probabilities)
 
     def mask(self, history: IntArray, sentences: IntArray) -> IntArray:
-        """Returns the tokens so far (N, T) of rows of these sentences, with other numbers for each token of a lead."""
+        """Returns the tokens so far (N, T) of rows, with another number for each token of a target prefix."""
         positions = np.arange(history.shape[1])
         return np.where(positions < self.lengths[sentences, np.newaxis], -1 - positions, history)
 
     def remove(self, results: Sequence[Sequence[SearchResult]]) -> list[list[SearchResult]]:
-        """Returns the hypotheses of each sentence without its lead."""
+        """Returns the hypotheses of each sentence without its target prefix."""
         return [
             [
                 result._replace(
@@ -226,8 +226,8 @@ class Guide(NamedTuple):
     prefix_length: int = 0  # forced tokens, which do not count towards the length limit
     vocabulary: int = ALL  # maximum number of candidates of a step
     is_sampling: bool = False  # whether a sampler leaves each row one candidate
-    barred: int | None = None  # a token that is never written, except in a lead
-    lead: Lead | None = None  # what targets begin with
+    barred: int | None = None  # a token that is never written, except in a target prefix
+    target_prefix: TargetPrefix | None = None  # what targets begin with
 
     @classmethod
     def from_config(
@@ -240,12 +240,12 @@ class Guide(NamedTuple):
         vocabulary: int = ALL,
         copy_limit: CopyLimit | None = None,
         barred: int | None = None,
-        lead: Lead | None = None,
+        target_prefix: TargetPrefix | None = None,
     ) -> Self:
         """Returns the constraints requested by `config`, and the `copy_limit` if given; `prefix` is in ids.
 
-        The token `barred` is never written, except in a `lead`. Sampling needs the ids of the texts, from which each
-        text's random numbers follow, and `steps`, the maximum number of steps. Raises ValueError for sampling without
+        The token `barred` is never written, except in a `target_prefix`. Sampling needs the ids of texts, from which
+        their random numbers follow, and `steps`, the maximum number of steps. Raises ValueError for sampling without
         text ids.
         """
         constraints: list[Constraint] = []
@@ -259,7 +259,7 @@ class Guide(NamedTuple):
             if not text_ids:
                 raise ValueError("sampling needs the ids of the texts")
             constraints.append(Sampler.from_config(config.sampling, text_ids, rows=config.rows, steps=steps))
-        return cls(tuple(constraints), len(prefix), vocabulary, config.sampling.sample, barred, lead)
+        return cls(tuple(constraints), len(prefix), vocabulary, config.sampling.sample, barred, target_prefix)
 
     def count_candidates(self, needed: int, length: int) -> int:
         """Returns the number of candidates a step needs after `length` tokens so that `needed` remain."""
@@ -293,15 +293,15 @@ class Guide(NamedTuple):
 
 
 def limit_lengths(
-    source: SourceArray, config: SearchConfig, prefix_length: int = 0, lead: Lead | None = None
+    source: SourceArray, config: SearchConfig, prefix_length: int = 0, target_prefix: TargetPrefix | None = None
 ) -> NDArray[np.int64]:
     """Returns (B,): the maximum number of target tokens of each sentence; a forced prefix adds `prefix_length`.
 
-    The tokens of a `lead` are added, and the source positions that it translates are not counted.
+    The tokens of a `target_prefix` are added, and the source positions that it translates are not counted.
 
     A limit depends only on the length of its own sentence, never on its neighbours'.
     """
-    led, read = (0, 0) if lead is None else (lead.lengths, lead.source_lengths)
+    led, read = (0, 0) if target_prefix is None else (target_prefix.lengths, target_prefix.source_lengths)
     if config.length_factor is None:
         return np.full(len(source), config.max_length, dtype=np.int64) + led
     lengths = np.count_nonzero(source, axis=1) - read

@@ -19,7 +19,7 @@ from nmt_cli.arrays.types import PAD, UNKNOWN, SourceArray
 from nmt_cli.errors import OptionError
 from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.search.constraints import CopyLimit, Guide, Lead, TextId, limit_lengths
+from nmt_cli.search.constraints import CopyLimit, Guide, TargetPrefix, TextId, limit_lengths
 from nmt_cli.search.mixing import Ensemble
 from nmt_cli.search.step_model import SearchResult, StepModel
 from nmt_cli.sources.source import Source, SourceRow
@@ -213,17 +213,17 @@ class Network(NamedTuple):
         text_ids: list[TextId],
     ) -> Guide:
         """Returns the constraints for the search of one batch."""
-        lead = Lead.from_tokens([row.target_prefix for row in rows], [row.tags for row in rows])
+        target_prefix = TargetPrefix.from_tokens([row.target_prefix for row in rows], [row.tags for row in rows])
         is_limited = config.limit_placeholders or config.sampling.sample
         return Guide.from_config(
             config,
             prefix=prefix,
             text_ids=text_ids,
-            steps=int(limit_lengths(sources, config, len(prefix), lead).max()),
+            steps=int(limit_lengths(sources, config, len(prefix), target_prefix).max()),
             vocabulary=self.target.vocabulary_size,
             copy_limit=self.limit_placeholders(sources, rows) if is_limited else None,
             barred=self.target.separator_id,
-            lead=lead,
+            target_prefix=target_prefix,
         )
 
     def limit_placeholders(self, sources: SourceArray, rows: Sequence[SourceRow]) -> CopyLimit | None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from nmt_cli.arrays.types import FloatArray, IntArray
 from nmt_cli.search.beam import LengthPenalty, search
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.search.constraints import Guide, Lead
+from nmt_cli.search.constraints import Guide, TargetPrefix
 from nmt_cli.search.mixing import (
     CONTINUED,
     REACH,
@@ -159,13 +159,15 @@ def test_a_sentence_without_neighbours_gets_the_same_to_the_last_bit(
 
 
 @examples(20)
-@given(lead=targets, target=targets, beam=st.integers(1, 3))
+@given(target_prefix=targets, target=targets, beam=st.integers(1, 3))
 def test_behind_a_lead_the_rest_of_the_same_translation_is_written(
-    lead: list[int], target: list[int], beam: int
+    target_prefix: list[int], target: list[int], beam: int
 ) -> None:
-    lead = lead[:-1]
-    guide = Guide.from_config(SearchConfig(beam_size=beam), lead=Lead.from_tokens([lead], [1]))
-    guided = GuidedModel(MODEL, [store(5, [*lead, *target])], VOCABULARY)
+    target_prefix = target_prefix[:-1]
+    guide = Guide.from_config(
+        SearchConfig(beam_size=beam), target_prefix=TargetPrefix.from_tokens([target_prefix], [1])
+    )
+    guided = GuidedModel(MODEL, [store(5, [*target_prefix, *target])], VOCABULARY)
     ((best, *_),) = search(guided, read_source(5), SearchConfig(beam_size=beam), guide=guide)
     assert list(best.tokens) == target
 
