@@ -159,10 +159,9 @@ def split_pair(line: str, number: int) -> tuple[str, str]:
 # From a document to its translation:
 #
 # 1. `documents.open_document` opens a document in its format, and `Document.read_units` splits it into units. A unit
-# has
-#    the texts to translate, and a function that writes the unit with their translations; text that is kept makes a unit
-#    without texts.
-# 2. `text.stream` collects units in batches: a fixed number from files, what has arrived from a pipe or a terminal.
+#    has the texts to translate, and a function that writes the unit with their translations; text that is kept makes a
+#    unit without texts.
+# 2. `text.streams` collects units in batches: a fixed number from files, what has arrived from a pipe or a terminal.
 # 3. `translate_units` numbers the texts through the whole input, and makes the texts of a batch a `Block`. Texts that
 #    are read in context are cut into windows.
 # 4. The executor (this process, worker processes or Ray) has a `Translator` translate each block, and yields the

@@ -60,7 +60,7 @@ class LanguageRules(NamedTuple):
     gender_marks: str  # pattern of what is left out of such a form, at its end
     formal: str  # pattern of what addresses people formally, where that can be nothing else
     informal: str  # of what addresses them informally
-    negations: str  # pattern of words that negate
+    negations: str  # pattern of words that negate; compared where `half_negations` are known, too
     idle_negations: str  # verbose pattern of phrases with such a word that negate nothing: not only, nicht wahr?
     half_negations: str  # verbose pattern of words that another language may say with a negation: hardly, unable
     compound_links: str  # pattern of what stands between the parts of a compound that is one word: Arbeit-s-zeit

@@ -78,8 +78,7 @@ def test_options_about_text_are_refused(gallery: Path) -> None:
     for option in (["--glossary", "terms.tsv"], ["--no-protect"], ["--max-words", "9"], ["--alignments"]):
         done = nmt("translate", *option, cwd=gallery, text="shapes/00001.npy\n")
         assert (done.returncode, done.stdout) == (2, "")
-        name = " ".join(option).split("=")[0].removesuffix(" terms.tsv")  # "--max-words"
-        assert f"error: {name} applies to text" in done.stderr
+        assert f"error: {option[0]} applies to text" in done.stderr
 
 
 def test_a_wrong_line_ends_it_though_more_might_come(gallery: Path) -> None:
