@@ -215,6 +215,15 @@ def fold_name(name: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", name.casefold()))
 
 
+# Words that part the languages of many families: a column "language" or "old" is in none.
+NO_FAMILIES = frozenset(
+    "language languages sign old middle ancient classical standard new early late "
+    "central northern southern eastern western northeastern northwestern southeastern southwestern "
+    "north south east west upper lower high low highland lowland coastal river valley island islands "
+    "african american indian republic democratic individual macrolanguage".split()
+)
+
+
 @lru_cache(4096)
 def find_codes(name: str) -> tuple[str, ...]:
     """Returns the codes of all languages that a name may mean: those that have it, else those that contain its words.
@@ -229,6 +238,8 @@ def find_codes(name: str) -> tuple[str, ...]:
     if folded in by_name:
         codes = by_name[folded]
         return tuple([code for code in codes if fold_name(load_names()[code][0]) == folded] or codes)
+    if folded in NO_FAMILIES:
+        return ()
     words = set(folded.split())
     return tuple(dict.fromkeys(code for known, codes in by_name.items() if words <= {*known.split()} for code in codes))
 

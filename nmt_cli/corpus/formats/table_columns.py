@@ -55,6 +55,7 @@ HEADINGS = frozenset(
     """
     source src target trg tgt input output text translation translated original sentence segment string value
     reference ref hypothesis mt machine side column
+    texto texte traducción traduccion traduction tradução traducao übersetzung
     """.split()
 )
 OTHER_HEADINGS = frozenset(
@@ -179,7 +180,7 @@ def find_language_columns(filled: Records, width: int, languages: Sequence[str])
 def names_language(cell: str, languages: Sequence[str]) -> bool:
     """Whether a heading names a language, or several; a rare code ("key"), or a word ("id"), only if in `languages`."""
     code = cell.strip()
-    if code.lower() in NOT_CODES and code not in languages:
+    if LANGUAGE_HEADING.fullmatch(code) or (code.lower() in NOT_CODES and code not in languages):
         return False
     if len(code) > 4 and code[-1:].isalpha() and len(code.split()) <= LONGEST_NAME and len(find_codes(code)) > 1:
         return True  # of several languages: Chatino
@@ -216,8 +217,13 @@ def has_headings(first: Sequence[str], width: int, languages: Sequence[str]) -> 
     """Whether the first row of three or more columns names them: all cells are short, most are common names."""
     if width < 3 or len(first) < width or len({cell.strip().lower() for cell in first}) < len(first):
         return False
-    usual = [cell for cell in first if is_heading(cell, languages) or cell.strip().lower() in OTHER_HEADINGS]
+    usual = [cell for cell in first if is_heading(cell, languages) or is_other_heading(cell.strip())]
     return 2 * len(usual) > len(first) and all(len(cell) <= 40 for cell in first)
+
+
+def is_other_heading(cell: str) -> bool:
+    """Whether a cell is a common name for a column of no text: "id", "notes", "idioma"."""
+    return cell.lower() in OTHER_HEADINGS or LANGUAGE_HEADING.fullmatch(cell) is not None
 
 
 def is_heading(cell: str, languages: Sequence[str]) -> bool:

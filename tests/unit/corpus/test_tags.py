@@ -282,6 +282,11 @@ def test_text_without_translations_needs_no_column_of_the_pairs(tmp_path: Path) 
 
 
 COLUMNS = [
+    *[
+        ({}, heading, ("shp", "tar"), {">shp", ">tar"})
+        for heading in ("lengua", "Lengua", "Sprache", "iso", "lang code")
+    ],
+    *[({"target_language_column": name}, "lengua", ("shp", "tar"), {">shp", ">tar"}) for name in ("lengua", "3")],
     ({}, "language", ("shp", "Rarámuri"), {">shp", ">tar"}),
     ({"target_language_column": "kind"}, "kind", ("shp", "Rarámuri"), {">shp", ">tar"}),
     ({"target_language_column": "3"}, "kind", ("law", "med"), {">law", ">med"}),
@@ -296,13 +301,17 @@ COLUMNS = [
 ]
 
 
-@pytest.mark.parametrize(("options", "heading", "values", "tags"), COLUMNS)
+@pytest.mark.parametrize(
+    "row",
+    [*((*row, "English\ttarget") for row in COLUMNS), *((*row, "Español\ttraducción") for row in COLUMNS[4:8])],
+)
 def test_a_column_of_languages_is_one(
-    options: dict[str, str], heading: str, values: tuple[str, str], tags: set[str], tmp_path: Path
+    row: tuple[dict[str, str], str, tuple[str, str], set[str], str], tmp_path: Path
 ) -> None:
+    options, heading, values, tags, texts = row
     rows = [f"{source}\t{target}\t{values[n % 2]}" for n, (source, target) in enumerate(toy_pairs(200))]
     table = tmp_path / "eng-xxx.tsv"
-    table.write_text("\n".join([f"English\ttarget\t{heading}", *rows]) + "\n", encoding="utf-8")
+    table.write_text("\n".join([f"{texts}\t{heading}", *rows]) + "\n", encoding="utf-8")
     report = prepare(CorpusFile(table), tmp_path / "prepared", PrepareConfig(**options))
     assert set(report.manifest.tags) == tags
     assert any("column 3 names the language" in note for note in report.notes) == bool(tags and not options)
