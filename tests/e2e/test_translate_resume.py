@@ -12,9 +12,11 @@ from base64 import b85decode, b85encode
 from collections.abc import Sequence
 from pathlib import Path
 from shutil import copyfile
+from types import SimpleNamespace
 
 import pytest
 
+from nmt_cli.api.translating.resume import ResumableJob
 from support.archives import make_docx, unpack
 
 PROJECT = Path(__file__).parents[2]
@@ -171,3 +173,13 @@ def test_what_is_interrupted_says_how_to_go_on(interrupted: Path) -> None:
     said = " ".join(said.split())
     assert process.returncode == 143 and "texts are translated; go on with: nmt translate in/a.txt" in said
     assert "--resume needs files to read and to write" in start(interrupted, "--resume").communicate(timeout=60)[1]
+
+
+def test_an_interruption_before_the_first_block_says_that_nothing_is_kept() -> None:
+    job = ResumableJob.__new__(ResumableJob)
+    job.journal = SimpleNamespace(blocks=0, close=lambda: None)  # type: ignore[assignment]
+    said: list[str] = []
+    console = SimpleNamespace(say=said.append)
+    with pytest.raises(KeyboardInterrupt), job.keep_journal(console):  # type: ignore[arg-type]
+        raise KeyboardInterrupt
+    assert said == ["stopped before the first texts were finished: nothing is kept"]

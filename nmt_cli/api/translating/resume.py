@@ -70,9 +70,11 @@ class ResumableJob:
 
     @property
     def farewell(self) -> str:
-        """What is said when it is interrupted; empty if nothing of it is kept."""
-        if self.journal is None or not self.journal.blocks:
+        """What is said when it is interrupted: what is kept, and how to go on; empty without files."""
+        if self.journal is None:
             return ""
+        if not self.journal.blocks:
+            return "stopped before the first texts were finished: nothing is kept"
         done = format_count(self.journal.results, "text is", "texts are")
         return f"{done} translated; go on with: {describe_command(self.request)} --resume"
 
