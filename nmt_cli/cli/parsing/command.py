@@ -224,7 +224,12 @@ def parse_command_line(context: Any, parse: Parse, args: list[str]) -> tuple[dic
     Raises OptionError for a repeated option that takes one value, of which Typer would silently use the last.
     """
     typed = list(args)
-    values, rest, order = parse(args=args)
+    try:
+        values, rest, order = parse(args=args)
+    except TyperException as problem:
+        if getattr(problem, "ctx", None) is None:  # as of an option without its value: its hint names the command
+            problem.ctx = context  # type: ignore[attr-defined]
+        raise
     assigned = [assign(context, values, text) for text in values.get(ASSIGNMENTS) or ()]
     refuse_repeats(typed, [*order, *assigned], assigned)
     return values, rest, [*order, *assigned]

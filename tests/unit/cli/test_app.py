@@ -84,7 +84,7 @@ def test_a_mistyped_command_or_option_names_the_nearest() -> None:
         ("train --epochs 1.5", "--epochs cannot be '1.5'", "it takes a whole number"),
         ("translate --n-best 0", "--n-best cannot be '0'", "it takes a whole number of at least 1"),
         ("train --ema much", "--ema cannot be 'much'", "it takes a number"),
-        ("train --epochs", "--epochs needs a value", "see `nmt --help`"),
+        ("train --epochs", "--epochs needs a value", "see `nmt train --help`"),
         ("train --epoch 3", "there is no option --epoch", "did you mean --epochs? see `nmt train --help`"),
         (
             "translate --page out",
