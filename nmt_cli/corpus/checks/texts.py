@@ -232,26 +232,24 @@ class SourceWords(PairCheck):
         return len(shared) >= max(LEAST_SHARED, LEAST_SHARED_PART * len(words))
 
 
-class Apostrophes(CorpusCheck):
-    """Found and mended before all checks by `unify_apostrophes`, since repetitions should be found afterwards."""
+class ApostropheCheck(CorpusCheck):
+    """Reports what `unify_apostrophes` noted before all checks, since repetitions should be found after it mends."""
 
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+        rows: BoolArray = pairs.shared_results.get(self.name, np.zeros(len(pairs), np.bool_))
+        return CheckResult(rows & candidates, pairs.shared_results.get(f"{self.name} note", ""))
+
+
+class Apostrophes(ApostropheCheck):
     name = "apostrophes"
     problem = "several apostrophes for one letter"
     action = "mended"
 
-    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
-        rows: BoolArray = pairs.shared_results.get(self.name, np.zeros(len(pairs), np.bool_))
-        return CheckResult(rows & candidates, pairs.shared_results.get(f"{self.name} note", ""))
 
-
-class MixedApostrophes(CorpusCheck):
+class MixedApostrophes(ApostropheCheck):
     name = "mixed-apostrophes"
     problem = "several apostrophes for one letter, none of which most words have"
     action = "reported"
-
-    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
-        rows: BoolArray = pairs.shared_results.get(self.name, np.zeros(len(pairs), np.bool_))
-        return CheckResult(rows & candidates, pairs.shared_results.get(f"{self.name} note", ""))
 
 
 # Apostrophes within words are letters in many languages, and keyboards have several: ' ’ ʼ ꞌ ´ `

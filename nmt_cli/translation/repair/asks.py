@@ -146,7 +146,6 @@ class Asker:
 class Way(NamedTuple):
     """A way to ask: what is asked for a reason, of what kind the answer is, and what is kept of it."""
 
-    name: str
     change: Callable[[Asker, PieceCase, Any], list[Question]]
     answer: Callable[[Asker, Sequence[tuple[TextId, Question]]], list[Any]]
     accept: Callable[[Asker, PieceCase, Any, list[tuple[Question, Any]]], Verdict]
@@ -185,11 +184,9 @@ def ask(asker: Asker, cases: Iterable[PieceCase], row: Ask) -> list[PieceCase]:
     """Returns the cases that a row changed: those with a better translation, and those that it marks as given up."""
     by_id = {case.text_id: case for case in cases}
     reasons = {id: reason for id, case in by_id.items() if (reason := row.find(asker, case)) is not None}
-    within_budget, spare, changed = (
-        set(choose_asked(reasons, row.most)),
-        dict[TextId, PieceCase](),
-        dict[TextId, PieceCase](),
-    )
+    within_budget = set(choose_asked(reasons, row.most))
+    changed: dict[TextId, PieceCase] = {}
+    spare: dict[TextId, PieceCase] = {}
     for way in row.ways if reasons else ():
         due = {
             id: reason
@@ -368,7 +365,7 @@ def mark_unrepaired(case: PieceCase, fault: Fault) -> PieceCase:
 def make_remedy(name: str, reasons: Iterable[Fault], change: Callable[[SearchConfig, int], SearchConfig]) -> Way:
     """Returns a way to search the same text with other settings."""
     answer, accept = partial(answer_by_search, change), partial(accept_faultless, name)
-    return Way(name, repeat_text, answer, accept, frozenset(reasons))
+    return Way(repeat_text, answer, accept, frozenset(reasons))
 
 
 def mend(asker: Asker, translations: PieceTranslations) -> PieceTranslations:
@@ -550,26 +547,26 @@ LOST_TEXT = Ask(
     "what is lost",
     repairs_faults,
     find_lost,
-    (Way("placeholders", mask_lost, answer_by_reading, accept_less_lost),),
+    (Way(mask_lost, answer_by_reading, accept_less_lost),),
 )
 MISLED = Ask(
     "doubtful marks",
     repairs_faults,
     read_without_marks,
-    (Way("without marks", read_other, answer_by_reading, accept_likelier),),
+    (Way(read_other, answer_by_reading, accept_likelier),),
 )
 BETWEEN_MARKS = Ask(
     "words between marks",
     lambda batch: batch.config.scored,
     find_unclear,
-    (Way("without these words", ask_without_pairs, answer_by_score, accept_settled),),
+    (Way(ask_without_pairs, answer_by_score, accept_settled),),
     most=inf,
 )
 LEFT_OUT = Ask(
     "words left out",
     lambda batch: batch.finds_left_out,
     find_suspects,
-    (Way("without this word", ask_without_words, answer_by_comparison, accept_left_out),),
+    (Way(ask_without_words, answer_by_comparison, accept_left_out),),
     most=inf,
 )
 MENDS = (FAULTS,)  # what is looked for in every answer, too
