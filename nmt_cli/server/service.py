@@ -8,14 +8,15 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.errors import FailedLineError, NmtError
 from nmt_cli.languages.codes import KnownLanguage, find_code
+from nmt_cli.languages.identifier import find_other_language, has_identifier, rank_languages
 from nmt_cli.server.admission import DEFAULT_LIMITS, INTERNAL_ERROR, Admission, Limits, RequestError
 from nmt_cli.server.batching import USUAL, Batcher, ReadingThreads, RequestOptions
 from nmt_cli.server.models import ModelPool, ServedModel
@@ -101,11 +102,10 @@ class SplitTexts(NamedTuple):
         return alternatives
 
 
-# Detects which of the served languages a text is written in.
+# Detects which language a text is written in.
 
 
 CERTAIN = 100.0
-READ = 1_000  # characters that are looked at
 
 
 class Detected(NamedTuple):
@@ -116,53 +116,47 @@ class Detected(NamedTuple):
 
 
 class Detector:
-    """Chooses among the source languages of the models; a single one is always the answer.
+    """Finds the language of a text among all that the identifier knows.
 
-    The identifier, if installed, compares them with the target languages too: its confidence falls if a text is in none
-    of the source languages.
+    A text in doubt is in one of the source languages of the models. So is any text if the identifier is not installed
+    or does not know them.
     """
 
     def __init__(self, pool: ModelPool) -> None:
         self.pool = pool
 
-    @cached_property
-    def identifier(self) -> Any:
-        """The language identifier, restricted to the served languages; None if it knows fewer than two."""
-        try:
-            from py3langid.langid import MODEL_FILE, LanguageIdentifier
-        except ImportError:
-            return None
-        identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-        codes = {find_code(side.code) for model in self.pool.models for side in (model.source, model.target)}
-        codes &= {label for label, _ in identifier.rank("a")}
-        if len(codes) < 2:
-            return None
-        identifier.set_languages(sorted(codes))
-        return identifier
-
     async def detect_all(self, texts: Sequence[str]) -> list[Detected]:
-        """Returns the most likely source language of each text.
+        """Returns the most likely language of each text.
 
         Runs in a thread, since loading the identifier takes long.
         """
         return await asyncio.to_thread(lambda: [self.detect(text) for text in texts])
 
     def detect(self, text: str) -> Detected:
-        """Returns the most likely source language of a text."""
+        """Returns the most likely language of a text."""
+        other = find_other_language(text, self._list_served())
+        return self.detect_source(text) if other is None else Detected(other.language, round(100 * other.share, 1))
+
+    def detect_source(self, text: str) -> Detected:
+        """Returns the most likely source language of a text, which may be too short to be sure of any."""
         sources = self.pool.sources
-        if not any(character.isalpha() for character in text) or self.identifier is None:
+        if not any(character.isalpha() for character in text) or not has_identifier():
             return Detected(sources[0], CERTAIN)
-        ranking = {code: float(share) for code, share in self.identifier.rank(text[:READ])}
-        best = max(sources, key=lambda language: ranking.get(find_code(language.code), 0.0))
-        return Detected(best, round(100 * ranking.get(find_code(best.code), 1.0), 1))
+        ranked = rank_languages(text)
+        shares = {code: ranked.get(find_code(code), 0.0) for code in self._list_served()}
+        best = max(sources, key=lambda language: shares[language.code])
+        share = shares[best.code] / (sum(shares.values()) or 1.0)
+        return Detected(best, round(100 * share, 1) if share else CERTAIN)
+
+    def _list_served(self) -> set[str]:
+        return {side.code for model in self.pool.models for side in (model.source, model.target)}
 
     async def choose_source(self, texts: Sequence[str]) -> str:
         """Returns the source language code of texts in a single language, by the first with letters."""
         first = next((text for text in texts if any(character.isalpha() for character in text)), "")
         if len(self.pool.sources) == 1:
             return self.pool.sources[0].code
-        (guess,) = await self.detect_all([first])
-        return guess.language.code
+        return (await asyncio.to_thread(self.detect_source, first)).language.code
 
 
 # Counts the requests that were answered, and how long they took.

@@ -57,7 +57,8 @@ TITLE = "nmt translate --serve"
 HEAD = "<tr><th>method</th><th>path</th><th>what it does</th><th>values</th></tr>"
 NOTE = (
     "<p>Values are sent as JSON, as a form, or in the query; those in brackets are optional. "
-    "A program reads this in OpenAPI's form at <a href='/spec'>/spec</a>; <a href='/'>the page</a> translates.</p>"
+    "A program reads this in OpenAPI's form at <a href='/openapi.json'>/openapi.json</a>; "
+    "<a href='/'>the page</a> translates.</p>"
 )
 # On a phone, the cells of a row are below each other.
 NARROW = "@media (max-width: 40rem) { th { display: none; } td { display: block; overflow-wrap: anywhere; } }"
@@ -69,7 +70,10 @@ def list_description_paths(paths: Sequence[ServedPath]) -> tuple[ServedPath, ...
     described = [path for path in (*paths, metrics) if path.summary]
     return (
         metrics,
-        ServedPath("/spec", partial(describe_interface, described), methods=GET, needs_key=False),
+        *(  # LibreTranslate's path, and the usual one
+            ServedPath(path, partial(describe_interface, described), methods=GET, needs_key=False)
+            for path in ("/spec", "/openapi.json")
+        ),
         ServedPath("/docs", partial(show_interface, described), methods=GET, needs_key=False),
     )
 

@@ -41,6 +41,7 @@ CheckKind = Literal[
     "final mark",
     "repeats",
     "language",
+    "other language",
     "invented words",
     "copied words",
     "negation",

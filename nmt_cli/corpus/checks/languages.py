@@ -9,8 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
-from tempfile import gettempdir
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +18,7 @@ from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.corpus.checks.check import CheckResult, CorpusCheck
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.pairs import Pairs, Side, Texts
+from nmt_cli.languages.identifier import has_identifier, load_identifier
 
 # Language checks by a small identifier trained on the corpus itself: no download, no list of languages.
 #
@@ -200,7 +199,7 @@ def learn_least_likelihood(side: Evidence, candidates: BoolArray) -> float:
     return float(median - LEAST_LIKELY * spread)
 
 
-# Recognises the language of texts that leave no doubt, by the identifier of the extra `formats`; nothing is downloaded.
+# Recognises the language of texts that leave no doubt.
 
 
 SAMPLE = 300  # lines that are looked at
@@ -216,7 +215,7 @@ def recognise_language(pairs: Pairs, texts: Texts, among: BoolArray | None = Non
 
     None if in doubt.
     """
-    if find_spec("py3langid") is None:  # of the extra `formats`
+    if not has_identifier():
         return None
     rows = pairs.scratch.find_rows(pairs.is_kept if among is None else among)
     chosen = rows[:: max(1, len(rows) // (4 * SAMPLE))]
@@ -225,13 +224,9 @@ def recognise_language(pairs: Pairs, texts: Texts, among: BoolArray | None = Non
 
 
 def identify_lines(lines: Sequence[str]) -> str | None:
-    import py3langid  # takes a second to load its model
-
-    try:
-        code, count = Counter(str(py3langid.classify(line)[0]) for line in lines).most_common(1)[0]
-    except OSError as error:  # of the unnamed file to which it unpacks its model
-        error.filename = error.filename or gettempdir()
-        raise
+    """Returns the code of the language of nearly all lines; None if they are in several."""
+    classify = load_identifier().classify
+    code, count = Counter(str(classify(line)[0]) for line in lines).most_common(1)[0]
     return code if count >= CERTAIN * len(lines) else None
 
 

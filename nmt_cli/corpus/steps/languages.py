@@ -6,7 +6,6 @@ The text decides only if it leaves no doubt; nothing is downloaded for it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
 
 import numpy as np
 
@@ -31,6 +30,7 @@ from nmt_cli.languages.codes import (
     list_related,
     load_names,
 )
+from nmt_cli.languages.identifier import has_identifier
 from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value
 from nmt_cli.text.wrapping import format_count
 
@@ -130,9 +130,7 @@ def find_misread_files(
     Only where the identifier knows both languages, and they are no relatives; files that another check found are left.
     """
     known = {example.file for finding in findings if finding.check == OtherFile.name for example in finding.examples}
-    for number, name in enumerate(
-        pairs.input_names if find_spec("py3langid") and OtherFile.name not in config.keep else ()
-    ):
+    for number, name in enumerate(pairs.input_names if has_identifier() and OtherFile.name not in config.keep else ()):
         rows = pairs.is_kept & (pairs.facts.input_numbers == number)
         if name in known or not rows.any():
             continue

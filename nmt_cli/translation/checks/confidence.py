@@ -47,7 +47,15 @@ LOW_CONFIDENCE = 0.2  # below which a person should look at a translation, unles
 UNCOVERED = 0.2  # attention that a source position received in all, below which it was left out
 FRAGMENT_WORDS = 2  # so few without a final mark mean nothing alone, and would be rated so
 # Checks of what other features measure, and those that came after the bundled models were fitted.
-COUNTED_ELSEWHERE = {"unseen words", "untranslated", "labels", "invented words", "copied words", "negation"}
+COUNTED_ELSEWHERE = {
+    "other language",
+    "unseen words",
+    "untranslated",
+    "labels",
+    "invented words",
+    "copied words",
+    "negation",
+}
 FEATURES = (
     "mean log-probability",
     "lowest log-probability",
@@ -148,7 +156,8 @@ def rate_translations(
 ) -> list[Translation]:
     """Returns the translations with the confidence of their worst sentence; None for a blank line.
 
-    `sentences` are those of each translation, by default itself. What was only kept is certain.
+    `sentences` are those of each translation, by default itself. A kept text is certain; a translation of another
+    language than the source language is certainly bad.
     """
     sentences = [(text,) for text in translations] if sentences is None else sentences
     rated = [sentence for parts in sentences for sentence in parts if sentence.hypotheses]
@@ -156,7 +165,8 @@ def rate_translations(
         return list(translations)
     probabilities = model.rate(np.array([extract_features(sentence, context) for sentence in rated])).tolist()
     by_sentence = iter(
-        1.0 if is_kept(sentence) else value for sentence, value in zip(rated, probabilities, strict=True)
+        1.0 if is_kept(sentence) else 0.0 if is_of_other_language(sentence) else value
+        for sentence, value in zip(rated, probabilities, strict=True)
     )
     return [
         with_confidence(translation, parts, by_sentence) if translation.hypotheses else translation
@@ -189,12 +199,15 @@ def apply_threshold(
     confidence = translation.confidence
     if confidence is None or confidence >= least:
         return translation
+    texts = {"blank": "", "source": translation.source, "mark": f"{DOUBT_MARK} {translation.text}"}
+    replacement = texts.get(on_low_confidence)
     worst = sentences[translation.least_sure.number - 1] if translation.least_sure else translation
+    if is_of_other_language(worst):  # which says enough
+        return translation._replace(replacement=replacement)
     reason = name_unseen_words(worst, context.profile) if context.profile is not None else ""
     where = name_sentence(translation.least_sure, least) if translation.least_sure else ""
     failed = FailedCheck("confidence", f"confidence {confidence:.2f} is below {least:.2g}{where}{reason}")
-    texts = {"blank": "", "source": translation.source, "mark": f"{DOUBT_MARK} {translation.text}"}
-    return translation._replace(checks=(*translation.checks, failed), replacement=texts.get(on_low_confidence))
+    return translation._replace(checks=(*translation.checks, failed), replacement=replacement)
 
 
 def name_sentence(worst: LeastSure, least: float) -> str:
@@ -346,6 +359,11 @@ def name_unseen_words(translation: Translation, profile: CorpusProfile) -> str:
 def is_kept(translation: Translation) -> bool:
     """Whether the network translated nothing of a line."""
     return translation.is_recalled or not any(translation.hypotheses[0].token_log_probabilities)
+
+
+def is_of_other_language(translation: Translation) -> bool:
+    """Whether a check found the text in another language than the source language."""
+    return any(check.kind in ("language", "other language") for check in translation.checks)
 
 
 def extract_features(translation: Translation, context: CheckContext) -> list[float]:

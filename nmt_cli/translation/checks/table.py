@@ -32,6 +32,7 @@ from nmt_cli.translation.checks.words import (
     check_coverage,
     check_labels,
     check_language,
+    check_other_language,
     check_repeats,
     check_words,
 )
@@ -168,6 +169,7 @@ CHECKS = (
     CheckRow("repeats", "with a word or phrase twice in a row", check_repeats),
     CheckRow("length", "of an unusual length", check_length),
     CheckRow("language", "already in the target language", check_language),
+    CheckRow("other language", "in a third language", check_other_language),
     CheckRow(
         "invented words",
         "with words that nobody uses",

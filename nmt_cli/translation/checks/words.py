@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.carrying.people import find_missing_names
 from nmt_cli.carrying.syntax import remove_tags
+from nmt_cli.languages.identifier import find_other_language
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.normalise import find_unspaced, normalise
 from nmt_cli.text.symbols import SENTENCE_END
@@ -186,25 +187,39 @@ def measure_source_words(pieces: Sequence[str], received: FloatArray) -> list[So
     return [SourceWord(spell_word(pieces, group), float(received[group].sum())) for group in groups]
 
 
-# Looks for sources that are already in the target language. Knows only text and the profiles of both sides.
+# Looks for sources that are already in the target language, or in a third one. Knows text and the profiles of both
+# sides. The identifier of languages, which takes a second to load, reads only lines full of unknown words.
 
 
 FEWEST_WORDS = 3  # which tell a language surely
 SURE = 15.0  # natural logarithm of how much likelier the words are in the target language
 SMOOTHING = 0.5  # added to the count of each word
+WORDS_PER_UNKNOWN = 3  # at most so many words of a text for each that training never had, in another language
 
 
 def check_language(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Looks for a source whose words belong to the target language."""
-    profile = context.profile
-    if profile is None or profile.source is None or context.same_language:
-        return None
-    if len(source.split()) < FEWEST_WORDS:
-        return None
-    counts = [*zip(profile.source.count_words(source), profile.target.count_words(source), strict=True)]
+    counts = count_on_both_sides(source, context)
     likelier = sum(math.log((there + SMOOTHING) / (here + SMOOTHING)) for here, there in counts)
     is_sure = len(counts) >= FEWEST_WORDS and likelier >= SURE
     return FailedCheck("language", "the source is already in the target language") if is_sure else None
+
+
+def check_other_language(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Looks for a source in a third language, among those full of words that training never had."""
+    counts = count_on_both_sides(source, context)
+    if len(counts) < FEWEST_WORDS or sum(not here for here, _ in counts) * WORDS_PER_UNKNOWN < len(counts):
+        return None
+    other = find_other_language(source, (context.source_language, context.target_language))
+    return FailedCheck("other language", f"the source looks like {other.language.name}") if other else None
+
+
+def count_on_both_sides(source: str, context: CheckContext) -> list[tuple[int, int]]:
+    """Returns how often the training text of either side has each word; nothing for texts of a word or two."""
+    profile = context.profile
+    if profile is None or profile.source is None or context.same_language or len(source.split()) < FEWEST_WORDS:
+        return []
+    return [*zip(profile.source.count_words(source), profile.target.count_words(source), strict=True)]
 
 
 # Looks for unseen, copied and repeated words in a translation. Knows only text.

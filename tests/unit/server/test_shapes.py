@@ -51,6 +51,14 @@ def test_a_detected_language_is_told_for_each_text() -> None:
     assert Client().ask("/detect", q="Where is the station?")[0]["language"] == "en"
 
 
+def test_a_language_that_no_model_reads_is_detected_and_translated_all_the_same() -> None:
+    french = "Où est la gare, s'il vous plaît ?"
+    answer = Client().ask("/translate", q=french, source="auto", target="de")
+    assert answer["translatedText"] == french.upper()
+    assert answer["detectedLanguage"]["language"] == "fr"
+    assert Client().ask("/detect", q=[french, "¿Dónde está la estación?"])[1]["language"] == "es"
+
+
 def test_alternatives_are_other_translations() -> None:
     answer = Client().ask("/translate", q=["a", "b"], source="en", target="de", alternatives=2)
     assert answer["alternatives"] == [[], []]  # the fake has one
@@ -186,6 +194,7 @@ def test_health_settings_and_interface_are_described() -> None:
     assert settings["language"]["source"] == {"code": "en", "name": "English"}
     assert ".srt" in settings["supportedFilesFormat"]
     assert "/translate" in client.get("/spec").json()["paths"]
+    assert client.get("/openapi.json").json() == client.get("/spec").json()
 
 
 def doubt(text: str) -> Translation:

@@ -7,7 +7,6 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import NoReturn
 
 import pytest
@@ -86,10 +85,14 @@ def test_an_archive_that_is_not_safe_is_an_error_of_the_client(attack: str, fold
 
 
 @pytest.mark.parametrize(("paragraph", "source"), [("bonjour", "fra"), ("hello", "eng")])
-def test_the_language_of_a_document_is_detected_from_its_texts(paragraph: str, source: str) -> None:
+def test_the_language_of_a_document_is_detected_from_its_texts(
+    paragraph: str, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "nmt_cli.server.service.rank_languages", lambda text: {"fr" if "bonjour" in text else "en": 1.0}
+    )
     pool, loaded = make_pool(("eng", "deu"), ("fra", "deu"))
     service = Service(pool)
-    service.detector.identifier = SimpleNamespace(rank=lambda text: [("fr" if "bonjour" in text else "en", 1.0)])
     data = make_docx(PARAGRAPH.replace("hello you", "1") + PARAGRAPH.replace("hello you", paragraph))
     values = {"source": "auto", "target": "de"}
     answer = Client(service).post("/translate_file", files={"file": ("a.docx", data)}, data=values)
@@ -116,13 +119,13 @@ def test_the_page_can_ask_how_far_its_document_is() -> None:
     assert client.get("/page/progress", params={"job": "1-2"}).json() == {"texts": 0}
 
 
-def test_a_full_disk_of_the_server_is_no_error_of_a_request() -> None:
+def test_a_full_disk_of_the_server_is_no_error_of_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(text: str) -> NoReturn:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     said: list[str] = []
     service = Service(make_pool(("eng", "deu"), ("fra", "deu"))[0], report=said.append)
-    service.detector.identifier = SimpleNamespace(rank=fail)
+    monkeypatch.setattr("nmt_cli.server.service.rank_languages", fail)
     answer = Client(service).post("/detect", json={"q": "confidential"})
     reason = "this server cannot read or write a file: no space left on device"
     assert (answer.status_code, answer.json(), "Retry-After" in answer.headers) == (503, {"error": reason}, True)

@@ -9,6 +9,7 @@ import pytest
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.errors import DataError, OptionError, convert_os_error
+from nmt_cli.languages.identifier import load_identifier
 
 ENGLISH = "My brother wants to visit the old castle number {} near the river."
 GERMAN = "Mein Bruder möchte das alte Schloss Nummer {} am Fluss besuchen."
@@ -36,12 +37,13 @@ def test_the_text_names_the_languages_if_it_leaves_no_doubt(tmp_path: Path) -> N
 def test_a_full_disk_is_told_with_the_folder_of_temporary_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    py3langid = pytest.importorskip("py3langid")
+    langid = pytest.importorskip("py3langid.langid")
+    load_identifier.cache_clear()
 
-    def fail(text: str) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(py3langid, "classify", fail)
+    monkeypatch.setattr(langid.LanguageIdentifier, "from_model_file", fail)
     with pytest.raises(OSError) as caught:
         prepare_lines(tmp_path, [f"{ENGLISH.format(n)}\t{GERMAN.format(n)}" for n in range(400)])
     assert convert_os_error(caught.value).message == f"the disk is full: {gettempdir()} could not be written"

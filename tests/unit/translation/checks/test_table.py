@@ -278,3 +278,20 @@ def test_a_source_in_the_target_language_is_told(source: str, is_found: bool) ->
     context = CheckContext("eng", "deu", profile=CorpusProfile.parse(build_profile(pairs).encode()))
     kinds = [check.kind for check in check_pair(source, source, context)]
     assert ("language" in kinds) == is_found
+
+
+@pytest.mark.parametrize(
+    ("source", "languages", "message"),
+    [
+        ("où se trouve la gare centrale", ("eng", "deu"), "the source looks like French"),
+        ("¿dónde está la estación de autobuses?", ("eng", "deu"), "the source looks like Spanish"),
+        ("bonjour à tous", ("fra", "deu"), None),  # which training never had, but French it is
+        ("we watch colourful butterflies", ("eng", "deu"), None),
+        ("no jawen onanribi ikainko", ("shp", "deu"), None),  # the identifier does not know this language
+    ],
+)
+def test_a_source_in_a_third_language_is_named(source: str, languages: tuple[str, str], message: str | None) -> None:
+    pairs = [("we see dog and cat", "wir sehen hund und katze")] * 40
+    context = CheckContext(*languages, profile=CorpusProfile.parse(build_profile(pairs).encode()))
+    failed = [check.message for check in check_pair(source, "xyz", context) if check.kind == "other language"]
+    assert failed == ([] if message is None else [message])
