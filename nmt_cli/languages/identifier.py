@@ -16,7 +16,7 @@ from nmt_cli.languages.codes import KnownLanguage, find_code, find_language
 
 READ = 1_000  # characters of a text that are looked at
 FEWEST_LETTERS = 10  # that tell a language
-# Of 15,000 texts of LibreOffice and Tatoeba in English and German, one is taken for another language (a label); of short
+# Of 15,000 texts of LibreOffice and Tatoeba in English and German, one is taken for another language, a label; of short
 # French, Spanish and Dutch sentences, most are found.
 SURE = 0.6  # least probability of another language
 NO_LANGUAGE = "zxx"  # formulas and numbers
