@@ -105,11 +105,15 @@ def list_engines(folder: Path) -> list[str]:
 
 
 def count_formats_read_twice() -> int:
-    """Returns how many formats have a class that reads pairs and another one that reads documents."""
-    from nmt_cli.corpus.formats import READERS
-    from nmt_cli.documents import CLASSES
+    """Returns how many formats are read for pairs by one module, and for documents by another that does not use it."""
+    from nmt_cli.formats import FORMATS
 
-    return len(READERS.keys() & CLASSES.keys())
+    count = 0
+    for uses in (dict(format.uses) for format in FORMATS if {"pairs", "translate"} <= set(format.uses)):
+        reader, document = (uses[use].rpartition(".")[0] for use in ("pairs", "translate"))
+        path = PACKAGE / "documents" / f"{document.replace('.', '/')}.py"
+        count += f"from nmt_cli.formats.{reader} import" not in path.read_text(encoding="utf-8")
+    return count
 
 
 class Trace:

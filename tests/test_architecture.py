@@ -16,10 +16,11 @@ from support.package_code import MODULES, PACKAGE, list_nodes, within_package
 
 LAYERS = (  # lower ones first; the rooms of one layer know nothing of each other, but for those of the foundation
     (
-        *("arrays", "files", "formats", "languages", "pages", "plugins", "records", "settings"),
+        *("arrays", "files", "languages", "pages", "plugins", "records", "settings"),
         *("errors", "__init__"),
     ),
     ("text",),
+    ("formats",),
     ("workers",),
     ("carrying",),
     ("rewriting",),

@@ -17,8 +17,8 @@ NEVER_ONE = {
     ("arrays/rows.py", "len(target_lengths)"),  # an error of the caller, not of a person
     ("cli/train.py", "len(runs)"),
     ("corpus/checks/texts.py", "most"),
-    ("corpus/formats/tables.py", "int(match[2][:12])"),
-    ("corpus/formats/table_columns.py", "len(texts)"),
+    ("formats/sheets.py", "int(match[2][:12])"),
+    ("formats/table_columns.py", "len(texts)"),
     ("documents/office/archive.py", "entry.file_size // max(1, entry.compress_size)"),
     ("evaluation/metrics/models.py", "len(checkpoints)"),
     ("server/admission.py", "limit"),

@@ -14,8 +14,8 @@ from nmt_cli.text.tags import OTHER_SIDE, TagPurpose, find_tag_value, merge_tags
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.config import PrepareConfig
-    from nmt_cli.corpus.formats.inputs import CorpusFile
     from nmt_cli.corpus.manifest import TaggedPair
+    from nmt_cli.formats.inputs import CorpusFile
     from nmt_cli.sources.source import PictureReader
     from nmt_cli.translation.config import ModelRequest
     from nmt_cli.translation.forced import Judge
@@ -121,7 +121,7 @@ def load_memory(
     languages are left out, and those of a register answer who asks for that; pairs whose tags name no language count
     only `with_untagged`. Raises NotFoundError, DataError, and MemoryLanguageError for a file in other languages.
     """
-    from nmt_cli.corpus.formats.inputs import parse_input, require_input
+    from nmt_cli.formats.inputs import parse_input, require_input
     from nmt_cli.translation.memory.lookup import TranslationMemory
 
     inputs = [parse_input(str(file)) for file in files]
@@ -158,9 +158,9 @@ def read_file(file: CorpusFile, languages: tuple[str, str]) -> list[TaggedPair]:
 
 def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str, str], list[TaggedPair]]:
     """Returns the languages of a file, and its pairs but for those that it marks as unfinished."""
-    from nmt_cli.corpus.formats import open_reader
-    from nmt_cli.corpus.formats.inputs import ReadOptions
     from nmt_cli.corpus.manifest import TaggedPair
+    from nmt_cli.formats.inputs import ReadOptions
+    from nmt_cli.formats.opening import open_reader
 
     source, target = (None if code in UNNAMED else code for code in languages)
     tags = find_tag_column(file.path) if file.target is None else None

@@ -14,8 +14,8 @@ from nmt_cli.api.options.options import PathLike, build_settings, explain_os_err
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.api.startup import silence_ray
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.formats.inputs import CorpusFile, parse_input
 from nmt_cli.errors import OptionError
+from nmt_cli.formats.inputs import CorpusFile, parse_input
 from nmt_cli.runtime.installed_models import find_model_or_file
 from nmt_cli.workers.choice import ExecutorConfig
 

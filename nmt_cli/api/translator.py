@@ -39,8 +39,8 @@ from nmt_cli.documents.document import DocumentSource, TornText
 from nmt_cli.documents.reading_back import copy_torn
 from nmt_cli.errors import FailedLineError, OptionError
 from nmt_cli.files import require_file, stage_file
+from nmt_cli.formats.sniffing import HEAD
 from nmt_cli.jobs.job import TranslateBlock, translate_block, translate_units
-from nmt_cli.text.sniffing import HEAD
 from nmt_cli.text.streams import batch_blocks
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.config import LineConfig, MemoryConfig, ModelRequest, TranslateOptions

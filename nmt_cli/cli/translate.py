@@ -34,8 +34,8 @@ from nmt_cli.cli.serve import serve_models
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import TranslationUnit
 from nmt_cli.errors import DataError, OptionError
+from nmt_cli.formats.sniffing import HEAD
 from nmt_cli.search.config import SamplingConfig, SearchConfig
-from nmt_cli.text.sniffing import HEAD
 from nmt_cli.text.wrapping import protect_terminal
 from nmt_cli.translation.config import CheckConfig, ContextConfig, LineConfig, MemoryConfig, RepairConfig, TagConfig
 from nmt_cli.workers.choice import ExecutorConfig

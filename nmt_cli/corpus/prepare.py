@@ -17,8 +17,6 @@ from nmt_cli import files
 from nmt_cli.corpus.checks import CHECKS, check_names
 from nmt_cli.corpus.checks.texts import unify_apostrophes
 from nmt_cli.corpus.config import PrepareConfig, is_size
-from nmt_cli.corpus.formats.inputs import CorpusFile, parse_input
-from nmt_cli.corpus.formats.one_side import list_text_files, open_text_reader
 from nmt_cli.corpus.manifest import MANIFEST_NAME, Finding, Manifest
 from nmt_cli.corpus.pairs import Pairs, Role, Side
 from nmt_cli.corpus.steps.build import CheckedCorpus, build
@@ -34,6 +32,8 @@ from nmt_cli.corpus.steps.subwords import choose_separation, find_reused_subword
 from nmt_cli.corpus.steps.tagging import label_registers, refuse_second_spellings, refuse_unpaired_tags, tag_inputs
 from nmt_cli.corpus.steps.workspace import Workspace, describe_preparation, open_workspace, refuse_unrepeatable
 from nmt_cli.errors import NmtError, OptionError, OutputError
+from nmt_cli.formats.inputs import CorpusFile, parse_input
+from nmt_cli.formats.opening import list_text_files, open_text_reader
 from nmt_cli.pages import render_document
 from nmt_cli.sources.source import PictureReader
 from nmt_cli.text.wrapping import format_count

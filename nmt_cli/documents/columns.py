@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import DataError, OptionError
+from nmt_cli.formats.sniffing import find_column, is_name
 from nmt_cli.languages.codes import are_same_languages, find_languages_in_name
-from nmt_cli.text.sniffing import find_column, is_name
 from nmt_cli.text.wrapping import format_count, replace_surrogates
 
 if TYPE_CHECKING:

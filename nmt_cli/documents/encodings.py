@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.errors import DataError
-from nmt_cli.text.sniffing import check_encoding
+from nmt_cli.formats.sniffing import check_encoding
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation

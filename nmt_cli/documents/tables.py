@@ -27,7 +27,7 @@ from nmt_cli.documents.columns import (
 )
 from nmt_cli.documents.document import Content, Document, TranslationUnit, make_verbatim_unit
 from nmt_cli.errors import DataError, find_nearest
-from nmt_cli.text.sniffing import SEPARATOR
+from nmt_cli.formats.sniffing import SEPARATOR
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation

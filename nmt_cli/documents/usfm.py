@@ -13,7 +13,7 @@ from nmt_cli.documents.document import Document, Location, TranslationUnit, make
 from nmt_cli.documents.encodings import DOCUMENT_MEBIBYTES
 from nmt_cli.documents.marks import InlineItem, TextSyntax, TranslatedPart, read_spelled_text
 from nmt_cli.documents.paragraph import Paragraph
-from nmt_cli.text.usfm import (
+from nmt_cli.formats.usfm import (
     BOOK,
     CELL_MARK,
     CHARACTER_MARK,

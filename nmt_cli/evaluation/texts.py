@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from nmt_cli.errors import DataError
 from nmt_cli.files import require_file
 from nmt_cli.formats import FileFormat, require_use
+from nmt_cli.formats.sniffing import HEAD, SEPARATOR, find_column, is_name, recognise_format
 from nmt_cli.languages.codes import is_same_language
-from nmt_cli.text.sniffing import HEAD, SEPARATOR, find_column, is_name, recognise_format
 from nmt_cli.text.streams import decode_lines
 from nmt_cli.text.tags import TagSet
 from nmt_cli.text.wrapping import format_count
@@ -160,7 +160,7 @@ def read_json_lines(path: Path, lines: list[str], role: SideRole, column: str | 
 
 
 def read_sgm(path: Path, lines: list[str], role: SideRole, column: str | None) -> SideText:
-    from nmt_cli.corpus.formats.keyed import read_segments  # of test sets alone
+    from nmt_cli.formats.testsets import read_segments  # of test sets alone
 
     declared = dict.fromkeys(("srclang", "trglang"), "")
     segments = list(read_segments(enumerate((f"{line}\n" for line in lines), start=1), str(path), declared))
@@ -171,8 +171,8 @@ def read_sgm(path: Path, lines: list[str], role: SideRole, column: str | None) -
 
 def read_wmt(path: Path, role: SideRole, column: str | None) -> SideText:
     """Reads the sources, the references of each translator or of one, or the hypotheses of a system."""
-    from nmt_cli.corpus.formats.exchange import WmtReader, read_sides
-    from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions  # of test sets alone
+    from nmt_cli.formats.inputs import CorpusFile, ReadOptions  # of test sets alone
+    from nmt_cli.formats.testsets import WmtReader, read_sides
 
     tag, attribute = {"source": ("src", ""), "reference": ("ref", "translator"), "hypothesis": ("hyp", "system")}[role]
     texts: dict[str, dict[str, str]] = {}
@@ -196,8 +196,8 @@ def read_wmt(path: Path, role: SideRole, column: str | None) -> SideText:
 
 def read_xliff(path: Path, role: SideRole) -> SideText:
     """Reads the sources of a file, or its translations."""
-    from nmt_cli.corpus.formats.exchange import XliffReader
-    from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions  # of test sets alone
+    from nmt_cli.formats.exchange import XliffReader
+    from nmt_cli.formats.inputs import CorpusFile, ReadOptions  # of test sets alone
 
     reader = XliffReader(CorpusFile(path), ReadOptions())
     rows = list(reader)

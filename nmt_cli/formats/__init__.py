@@ -7,14 +7,16 @@ which is the extension of their files. Must not know how any format is read. Sta
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from importlib import import_module
 from pathlib import PurePath
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 from nmt_cli.errors import DataError, OptionError, find_nearest
 from nmt_cli.plugins import find_plugin, list_plugins, load_plugin, name_package_of
 
 Use = Literal["pairs", "translate", "score"]
+ROOMS: dict[Use, str] = {"pairs": "nmt_cli.formats", "translate": "nmt_cli.documents"}
 COMMANDS: dict[Use, str] = {"pairs": "nmt prepare", "translate": "nmt translate", "score": "nmt evaluate"}
 
 # What helps with a file that a command does not read, where the format itself knows nothing better.
@@ -31,13 +33,15 @@ class FileFormat(NamedTuple):
     name: str
     title: str  # with its article: "a web page"
     extensions: tuple[str, ...] = ()
-    uses: tuple[Use, ...] = ()
+    uses: Mapping[str, str] | tuple[str, ...] = ()  # the module and class for each, but for scores
     starts: tuple[bytes, ...] = ()  # the first bytes of such files
     shape: str = ""  # a pattern of how the text of such files begins, where no first bytes tell
     roots: tuple[str, ...] = ()  # the local names of their root elements, in lower case
     file_names: tuple[str, ...] = ()
     is_binary: bool = False
     advice: str = ""  # the hint where a command does not read it
+    texts: Literal["prose", "pieces", "rows", "cells", "strings"] = "prose"
+    names_encoding: bool = False  # whether its files say in which encoding they are
 
 
 TRANSLATED_ALREADY = "its texts are translated already: learn from it with nmt prepare {name}"
@@ -49,86 +53,190 @@ BZIP2 = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
 
 FORMATS = (
     # Lines and tables.
-    FileFormat("text", "plain text", (".txt",), ("translate", "score")),
-    FileFormat("tsv", "tab-separated text", (".tsv", ".tab"), ("pairs", "translate", "score")),
-    FileFormat("csv", "comma-separated text", (".csv",), ("pairs", "translate", "score")),
-    FileFormat("jsonl", "JSON Lines", (".jsonl", ".ndjson"), ("pairs", "translate", "score")),
+    FileFormat("text", "plain text", (".txt",), {"translate": "document.TextDocument", "score": ""}, texts="pieces"),
     FileFormat(
-        *("suggestions", "suggestions that a server keeps", (), ("pairs",)),
+        *("tsv", "tab-separated text", (".tsv", ".tab")),
+        {"pairs": "tables.TsvReader", "translate": "tables.TsvDocument", "score": ""},
+        texts="rows",
+    ),
+    FileFormat(
+        *("csv", "comma-separated text", (".csv",)),
+        {"pairs": "tables.CsvReader", "translate": "tables.CsvDocument", "score": ""},
+        texts="rows",
+    ),
+    FileFormat(
+        *("jsonl", "JSON Lines", (".jsonl", ".ndjson")),
+        {"pairs": "jsonl.JsonLinesReader", "translate": "tables.JsonLinesDocument", "score": ""},
+        texts="rows",
+    ),
+    FileFormat(
+        *("suggestions", "suggestions that a server keeps", (), {"pairs": "jsonl.SuggestionsReader"}),
         shape=r'\s*\{\s*"format":\s*"nmt suggestions ',
         advice=TRANSLATED_ALREADY,
     ),
     FileFormat(
-        "xlsx", "an Excel spreadsheet", (".xlsx", ".xlsm"), ("pairs", "translate"), is_binary=True, advice=SAVE_AS_CSV
+        *("xlsx", "an Excel spreadsheet", (".xlsx", ".xlsm")),
+        {"pairs": "sheets.SpreadsheetReader", "translate": "office.workbook.XlsxDocument"},
+        is_binary=True,
+        advice=SAVE_AS_CSV,
+        texts="cells",
+        names_encoding=True,
     ),
-    FileFormat("ods", "a spreadsheet", (".ods",), ("pairs", "translate"), is_binary=True, advice=SAVE_AS_CSV),
+    FileFormat(
+        *("ods", "a spreadsheet", (".ods",)),
+        {"pairs": "sheets.SpreadsheetReader", "translate": "office.cells.OdsDocument"},
+        is_binary=True,
+        advice=SAVE_AS_CSV,
+        texts="cells",
+        names_encoding=True,
+    ),
     # What translators and researchers exchange.
     FileFormat(
-        "tmx", "a translation memory", (".tmx",), ("pairs", "translate"), roots=("tmx",), advice=TRANSLATED_ALREADY
+        *("tmx", "a translation memory", (".tmx",)),
+        {"pairs": "exchange.TmxReader", "translate": "exchange.TmxDocument"},
+        roots=("tmx",),
+        advice=TRANSLATED_ALREADY,
+        texts="pieces",
+        names_encoding=True,
     ),
     FileFormat(
-        "xliff",
-        "an XLIFF file",
-        (".xliff", ".xlf", ".sdlxliff", ".mqxliff", ".mxliff"),
-        ("pairs", "translate", "score"),
+        *("xliff", "an XLIFF file", (".xliff", ".xlf", ".sdlxliff", ".mqxliff", ".mxliff")),
+        {"pairs": "exchange.XliffReader", "translate": "exchange.XliffDocument", "score": ""},
         roots=("xliff",),
+        texts="strings",
+        names_encoding=True,
     ),
     FileFormat(
-        *("po", "a gettext catalogue", (".po", ".pot"), ("pairs", "translate")),
+        *("po", "a gettext catalogue", (".po", ".pot"), {"pairs": "po.PoReader", "translate": "po.CatalogueDocument"}),
         shape=r'(?s)(?:\s|#[^\n]*\n)*(?:msgctxt|msgid)\s+"',
+        texts="strings",
     ),
     FileFormat(
-        "sgm",
-        "a test set of WMT in SGML",
-        (".sgm", ".sgml"),
-        ("pairs", "score"),
-        advice="take its segments out first, one per line: sacrebleu -t wmt20 -l en-de --echo src",
+        *("sgm", "a test set of WMT in SGML", (".sgm", ".sgml"), {"pairs": "testsets.SgmReader", "score": ""}),
         roots=("srcset", "refset", "tstset", "mteval"),
+        advice="take its segments out first, one per line: sacrebleu -t wmt20 -l en-de --echo src",
     ),
     FileFormat(
-        *("wmt", "a test set of WMT in XML", (), ("pairs", "score")),
-        advice="take its segments out first, one per line",
+        *("wmt", "a test set of WMT in XML", (), {"pairs": "testsets.WmtReader", "score": ""}),
         roots=("dataset",),
+        advice="take its segments out first, one per line",
     ),
-    FileFormat("usfm", "Bible text in USFM", (".usfm", ".sfm"), ("pairs", "translate"), shape=r"\s*\\id [A-Z0-9]{3}\b"),
-    # Documents.
-    FileFormat("srt", "subtitles (SubRip)", (".srt",), ("translate",), shape=rf"\s*\d+[ \t]*\r?\n{TIMES}"),
-    FileFormat("vtt", "subtitles (WebVTT)", (".vtt",), ("translate",), starts=(b"WEBVTT",)),
     FileFormat(
-        *("ass", "subtitles (Advanced SubStation)", (".ass", ".ssa"), ("translate",)), starts=(b"[Script Info]",)
+        *("usfm", "Bible text in USFM", (".usfm", ".sfm")),
+        {"pairs": "usfm.UsfmReader", "translate": "usfm.UsfmDocument"},
+        shape=r"\s*\\id [A-Z0-9]{3}\b",
+    ),
+    # Documents.
+    FileFormat(
+        *("srt", "subtitles (SubRip)", (".srt",), {"translate": "cues.SubtitleDocument"}),
+        shape=rf"\s*\d+[ \t]*\r?\n{TIMES}",
+    ),
+    FileFormat("vtt", "subtitles (WebVTT)", (".vtt",), {"translate": "cues.WebVttDocument"}, starts=(b"WEBVTT",)),
+    FileFormat(
+        *("ass", "subtitles (Advanced SubStation)", (".ass", ".ssa"), {"translate": "cues.AdvancedSubtitleDocument"}),
+        starts=(b"[Script Info]",),
     ),
     # `.sub` and `.lrc` are also names of languages and of other files.
-    FileFormat("microdvd", "subtitles (MicroDVD)", uses=("translate",), shape=r"\s*\{\d+\}\{\d*\}"),
     FileFormat(
-        *("lrc", "lyrics with times (LRC)", (), ("translate",)),
+        *("microdvd", "subtitles (MicroDVD)", (), {"translate": "cues.MicroDvdDocument"}),
+        shape=r"\s*\{\d+\}\{\d*\}",
+    ),
+    FileFormat(
+        *("lrc", "lyrics with times (LRC)", (), {"translate": "cues.LyricsDocument"}),
         shape=r"\s*(?:\[[a-z]+:[^\]\n]*\]\s*)*\[\d+:\d\d(?:[.:]\d+)?\][^\t\n]*(?:\n|$)",
     ),
-    FileFormat("md", "a Markdown page", (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd"), ("translate",)),
-    FileFormat("html", "a web page", (".html", ".htm", ".xhtml", ".xht"), ("translate",), roots=("html",)),
-    FileFormat("docx", "a Word document", (".docx", ".docm"), ("translate",), is_binary=True),
-    FileFormat("odt", "a text document of LibreOffice", (".odt",), ("translate",), is_binary=True),
-    FileFormat("pptx", "a PowerPoint presentation", (".pptx", ".pptm"), ("translate",), is_binary=True),
-    FileFormat("odp", "a presentation of LibreOffice", (".odp",), ("translate",), is_binary=True),
-    FileFormat("epub", "an e-book (EPUB)", (".epub",), ("translate",), is_binary=True),
-    FileFormat("json", "a JSON file", (".json", ".arb"), ("translate",)),
-    FileFormat("yaml", "a YAML file", (".yaml", ".yml"), ("translate",)),
-    FileFormat("properties", "Java properties", (".properties",), ("translate",)),
     FileFormat(
-        "android", "strings of an Android app", uses=("translate",), roots=("resources",), file_names=("strings.xml",)
+        *("md", "a Markdown page", (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd")),
+        {"translate": "markdown.MarkdownDocument"},
     ),
-    FileFormat("apple", "strings of an Apple app", (".strings",), ("translate",)),
-    FileFormat("ftl", "strings of Project Fluent", (".ftl",), ("translate",)),
-    FileFormat("ini", "an INI file", (".ini", ".cfg", ".conf", ".lng"), ("translate",)),
-    FileFormat("toml", "a TOML file", (".toml",), ("translate",)),
-    FileFormat("php", "arrays of PHP", (".php",), ("translate",), starts=(b"<?php",)),
-    FileFormat("dtd", "entities of a DTD", (".dtd", ".ent"), ("translate",), starts=(b"<!ENTITY",)),
-    FileFormat("rc", "a resource script of Windows", (".rc", ".rc2"), ("translate",)),
     FileFormat(
-        *("ics", "a calendar or a contact", (".ics", ".ical", ".ifb", ".vcf", ".vcard"), ("translate",)),
+        *("html", "a web page", (".html", ".htm", ".xhtml", ".xht"), {"translate": "html.HtmlDocument"}),
+        roots=("html",),
+        names_encoding=True,
+    ),
+    FileFormat(
+        *("docx", "a Word document", (".docx", ".docm"), {"translate": "office.openxml.DocxDocument"}),
+        is_binary=True,
+        names_encoding=True,
+    ),
+    FileFormat(
+        *("odt", "a text document of LibreOffice", (".odt",), {"translate": "office.opendocument.OpenDocument"}),
+        is_binary=True,
+        names_encoding=True,
+    ),
+    FileFormat(
+        *("pptx", "a PowerPoint presentation", (".pptx", ".pptm"), {"translate": "office.openxml.PptxDocument"}),
+        is_binary=True,
+        names_encoding=True,
+    ),
+    FileFormat(
+        *("odp", "a presentation of LibreOffice", (".odp",), {"translate": "office.opendocument.OpenDocument"}),
+        is_binary=True,
+        names_encoding=True,
+    ),
+    FileFormat(
+        *("epub", "an e-book (EPUB)", (".epub",), {"translate": "office.opendocument.EpubDocument"}),
+        is_binary=True,
+        names_encoding=True,
+    ),
+    FileFormat("json", "a JSON file", (".json", ".arb"), {"translate": "strings.data.JsonDocument"}, texts="strings"),
+    FileFormat("yaml", "a YAML file", (".yaml", ".yml"), {"translate": "strings.data.YamlDocument"}, texts="strings"),
+    FileFormat(
+        *("properties", "Java properties", (".properties",), {"translate": "strings.entries.PropertiesDocument"}),
+        texts="strings",
+    ),
+    FileFormat(
+        *("android", "strings of an Android app", (), {"translate": "strings.xml_values.AndroidDocument"}),
+        roots=("resources",),
+        file_names=("strings.xml",),
+        texts="strings",
+        names_encoding=True,
+    ),
+    FileFormat(
+        *("apple", "strings of an Apple app", (".strings",), {"translate": "strings.entries.AppleStringsDocument"}),
+        texts="strings",
+    ),
+    FileFormat(
+        *("ftl", "strings of Project Fluent", (".ftl",), {"translate": "strings.entries.FluentDocument"}),
+        texts="strings",
+    ),
+    FileFormat(
+        *("ini", "an INI file", (".ini", ".cfg", ".conf", ".lng"), {"translate": "strings.entries.IniDocument"}),
+        texts="strings",
+    ),
+    FileFormat("toml", "a TOML file", (".toml",), {"translate": "strings.entries.TomlDocument"}, texts="strings"),
+    FileFormat(
+        *("php", "arrays of PHP", (".php",), {"translate": "strings.entries.PhpDocument"}),
+        starts=(b"<?php",),
+        texts="strings",
+    ),
+    FileFormat(
+        *("dtd", "entities of a DTD", (".dtd", ".ent"), {"translate": "strings.entries.DtdDocument"}),
+        starts=(b"<!ENTITY",),
+        texts="strings",
+    ),
+    FileFormat(
+        *("rc", "a resource script of Windows", (".rc", ".rc2")),
+        {"translate": "strings.entries.ResourceScriptDocument"},
+        texts="strings",
+    ),
+    FileFormat(
+        *("ics", "a calendar or a contact", (".ics", ".ical", ".ifb", ".vcf", ".vcard")),
+        {"translate": "strings.entries.CalendarDocument"},
         starts=(b"BEGIN:VCALENDAR", b"BEGIN:VCARD"),
+        texts="pieces",
     ),
-    FileFormat("resx", "a .NET resource file", (".resx", ".resw"), ("translate",)),
-    FileFormat("svg", "a drawing (SVG)", (".svg",), ("translate",), roots=("svg",)),
+    FileFormat(
+        *("resx", "a .NET resource file", (".resx", ".resw"), {"translate": "strings.xml_values.ResourceDocument"}),
+        texts="strings",
+        names_encoding=True,
+    ),
+    FileFormat(
+        *("svg", "a drawing (SVG)", (".svg",), {"translate": "strings.xml_values.DrawingDocument"}),
+        roots=("svg",),
+        texts="pieces",
+        names_encoding=True,
+    ),
     # What no command reads.
     FileFormat("rst", "reStructuredText", (".rst", ".rest"), advice=CONVERT),
     FileFormat("tex", "LaTeX", (".tex", ".latex", ".ltx"), advice=CONVERT),
@@ -252,6 +360,12 @@ def find_added(name: str) -> FileFormat | None:
         package = name_package_of(plugin)
         raise DataError(f"{name} of the package {package} has no `format` of its own", hint="see docs/plugins.md")
     return added
+
+
+def load_class(format: FileFormat, use: Use) -> Any:
+    """Returns the class that reads a format, from a module that is imported when it is needed."""
+    module, _, name = cast("Mapping[str, str]", format.uses)[use].rpartition(".")
+    return getattr(import_module(f"{ROOMS[use]}.{module}"), name)
 
 
 def select_format(requested: str, use: Use) -> FileFormat:

@@ -24,11 +24,11 @@ from random import Random
 import zstandard
 
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.formats.inputs import CorpusFile
 from nmt_cli.corpus.prepare import format_html, format_json
 from nmt_cli.corpus.steps.reading import CorpusInputs, read_pairs
 from nmt_cli.corpus.steps.run_checks import run_checks
 from nmt_cli.errors import NmtError
+from nmt_cli.formats.inputs import CorpusFile
 
 SLOWEST = 20.0  # seconds
 MEMORY = 1 << 30  # bytes that may be resident

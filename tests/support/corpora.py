@@ -5,13 +5,13 @@ from pathlib import Path
 
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.formats.inputs import CorpusFile
-from nmt_cli.corpus.formats.reader import Row
 from nmt_cli.corpus.manifest import Finding
 from nmt_cli.corpus.pairs import Pairs
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.corpus.steps.reading import Chunk, add_chunk, examine
 from nmt_cli.corpus.steps.run_checks import run_checks
+from nmt_cli.formats.inputs import CorpusFile
+from nmt_cli.formats.reader import Row
 from nmt_cli.text.tags import parse_tag_list
 
 NOUNS = {"dog": "Hund", "cat": "Kater", "house": "Hof", "tree": "Baum", "ship": "Kahn"}

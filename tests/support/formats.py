@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from nmt_cli.corpus.formats import open_reader
-from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions
-from nmt_cli.corpus.formats.reader import Row
 from nmt_cli.errors import DataError
+from nmt_cli.formats.inputs import CorpusFile, ReadOptions
+from nmt_cli.formats.opening import open_reader
+from nmt_cli.formats.reader import Row
 
 TMX = """<?xml version="1.0"?>
 <!DOCTYPE tmx SYSTEM "tmx14.dtd">

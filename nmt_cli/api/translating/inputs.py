@@ -16,8 +16,8 @@ from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import NotFoundError, OptionError
 from nmt_cli.files import require_file
 from nmt_cli.formats import TEXT, FileFormat, find_by_name, select_format
+from nmt_cli.formats.sniffing import HEAD, recognise_format
 from nmt_cli.text.characters import FINAL_MARKS
-from nmt_cli.text.sniffing import HEAD, recognise_format
 from nmt_cli.text.streams import FileLines
 from nmt_cli.text.wrapping import format_count
 

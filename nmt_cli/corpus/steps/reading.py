@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 from nmt_cli.corpus.checks import CHECKS, PAIR_CHECKS, TEXT_CHECKS
 from nmt_cli.corpus.checks.languages import find_main_scripts
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.formats import open_reader
-from nmt_cli.corpus.formats.input_stream import InputStream
-from nmt_cli.corpus.formats.inputs import NO_COLUMN, STDIN, CorpusFile, ReadOptions, require_input
-from nmt_cli.corpus.formats.reader import Reader, Row
 from nmt_cli.corpus.manifest import FileRecord
 from nmt_cli.corpus.pairs import PairFacts, Pairs, Role
 from nmt_cli.corpus.steps.tagging import turn_tags
 from nmt_cli.corpus.steps.workspace import ReadingJournal
 from nmt_cli.errors import DataError, find_nearest
+from nmt_cli.formats.input_stream import InputStream
+from nmt_cli.formats.inputs import NO_COLUMN, STDIN, CorpusFile, ReadOptions, require_input
+from nmt_cli.formats.opening import open_reader
+from nmt_cli.formats.reader import Reader, Row
 from nmt_cli.text.normalise import count_words, hash_text, make_sentence_key, normalise
 from nmt_cli.text.streams import LinePart
 from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value, merge_tags, reverse_tags

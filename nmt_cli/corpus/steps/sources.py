@@ -13,7 +13,6 @@ from numpy.lib.format import open_memmap
 
 from nmt_cli.arrays.rows import write_array
 from nmt_cli.arrays.types import IntArray
-from nmt_cli.corpus.formats.inputs import STDIN
 from nmt_cli.corpus.manifest import PictureStatistics, SourceStatistics
 from nmt_cli.corpus.pairs import Pairs
 from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress
@@ -21,6 +20,7 @@ from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.corpus.steps.subwords import LearnedSubwords, measure_subwords
 from nmt_cli.errors import DataError, NotFoundError
 from nmt_cli.files import hash_file
+from nmt_cli.formats.inputs import STDIN
 from nmt_cli.sources.images import FeatureFiles
 from nmt_cli.sources.source import PictureReader
 from nmt_cli.text.profile_building import build_caption_profile, build_profile

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from nmt_cli.arrays.scratch import count_numbers, iterate_blocks
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.formats.inputs import CorpusFile
 from nmt_cli.corpus.pairs import SELECTED, Pairs
 from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.errors import OptionError
+from nmt_cli.formats.inputs import CorpusFile
 from nmt_cli.languages.codes import find_variety
 from nmt_cli.languages.rules import LanguageRules, find_rules
 from nmt_cli.text.tags import (

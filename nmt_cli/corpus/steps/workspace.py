@@ -17,10 +17,10 @@ from typing import Any
 from nmt_cli import __version__
 from nmt_cli.arrays.scratch import Scratch
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile
 from nmt_cli.corpus.pairs import Pairs
 from nmt_cli.errors import DataError, NmtError, OptionError, OutputError, WorkerError
 from nmt_cli.files import take_lock, write_json
+from nmt_cli.formats.inputs import STDIN, CorpusFile
 from nmt_cli.text.tags import parse_stored_tags
 
 JOURNAL = "journal.json"

@@ -11,11 +11,11 @@ import pytest
 from nmt_cli.corpus import prepare as prepare_module
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.formats.inputs import CorpusFile, parse_input
 from nmt_cli.corpus.manifest import TRUNCATION
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.corpus.steps import build as preparation
 from nmt_cli.errors import DataError, NmtError, NotFoundError, OptionError, OutputError, convert_os_error
+from nmt_cli.formats.inputs import CorpusFile, parse_input
 from nmt_cli.text.symbols import TokenizerSettings
 from nmt_cli.workers.choice import ExecutorConfig
 from support.corpora import toy_pairs, write_tsv

@@ -7,10 +7,10 @@ import pytest
 
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import MixedCorpus, PreparedCorpus, SyntheticPair, reverse_corpus, write_mixture
-from nmt_cli.corpus.formats.inputs import CorpusFile
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.corpus.steps.tagging import find_register, tag_inputs
 from nmt_cli.errors import DataError, OptionError
+from nmt_cli.formats.inputs import CorpusFile
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.tags import parse_tag_list, reverse_tags
 from support.corpora import prepare_pairs, prepare_tagged, toy_pairs, write_tsv

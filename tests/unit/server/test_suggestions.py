@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from nmt_cli.api.open_model import load_memory
 from nmt_cli.api.translator import LoadedTranslator
-from nmt_cli.corpus.formats.suggestions import SuggestedPair, write_heading
 from nmt_cli.errors import DataError, OutputError
+from nmt_cli.formats.jsonl import SuggestedPair, write_heading
 from nmt_cli.languages.codes import find_language
 from nmt_cli.server import stores
 from nmt_cli.server.admission import Limits

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.formats.inputs import CorpusFile
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.errors import DataError
+from nmt_cli.formats.inputs import CorpusFile
 from nmt_cli.text.tags import parse_tag_list
 from support.corpora import toy_pairs, write_tsv
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.arrays.scratch import count_values
+from nmt_cli.arrays.shifts import find_shifts
 from nmt_cli.corpus.checks import CHECKS, TEXT_CHECKS, check_names
-from nmt_cli.corpus.checks.shifted import find_shifts
 from nmt_cli.corpus.checks.texts import (
     Control,
     Empty,

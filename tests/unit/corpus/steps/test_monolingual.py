@@ -8,9 +8,9 @@ import pytest
 
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.formats.inputs import parse_input
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.errors import DataError, NotFoundError, OptionError
+from nmt_cli.formats.inputs import parse_input
 from nmt_cli.text.normalise import make_sentence_key
 from support.corpora import toy_pairs, write_tsv
 

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.formats.inputs import CorpusFile
-from nmt_cli.corpus.formats.reader import Reader, Row
 from nmt_cli.corpus.manifest import Finding, FindingExample
 from nmt_cli.corpus.steps.build import write_rejected
 from nmt_cli.corpus.steps.reading import Chunk, ChunkOfFile, CorpusInputs, read_chunks, read_pairs
 from nmt_cli.corpus.steps.run_checks import refuse_findings, run_checks
 from nmt_cli.errors import DataError
+from nmt_cli.formats.inputs import CorpusFile
+from nmt_cli.formats.reader import Reader, Row
 from nmt_cli.workers.choice import ExecutorConfig
 from support.corpora import check_rows, examine_rows, toy_pairs, write_tsv
 
@@ -75,7 +75,7 @@ def write_inputs(folder: Path, rows: list[tuple[str, str, str]], *, has_end: boo
 
 def shorten_samples(patch: pytest.MonkeyPatch) -> None:
     """Has the columns of tables found in few lines, so that parts begin behind these."""
-    patch.setattr("nmt_cli.corpus.formats.tables.SAMPLE", 5)
+    patch.setattr("nmt_cli.formats.tables.SAMPLE", 5)
 
 
 @pytest.mark.parametrize("kind", ["tsv", "two", "jsonl"])
@@ -142,7 +142,7 @@ def test_too_many_empty_lines_are_refused_within_parts(
 ) -> None:
     monkeypatch.setattr("nmt_cli.corpus.steps.reading.CHUNK", 10)
     shorten_samples(monkeypatch)
-    monkeypatch.setattr("nmt_cli.corpus.formats.reader.MAXIMUM_EMPTY", 33)
+    monkeypatch.setattr("nmt_cli.formats.reader.MAXIMUM_EMPTY", 33)
     (tmp_path / "a.tsv").write_text("a\tb\n" * 15 + blank * 33 + "a\tb\n" * 9 + blank * 34, newline="")
     with pytest.raises(DataError, match="line 91: 33 empty lines in a row"):
         list(read_chunks(open_input(tmp_path / "a.tsv").readers, PrepareConfig()))

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from nmt_cli.arrays import scratch
 from nmt_cli.corpus import pairs
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile
 from nmt_cli.corpus.prepare import NOTHING_TO_RESUME, prepare
 from nmt_cli.corpus.steps import encoding, reading, subwords, workspace
 from nmt_cli.corpus.steps import encoding as written
 from nmt_cli.corpus.steps.workspace import open_workspace
 from nmt_cli.errors import DataError, NmtError, OptionError, OutputError
+from nmt_cli.formats.inputs import STDIN, CorpusFile
 from support.corpora import toy_pairs, write_tsv
 
 ENDS = st.sampled_from(["", "!", " It is cold.", " 12", " x" * 40])

@@ -11,11 +11,11 @@ import pytest
 
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus, reverse_corpus
-from nmt_cli.corpus.formats.inputs import CorpusFile
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_chrf
 from nmt_cli.files import hash_file
+from nmt_cli.formats.inputs import CorpusFile
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.runtime.model_directory import ModelDirectory, read_card

@@ -1,4 +1,4 @@
-"""XML formats of pairs: TMX, XLIFF, and test sets of WMT."""
+"""XML formats of pairs: TMX and XLIFF."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NoReturn
 from xml.etree.ElementTree import Element
 
-from nmt_cli.corpus.formats.reader import Reader, Row
 from nmt_cli.errors import DataError
+from nmt_cli.formats.reader import Reader, Row
 from nmt_cli.formats.xml import MAXIMUM_UNIT, UnitCollector, XmlError, XmlMending, XmlUnit
 from nmt_cli.languages.codes import is_same_language, is_same_variety
 from nmt_cli.text.characters import SPACED_FINAL_MARKS, SPACED_PAUSES
@@ -296,30 +296,3 @@ def is_unfinished(unit: Element, target: Element | None) -> bool:
     """Whether a translation is unfinished: XLIFF 2 says so at the segment, 1.2 at the target, memoQ at the unit."""
     state = unit.get("state") or (None if target is None else target.get("state"))
     return state in UNFINISHED or unit.get("mq:status", "").lower() in NOT_STARTED
-
-
-# WMT test sets in XML (from 2021 on): documents with a source and references by several translators.
-#
-# Each reference of a segment is a pair with its source.
-
-
-class WmtReader(XmlReader):
-    expects = "a test set of WMT: <dataset> of documents with <src> and <ref>"
-    root = "dataset"
-    unit_names = frozenset({"doc"})
-
-    def read_rows(self) -> Iterator[Row]:
-        for line, document, _ in self.read_units():
-            source = document.find("src")
-            sources = read_sides(source)
-            for reference in document.iterfind("ref"):
-                if self.languages is None and source is not None:
-                    self.languages = (source.get("lang", "source"), reference.get("lang", "target"))
-                targets = read_sides(reference)
-                yield from (Row(line, text, targets.get(number, "")) for number, text in sources.items())
-
-
-def read_sides(side: Element | None) -> dict[str, str]:
-    """Returns the segments of a source, reference or hypothesis by number."""
-    segments = [] if side is None else side.iter("seg")
-    return {segment.get("id", str(number)): extract_text(segment) for number, segment in enumerate(segments, start=1)}

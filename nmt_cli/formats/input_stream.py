@@ -18,10 +18,10 @@ from typing import Any, BinaryIO, NoReturn
 
 import zstandard
 
-from nmt_cli.corpus.formats.inputs import STDIN
 from nmt_cli.errors import DataError
 from nmt_cli.files import require_file
-from nmt_cli.text.sniffing import check_encoding, find_wide_encoding, is_cp1252, is_western
+from nmt_cli.formats.inputs import STDIN
+from nmt_cli.formats.sniffing import check_encoding, find_wide_encoding, is_cp1252, is_western
 from nmt_cli.text.streams import MAXIMUM_LINE, LinePart, PartReader, are_plain
 
 # Decompresses what is packed with gzip, xz, bzip2 or zstd, chunk by chunk, within bounded memory.

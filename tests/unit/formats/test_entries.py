@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.corpus.formats import open_reader
-from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions
-from nmt_cli.corpus.formats.reader import Row
 from nmt_cli.errors import OptionError
+from nmt_cli.formats.inputs import CorpusFile, ReadOptions
+from nmt_cli.formats.opening import open_reader
+from nmt_cli.formats.reader import Row
 from support.formats import refusal, rows
 
 

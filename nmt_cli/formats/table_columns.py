@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nmt_cli.corpus.formats.inputs import ReadOptions
-from nmt_cli.corpus.formats.reader import find_columns, find_known_columns
 from nmt_cli.errors import DataError
+from nmt_cli.formats.inputs import ReadOptions
+from nmt_cli.formats.reader import find_columns, find_known_columns
+from nmt_cli.formats.sniffing import is_name
 from nmt_cli.languages.codes import (
     LONGEST_NAME,
     NOT_CODES,
@@ -27,7 +28,6 @@ from nmt_cli.languages.codes import (
     is_language_code,
     is_same_language,
 )
-from nmt_cli.text.sniffing import is_name
 from nmt_cli.text.tags import means_language
 from nmt_cli.text.wrapping import shorten_text
 

@@ -1,6 +1,7 @@
 """The base of the readers of all formats: an iterable of rows that counts the bytes read.
 
-Knows no format. A format is a subclass in a neighbouring file and an entry of `READERS` in `formats/__init__.py`."""
+Knows no format. A format is a subclass in a neighbouring file, named in its row of `formats/__init__.py`.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +13,11 @@ from functools import cached_property, lru_cache
 from itertools import zip_longest
 from typing import ClassVar, NamedTuple, NoReturn, Self
 
-from nmt_cli.corpus.formats.input_stream import InputStream
-from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile, ReadOptions
 from nmt_cli.errors import DataError, OptionError
+from nmt_cli.formats.input_stream import InputStream
+from nmt_cli.formats.inputs import STDIN, CorpusFile, ReadOptions
+from nmt_cli.formats.sniffing import find_column
 from nmt_cli.languages.codes import CODE, find_codes
-from nmt_cli.text.sniffing import find_column
 from nmt_cli.text.streams import LinePart
 from nmt_cli.text.tags import Tag, TagPurpose, TagSet, parse_tag_list
 from nmt_cli.text.wrapping import format_count, shorten_text
@@ -229,7 +230,7 @@ class ParallelReader(Reader):
 
     def refuse_unequal(self, sides: list[Iterator[tuple[int, str]]]) -> NoReturn:
         """Raises a DataError that says how many lines each file has, and where they diverge."""
-        from nmt_cli.corpus.checks.shifted import find_shifts  # numpy, which reading does not need
+        from nmt_cli.arrays.shifts import find_shifts  # numpy, which reading does not need
 
         for lines in sides:
             for _ in lines:
@@ -241,3 +242,66 @@ class ParallelReader(Reader):
             f"{first.name} has {format_count(first.lines_seen, 'line')}, {second.name} has {second.lines_seen:,}",
             hint=where or "the files must match line by line; one of them is truncated or has extra lines",
         )
+
+
+# Two files, or folders of files, whose texts have keys: a segment number, a Bible verse.
+#
+# Texts with the same key are a pair, whatever their order; keys on only one side are counted.
+
+
+MAXIMUM_SIDE = 1 << 28  # characters of the texts of one side, which are held in memory
+
+
+class KeyedText(NamedTuple):
+    """A text, its key, and its first line number."""
+
+    line: int
+    key: str
+    text: str
+
+
+class KeyedReader(Reader):
+    """The base of readers that join two sides by keys."""
+
+    noun: ClassVar[str]  # what a text is called
+    split = 1  # how many of the streams are the source's
+
+    @abstractmethod
+    def read_texts(self, stream: InputStream, side: int) -> Iterator[KeyedText]:
+        """Yields the texts of one file of the source (0) or the target (1)."""
+
+    def read_rows(self) -> Iterator[Row]:
+        if self.options.one_side:
+            texts = self.collect_side(self.streams, 0).values()
+            yield from (Row(text.line, text.text, text.text) for text in texts)
+            return
+        streams = self.streams[: self.split], self.streams[self.split :]
+        sides = [self.collect_side(of_side, side) for side, of_side in enumerate(streams)]
+        source, target = self.align(*sides)
+        for key, text in source.items():
+            if key in target:
+                yield Row(text.line, text.text, target[key].text)
+        lonely = len(source.keys() ^ target.keys())
+        if lonely and lonely == len(source) + len(target):
+            raise DataError(f"{self.file.name}: the two sides have no {self.noun} in common", hint=self.expects)
+        if lonely:
+            self.add_note(f"{format_count(lonely, self.noun)} only on one side, left out")
+
+    def collect_side(self, streams: Sequence[InputStream], side: int) -> dict[str, KeyedText]:
+        """Returns the texts of one side by key, joining texts with the same key."""
+        texts: dict[str, KeyedText] = {}
+        size = 0
+        for stream in streams:
+            for text in self.read_texts(stream, side):
+                first = texts.get(text.key)
+                texts[text.key] = text if first is None else first._replace(text=f"{first.text} {text.text}".strip())
+                size += len(text.text)
+                if size > MAXIMUM_SIDE:
+                    raise DataError(f"{stream.name}: more than {MAXIMUM_SIDE:,} characters")
+        return texts
+
+    def align(
+        self, source: dict[str, KeyedText], target: dict[str, KeyedText]
+    ) -> tuple[dict[str, KeyedText], dict[str, KeyedText]]:
+        """Returns both sides with comparable keys."""
+        return source, target

@@ -15,10 +15,11 @@ import zstandard
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nmt_cli.corpus.formats import READERS, find_format, open_reader
-from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions, parse_input
-from nmt_cli.corpus.formats.reader import Row
 from nmt_cli.errors import DataError, NmtError, NotFoundError, OptionError
+from nmt_cli.formats import list_formats
+from nmt_cli.formats.inputs import CorpusFile, ReadOptions, parse_input
+from nmt_cli.formats.opening import find_format, open_reader
+from nmt_cli.formats.reader import Row
 from nmt_cli.text.tags import parse_tag_list
 from support.formats import TMX, UNIT, refusal, rows, texts
 
@@ -159,7 +160,7 @@ def test_every_format_gives_back_what_was_written(tmp_path_factory: pytest.TempP
         assert empty_blanks(texts(folder / f"a.{name}", data)) == empty_blanks(pairs), name
 
 
-@given(name=st.sampled_from(sorted(READERS)), data=st.one_of(st.binary(max_size=300), st.text(max_size=200)))
+@given(name=st.sampled_from(list_formats("pairs")), data=st.one_of(st.binary(max_size=300), st.text(max_size=200)))
 def test_any_bytes_end_in_rows_or_in_an_error_of_ours(
     tmp_path_factory: pytest.TempPathFactory, name: str, data: bytes | str
 ) -> None:
@@ -270,7 +271,7 @@ def test_utf_16_is_recognised(path: Path, encoding: str) -> None:
 def test_what_grows_without_measure_when_it_is_decompressed_is_refused(
     path: Path, compress: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nmt_cli.corpus.formats.input_stream.LARGE", 1 << 21)
+    monkeypatch.setattr("nmt_cli.formats.input_stream.LARGE", 1 << 21)
     data = compress((b"a" * 10_000 + b"\tb\n") * 300)  # type: ignore[operator]
     assert "times as large" in refusal(path, data)
     monkeypatch.undo()

@@ -1,4 +1,4 @@
-"""Tests of `corpus/formats/tables.py`.
+"""Tests of `formats/tables.py`.
 
 CSV: quotes, delimiters, headers. Tab-separated text: columns by number or name. Spreadsheets: their cells as text,
 and what is refused."""
@@ -9,11 +9,11 @@ from xml.sax.saxutils import escape
 
 import pytest
 
-from nmt_cli.corpus.formats import open_reader
-from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions, require_input
-from nmt_cli.corpus.formats.keyed import MAXIMUM_VERSE
-from nmt_cli.corpus.formats.reader import Row
 from nmt_cli.errors import DataError
+from nmt_cli.formats.inputs import CorpusFile, ReadOptions, require_input
+from nmt_cli.formats.opening import open_reader
+from nmt_cli.formats.reader import Row
+from nmt_cli.formats.usfm import MAXIMUM_VERSE
 from support.formats import refusal, rows, texts
 
 
@@ -140,7 +140,7 @@ def test_what_would_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pyte
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/media/bomb.xml", b"\0" * (1 << 21))
     assert texts(path, path.read_bytes()) == [("a", "b")]
-    monkeypatch.setattr("nmt_cli.corpus.formats.tables.MAXIMUM_CONTENT", 1 << 20)
+    monkeypatch.setattr("nmt_cli.formats.sheets.MAXIMUM_CONTENT", 1 << 20)
     with pytest.raises(DataError, match="when it is unpacked"):
         texts(path, path.read_bytes())
 
