@@ -4,7 +4,7 @@ On the command line: `nmt prepare`, `train`, `translate`, `evaluate`, `visualize
 
     import nmt_cli as nmt
 
-    nmt.load("model").translate("Where is the station?")
+    nmt.translate("Where is the station?", model="eng-deu")
 
 The names below are imported on first use, so that this import takes no time (see `__init__.pyi`).
 """
@@ -23,6 +23,7 @@ ENVIRONMENT = {  # of every process of ours, where the user has set nothing else
 }
 
 EXPORTS = {  # name: its module, and its name there
+    "translate": ("nmt_cli.api.translator", "translate"),
     "load": ("nmt_cli.api.translator", "load"),
     "Translator": ("nmt_cli.api.translator", "LoadedTranslator"),
     "export": ("nmt_cli.api.model_export", "export_model"),
@@ -53,4 +54,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *EXPORTS})
+    return sorted(__all__)

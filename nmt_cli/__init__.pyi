@@ -8,7 +8,7 @@ from nmt_cli.api.model_info import describe_model as info
 from nmt_cli.api.prepare import prepare
 from nmt_cli.api.train import train
 from nmt_cli.api.translator import LoadedTranslator as Translator
-from nmt_cli.api.translator import load
+from nmt_cli.api.translator import load, translate
 from nmt_cli.api.visualize import visualize
 from nmt_cli.errors import NmtError
 from nmt_cli.training.watcher import Watcher
@@ -28,6 +28,7 @@ __all__ = [
     "load",
     "prepare",
     "train",
+    "translate",
     "visualize",
 ]
 __version__: str

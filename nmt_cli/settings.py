@@ -184,10 +184,13 @@ def list_choices(kind: Any) -> tuple[Any, ...]:
 
 
 def describe_type(kind: Any) -> str:
-    """Returns the values of a Literal, or the names of a value's possible types."""
+    """Returns the values of a Literal, or the names of a value's possible types: "an int", "a float or a str"."""
     if typing.get_origin(kind) in (types.UnionType, typing.Union):
-        return ", ".join(describe_type(part) for part in typing.get_args(kind) if part is not type(None))
-    return ", ".join(map(str, list_choices(kind))) or getattr(kind, "__name__", str(kind))
+        return " or ".join(describe_type(part) for part in typing.get_args(kind) if part is not type(None))
+    if choices := list_choices(kind):
+        return ", ".join(map(str, choices))
+    name = str(getattr(kind, "__name__", kind))
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def has_type(kind: Any, value: Any) -> bool:

@@ -37,7 +37,7 @@ from nmt_cli.documents import find_format, open_document
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import DocumentSource, TornText
 from nmt_cli.documents.reading_back import copy_torn
-from nmt_cli.errors import FailedLineError, OptionError
+from nmt_cli.errors import CheckError, FailedLineError, OptionError, OutputError
 from nmt_cli.files import require_file, stage_file
 from nmt_cli.formats.sniffing import HEAD
 from nmt_cli.jobs.job import TranslateBlock, translate_block, translate_units
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from nmt_cli.carrying.glossary import Glossary
     from nmt_cli.jobs.job import Block
     from nmt_cli.runtime.model_directory import ModelCard
+    from nmt_cli.translation.config import CheckConfig
     from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.result import Translation
     from nmt_cli.translation.translator import Translator
@@ -168,6 +169,8 @@ class LoadedTranslator:
         translations = [translation.text for translation in self.translations(texts, **options)]
         return translations[0] if isinstance(texts, str) else translations
 
+    __call__ = translate
+
     def stream(
         self, lines: Iterable[str], *, batch: int = READ_AHEAD, **options: Unpack[SearchKeywords]
     ) -> Iterator[str]:
@@ -197,7 +200,8 @@ class LoadedTranslator:
     ) -> list[Translation]:
         """Returns all that is known of each translation, with attention and scores.
 
-        `terms` are its glossary; `memory` takes the place of that of `nmt.load`.
+        `terms` are its glossary; `memory` takes the place of that of `nmt.load`. `report` names a page or a JSON file
+        of the texts that failed a check; with `strict`, they raise CheckError.
         """
         lines = list(check_texts(texts))
         made = self._make_options(options, n_best)
@@ -205,7 +209,28 @@ class LoadedTranslator:
         report = count_stage(progress, "translating", len(lines)) if progress is not None else None
         translator = self._translator if terms is None else self._translator.with_glossary(terms)
         windows = WindowCutter().cut_lines(lines) if made.scope == "everything" else ()
-        return log_checks(translator.translate(lay_out_lines(lines, windows=windows), made, report))
+        done = log_checks(translator.translate(lay_out_lines(lines, windows=windows), made, report))
+        self._report_checks(enumerate(done, start=1), len(done), made.checks, "the texts")
+        return done
+
+    def _report_checks(
+        self, numbered: Iterable[tuple[int, Translation]], texts: int, checks: CheckConfig | None, what: str
+    ) -> None:
+        """Writes the requested report of translations, by their numbers. Raises CheckError as `strict` asks."""
+        if checks is None or not (checks.report or checks.strict):
+            return
+        from nmt_cli.api.translating.report import open_qa_report  # which few calls need
+
+        failed, qa = 0, open_qa_report(checks, what, self.card, "text", {})
+        for number, translation in numbered:
+            failed += bool(translation.checks)
+            if qa is not None:
+                qa.add(translation, number=number)
+        if qa is not None and checks.report is not None:
+            qa.texts = texts
+            qa.write(Path(checks.report))
+        if failed and checks.strict:
+            raise CheckError(f"{failed:,} of {format_count(texts, 'text')} failed a check", hint="report= shows them")
 
     def translate_block(
         self,
@@ -228,15 +253,17 @@ class LoadedTranslator:
         target: PathLike,
         *,
         tm: PathLike | Iterable[PathLike] | None = None,
+        force: bool = False,
         progress: StageReporter | None = None,
         **options: Unpack[FileKeywords],
     ) -> FileReport:
         """Translates a document to another of the same format, and reports what a person should look at.
 
-        `tm` are translation memories, replacing those of `nmt.load`. `options` are those of search, and those of
-        documents, such as `column="text"`. Raises NotFoundError, DataError, OptionError or OutputError.
+        An existing file is only replaced with `force`. `tm` are translation memories, replacing those of `nmt.load`.
+        `options` are those of search, and those of documents, such as `column="text"`. Raises NotFoundError, DataError, OptionError or OutputError.
         """
-
+        if Path(target).is_file() and not force:
+            raise OutputError(f"{target} already exists", hint="replace it with force=True, or name another file")
         with spell_as_arguments(list_names(DocumentConfig)):
             config = DocumentConfig.from_options(**select_options(options, DocumentConfig))
         others = {name: value for name, value in options.items() if not hasattr(config, name)}
@@ -259,6 +286,7 @@ class LoadedTranslator:
         )
         log_warnings(f"{source}: {note} ({format_count(count, 'time')})" for note, count in done.notes.items())
         log_warnings(f"{source}, {describe_checks(text, number)}" for number, text in done.flagged)
+        self._report_checks(done.flagged, done.texts, made.checks, str(source))
         return done
 
 
@@ -297,6 +325,26 @@ def load(
     tags = choose_tags(others, translator.card, directory)
     memory = open_memory(tm, translator.card.follow_tags(tags).languages)
     return LoadedTranslator(translator, directory, others, companions=companions, memory=memory)
+
+
+def translate(
+    texts: str | Iterable[str], model: PathLike = "model", **options: Unpack[SearchKeywords]
+) -> str | list[str]:
+    """Returns the translation of a line, or those of several in order, by a model that stays loaded for later calls.
+
+    `options` are those of `Translator.translate`. Raises what `load` raises.
+    """
+    from nmt_cli.runtime.installed_models import CARD, find_model
+
+    directory = find_model(Path(model)).resolve()
+    card = directory / CARD
+    return load_kept(directory, card.stat().st_mtime_ns if card.exists() else 0).translate(texts, **options)
+
+
+@lru_cache(maxsize=2)
+def load_kept(directory: Path, changed: int) -> LoadedTranslator:
+    """Loads a model once; one that was trained again has `changed` since."""
+    return load(directory)
 
 
 def open_memory(tm: PathLike | Iterable[PathLike], languages: tuple[str, str]) -> TranslationMemory | None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from html import escape
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -239,14 +240,18 @@ def render_list(title: str, entries: Sequence[QaEntry], thing: str, note: str = 
     """Returns a list of texts below a title, with a note on what they have in common; empty without any."""
     if not entries:
         return ""
-    rest = len(entries) - ENTRIES_SHOWN
+    groups: dict[tuple[object, ...], list[QaEntry]] = {}  # of equal texts, translations and checks
+    for entry in entries:
+        groups.setdefault((entry.source, entry.translation, entry.checks, str(entry.changes)), []).append(entry)
+    rest = len(groups) - ENTRIES_SHOWN
     more = f'<p class="faint">and {rest:,} more, which a report with the ending .json has</p>' if rest > 0 else ""
     note = note and f'<p class="faint">{note}</p>'
-    items = "".join(render_entry(entry, thing) for entry in entries[:ENTRIES_SHOWN])
+    items = "".join(render_entry(*group, thing=thing) for group in islice(groups.values(), ENTRIES_SHOWN))
     return f"<h2>{title}</h2>{note}<ol>{items}</ol>{more}"
 
 
-def render_entry(entry: QaEntry, thing: str) -> str:
+def render_entry(entry: QaEntry, *equal: QaEntry, thing: str) -> str:
+    """Returns the first of equal entries, with their number."""
     kinds = escape("|".join(check.kind for check in entry.checks))
     shown = f' data-kinds="{kinds}"' if entry.checks else ""
     sure = f" <small>confidence {entry.confidence:.2f}</small>" if entry.confidence is not None else ""
@@ -256,11 +261,13 @@ def render_entry(entry: QaEntry, thing: str) -> str:
     )
     origin = f" <small>{MEMORY_NAMES[entry.origin]}</small>" if entry.origin in MEMORY_NAMES else ""
     where = entry.where and f" <small>{escape(entry.where)}</small>"
+    times = f" <small>{1 + len(equal):,} times</small>" if equal else ""
     worst = entry.least_sure
     source = mark_sentence(entry.source, worst.source if worst else "")
     translation = mark_sentence(entry.translation, worst.text if worst else "")
     return (
-        f'<li{shown}><b>{escape(thing)} {entry.number:,}</b>{where}<span class="why">{why}</span>{origin}{sure}<dl>'
+        f"<li{shown}><b>{escape(thing)} {entry.number:,}</b>{where}{times}"
+        f'<span class="why">{why}</span>{origin}{sure}<dl>'
         f'<dt>source</dt><dd dir="auto">{source}</dd>'
         f'<dt>translation</dt><dd dir="auto">{translation or "<i>empty</i>"}</dd>{changes}</dl></li>'
     )

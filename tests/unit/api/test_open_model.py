@@ -109,9 +109,9 @@ def test_a_file_is_translated_with_a_memory_of_its_own(tmp_path: Path) -> None:
     translator = fake_loaded()
     report = translator.translate_file(tmp_path / "in.po", tmp_path / "out.po", tm=tmp_path / "m.tsv")
     assert report.texts == 1  # what the memory has as a whole is not split into sentences
-    assert translator.translate_file(tmp_path / "in.po", tmp_path / "out.po").texts == 2
+    assert translator.translate_file(tmp_path / "in.po", tmp_path / "out.po", force=True).texts == 2
     with pytest.raises(NotFoundError):
-        translator.translate_file(tmp_path / "in.po", tmp_path / "out.po", tm="nowhere.tmx")
+        translator.translate_file(tmp_path / "in.po", tmp_path / "out.po", tm="nowhere.tmx", force=True)
     with pytest.raises(OptionError):
         translator.translate("One.", tm="m.tsv")
 

@@ -1,3 +1,4 @@
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ import pytest
 import nmt_cli as nmt
 from nmt_cli.api import translator
 from nmt_cli.api.translator import FileReport
-from nmt_cli.errors import NmtError, NotFoundError, OptionError
+from nmt_cli.errors import CheckError, NmtError, NotFoundError, OptionError, OutputError
 from nmt_cli.translation.result import FailedCheck
 from support.fakes import FakeTranslator, fake_loaded
 from support.translations import louder
@@ -106,7 +107,7 @@ def test_what_the_system_refuses_is_an_error_with_its_path(tmp_path: Path) -> No
     [
         ({"beam_sice": 1}, "beam_size"),
         ({"beam_size": 0}, "at least 1"),
-        ({"beam_size": "many"}, "it takes int"),
+        ({"beam_size": "many"}, "it takes an int"),
         ({"n_best": 9}, "n_best=9 needs a beam_size of at least 9add beam_size=9"),
         ({"temperature": 2.0}, "temperature needs sample"),
         ({"confidence": True, "sample": True}, "confidence cannot be combined with sample"),
@@ -136,6 +137,37 @@ def test_a_file_is_translated_whole_and_reported(tmp_path: Path) -> None:
     assert "HELLO YOU" in (tmp_path / "out.srt").read_text(encoding="utf-8")
     assert (report.path, report.texts) == (tmp_path / "out.srt", 1)
     assert stages
+
+
+def test_an_existing_file_is_only_replaced_if_that_is_asked_for(tmp_path: Path) -> None:
+    source, target = tmp_path / "a.txt", tmp_path / "b.txt"
+    source.write_text("hello\n", encoding="utf-8")
+    target.write_text("mine\n", encoding="utf-8")
+    with pytest.raises(OutputError, match=r"b\.txt already exists"):
+        fake_loaded().translate_file(source, target)
+    assert target.read_text(encoding="utf-8") == "mine\n"
+    assert fake_loaded().translate_file(source, target, force=True).texts == 1
+    assert target.read_text(encoding="utf-8") == "HELLO\n"
+
+
+def test_checks_that_fail_are_reported_and_raise_where_that_is_asked_for(tmp_path: Path) -> None:
+    page, values = tmp_path / "qa.html", tmp_path / "qa.json"
+    with pytest.raises(CheckError, match="1 of 2 texts failed a check"):
+        nmt.load("eng-deu", beam_size=1).translate(
+            ["Where is the station?", "Où se trouve la gare centrale ?"], report=str(page), strict=True
+        )
+    assert "looks like French" in page.read_text(encoding="utf-8")
+    source = tmp_path / "a.txt"
+    source.write_text("Good night.\nOù se trouve la gare centrale ?\n", encoding="utf-8")
+    nmt.load("eng-deu", beam_size=1).translate_file(source, tmp_path / "b.txt", report=str(values))
+    written = json.loads(values.read_text(encoding="utf-8"))
+    assert (written["texts"], written["failed"], written["entries"][0]["number"]) == (2, 1, 2)
+
+
+def test_one_call_translates_by_a_model_that_stays_loaded() -> None:
+    assert nmt.translate("Good night.", model="eng-deu", beam_size=1) == "Gute Nacht."
+    assert nmt.translate(["Good night."], "eng-deu") == [nmt.load("eng-deu")("Good night.")]
+    assert set(dir(nmt)) == set(nmt.__all__)
 
 
 def test_a_missing_file_leaves_no_target(tmp_path: Path) -> None:

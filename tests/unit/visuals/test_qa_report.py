@@ -99,8 +99,13 @@ def test_a_page_without_a_failure_says_so() -> None:
 
 
 def test_a_page_shows_no_more_than_a_browser_can_draw() -> None:
-    page = render_page(report(*["7"] * (ENTRIES_SHOWN + 3)))
+    page = render_page(report(*(f"7 {number}" for number in range(ENTRIES_SHOWN + 3))))
     assert page.count("<li ") == ENTRIES_SHOWN and "and 3 more" in page
+
+
+def test_equal_texts_are_shown_once_with_their_number() -> None:
+    page = render_page(report("7", "8 7", "7", "7"))
+    assert page.count("<li ") == 2 and page.count("3 times") == 1 and "need a look" in page
 
 
 @pytest.mark.parametrize("name", ["qa.html", "qa.JSON"])
