@@ -260,7 +260,8 @@ class LoadedTranslator:
         """Translates a document to another of the same format, and reports what a person should look at.
 
         An existing file is only replaced with `force`. `tm` are translation memories, replacing those of `nmt.load`.
-        `options` are those of search, and those of documents, such as `column="text"`. Raises NotFoundError, DataError, OptionError or OutputError.
+        `options` are those of search, and those of documents, such as `column="text"`. Raises NotFoundError, DataError,
+        OptionError or OutputError.
         """
         if Path(target).is_file() and not force:
             raise OutputError(f"{target} already exists", hint="replace it with force=True, or name another file")
