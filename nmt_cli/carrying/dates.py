@@ -21,10 +21,11 @@ from nmt_cli.carrying.spans import (
     COVERS,
     DIGIT,
     INNER_STOP,
-    PLACEHOLDER_PATTERN,
     Attempt,
     Context,
+    Difference,
     Kind,
+    LossWords,
     LostKind,
     Span,
     SpanKind,
@@ -157,26 +158,22 @@ def compile_range_end(language: str, *, any_case: bool) -> re.Pattern[str]:
     return re.compile(f"{day}|{write_month_pattern(language)}", re.IGNORECASE if any_case else 0)
 
 
-def find_lost_months(source: str, target: str, source_language: str, target_language: str) -> list[str]:
-    """Returns the dates of a source, as written there, whose month is missing from the translation."""
-    dates = list(find_dates(source, source_language))
-    calendar = load_calendar(target_language) if dates else None
-    if calendar is None:
-        return []
-    return [source[date.start : date.end] for date in dates if not calendar.has_month(target, date.month)]
-
-
 class DateKind(LostKind):
     """Dates with a month name: `on March 12` becomes `am 12. März`.
 
     All those of a sentence are carried as the target writes them.
     """
 
-    def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
-        dates = self.list_dates(attempt, context)
-        calendar = load_calendar(context.languages[1]) if dates else None
-        target = PLACEHOLDER_PATTERN.sub(" ", attempt.target)
-        if calendar is None or not any(is_lost(date, attempt, target, calendar, context) for date in dates):
+    def find_lost(self, attempt: Attempt, context: Context) -> Difference:
+        """Returns the dates whose month is missing; those of numbers are numbers, too."""
+        dates, target = self.read_dates(attempt, context)
+        lost = [date for date in dates if not (target and target.has_month(attempt.written, date.month))]
+        return Difference([attempt.text[date.start : date.end] for date in lost])
+
+    def list_carried(self, attempt: Attempt, context: Context) -> list[Span]:
+        dates, target = self.read_dates(attempt, context)
+        is_wrong = (target is not None and is_written_wrongly(date, attempt, target, context) for date in dates)
+        if not self.find_lost(attempt, context).missing and not any(is_wrong):
             return []
         written = [write_date(attempt.text, date, attempt.spans, context.languages) for date in dates]
         return join_ranges(sorted(written), attempt.text)
@@ -185,25 +182,39 @@ class DateKind(LostKind):
         is_long_enough = super().may_be_in(text, context)
         return is_long_enough and may_have_dates(text, context.languages[0])
 
-    def list_dates(self, attempt: Attempt, context: Context) -> list[Date]:
-        """Returns the dates of a sentence, including those whose numbers and month are already carried."""
+    def read_dates(self, attempt: Attempt, context: Context) -> tuple[list[Date], Calendar | None]:
+        """Returns the dates of a sentence, also those whose numbers and month are already carried, and the target's
+        calendar; no dates without one.
+        """
         others = [span for span in attempt.spans if not (span.is_number or span.kind is SpanKind.NAME)]
-        return list(find_dates(cover_spans(attempt.text, others), context.languages[0]))
+        dates = list(find_dates(cover_spans(attempt.text, others), context.languages[0]))
+        target = load_calendar(context.languages[1]) if dates else None
+        return (dates if target is not None else []), target
 
 
 # A digit, or four words: from June to August.
-DATES = DateKind(SpanKind.DATE, cues=r"\d|\s\S+\s+\S+\s+\S", fault="dates", remedy="protected date")
+DATES = DateKind(
+    SpanKind.DATE,
+    cues=r"\d|\s\S+\s+\S+\s+\S",
+    words=LossWords(
+        "dates",
+        "protected date",
+        "with a month missing",
+        unrepaired="a date of the source is lost",
+        repaired=("wrong date",),
+        doc="Looks for the months of the source's dates",
+    ),
+)
 
 
-def is_lost(date: Date, attempt: Attempt, target: str, calendar: Calendar, context: Context) -> bool:
-    """Whether the month or a number of a date is missing from the translation, or they are no date there."""
+def is_written_wrongly(date: Date, attempt: Attempt, calendar: Calendar, context: Context) -> bool:
+    """Whether a number of a date is missing from the translation, or month and numbers are no date there."""
     from nmt_cli.carrying.number_values import compare_numbers  # which few lines need
     from nmt_cli.carrying.numbers import NUMBER
 
-    covered = attempt.covered
+    covered, target = attempt.covered, attempt.written
     numbers = compare_numbers(covered, target, *context.languages).missing
-    in_date = NUMBER.findall(covered, date.start, date.end)
-    if not calendar.has_month(target, date.month) or not set(numbers).isdisjoint(in_date):
+    if not set(numbers).isdisjoint(NUMBER.findall(covered, date.start, date.end)):
         return True
     days = re.findall(r"\d+", date.day or "")
     if not calendar.has_names or not all(re.search(rf"(?<!\d){day}(?!\d|[./-] ?\d)", target) for day in days):

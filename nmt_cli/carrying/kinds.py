@@ -70,7 +70,7 @@ IF_LOST: tuple[LostKind, ...] = (
     SLASHES,
 )  # `translation.repair.asks.LOST_TEXT`
 DOUBTFUL: tuple[DoubtfulKind, ...] = (BRACKET_PAIRS, QUOTED_WORDS)  # `translation.repair.asks.MISLED`
-FAULTS_IF_LOST = frozenset(kind.fault for kind in IF_LOST)
+FAULTS_IF_LOST = frozenset(kind.words.fault for kind in IF_LOST)
 KINDS: tuple[Kind, ...] = (*SYNTAX, *BEFORE_DIGITS, *DIGITS, *WORDS, *IF_LOST, QUOTED_WORDS)
 KIND_OF_SPAN = {kind.name: kind for kind in reversed(KINDS)} | {
     SpanKind.SYMBOL: REFERENCES,

@@ -29,10 +29,11 @@ from nmt_cli.carrying.spans import (
     MINUS,
     NUMBER_WITH_SIGNS,
     OPTIONAL_MINUS,
-    PLACEHOLDER_PATTERN,
     WORD_LETTER,
     Attempt,
     Context,
+    Difference,
+    LossWords,
     LostKind,
     Span,
     SpanKind,
@@ -47,13 +48,6 @@ MONTHS = 12
 SCALES = (1_000, 10_000, 1_000_000, 100_000_000, 1_000_000_000)  # "2.5 million" may be 2,500,000
 LAST_PLAIN_LETTER = "\u052f"  # of Latin, Greek and Cyrillic; other scripts have prefixes, or no blanks
 WORDED = 100  # smaller numbers, and its multiples, are often written in words
-
-
-class NumberDifference(NamedTuple):
-    """The numbers in only one of two texts, as written there."""
-
-    missing: tuple[str, ...]
-    invented: tuple[str, ...]
 
 
 class NumberSpellings(NamedTuple):
@@ -131,28 +125,25 @@ class NumberSet(NamedTuple):
         return any(value * scale in self.values or value / scale in self.values for value in values for scale in SCALES)
 
 
-NO_DIFFERENCE = NumberDifference((), ())
-
-
-def compare_numbers(source: str, target: str, source_language: str = "", target_language: str = "") -> NumberDifference:
+def compare_numbers(source: str, target: str, source_language: str = "", target_language: str = "") -> Difference:
     """Returns the numbers of `source` missing from `target`, and those only in `target`.
 
     The languages are codes of two or three letters. If a language's number words are unknown, numbers that are often
     spelled out are ignored.
     """
     if not (DIGIT.search(source) or DIGIT.search(target)):
-        return NO_DIFFERENCE
+        return Difference()
     # 1. Read the numbers of both texts.
     before, after = NumberText.read(source, source_language), NumberText.read(target, target_language)
     in_source, in_target = before.numbers, after.numbers
     # 2. Drop those that both have.
     target_set, source_set = NumberSet.from_tokens(in_target), NumberSet.from_tokens(in_source)
     missing = [token for token in in_source if not target_set.contains(token)]
-    invented = [token for token in in_target if not source_set.contains(token)]
-    if not (missing or invented):
-        return NO_DIFFERENCE
+    added = [token for token in in_target if not source_set.contains(token)]
+    if not (missing or added):
+        return Difference()
     # 3. Drop those that the other text has in words, or in another notation of the time.
-    return NumberDifference(drop_spelled_out(missing, before, after), drop_spelled_out(invented, after, before))
+    return Difference(drop_spelled_out(missing, before, after), drop_spelled_out(added, after, before))
 
 
 def drop_spelled_out(tokens: Sequence[NumberToken], side: NumberText, other: NumberText) -> tuple[str, ...]:
@@ -301,15 +292,16 @@ class SmallNumbers(LostKind, NumericKind):
     All of a sentence are carried, since another search may lose others; without room for all, the lost ones first.
     """
 
-    def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
-        covered = attempt.covered
+    def find_lost(self, attempt: Attempt, context: Context) -> Difference:
+        return compare_numbers(attempt.covered, attempt.written, *context.languages)
+
+    def list_carried(self, attempt: Attempt, context: Context) -> list[Span]:
+        covered, target = attempt.covered, attempt.written
         if not DIGIT.search(covered):
             return []
-        target = PLACEHOLDER_PATTERN.sub(" ", attempt.target)
-        lost = compare_numbers(covered, target, *context.languages).missing
-        lost = (*lost, *find_lost_decades(covered, target, context.languages))
+        lost = [*self.find_lost(attempt, context).missing, *find_lost_decades(covered, target, context.languages)]
         if not lost and context.copies_placeholders:
-            lost = list_uncertain(covered, target, context.languages)
+            lost = [*list_uncertain(covered, target, context.languages)]
         numbers = sorted(NUMBER.finditer(covered), key=lambda match: match[0] not in lost) if lost else []
         return [self.read_number(number, context) for number in numbers]
 
@@ -320,7 +312,19 @@ class SmallNumbers(LostKind, NumericKind):
         return Span(start, end, number[0] + ending, self.name, self.form == "taken out")
 
 
-SMALL_NUMBERS = SmallNumbers(SpanKind.NUMBER, signs=r"\d", fault="numbers", remedy="protected number")
+SMALL_NUMBERS = SmallNumbers(
+    SpanKind.NUMBER,
+    signs=r"\d",
+    words=LossWords(
+        "numbers",
+        "protected number",
+        "with different numbers than the source",
+        unrepaired="a number of the source is lost",
+        repaired=("wrong number",),
+        doc="Compares the values of all numbers, in any notation or script, or in words of 87 languages",
+        nouns=("number", "numbers"),
+    ),
+)
 
 
 def find_ending(text: str, end: int, number: str, languages: tuple[str, str]) -> tuple[int, str]:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from nmt_cli.carrying.spans import COVERS, Attempt, Context, Kind, LostKind, Span, SpanKind
+from nmt_cli.carrying.spans import COVERS, Attempt, Context, Difference, Kind, LossWords, LostKind, Span, SpanKind
 from nmt_cli.languages.codes import read_given_names
 from nmt_cli.languages.rules import LanguageRules, find_rules
 from nmt_cli.text.characters import CLOSING_BRACKETS, COMMAS, FINAL_MARKS, INVISIBLE, LIVELY_MARKS, OPENING, PAUSES
@@ -151,14 +151,30 @@ COPIED_SHARE = 0.8  # of a name's occurrences in sources, those in targets at le
 class CopiedNameKind(LostKind):
     """Names that training copies, such as `Boston`."""
 
-    def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
-        if context.find_missing_names is None or not context.copies_placeholders:
-            return []
-        return list(map(self.read_match, context.find_missing_names(attempt.covered, attempt.target)))
+    def find_lost(self, attempt: Attempt, context: Context) -> Difference:
+        return Difference([match[0] for match in self.list_missing(attempt, context)])
+
+    def list_carried(self, attempt: Attempt, context: Context) -> list[Span]:
+        missing = self.list_missing(attempt, context) if context.copies_placeholders else ()
+        return list(map(self.read_match, missing))
+
+    def list_missing(self, attempt: Attempt, context: Context) -> Iterable[re.Match[str]]:
+        find = context.find_missing_names
+        return () if find is None else find(attempt.covered, attempt.target)
 
 
 COPIED_NAMES = CopiedNameKind(
-    SpanKind.RARE_NAME, cues=r"[A-ZÀ-Þ][a-zß-ÿ]", fault="untranslated", remedy="protected name"
+    SpanKind.RARE_NAME,
+    cues=r"[A-ZÀ-Þ][a-zß-ÿ]",
+    words=LossWords(
+        "untranslated",
+        "protected name",
+        "with words that nothing translates",
+        unrepaired="a name of the source is lost",
+        repaired=("lost name",),
+        doc="Looks for content words that nothing translates",
+        nouns=("nothing translates",) * 2,
+    ),
 )
 
 

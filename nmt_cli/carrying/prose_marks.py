@@ -13,22 +13,51 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 
 from nmt_cli.carrying.codes import is_variable
-from nmt_cli.carrying.spans import COVERS, Attempt, Context, DoubtfulKind, Kind, LostKind, Pair, Span, SpanKind
-from nmt_cli.text.characters import ANY_CLOSING, DOUBLE_QUOTES, END_MARKS, PAUSES, RAISED_DIGITS, SINGLE_QUOTES
+from nmt_cli.carrying.spans import (
+    COVERS,
+    Attempt,
+    Context,
+    Difference,
+    DoubtfulKind,
+    Kind,
+    LossWords,
+    LostKind,
+    Pair,
+    Span,
+    SpanKind,
+)
+from nmt_cli.text.characters import (
+    ANY_CLOSING,
+    DOUBLE_QUOTES,
+    END_MARKS,
+    PAUSES,
+    PLAIN_BRACKETS,
+    RAISED_DIGITS,
+    SINGLE_QUOTES,
+)
 from nmt_cli.text.words import has_letters
 
 AROUND_WORD = r"[(\[{][^()\[\]{}]*[^\W\d_]"  # and not (!)
 PARTNERS = {"(": ")", "[": "]", "{": "}"}
+PLAIN_SLASHES = {"/": "/", "／": "/"}
 
 
 class BracketKind(LostKind, DoubtfulKind):
     """Paired brackets, except within words: `brother(s)`."""
 
-    def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
-        return self.find_pairs(attempt.covered) if has_other_marks(self.signs, attempt) else []
+    def find_lost(self, attempt: Attempt, context: Context) -> Difference:
+        """Returns the brackets that are missing, and those that were added without a partner: others are style."""
+        before, after = (count_marks(text, PLAIN_BRACKETS) for text in (attempt.read, attempt.target))
+        missing, added = before - after, after - before
+        unpaired = {mark for pair in PARTNERS.items() if added[pair[0]] != added[pair[1]] for mark in pair}
+        parts = (list(missing), [mark for mark in added if mark in unpaired])
+        return Difference(*([" ".join(marks)] if marks else [] for marks in parts))
+
+    def list_carried(self, attempt: Attempt, context: Context) -> list[Span]:
+        return self.find_pairs(attempt.covered) if has_other_marks(PLAIN_BRACKETS, attempt) else []
 
     def find_doubtful(self, attempt: Attempt) -> list[Span]:
         return self.find_pairs(attempt.covered) if re.search(AROUND_WORD, attempt.covered) else []
@@ -50,35 +79,47 @@ class BracketKind(LostKind, DoubtfulKind):
 class SlashKind(LostKind):
     """Slashes between two words: `and/or`."""
 
-    def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
+    def find_lost(self, attempt: Attempt, context: Context) -> Difference:
+        written = count_marks(attempt.target, PLAIN_SLASHES)["/"]
+        return Difference(["/"] if len(self.pattern.findall(attempt.read)) > written else [])
+
+    def list_carried(self, attempt: Attempt, context: Context) -> list[Span]:
         taken_out = [span for span in attempt.spans if span.kind is self.name]
         if taken_out:
             return [span for span in taken_out if not attempt.finds_place(span)]
-        if not has_other_marks(self.signs, attempt):
-            return []
-        return list(map(self.read_match, self.pattern.finditer(attempt.covered)))
+        return list(self.find_matches(attempt.covered)) if has_other_marks(PLAIN_SLASHES, attempt) else []
 
 
+def count_marks(text: str, marks: Mapping[str, str]) -> Counter[str]:
+    """Counts the marks of a text, each as that of ASCII."""
+    return Counter(marks[mark] for mark in text if mark in marks)
+
+
+def has_other_marks(marks: Mapping[str, str], attempt: Attempt) -> bool:
+    """Whether the network wrote any of these marks more or less often than it read them: stricter than a check, since a
+    mark that was added to one that is there is often a phrase said twice.
+    """
+    return count_marks(attempt.read, marks) != count_marks(attempt.target, marks)
+
+
+LOST_MARKS = LossWords(
+    "brackets",
+    "protected brackets",
+    "with different brackets or slashes than the source",
+    unrepaired="a bracket or slash of the source is lost",
+    repaired=("sentence without its brackets", "sentences without their brackets"),
+    doc="Looks for brackets, for slashes between words, and for added brackets without a partner",
+)
 BRACKET_PAIRS = BracketKind(
-    SpanKind.BRACKET, form="taken out", signs=r"()\[\]{}", fault="brackets", remedy="protected brackets"
+    SpanKind.BRACKET, form="taken out", signs=re.escape("".join(PLAIN_BRACKETS)), words=LOST_MARKS
 )
 SLASHES = SlashKind(
     SpanKind.SLASH,
     form="taken out",
     patterns=(r"(?<=[^\W\d_])/(?=[^\W\d_])",),
     signs="/",
-    fault="brackets",
-    remedy="protected brackets",
+    words=LOST_MARKS,
 )
-
-
-def has_other_marks(marks: str, attempt: Attempt) -> bool:
-    """Whether the network wrote any of these marks more or less often than it read them."""
-    return count_marks(marks, attempt.read) != count_marks(marks, attempt.target)
-
-
-def count_marks(marks: Sequence[str], text: str) -> Counter[str]:
-    return Counter(mark for mark in text if mark in marks)
 
 
 IN_DOUBLE_QUOTES = rf"(?<!\w)[{DOUBLE_QUOTES}](?=\S)[^{DOUBLE_QUOTES}]+(?<=\S)[{DOUBLE_QUOTES}](?!\w)"

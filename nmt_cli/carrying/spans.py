@@ -246,6 +246,16 @@ class Attempt(NamedTuple):
         """The sentence with carried spans covered."""
         return cover_spans(self.text, self.spans)
 
+    @property
+    def written(self) -> str:
+        """The network's translation without placeholders."""
+        return PLACEHOLDER_PATTERN.sub(" ", self.target)
+
+    @classmethod
+    def from_texts(cls, text: str, target: str) -> Attempt:
+        """Returns a whole text, of which nothing is carried, with its translation."""
+        return cls(text, (), text, target, lambda span: True)
+
 
 NO_CONTEXT = Context()
 NOT_IN_SPANS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"  # no span contains these: control characters and line ends
@@ -299,15 +309,40 @@ class Kind:
         return compile_guard((self,))
 
 
-@dataclass(frozen=True, eq=False)
-class LostKind(Kind, ABC):
-    """A kind that the network writes itself, carried only if the network lost it."""
+class Difference(NamedTuple):
+    """What only one of two texts has, as messages name it."""
 
-    fault: Literal["numbers", "dates", "untranslated", "brackets"] = "numbers"  # of a translation that lost it
-    remedy: str = ""  # what helps
+    missing: Sequence[str] = ()  # from the translation
+    added: Sequence[str] = ()  # to it
+
+
+class LossWords(NamedTuple):
+    """What is said where a translation lost something: a failed check, and the repair that is counted."""
+
+    fault: Literal["numbers", "dates", "untranslated", "brackets"]
+    remedy: str  # what helps
+    summary: str  # what is wrong with the lines that fail the check
+    unrepaired: str  # the message if no remedy helped
+    repaired: tuple[str, ...]  # what a repaired fault is called, and several if they have no plural in -s
+    doc: str  # what the check does
+    nouns: tuple[str, str] = ("", "")  # what stands before one, or several, that the message names
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LostKind(Kind, ABC):
+    """A kind that the network writes itself, carried only if the network lost it.
+
+    Repairs ask `list_carried` of a sentence, which may be stricter than the `find_lost` that both they and checks ask.
+    """
+
+    words: LossWords
 
     @abstractmethod
-    def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
+    def find_lost(self, attempt: Attempt, context: Context) -> Difference:
+        """Returns what a translation lost, and what it has besides."""
+
+    @abstractmethod
+    def list_carried(self, attempt: Attempt, context: Context) -> list[Span]:
         """Returns the spans to carry in a second search; empty if nothing was lost."""
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.carrying.kinds import KINDS, find_spans
-from nmt_cli.carrying.spans import Attempt, Context, DoubtfulKind, Kind, LostKind, Span
+from nmt_cli.carrying.spans import Attempt, Context, DoubtfulKind, Kind, LostKind
 from nmt_cli.rewriting.spelling import INNER_MARKS, find_gender_marks
 from nmt_cli.translation.segmentation.dividers import frame_segment
 from nmt_cli.translation.segmentation.segments import SegmentedLine, cut, is_plain, is_short_sentence, split_to_fit
@@ -40,12 +40,13 @@ GUARDS: dict[str, tuple[Callable[[str], object], Callable[[str], object]]] = {
 }
 
 
-def find(kind: Kind, text: str) -> list[Span]:
+def find(kind: Kind, text: str) -> list[object]:
     """What a kind finds in a text, or of a text that was lost."""
     if isinstance(kind, LostKind):
-        return kind.find_lost(Attempt(text, (), text, "", lambda span: True), CONTEXT)
+        attempt = Attempt.from_texts(text, "")
+        return [*kind.list_carried(attempt, CONTEXT), *kind.find_lost(attempt, CONTEXT).missing]
     if isinstance(kind, DoubtfulKind):
-        return kind.find_doubtful(Attempt(text, (), text, "", lambda span: True))
+        return list(kind.find_doubtful(Attempt.from_texts(text, "")))
     return list(kind.find(text, CONTEXT))
 
 

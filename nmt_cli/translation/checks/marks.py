@@ -1,4 +1,4 @@
-"""Checks of what is counted: brackets, quotation marks, final marks, numbers, lengths, spans."""
+"""Checks of what is counted: what kinds of spans find lost, quotation marks, final marks, lengths, spans."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from nmt_cli.carrying.dates import find_lost_months
 from nmt_cli.carrying.kinds import find_spans
-from nmt_cli.carrying.prose_marks import PARTNERS, SLASHES
-from nmt_cli.carrying.spans import DIGIT
+from nmt_cli.carrying.prose_marks import BRACKET_PAIRS, LOST_MARKS, SLASHES
+from nmt_cli.carrying.spans import Attempt, LossWords, LostKind
+from nmt_cli.carrying.syntax import remove_tags
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.rewriting.marks import MARK_KINDS, find_final_mark, share_kind
-from nmt_cli.text.characters import COLONS, DOUBLE_QUOTES, ELLIPSES, PLAIN_BRACKETS, QUOTES, SINGLE_QUOTES
+from nmt_cli.text.characters import COLONS, DOUBLE_QUOTES, ELLIPSES, QUOTES, SINGLE_QUOTES
 from nmt_cli.text.words import count_strings, has_word
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.checks.words import CheckContext, drop_renamed, join_named
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 # partner: `File - Exit` is „Datei – Beenden…“ where a corpus writes so.
 
 
-BRACKET_SET = frozenset(PLAIN_BRACKETS)
 DOUBLE_QUOTE_SET = frozenset(DOUBLE_QUOTES)
 SINGLE_OPENING = frozenset(SINGLE_QUOTES) - {"’"}
 # As text: compiled at its first use.
@@ -43,25 +42,20 @@ COLON_BEHIND_WORD = rf"[^\W\d_]\s?[{re.escape(COLONS)}](?=\s+[^\s{QUOTES}]|$)"  
 LEAST_KEPT = 0.9  # of the marks in training's sources, the targets have as many, or to lose one is custom
 
 
-def check_brackets(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for brackets, for slashes between words, and for added brackets without a partner.
-
-    The repair compares only paired brackets, between what a network read and what it wrote; here every bracket of the
-    texts counts, including those that no search can put back.
-    """
-    if BRACKET_SET.isdisjoint(source) and BRACKET_SET.isdisjoint(target) and "/" not in source:
+def check_loss(
+    words: LossWords, kinds: Sequence[LostKind], source: str, target: str, context: CheckContext
+) -> FailedCheck | None:
+    """Looks for what kinds of spans find lost or added, as repairs do."""
+    facts = context.facts
+    kinds = [kind for kind in kinds if kind.may_be_in(source, facts) or kind.may_be_in(target, facts)]
+    if not kinds:
         return None
-    source, target = drop_renamed(*drop_marks_of_words(source, target, context))
-    if "/" in source and len(SLASHES.pattern.findall(source)) > target.count("/") + target.count("／"):
-        return FailedCheck("brackets", "/ missing")
-    before, after = (
-        Counter(PLAIN_BRACKETS[mark] for mark in text if mark in PLAIN_BRACKETS) for text in (source, target)
-    )
-    added = after - before
-    unpaired = {mark for pair in PARTNERS.items() if added[pair[0]] != added[pair[1]] for mark in pair}
-    parts = [(before - after, "missing"), ([mark for mark in added if mark in unpaired], "added")]
-    differences = [f"{' '.join(marks)} {what}" for marks, what in parts if marks]
-    return FailedCheck("brackets", ", ".join(differences)) if differences else None
+    attempt = Attempt.from_texts(*drop_renamed(*drop_marks_of_words(source, target, context)))
+    differences = [kind.find_lost(attempt, facts) for kind in kinds]
+    missing, added = ([name for names in side for name in names] for side in zip(*differences, strict=True))
+    parts = [f"{join_named(names)} {what}" for names, what in ((missing, "missing"), (added, "added")) if names]
+    noun = words.nouns[len(missing or added) > 1]
+    return FailedCheck(words.fault, f"{noun} {', '.join(parts)}".strip()) if parts else None
 
 
 def check_quotes(source: str, target: str, context: CheckContext) -> FailedCheck | None:
@@ -75,7 +69,7 @@ def check_quotes(source: str, target: str, context: CheckContext) -> FailedCheck
         return None
     bare = drop_marks_of_words(source, target, context)
     message = compare_quotes(*bare, context, is_quoted=is_quoted)
-    if not message or check_brackets(source, target, context) is not None:
+    if not message or check_loss(LOST_MARKS, (BRACKET_PAIRS, SLASHES), source, target, context) is not None:
         return None
     return FailedCheck("quotes", message)
 
@@ -101,7 +95,7 @@ def drop_marks_of_words(source: str, target: str, context: CheckContext) -> tupl
 
     The source is also without other marks inside words, as in `Lehrer/innen`.
     """
-    source, target = (re.sub(r"<[^<>]*>", "", text) if "<" in text else text for text in (source, target))
+    source, target = map(remove_tags, (source, target))
     source, target = (re.sub(BRACKETS_IN_WORD, r"\1", text) if "(" in text else text for text in (source, target))
     if "/" in source or "(" in source:
         from nmt_cli.rewriting.spelling import drop_gender_marks  # which few lines need
@@ -148,37 +142,6 @@ def keeps_share(context: CheckContext, measure: Callable[[TextProfile], float]) 
     if profile is None or profile.source is None:
         return True
     return measure(profile.target) >= LEAST_KEPT * measure(profile.source)
-
-
-# Compares the numbers and dates of a source and its translation. Knows only text.
-
-
-def check_numbers(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Compares the values of all numbers, in any notation or script, or in words of 87 languages.
-
-    The repair of lost numbers makes the same comparison, between what the network read and wrote.
-    """
-    if not (DIGIT.search(source) or DIGIT.search(target)):
-        return None
-    from nmt_cli.carrying.number_values import compare_numbers  # which most lines need not
-
-    missing, invented = compare_numbers(*drop_renamed(source, target), context.source_language, context.target_language)
-    parts = [
-        f"{join_named(numbers)} {what}" for numbers, what in ((missing, "missing"), (invented, "added")) if numbers
-    ]
-    if not parts:
-        return None
-    noun = "number" if len(missing or invented) == 1 else "numbers"
-    return FailedCheck("numbers", f"{noun} {', '.join(parts)}")
-
-
-def check_dates(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for the months of the source's dates.
-
-    `check_numbers` compares their numbers. The repair of lost dates finds dates and months in the same way.
-    """
-    lost = find_lost_months(source, target, context.source_language, context.target_language)
-    return FailedCheck("dates", f"{join_named(lost)} missing") if lost else None
 
 
 # Compares the lengths of a source and its translation, and their numbers of sentences. Knows only text.

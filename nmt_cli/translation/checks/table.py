@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from nmt_cli.carrying.kinds import IF_LOST
+from nmt_cli.carrying.people import COPIED_NAMES
 from nmt_cli.carrying.syntax import spell_out_choice
 from nmt_cli.translation.checks.marks import (
-    check_brackets,
     check_colons,
-    check_dates,
     check_final_mark,
     check_length,
-    check_numbers,
+    check_loss,
     check_quotes,
     check_sentences,
     check_spans,
@@ -41,6 +42,7 @@ from nmt_cli.translation.result import FailedCheck, Translation
 from nmt_cli.translation.segmentation.segments import has_mark_inside
 
 if TYPE_CHECKING:
+    from nmt_cli.carrying.spans import LossWords
     from nmt_cli.translation.checks.words import Inspection, TextComparison
     from nmt_cli.translation.result import CheckKind
 
@@ -71,7 +73,15 @@ class CheckRow(NamedTuple):
         """The row's anchor on RULES_PAGE, which messages name: "#check-final-mark"."""
         return f"#check-{self.name.replace(' ', '-')}"
 
+    @classmethod
+    def from_words(cls, words: LossWords, inspect: Inspection | None = None) -> CheckRow:
+        """Returns the row of what kinds of spans find lost; `inspect` looks for more than they do."""
+        kinds = [kind for kind in IF_LOST if kind.words is words]
+        compare = partial(check_loss, words, kinds) if inspect is None else None
+        return cls(words.fault, words.summary, compare, inspect, words.doc, words.repaired, words.unrepaired)
 
+
+LOSSES = tuple(dict.fromkeys(kind.words for kind in IF_LOST))
 CHECKS = (
     CheckRow(
         "failed",
@@ -127,38 +137,12 @@ CHECKS = (
     ),
     CheckRow("labels", "with a label kept untranslated", inspect=check_labels),
     CheckRow("terms", "with a glossary term missing or perhaps misplaced", check_terms),
-    CheckRow(
-        "numbers",
-        "with different numbers than the source",
-        check_numbers,
-        repaired=("wrong number",),
-        unrepaired="a number of the source is lost",
-    ),
-    CheckRow(
-        "dates",
-        "with a month missing",
-        check_dates,
-        repaired=("wrong date",),
-        unrepaired="a date of the source is lost",
-    ),
-    CheckRow(
-        "brackets",
-        "with different brackets or slashes than the source",
-        check_brackets,
-        repaired=("sentence without its brackets", "sentences without their brackets"),
-        unrepaired="a bracket or slash of the source is lost",
-    ),
+    *(CheckRow.from_words(words) for words in LOSSES if words is not COPIED_NAMES.words),
     CheckRow("quotes", "with quotation marks lost, added or unpaired", check_quotes),
     CheckRow("colons", "with a colon missing", check_colons),
     CheckRow("final mark", "with a different final mark than the source", check_final_mark),
     CheckRow("sentences", "with a sentence or an item of a list missing", check_sentences),
-    CheckRow(
-        "untranslated",
-        "with words that nothing translates",
-        inspect=check_coverage,
-        repaired=("lost name",),
-        unrepaired="a name of the source is lost",
-    ),
+    CheckRow.from_words(COPIED_NAMES.words, inspect=check_coverage),
     CheckRow(
         "copied",
         "left untranslated",

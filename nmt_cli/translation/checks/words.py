@@ -7,10 +7,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from nmt_cli.carrying.people import find_missing_names
+from nmt_cli.carrying.people import COPIED_NAMES, find_missing_names
+from nmt_cli.carrying.spans import Attempt, Context
 from nmt_cli.carrying.syntax import remove_tags
 from nmt_cli.languages.identifier import find_other_language
 from nmt_cli.languages.rules import find_rules
@@ -46,6 +48,16 @@ class CheckContext(NamedTuple):
     def find_ratio(self, length: int) -> LengthRatio | None:
         """Returns the length ratio in training for sources of `length` characters; None if unknown."""
         return self.profile.find_ratio(length) if self.profile is not None and length else None
+
+    @property
+    def facts(self) -> Context:
+        """The facts that kinds of spans use to find what is lost."""
+        languages, profile = (self.source_language, self.target_language), self.profile
+        if profile is None or profile.source is None:
+            return Context(languages)
+        return Context(
+            languages, find_missing_names=partial(find_missing_names, source=profile.source, target=profile.target)
+        )
 
     @property
     def same_language(self) -> bool:
@@ -122,9 +134,7 @@ def check_coverage(translation: Translation, context: CheckContext) -> FailedChe
     neglected = find_neglected(translation) if translation.read_back is not None else ()
     lost = [word.text for word in neglected if lacks_translation(word, translation, profile.source)]
     lost += [word for word in translation.left_out if word.lower() not in translation.text.lower()]
-    lost += [
-        name[0] for name in find_missing_names(translation.source, translation.text, profile.source, profile.target)
-    ]
+    lost += COPIED_NAMES.find_lost(Attempt.from_texts(translation.source, translation.text), context.facts).missing
     return FailedCheck("untranslated", f"nothing translates {join_named(lost)}") if lost else None
 
 

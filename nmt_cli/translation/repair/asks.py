@@ -442,7 +442,7 @@ def accept_less_lost(
         return Verdict(reason=LostText(helped, lost.first) if helped else None)
     if len(after) >= lost.first:
         return Verdict()
-    repairs = dict.fromkeys(Repair(kind.fault, kind.remedy) for kind in before)
+    repairs = dict.fromkeys(Repair(kind.words.fault, kind.words.remedy) for kind in before)
     return Verdict(case._replace(piece=piece, translation=record(answer, case.translation, repairs)))
 
 

@@ -44,7 +44,7 @@ def find_loss(piece: Piece, translation: Translation, context: Context, kinds: S
     loss: dict[LostKind, list[Span]] = {}
     attempt = make_attempt(piece, translation)
     for kind in kinds:
-        lost = kind.find_lost(attempt, context) if kind.may_be_in(attempt.text, context) else []
+        lost = kind.list_carried(attempt, context) if kind.may_be_in(attempt.text, context) else []
         others = [other for spans in loss.values() for other in spans]
         if new := [span for span in lost if not any(is_overlapping(span, other) for other in others)]:
             loss[kind] = new

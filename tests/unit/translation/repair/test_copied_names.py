@@ -52,10 +52,10 @@ def test_a_lost_name_is_carried() -> None:
     attempt = Attempt(text, (), text, "Er lebt in Bein.", lambda span: True)
     context = Context(("eng", "deu"), find_missing_names=find)  # type: ignore[arg-type]
     assert COPIED_NAMES.may_be_in(text, context)
-    assert [span.text for span in COPIED_NAMES.find_lost(attempt, context)] == ["Boston"]
-    assert COPIED_NAMES.find_lost(attempt, context._replace(copies_placeholders=False)) == []
-    assert COPIED_NAMES.find_lost(attempt._replace(target="Er lebt in Boston."), context) == []
-    assert COPIED_NAMES.find_lost(attempt, Context()) == []
+    assert [span.text for span in COPIED_NAMES.list_carried(attempt, context)] == ["Boston"]
+    assert COPIED_NAMES.list_carried(attempt, context._replace(copies_placeholders=False)) == []
+    assert COPIED_NAMES.list_carried(attempt._replace(target="Er lebt in Boston."), context) == []
+    assert COPIED_NAMES.list_carried(attempt, Context()) == []
 
 
 @pytest.mark.parametrize(("word", "message"), [("Nen", "nothing translates Boston"), ("Boston", "")])

@@ -82,4 +82,4 @@ def test_brackets_come_in_pairs(text: str) -> None:
 def test_nothing_is_lost_where_the_translation_is_the_source(text: str) -> None:
     for piece in LineReader(LineConfig(), copies_placeholders=True).split_line(text):
         same = Attempt(piece.segment.text, piece.segment.spans, piece.text, piece.text, lambda span: True)
-        assert [kind.find_lost(same, NO_CONTEXT) for kind in IF_LOST] == [[]] * len(IF_LOST)
+        assert [kind.list_carried(same, NO_CONTEXT) for kind in IF_LOST] == [[]] * len(IF_LOST)
