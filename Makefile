@@ -104,7 +104,7 @@ check-documents: $(VENV)/installed
 	$(BIN)/python tests/release/check_documents.py
 
 # NO_MKDOCS_2_WARNING: the theme's makers announce its successor.
-docs: $(VENV)/installed
+docs: $(VENV)/try-installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'mkdocs-material>=9.6'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict --config-file docs/site/mkdocs.yml
 	@echo "build/site/index.html"

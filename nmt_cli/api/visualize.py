@@ -27,7 +27,7 @@ def visualize(
     progress: StageReporter | None = None,
     **options: Unpack[VisualizeKeywords],
 ) -> Drawing:
-    """Draws the attention of translations: to files that end in .png, .svg or .html, or as `text` for a terminal.
+    """Draws the attention of translations: to files that end in .png, .svg, .pdf or .html, or as `text` for a terminal.
 
     Draws something else with `beam` (the search), `curves` (of learning), `corpus` (the prepared one), `network` (its
     layers) or `nearest` (the number of nearest training pairs). `curves` takes several models, `corpus` several of

@@ -10,6 +10,7 @@ import typer
 
 from nmt_cli.api.model_info import ModelInfo, ScoreInfo, read_info
 from nmt_cli.cli.render import print_lines
+from nmt_cli.runtime.installed_models import list_installable, list_models, write_installation
 from nmt_cli.text.wrapping import format_count
 
 METRICS = {"bleu": "BLEU", "bleu4": "BLEU-4", "chrf": "chrF"}
@@ -24,6 +25,22 @@ def show_models(models: Sequence[Path], *, as_json: bool) -> None:
         return
     for number, model in enumerate(pages):
         print_lines(["", *format_info(model)] if number else format_info(model))
+
+
+def show_installed(*, as_json: bool) -> None:
+    """Prints the models that `--model` takes by name, a line each, and how the others are installed."""
+    models = {name: read_info(directory) for name, directory in list_models().items()}
+    if as_json:
+        values = [model.to_mapping() for model in models.values()]
+        typer.echo(json.dumps(values, ensure_ascii=False, indent=2))
+        return
+    for name, model in models.items():
+        scores = format_scores(model.scores["dev"])
+        size = f"{model.bytes.get(model.precision, model.bytes['directory']) / 1e6:.1f} MB"
+        print_lines([f"--model {name:<12} {model.source.name} to {model.target.name}, {size}, {scores}"])
+    for name in list_installable():
+        print_lines([f"--model {name:<12} not installed; in the folder of nmt's sources: {write_installation(name)}"])
+    print_lines(["", "nmt translate --info --model NAME tells more; nmt train makes others"])
 
 
 def format_info(model: ModelInfo) -> list[str]:

@@ -170,7 +170,12 @@ def translate(
     export: Annotated[ExportFormat | None, declare_option("--export", EXPORT_HELP, "Output", harmless=False)] = None,
     assets: Annotated[Path | None, declare_option("--assets", ASSETS_HELP, "Output", metavar="FOLDER")] = None,
     info: Annotated[
-        bool, declare_option("--info", "Print the languages, sizes, scores and licence of the model.", "Output")
+        bool,
+        declare_option(
+            "--info",
+            "Print the languages, sizes, scores and licence of the model; without one, of those that are installed.",
+            "Output",
+        ),
     ] = False,
     score: Annotated[
         bool,
@@ -187,8 +192,11 @@ def translate(
     if export is not None:
         return export_to(screen, model or [resolve_model(DEFAULT_MODEL)], output, export, assets, force=force)
     if info:
-        from nmt_cli.cli.model_page import show_models  # which few runs need
+        from nmt_cli.cli.model_page import show_installed, show_models  # which few runs need
+        from nmt_cli.runtime.installed_models import CARD
 
+        if not model and not (resolve_model(DEFAULT_MODEL) / CARD).exists():
+            return show_installed(as_json=layout.json)
         return show_models(model or [resolve_model(DEFAULT_MODEL)], as_json=layout.json)
     request = TranslationRequest(
         models=tuple(model or [DEFAULT_MODEL]),

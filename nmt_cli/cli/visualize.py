@@ -44,7 +44,7 @@ def visualize(
         list[Path] | None,
         declare_option(
             "--output",
-            "File to write, .png, .svg or .html, or - for the terminal; may be repeated.  [default: -]",
+            "File to write, .png, .svg, .pdf or .html, or - for the terminal; may be repeated.  [default: -]",
             "Files",
             short="-o",
         ),
@@ -60,8 +60,9 @@ def visualize(
 ) -> None:
     """Draw the attention of translations: source words down, target words across.
 
-    Draws on the terminal, to a picture (.png, .svg) or to an interactive page (.html). --beam, --curves, --corpus,
-    --network and --nearest show something else instead; --data without a sentence shows the corpus in that directory.
+    Draws on the terminal, to a picture (.png, .svg, .pdf) or to an interactive page (.html). --beam, --curves,
+    --corpus, --network and --nearest show something else instead; --data without a sentence shows the corpus in that
+    directory.
     """
     if config.subject == "attention" and not (sentences or config.target or config.pairs):
         config = replace(config, corpus="data" in explicit.typed)

@@ -6,6 +6,7 @@ imported: a model is data, and nothing in it runs.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ GROUP = "nmt_cli.models"
 MODEL = "model"  # the folder of the model in its package
 PREFIX = "nmt_model_"  # of the names of packages
 MODELS_SHOWN = 5  # in a hint
+BUNDLED = ("deu-eng", "eng-deu")  # the packages in data/models
 CHECKOUT = Path(__file__).parents[2] / "data" / "models"
 
 
@@ -122,16 +124,31 @@ def list_bundled_models() -> dict[str, Path]:
     return {card.parents[2].name: card.parent for card in cards}
 
 
+def write_installation(name: str) -> str:
+    """Returns the command that installs a bundled model beside this nmt, in the folder of its sources."""
+    tools = {"pipx": "pipx inject nmt-cli data/models/{}", "uv": "uv tool install . --with ./data/models/{}"}
+    tool = next((tool for tool in tools if tool in Path(sys.prefix).parts), None)
+    return tools.get(str(tool), "pip install data/models/{}").format(name)
+
+
+def list_installable() -> list[str]:
+    """Returns the bundled models that are not installed."""
+    return [name for name in BUNDLED if name not in list_models()]
+
+
 def explain_missing_model(directory: Path) -> NotFoundError:
     """Returns the error for a directory without a model; its hint names the models beside it, and those with a name."""
     beside = sorted(card.parent for card in directory.parent.glob(f"*/{CARD}"))
     names = {**{path.name: str(path) for path in beside}, **{name: name for name in list_models()}}
     nearest = find_nearest(directory.name, names)
-    if nearest is not None:
+    installable = list_installable()
+    if directory.name in installable:
+        hint = f"install it, in the folder of nmt's sources: {write_installation(directory.name)}"
+    elif nearest is not None:
         hint = f"did you mean --model {names[nearest]}?"
     elif names:
         shown = " or ".join(f"--model {name}" for name in list(names.values())[:MODELS_SHOWN])
         hint = f"take a model that is here, {shown}; or make one: nmt train"
     else:
-        hint = "make one with `nmt train`, or name the directory that holds it"
+        hint = f"make one: nmt train; or install one, in the folder of nmt's sources: {write_installation(BUNDLED[-1])}"
     return NotFoundError(f"there is no model in {directory}/", hint=hint)

@@ -67,7 +67,7 @@ def list_candidates() -> Iterator[tuple[str, Iterable[int]]]:
         yield name, get_font(upright[name]).get_charmap()
 
 
-SUFFIXES = (".png", ".svg")
+SUFFIXES = (".png", ".svg", ".pdf")
 PAGES = (".html",)
 INK = "#26262b"
 FAINT = "#6b6b73"
@@ -90,9 +90,9 @@ def check_suffix(path: Path, allowed: Sequence[str] = SUFFIXES) -> None:
 
 
 def write_figure(path: Path, text: str, build: Callable[[], Figure], *, title: str) -> str:
-    """Writes the figure built by `build` to a PNG or SVG file; `text` is all text in it.
+    """Writes the figure built by `build` to a PNG, SVG or PDF file; `text` is all text in it.
 
-    The same input gives the same SVG. Returns the characters that no installed font can show: they are boxes in a PNG;
+    The same input gives the same SVG and PDF. Returns the characters that no installed font can show: they are boxes;
     an SVG leaves fonts to the viewer, so nothing is returned for it.
     """
     kind = path.suffix.lower().removeprefix(".")
@@ -103,7 +103,7 @@ def write_figure(path: Path, text: str, build: Callable[[], Figure], *, title: s
             stage_file(path, suffix=path.suffix) as temporary,
         ):
             save(build(), temporary, kind, title)
-    return fonts.missing if kind == "png" else ""
+    return "" if kind == "svg" else fonts.missing
 
 
 def render_svg(text: str, build: Callable[[], Figure]) -> str:
@@ -116,18 +116,20 @@ def render_svg(text: str, build: Callable[[], Figure]) -> str:
 
 
 def make_rc_settings(kind: str, families: tuple[str, ...]) -> dict[str, Any]:
-    """Returns matplotlib's settings for a file of this kind, png or svg."""
+    """Returns matplotlib's settings for a file of this kind: png, svg or pdf."""
     return {
         "font.family": [*families, *(["sans-serif"] if kind == "svg" else [])],
         "svg.fonttype": "none",  # text stays text: it can be searched, and the viewer's own fonts show it
         "svg.hashsalt": "nmt",
+        "pdf.fonttype": 42,  # TrueType, which journals ask for
     }
 
 
 def save(figure: Figure, target: Any, kind: str, title: str) -> None:
     """Saves a figure to a path or buffer; a PNG has at most LARGEST_SIDE pixels on each side."""
     dpi = min(160.0, LARGEST_SIDE / max(figure.get_size_inches()))
-    metadata = ({"Title": title} if title else {}) | ({"Date": None} if kind == "svg" else {})
+    dates: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    metadata = ({"Title": title} if title else {}) | dates.get(kind, {})
     figure.savefig(target, format=kind, dpi=dpi, bbox_inches="tight", pad_inches=0.25, metadata=metadata)
 
 

@@ -330,7 +330,7 @@ def draw_grid(
 
     `picture` is an array (height, width, 3) for matplotlib; without it the weights are drawn as cells. Returns the
     characters that no installed font can show. Raises OptionError if the number of words does not match the array, or
-    for another suffix than .png and .svg.
+    for another suffix than .png, .svg and .pdf.
     """
     check_suffix(path)
     if attention.shape[0] != len(words) or not attention.size:

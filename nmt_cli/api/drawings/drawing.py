@@ -120,6 +120,8 @@ def embed_file(path: Path) -> str:
     if path.suffix.lower() in PAGES:
         page = escape(path.read_text(encoding="utf-8"))
         return f'<iframe srcdoc="{page}" sandbox="allow-scripts" style="width:100%;height:40em;border:0"></iframe>'
-    kind = "svg+xml" if path.suffix.lower() == ".svg" else "png"
     data = base64.b64encode(path.read_bytes()).decode("ascii")
+    if path.suffix.lower() == ".pdf":
+        return f'<embed type="application/pdf" src="data:application/pdf;base64,{data}" width="100%" height="600">'
+    kind = "svg+xml" if path.suffix.lower() == ".svg" else "png"
     return f'<img alt="{escape(path.name)}" src="data:image/{kind};base64,{data}">'

@@ -47,7 +47,7 @@ def fixed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Translator, "load", lambda *arguments, **options: Fixed())
 
 
-@pytest.mark.parametrize("suffix", ["png", "svg"])
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_a_picture_is_written_and_the_translation_told(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"attention.{suffix}"
     result = runner.invoke(app, ["visualize", "where is he?", "-o", str(path)])
@@ -92,7 +92,7 @@ def test_transposed_the_source_stands_across() -> None:
 def test_another_suffix_is_refused_before_anything_is_translated(tmp_path: Path) -> None:
     result = runner.invoke(app, ["visualize", "where is he?", "-o", str(tmp_path / "a.jpg")])
     assert result.exit_code == ExitCode.USAGE
-    assert ".png or .svg or .html" in result.stderr
+    assert ".png or .svg or .pdf or .html" in result.stderr
 
 
 @pytest.mark.parametrize(

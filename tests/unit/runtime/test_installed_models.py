@@ -96,6 +96,22 @@ def test_the_error_names_the_models_that_are_there(site: Path) -> None:
     assert explain_missing_model(Path("xxx-yyx")).hint == "did you mean --model xxx-yyy?"
 
 
+@pytest.mark.parametrize(
+    ("prefix", "command"),
+    [
+        ("/home/me/.venv", "pip install data/models/eng-deu"),
+        ("/home/me/.local/share/pipx/venvs/nmt-cli", "pipx inject nmt-cli data/models/eng-deu"),
+        ("/home/me/.local/share/uv/tools/nmt-cli", "uv tool install . --with ./data/models/eng-deu"),
+    ],
+)
+def test_a_bundled_model_that_is_not_installed_names_its_installation(
+    site: Path, prefix: str, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "prefix", prefix)
+    assert explain_missing_model(Path("eng-deu")).hint == f"install it, in the folder of nmt's sources: {command}"
+    assert explain_missing_model(Path("model")).hint.endswith(command)
+
+
 def test_a_missing_model_is_answered_with_those_beside_it(tmp_path: Path) -> None:
     for name in ("additive", "dot"):
         (tmp_path / name).mkdir()

@@ -87,7 +87,7 @@ def test_the_lines_lead_with_the_translation_and_mark_what_was_pruned(beam: Trac
     assert f"{100 * math.exp(first.log_probability):.0f} %" in lines[0]
 
 
-@pytest.mark.parametrize("suffix", ["png", "svg"])
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_a_picture_of_the_tree_is_written_and_formulas_are_text(beam: TracedBeam, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"beam.{suffix}"
     assert draw_beam(beam, path, title="$a$ <b>") == ""

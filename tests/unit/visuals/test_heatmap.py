@@ -72,10 +72,12 @@ def test_an_svg_holds_every_label_and_the_title_as_text(tmp_path: Path) -> None:
     assert {*SOURCE, *TARGET, *TITLE, "attention weight"} <= set(texts)
 
 
-def test_the_same_input_gives_the_same_svg(tmp_path: Path) -> None:
-    for name in ("a.svg", "b.svg"):
+def test_the_same_input_gives_the_same_svg_and_pdf(tmp_path: Path) -> None:
+    for name in ("a.svg", "b.svg", "a.pdf", "b.pdf"):
         draw_heatmap([FIVE], tmp_path / name)
-    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    for kind in ("svg", "pdf"):
+        assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF-")
 
 
 def test_text_that_looks_like_a_formula_is_shown_as_it_is(tmp_path: Path) -> None:
@@ -124,7 +126,7 @@ def test_another_suffix_is_refused_with_the_two_that_can_be_written(tmp_path: Pa
     for name in ("attention.jpg", "attention"):
         with pytest.raises(OptionError) as caught:
             check_suffix(tmp_path / name)
-        assert ".png or .svg" in caught.value.hint
+        assert ".png or .svg or .pdf" in caught.value.hint
     check_suffix(Path("A.PNG"))
 
 
