@@ -13,6 +13,7 @@ import results
 from bench import read_rows
 from checks import draw_unseen
 from fuzz_server import ENDPOINTS
+from phrases import PHRASES, Phrase, is_right, read_phrases
 from starlette.routing import Match
 from stress_lost import HostileLine, list_losses, make_line
 from stress_rows import exchange_name, keeps_numbers, keeps_wrapped, wrap_word
@@ -244,6 +245,41 @@ def test_no_pair_that_training_knows_on_either_side_is_drawn() -> None:
     trained = [("b", "q"), ("r", "X")]
     assert sorted(draw_unseen(pairs, trained, 2, 1)) == [("d", "v"), ("e", "u")]
     assert sorted(draw_unseen(pairs, trained, 5, 1)) == [("d", "v"), ("e", "u")]
+
+
+# The benchmark of first words: 200 phrases that no model learns, each with what may be written for it.
+
+
+def key_phrase(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def test_no_phrase_to_test_with_is_one_to_learn_from() -> None:
+    learned = [line.split("\t") for line in (PROJECT / "data/phrases.eng-deu.tsv").read_text("utf-8").splitlines()]
+    tested = [line.split("\t") for line in PHRASES.read_text("utf-8").splitlines()]
+    assert (len(learned), len(tested)) == (500, 200)
+    for side in (0, 1):
+        known = {key_phrase(row[side]) for row in learned}
+        assert len(known) == 500
+        assert known.isdisjoint(key_phrase(text) for row in tested for text in row[side].split(" | "))
+        assert len({key_phrase(row[side].split(" | ")[0]) for row in tested}) == 200
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "translation", "right"),
+    [
+        ("Turn right", "eng", "biegen Sie rechts ab!", True),
+        ("Turn right", "eng", "Biegen sie rechts ab", False),
+        ("MARK AS READ", "eng", "ALS GELESEN MARKIEREN", True),
+        ("Datei auswählen", "deu", "Select File", True),
+        ("Datei auswählen", "deu", "Select files", False),
+    ],
+)
+def test_a_translation_is_right_if_somebody_would_write_it(
+    source: str, language: str, translation: str, right: bool
+) -> None:
+    phrases: dict[str, Phrase] = {phrase.source: phrase for phrase in read_phrases(language)}
+    assert is_right(phrases[source], translation) == right
 
 
 # The fuzzer of the server asks all its endpoints.
