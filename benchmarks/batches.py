@@ -13,8 +13,8 @@ import time
 from bench import make_parser
 
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.batches import TrainingBatches
+from nmt_cli.training.options import TrainConfig
 
 EVERYTHING = {
     "swap_words": 0.1,

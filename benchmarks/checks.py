@@ -30,7 +30,7 @@ from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.normalise import make_sentence_key
 from nmt_cli.text.profile import CorpusProfile
-from nmt_cli.training.publish import SEARCH, SURELY_GOOD_CHRF, describe_fit
+from nmt_cli.training.export.publish import SEARCH, SURELY_GOOD_CHRF, describe_fit
 from nmt_cli.translation.checks.confidence import GOOD_CHRF, ConfidenceModel, extract_features, is_kept
 from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig, TranslateOptions
 from nmt_cli.translation.repair.faults import WORD_FAULTS

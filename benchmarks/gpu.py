@@ -21,11 +21,9 @@ from bench import make_parser, measure_call, print_speeds, run_in_turn
 
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.training.config import Kernels, TrainConfig
 from nmt_cli.training.data.batches import Batch
-from nmt_cli.training.precision import choose_policy, dtype_policy
-from nmt_cli.training.schedule import Schedule
-from nmt_cli.training.step import Trainer
+from nmt_cli.training.options import Kernels, TrainConfig
+from nmt_cli.training.step import Schedule, Trainer, choose_policy, dtype_policy
 
 SOURCE, TARGET, VOCABULARY = 11, 12, 8_000
 PAIRS = (128, 1_024)

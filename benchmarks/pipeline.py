@@ -19,7 +19,7 @@ from bench import make_parser  # noqa: E402
 from nmt_cli.api.startup import silent_tensorflow  # noqa: E402
 from nmt_cli.corpus.dataset import PreparedCorpus  # noqa: E402
 from nmt_cli.model.config import ModelConfig  # noqa: E402
-from nmt_cli.training.config import TrainConfig  # noqa: E402
+from nmt_cli.training.options import TrainConfig  # noqa: E402
 from nmt_cli.training.watcher import StepStatus, Watcher  # noqa: E402
 
 

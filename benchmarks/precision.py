@@ -18,11 +18,9 @@ from bench import make_parser, measure_call, print_speeds, run_in_turn
 
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.batches import Batch
-from nmt_cli.training.precision import FLOAT32, MIXED, dtype_policy
-from nmt_cli.training.schedule import Schedule
-from nmt_cli.training.step import Trainer
+from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.step import FLOAT32, MIXED, Schedule, Trainer, dtype_policy
 
 PAIRS, SOURCE, TARGET, VOCABULARY = 128, 11, 12, 4_000
 STEPS = 10

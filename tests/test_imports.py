@@ -46,6 +46,15 @@ def test_a_bundled_model_is_found_without_the_entry_points_of_all_packages() -> 
     assert loaded_by(code, ("importlib.metadata",)) == ([], "")
 
 
+def test_a_training_is_refused_before_tensorflow_starts(tmp_path: Path) -> None:
+    code = "from nmt_cli.cli.app import main; main(['train', '--resume'])"
+    loaded, said = loaded_by(code, ("tensorflow", "keras"), tmp_path)
+    assert loaded == [] and "prepared/" in said
+    modules = ("defaults", "resume", "transfer", "checkpoints", "synthetic_pairs")
+    paths = [f"nmt_cli.training.{'data.' if name == 'synthetic_pairs' else ''}{name}" for name in modules]
+    assert loaded_by(f"import {', '.join(paths)}", ("tensorflow", "keras")) == ([], "")
+
+
 @pytest.mark.parametrize("given", [[], ["lines.txt", "--model", "model", "--column", "Es"]])
 def test_options_that_are_text_or_not_given_cost_no_import(tmp_path: Path, given: list[str]) -> None:
     """Typer imports pydantic, 0.07 s, as soon as one option is converted."""

@@ -123,9 +123,9 @@ def strip_paths(value: Any) -> Any:
 def shrink_model(model: Path, target: Path, corpus: PreparedCorpus) -> None:
     """Replaces the graphs by those without tables of products, and measures these as training does."""
     with silent_tensorflow():
-        from nmt_cli.training.export.export import export
-        from nmt_cli.training.keras_engine import load_network
-        from nmt_cli.training.publish import CALIBRATION_SENTENCES, fit_confidence, quantise, translate_dev
+        from nmt_cli.training.export.keras_engine import load_network
+        from nmt_cli.training.export.publish import CALIBRATION_SENTENCES, fit_confidence, quantise, translate_dev
+        from nmt_cli.training.export.trace import export
         from nmt_cli.training.validation import choose_scoring
     from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_bleu
     from nmt_cli.runtime.onnx_engine import OnnxEngine, optimise
@@ -172,7 +172,7 @@ def rewrite_card(model: Path, **changes: Any) -> None:
 def add_training_files(model: Path, target: Path, corpus: PreparedCorpus) -> None:
     """Writes the weights as 16-bit floats, which training reads as it reads others, and a sample of the corpus."""
     with silent_tensorflow():
-        from nmt_cli.training.checkpoints.checkpoint import read_arrays, write_arrays
+        from nmt_cli.training.checkpoints import read_arrays, write_arrays
 
     halves = ((name, array.astype(np.float16)) for name, array in read_arrays(model / WEIGHTS).items())
     write_arrays(target / WEIGHTS, halves)

@@ -161,7 +161,7 @@ def advise_on_model(
 
 def find_cause(manifest: Manifest, report: TrainReport, commands: BaseCommands) -> Suggestion | None:
     """Returns what to leave out of the command if what was typed left too few updates to learn much."""
-    from nmt_cli.training.setup.defaults import count_usual_updates  # which few commands need
+    from nmt_cli.training.defaults import count_usual_updates  # which few commands need
 
     typed = [option for option in commands.train.options if name_typed(option) in SHORTENING]
     done = max((record.steps for record in report.records), default=0)

@@ -30,7 +30,7 @@ from nmt_cli.api.progress import StageReporter
 from nmt_cli.api.startup import require_tensorflow, silence_ray, silent_tensorflow
 from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.training.config import FIRST_RUN, NO_START, TrainConfig
+from nmt_cli.training.options import FIRST_RUN, NO_START, TrainConfig
 from nmt_cli.training.watcher import EpochRecord, RequestInfo, StepStatus, Validation, Watcher, Watchers
 from nmt_cli.workers.choice import RayConfig
 
@@ -95,7 +95,7 @@ def combine_watchers(watcher: Watcher | None, progress: StageReporter | None, te
     if progress is not None:
         watchers.append(StageWatcher(progress))
     if tensorboard is not None:
-        from nmt_cli.training.tensorboard import TensorBoard
+        from nmt_cli.training.watcher import TensorBoard
 
         watchers.append(TensorBoard(tensorboard, watchers[0].warn))
     return watchers[0] if len(watchers) == 1 else Watchers(*watchers)
@@ -212,9 +212,9 @@ def run_training(request: TrainRequest, watcher: Watcher, loading: Loading = nul
     Raises Interrupted if the watcher stops a training with synthetic pairs before the model itself is trained, and the
     errors of `train`.
     """
-    from nmt_cli.training.checkpoints.lock import lock_model
-    from nmt_cli.training.setup.defaults import fit_to_corpus
-    from nmt_cli.training.synthetic.stages import make_plan
+    from nmt_cli.training.checkpoints import lock_model
+    from nmt_cli.training.data.synthetic_pairs import make_plan
+    from nmt_cli.training.defaults import fit_to_corpus
 
     training = open_training(request)
     start = choose_start(training)
@@ -256,7 +256,7 @@ def choose_start(training: TrainingRequest) -> KnownStart | None:
     synthetic pairs and --init-from, where they are asked for, leave nothing to choose.
     """
     from nmt_cli.runtime.model_directory import list_starts
-    from nmt_cli.training.synthetic.stages import make_plan
+    from nmt_cli.training.data.synthetic_pairs import make_plan
 
     corpus, config, explicit = training.corpus, training.training, training.explicit
     if explicit is None or "init_from" in explicit or config.init_from is not None or config.time is not None:
@@ -273,8 +273,7 @@ def open_training(request: TrainRequest) -> TrainingRequest:
     """Returns the training request with its corpus; the time of a deadline begins now. Raises MissingExtraError."""
     from nmt_cli.corpus.dataset import PreparedCorpus, reverse_corpus
     from nmt_cli.training.deadline import Deadline
-    from nmt_cli.training.distributed.process import ProcessRole
-    from nmt_cli.training.request import TrainingRequest
+    from nmt_cli.training.request import ProcessRole, TrainingRequest
 
     deadline = Deadline.from_option(request.training.time)  # the time before training counts too
     require_tensorflow()
@@ -315,7 +314,7 @@ def load_runs(request: TrainRequest, *, with_synthetic: bool) -> Callable[[Train
         return load_training(with_synthetic=with_synthetic, keep_stages=request.keep_stages)
     # The stages of a run that is done tell --resume what the other runs need.
     run = load_training(with_synthetic=with_synthetic, keep_stages=True)
-    from nmt_cli.training.repeated import train_repeatedly
+    from nmt_cli.training.run import train_repeatedly
 
     keep, runs = request.keep_stages, request.runs
     return partial(train_repeatedly, train=run, runs=runs, replace_models=request.force, keep_stages=keep)
@@ -327,7 +326,7 @@ def load_training(*, with_synthetic: bool, keep_stages: bool) -> Callable[[Train
         from nmt_cli.training.run import train as run
 
         return run
-    from nmt_cli.training.synthetic.run import train_with_synthetic
+    from nmt_cli.training.synthetic import train_with_synthetic
 
     return partial(train_with_synthetic, keep_stages=keep_stages)
 
@@ -338,14 +337,14 @@ def load_assistance(training: TrainingRequest, *, with_synthetic: bool) -> Calla
         from nmt_cli.training.run import assist
 
         return assist
-    from nmt_cli.training.synthetic.run import assist_with_synthetic
+    from nmt_cli.training.synthetic import assist_with_synthetic
 
     return partial(assist_with_synthetic, model=training.directory)
 
 
 def assist_chief(training: TrainingRequest, watcher: Watcher, loading: Loading, *, with_synthetic: bool) -> None:
     """Trains as a process that is not the chief: it computes its share of each update and writes nothing."""
-    from nmt_cli.training.checkpoints.checkpoint import locate_state
+    from nmt_cli.training.checkpoints import locate_state
 
     with TemporaryDirectory(prefix="nmt.") as scratch:
         resumes = training.resume and locate_state(training.directory).is_file()  # if not, the chief says so

@@ -26,7 +26,7 @@ from nmt_cli.cli.render import Screen, StepBar, show_advice
 from nmt_cli.cli.stopping import Stop, catch_stop_signals
 from nmt_cli.model.config import ModelConfig, describe_network
 from nmt_cli.text.wrapping import format_count, shorten_text
-from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.options import TrainConfig
 from nmt_cli.training.watcher import (
     EpochRecord,
     ParentInfo,
@@ -41,7 +41,7 @@ from nmt_cli.workers.choice import RayConfig
 
 if TYPE_CHECKING:
     from nmt_cli.api.train import TrainOutcome
-    from nmt_cli.training.publish import Int8Check
+    from nmt_cli.training.export.publish import Int8Check
     from nmt_cli.training.run import TrainReport
 
 
@@ -295,7 +295,7 @@ class TrainingScreen(Watcher):
 
     def show_runs(self, runs: Sequence[SeedResult], best: Validation) -> None:
         """Prints the scores of several trainings, the best of them, and their mean and standard deviation."""
-        from nmt_cli.training.repeated import describe_spread
+        from nmt_cli.training.run import describe_spread
 
         for run in runs:
             scores = f"dev BLEU {run.validation.bleu:4.1f}, chrF {run.validation.chrf:4.1f}"
@@ -393,7 +393,7 @@ def train(
 @contextmanager
 def explain_interruption(screen: Screen, stop: Stop, request: TrainRequest) -> Iterator[None]:
     """Ends the command with the signal's exit code if a training with synthetic pairs was stopped midway."""
-    from nmt_cli.training.synthetic.stages import Interrupted
+    from nmt_cli.training.data.synthetic_pairs import Interrupted
 
     try:
         yield

@@ -28,7 +28,7 @@ from nmt_cli.arrays.types import NamedTensors, Tensor
 
 # One step of a GRU and of an LSTM, from projected input and state to the next state, with hand-written gradients.
 #
-# `recurrence.py` runs them over time in training, `training/export/export.py` in the export of an LSTM. The equations
+# `recurrence.py` runs them over time in training, `training/export/trace.py` in the export of an LSTM. The equations
 # are those of `keras.layers.GRUCell` (with `reset_after`) and `keras.layers.LSTMCell`, repeated because Keras' cells
 # return no activations from which a backward pass could start. `tests/unit/model/fast` holds the two equal:
 # `test_a_run_over_time_is_the_cell_step_by_step` the states, `test_written_out_gradients_are_those_of_tensorflow` the
@@ -48,7 +48,7 @@ class GruGates:
     """The gated recurrent unit, with the reset gate applied after the product.
 
     Source: Cho et al. (2014), "Learning Phrase Representations using RNN Encoder-Decoder", equations 5 to 8.
-    `compute_gru_change` in `training/export/export.py` repeats the equations gate by gate, which is faster in ONNX
+    `compute_gru_change` in `training/export/trace.py` repeats the equations gate by gate, which is faster in ONNX
     Runtime; `test_keras_and_onnx_find_the_same_hypotheses` in `tests/unit/training/export` holds the two equal.
     """
 

@@ -60,7 +60,7 @@ class ModelCard(NamedTuple):
     target_language: str
     network: Entries  # model.config.ModelConfig
     vocabularies: Entries  # model.config.Vocabularies
-    training: Entries  # training.config.TrainConfig
+    training: Entries  # training.options.TrainConfig
     tokenizer: Entries  # text.tokenizer_settings.TokenizerSettings
     source_tokenizer: FileName
     target_tokenizer: FileName

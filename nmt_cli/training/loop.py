@@ -1,6 +1,12 @@
-"""The training loop: updates, a validation after each epoch, checkpoints, and rollbacks when training diverges.
+"""The training loop: epochs, validations, checkpoints, and rollbacks when training diverges.
 
-Knows neither the network nor the devices: `Trainer` makes an update, `Validator` measures the weights.
+    epoch 1: 79 updates, validation, checkpoint
+    epoch 2: 40 updates, checkpoint (five minutes are over), 39 updates, validation, checkpoint
+    epoch 3: 12 updates, the loss is NaN: back to the last checkpoint, with half the learning rate
+
+All that changes between updates, except arrays, is in `Progress`, which a checkpoint contains: a killed and resumed run
+makes the updates that an uninterrupted one makes. Knows neither the network nor the devices: `Trainer` makes an update,
+`Validator` measures the weights.
 """
 
 from __future__ import annotations
@@ -8,27 +14,185 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
 
 import numpy as np
 
-from nmt_cli.errors import convert_os_error
-from nmt_cli.training.checkpoints.checkpoint import Checkpoints, KeptEpoch
-from nmt_cli.training.checkpoints.progress import Progress
-from nmt_cli.training.data.batches import TrainingBatches
+from nmt_cli.errors import TrainingError, convert_os_error
+from nmt_cli.training.checkpoints import Checkpoints, KeptEpoch
+from nmt_cli.training.data.batches import EarlierBatches, TrainingBatches
 from nmt_cli.training.deadline import Deadline
-from nmt_cli.training.distributed.strategy import SingleProcess
-from nmt_cli.training.meter import MAX_ROLLBACKS, Diverged, explain_divergence
-from nmt_cli.training.schedule import Schedule
-from nmt_cli.training.step import Trainer
+from nmt_cli.training.distributed import SingleProcess
+from nmt_cli.training.step import Handover, Schedule, Trainer
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import EpochRecord, ParentInfo, StepStatus, Validation, Watcher
 
 
 @dataclass
+class Meter:
+    """The sums of one epoch, possibly started by an earlier process.
+
+    Speed counts only the steps of this process, without the first, in which TensorFlow may compile for seconds.
+    """
+
+    nats: float = 0.0
+    tokens: float = 0.0
+    steps: int = 0
+    earlier_seconds: float = 0.0  # that earlier processes spent on the epoch
+    started: float = field(default_factory=time.perf_counter)
+    timed_steps: int = 0  # of this process, like all fields below
+    timed_tokens: float = 0.0
+    first_tokens: float = 0.0
+    first_done: float = 0.0  # times on the clock
+    last_done: float = 0.0
+
+    def add(self, nats: float, tokens: float) -> None:
+        """Adds a finished step: its nats and its number of target tokens."""
+        self.nats += nats
+        self.tokens += tokens
+        self.steps += 1
+        self.timed_steps += 1
+        self.timed_tokens += tokens
+        self.last_done = time.perf_counter()
+        if self.timed_steps == 1:
+            self.first_done, self.first_tokens = self.last_done, tokens
+
+    @property
+    def loss(self) -> float:
+        """Mean nats per target token."""
+        return self.nats / max(self.tokens, 1.0)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the epoch began, without the time between two processes."""
+        return self.earlier_seconds + time.perf_counter() - self.started
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Target tokens per second; 0 if this process only validated the epoch."""
+        if not self.timed_steps:
+            return 0.0
+        if self.timed_steps == 1:
+            return self.first_tokens / (self.last_done - self.started)
+        return (self.timed_tokens - self.first_tokens) / (self.last_done - self.first_done)
+
+    @property
+    def seconds_per_step(self) -> float:
+        """Mean seconds per step; 0 as above."""
+        if not self.timed_steps:
+            return 0.0
+        if self.timed_steps == 1:
+            return self.last_done - self.started
+        return (self.last_done - self.first_done) / (self.timed_steps - 1)
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Returns the values with which another process continues the epoch."""
+        return {"nats": self.nats, "tokens": self.tokens, "steps": self.steps, "earlier_seconds": self.seconds}
+
+    @classmethod
+    def from_mapping(cls, values: dict[str, Any]) -> Self:
+        return cls(**values)
+
+
+DECAY = 0.95  # of the moving mean: it remembers about twenty updates
+MAX_ROLLBACKS = 3  # before a run is given up
+
+
+class Diverged(Exception):
+    """Training diverged and must be rolled back; the text says how that shows."""
+
+
+@dataclass
+class LossMonitor:
+    """The moving mean of the losses of updates, in nats per token, and its minimum."""
+
+    mean: float | None = None
+    least: float | None = None
+    last: float = 0.0
+
+    def add(self, loss: float) -> None:
+        """Adds the loss of an update.
+
+        Raises Diverged if it is NaN or infinite, or if the mean is both twice its minimum and 2 nats above it. Batches
+        of long and short sentences differ by less, and so does a batch of noise from the mean.
+        """
+        if not math.isfinite(loss):
+            raise Diverged("the loss is NaN or infinite")
+        self.last = loss
+        self.mean = loss if self.mean is None else DECAY * self.mean + (1 - DECAY) * loss
+        self.least = self.mean if self.least is None else min(self.least, self.mean)
+        if self.mean > self.least + self.allowance:
+            raise Diverged(f"the loss rose from {self.least:.2f} to {self.mean:.2f}")
+
+    @property
+    def allowance(self) -> float:
+        """How far the mean may rise above its minimum, in nats."""
+        return max(self.least or 0.0, 2.0)
+
+    @property
+    def is_calm(self) -> bool:
+        """Whether the loss is not already rising towards a divergence, when a checkpoint would be useless."""
+        return max(self.mean or 0.0, self.last) <= (self.least or 0.0) + self.allowance / 2
+
+
+def explain_divergence(problem: Diverged, epoch: int, peak_rate: float) -> TrainingError:
+    """Returns the error for a run that still diverges after all rollbacks, with this peak learning rate."""
+    return TrainingError(
+        f"training diverged again in epoch {epoch}, with a peak learning rate of {peak_rate:g}: {problem}",
+        hint=f"start over with --force --learning-rate {peak_rate / 2:g} or less, "
+        "a longer --warmup or a smaller --clip",
+    )
+
+
+@dataclass
+class Progress:
+    """The current epoch, its sums, and the history of the loss and the learning rate."""
+
+    epoch: int = 1  # the current one, from 1; `meter.steps` of its updates are done
+    meter: Meter = field(default_factory=Meter)
+    losses: LossMonitor = field(default_factory=LossMonitor)
+    rollbacks: int = 0
+    factor: float = 1.0  # of the learning rate
+    handover: Handover | None = None
+    earlier_batches: EarlierBatches | None = None
+    elapsed: float = 0.0  # seconds; of a run with a deadline, like `share`
+    share: float = 0.0  # of the training that has passed, 0 to 1
+
+    def begin_next_epoch(self) -> None:
+        """Moves on to the next epoch, resetting sums to 0."""
+        self.epoch += 1
+        self.meter = Meter()
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Returns the progress in the form of the checkpoint."""
+        return {
+            "epoch": self.epoch,
+            "meter": self.meter.to_mapping(),
+            "losses": asdict(self.losses),
+            "rollbacks": self.rollbacks,
+            "factor": self.factor,
+            "elapsed": self.elapsed,
+            "share": self.share,
+            "handover": None if self.handover is None else asdict(self.handover),
+            "earlier_batches": None if self.earlier_batches is None else asdict(self.earlier_batches),
+        }
+
+    @classmethod
+    def from_mapping(cls, values: dict[str, Any]) -> Self:
+        handover, earlier = values["handover"], values.get("earlier_batches")
+        nested = {
+            "meter": Meter.from_mapping(values["meter"]),
+            "losses": LossMonitor(**values["losses"]),
+            "handover": None if handover is None else Handover(**handover),
+            "earlier_batches": None if earlier is None else EarlierBatches(**earlier),
+        }
+        return cls(**{**values, **nested})
+
+
+@dataclass
 class TrainingRun:
-    """A training run and its progress; checkpoints belong to the run of its `identity` (`checkpoints/resume.py`)."""
+    """A training run and its progress; checkpoints belong to the run of its `identity` (`resume.py`)."""
 
     trainer: Trainer
     schedule: Schedule

@@ -1,25 +1,32 @@
-"""`train`: from a prepared directory to a model directory.
+"""`train`: from a prepared directory to a model directory, once or with several seeds.
 
-1. `prepare_run` checks the request, builds the network, and restores the checkpoint to resume from.
+1. `prepare_run` (`setup.py`) checks the request, builds the network, and restores the checkpoint to resume from.
 2. `TrainingRun.fit` (`loop.py`) updates the weights, epoch after epoch.
-3. `publish` exports the best weights.
+3. `publish` (`export/publish.py`) exports the best weights.
 
-Prints nothing: a `Watcher` receives all reports.
+`nmt train --runs 3 --seed 1` does so in `model/run-1`, `run-2` and `run-3` with the seeds 1, 2 and 3, and copies the
+best to `model/`. Prints nothing: a `Watcher` receives all reports.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+import statistics
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from shutil import copyfile
 
 import tensorflow as tf
 
 from nmt_cli.errors import TrainingError
-from nmt_cli.training.distributed.process import ProcessRole
-from nmt_cli.training.publish import Int8Check, publish
-from nmt_cli.training.request import TrainingRequest
-from nmt_cli.training.setup.prepare import prepare_run
+from nmt_cli.runtime.model_directory import STAGES, publish_directory
+from nmt_cli.training.checkpoints import lock_model
+from nmt_cli.training.deadline import Deadline
+from nmt_cli.training.export.publish import Int8Check, publish
+from nmt_cli.training.request import ProcessRole, TrainingRequest
+from nmt_cli.training.setup import prepare_run
 from nmt_cli.training.watcher import EpochRecord, SeedResult, Validation
 
 
@@ -93,3 +100,95 @@ def find_reason(error: tf.errors.OpError) -> str:
     """Returns the line of TensorFlow's message that names the cause, behind headings and places in the code."""
     lines: list[str] = (error.message or "").splitlines()
     return next((line for line in lines if line[:1].isalpha() and not line.endswith(":")), type(error).__name__)
+
+
+def locate_run(directory: Path, number: int) -> Path:
+    """Returns the directory of a run, counted from 1, within the model's directory."""
+    return directory / f"run-{number}"
+
+
+def train_repeatedly(
+    request: TrainingRequest,
+    train: Callable[[TrainingRequest], TrainReport],
+    *,
+    runs: int,
+    replace_models: bool,
+    keep_stages: bool = True,
+) -> TrainReport:
+    """Trains with the request's seed and the following ones, and returns the report of the best run.
+
+    Each run gets the whole --time. Its model is in a directory of its own; the best is copied to the request's, whose
+    lock the caller holds. A run stopped by the watcher is the last; if it fails, the best of those before it is still
+    copied. The passed epochs of the report are the last run's. Unless `keep_stages`, the stages of trainings with
+    synthetic pairs, needed only by --resume, are removed once all runs are done. Raises the errors of `train` and
+    `lock_model`.
+    """
+    if replace_models:
+        remove_runs(request.directory)
+    reports: list[TrainReport] = []
+    results: list[SeedResult] = []
+    try:
+        for number in range(1, runs + 1):
+            seed = request.training.seed + number - 1
+            request.watcher.report_run(number, runs, seed)
+            reports.append(train_seed(request, train, number, seed, replace_models=replace_models))
+            results.append(SeedResult(locate_run(request.directory, number), seed, reports[-1].validation))
+            if request.watcher.should_stop():
+                break
+    except KeyboardInterrupt:  # stopped before there was anything to keep of this run
+        if not results:
+            raise
+    finally:
+        if results:
+            best = find_best(results, request.training.metric)
+            copy_model(results[best].directory, request.directory)
+    if not keep_stages and len(results) == runs and not request.watcher.should_stop():
+        for result in results:
+            shutil.rmtree(result.directory / STAGES, ignore_errors=True)
+    return replace(reports[best], runs=tuple(results), passed_epochs=reports[-1].passed_epochs)
+
+
+def remove_runs(directory: Path) -> None:
+    """Removes the runs of an earlier training, which --resume would mistake for this one's.
+
+    Raises OutputError for a run that is still being trained, or is not a model.
+    """
+    for path in sorted(directory.glob("run-*")):
+        if path.name.removeprefix("run-").isdecimal():
+            with lock_model(path, replace=True):
+                pass
+            shutil.rmtree(path)
+
+
+def train_seed(
+    request: TrainingRequest,
+    train: Callable[[TrainingRequest], TrainReport],
+    number: int,
+    seed: int,
+    *,
+    replace_models: bool,
+) -> TrainReport:
+    """Trains one run in its own directory, with its own seed and its own time."""
+    directory, training = locate_run(request.directory, number), replace(request.training, seed=seed)
+    deadline = Deadline.from_option(training.time)
+    with lock_model(directory, replace=replace_models, resume=request.resume):
+        return train(replace(request, directory=directory, training=training, deadline=deadline))
+
+
+def find_best(results: Sequence[SeedResult], metric: str) -> int:
+    """Returns the index of the best run; the first among equals."""
+    return max(range(len(results)), key=lambda index: results[index].validation.rate(metric))
+
+
+def copy_model(source: Path, directory: Path) -> None:
+    """Copies the model in `source` to `directory`, without its checkpoints."""
+    with publish_directory(directory) as staged:
+        for path in source.iterdir():
+            if path.is_file() and not path.name.startswith("."):
+                copyfile(path, staged / path.name)
+
+
+def describe_spread(values: Sequence[float]) -> str:
+    """Returns the mean of several scores and their standard deviation."""
+    mean = statistics.fmean(values)
+    return f"{mean:.1f} ± {statistics.stdev(values):.1f}" if len(values) > 1 else f"{mean:.1f}"

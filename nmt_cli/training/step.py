@@ -1,28 +1,262 @@
-"""One update of the weights, compiled: the loss, scheduled sampling, one or several batches and devices."""
+"""One update of the weights, compiled: kernels and number format, learning rate, loss, batches and devices.
+
+    trainer = Trainer(network, Schedule(options, steps=1900), options)
+    nats, tokens = trainer.update([batch])      # 412.7 nats of 180 target tokens: a loss of 2.29
+
+The objective is the mean over all real target tokens of an update, however many batches, devices or parts it is spread
+over. Knows no epochs and no files. Letters: T target positions, B sentences, N = T x B, R width of the readout, V
+vocabulary. Padding has id 0 and is ignored.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import keras
 import numpy as np
 import tensorflow as tf
+from keras import ops
 from numpy.typing import NDArray
 
 from nmt_cli.arrays.types import PAD, START
+from nmt_cli.model.config import RnnConfig
+from nmt_cli.model.encoders import RecurrentEncoder
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.batches import Batch
-from nmt_cli.training.keras_engine import make_source_spec
-from nmt_cli.training.precision import choose_kernels, prepare_network, round_up
-from nmt_cli.training.schedule import Schedule, make_optimizer
+from nmt_cli.training.export.keras_engine import make_source_spec
+from nmt_cli.training.options import Kernels, TrainConfig
 
-# Cross-entropy over real target tokens, in nats.
+FLOAT32 = "float32"
+MIXED = "mixed_bfloat16"  # products in bfloat16, weights in float32
+
+PROCESSOR = Path("/proc/cpuinfo")
+
+
+class ProcessorKind(NamedTuple):
+    """A kind of processor, and whether it trains faster in bfloat16."""
+
+    vendor: str | None  # None: any
+    flag: str  # one of the instructions that it has
+    fast: bool
+    measured: str  # what the row rests on: benchmarks/precision.py, the step of the default network
+
+
+PROCESSORS = (  # the first row that applies decides; a processor that fits none trains in float32
+    ProcessorKind(None, "amx_bf16", True, "1.36 times the target tokens per second of float32, on an Intel Xeon"),
+    ProcessorKind(
+        "AuthenticAMD",
+        "avx512_bf16",
+        True,
+        "8,430 target tokens per second instead of 5,640, 1.47 times (median of five rounds)",
+    ),
+    ProcessorKind("GenuineIntel", "avx512_bf16", False, "0.6 times the target tokens per second, on a Xeon"),
+)
+FIRST_GPU = (8, 0)  # compute capability of the first NVIDIA GPUs with bfloat16
+
+
+def choose_policy(mixed: bool | None) -> str:
+    """Returns the name of the Keras dtype policy; None: mixed precision if and only if it is faster here."""
+    fast = is_fast_in_bfloat16() if mixed is None else mixed
+    return MIXED if fast else FLOAT32
+
+
+def is_fast_in_bfloat16() -> bool:
+    """Whether the machine multiplies bfloat16 faster than float32.
+
+    Queries the devices instead of timing them: equal machines must train equal models.
+    """
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus:
+        details = [tf.config.experimental.get_device_details(gpu) for gpu in gpus]
+        return all(detail.get("compute_capability", (0, 0)) >= FIRST_GPU for detail in details)
+    if not PROCESSOR.exists():
+        return False
+    vendor, flags = read_processor(PROCESSOR.read_text())
+    kind = next((kind for kind in PROCESSORS if kind.flag in flags and kind.vendor in (None, vendor)), None)
+    return kind is not None and kind.fast
+
+
+def read_processor(text: str) -> tuple[str, frozenset[str]]:
+    """Returns the vendor and the flags of the first processor in the text of /proc/cpuinfo."""
+    entries: dict[str, str] = {}
+    for line in text.splitlines():
+        name, _, value = line.partition(":")
+        entries.setdefault(name.strip(), value.strip())
+    return entries.get("vendor_id", ""), frozenset(entries.get("flags", "").split())
+
+
+@contextmanager
+def dtype_policy(name: str) -> Iterator[None]:
+    """Within the block, new layers have this dtype policy."""
+    previous = keras.config.dtype_policy()
+    keras.config.set_dtype_policy(name)
+    try:
+        yield
+    finally:
+        keras.config.set_dtype_policy(previous)
+
+
+# Chooses how a device computes an update, which changes its speed but, up to rounding, not its result.
 #
-# Letters: T target positions, B sentences, N = T x B, R width of the readout, V vocabulary. Padding has id 0 and is
-# ignored.
+#     written  the loops of `model/fast/`, whose gradients are written out: few and large products, for processors
+#     cudnn    each recurrence is one kernel of NVIDIA's library, if Keras finds a GPU, else Keras' own loop
+#     xla      the whole update is compiled for the shape of the batch
+#
+# XLA cannot compile cuDNN's kernels, so no update has both; nor a decoder that TensorFlow differentiates step by step,
+# with input feeding or several layers of additive attention.
+
+
+ROUNDED = (32, 8)  # XLA compiles for each shape anew, which takes seconds: rows and positions are multiples of these
+
+
+def choose_kernels(asked: Kernels, network: Seq2Seq, replicas: int) -> Kernels:
+    """Returns the kernels for a network that `replicas` devices train; "auto" decides by the kind of device."""
+    if asked != "auto":
+        return asked
+    if replicas > 1 or not tf.config.list_physical_devices("GPU"):
+        return "written"
+    return "cudnn" if isinstance(network.config, RnnConfig) else "xla"
+
+
+def prepare_network(network: Seq2Seq, kernels: Kernels) -> None:
+    """Has the recurrences of a network run by Keras if the kernels are cuDNN's."""
+    if kernels == "cudnn":
+        parts = (network.encoder, network.decoder) if isinstance(network.encoder, RecurrentEncoder) else ()
+        for part in parts:
+            part.use_vendor_kernels()
+
+
+def round_up(ids: NDArray[Any]) -> NDArray[Any]:
+    """Pads ids (B, S), or features (B, S, D), at the end of the first two axes, as XLA likes them."""
+    padding = [(0, -size % multiple) for size, multiple in zip(ids.shape, ROUNDED, strict=False)]
+    fill = 0 if ids.dtype.kind == "i" else np.nan
+    return np.pad(ids, padding + [(0, 0)] * (ids.ndim - len(ROUNDED)), constant_values=fill)
+
+
+@dataclass(frozen=True)
+class Handover:
+    """The point where a schedule takes over from another, which was shorter or had other batches."""
+
+    step: int  # updates done by then; of a timed schedule, ticks
+    rate: float  # learning rate of the former schedule at that step
+    steps: int | None = None  # of the whole run, if its epochs do not all have the same number
+
+
+class Schedule(keras.optimizers.schedules.LearningRateSchedule):
+    """The learning rate of a run of `steps` updates: a linear warm-up to the peak, then half a cosine down to 0.
+
+    `factor` scales the whole schedule and may be lowered during training. After a `handover` the rate moves linearly
+    from the former schedule to this one, over the same share of the remaining steps as the warm-up has of all.
+    """
+
+    def __init__(self, config: TrainConfig, steps: int, handover: Handover | None = None) -> None:
+        self.steps = steps
+        warmup = min(steps - 1, round(config.warmup * steps))
+        self.cosine = keras.optimizers.schedules.CosineDecay(
+            initial_learning_rate=0.0 if warmup else config.peak_rate,
+            decay_steps=max(1, steps - warmup),
+            warmup_target=config.peak_rate if warmup else None,
+            warmup_steps=warmup,
+        )
+        self.handover = handover
+        self.ramp_steps = 1 if handover is None else max(1, round(config.warmup * (steps - handover.step)))
+        self.factor = keras.Variable(1.0, trainable=False, aggregation="only_first_replica", name="rate_factor")
+
+    def __call__(self, step: Any) -> Any:
+        return self.compute_rate(step) * self.factor
+
+    def set_elapsed_share(self, share: float) -> None:
+        """Sets the share of the time that has passed; a schedule that counts updates ignores it."""
+
+    def compute_elapsed_share(self, step: Any) -> Any:
+        """Returns the share of the run, 0 to 1, that has passed at `step`."""
+        return ops.minimum(ops.cast(step, "float32") / self.steps, 1.0)
+
+    def compute_rate(self, step: Any) -> Any:
+        """Returns the learning rate at `step` before `factor` scales it."""
+        rate = self.cosine(step)
+        if self.handover is None:
+            return rate
+        share = ops.minimum((ops.cast(step, "float32") - self.handover.step) / self.ramp_steps, 1.0)
+        return self.handover.rate + share * (rate - self.handover.rate)
+
+
+class TimedSchedule(Schedule):
+    """A schedule that follows time instead of updates; the training loop sets the share that has passed."""
+
+    TICKS = 100_000  # the schedule's steps
+
+    def __init__(self, config: TrainConfig, handover: Handover | None = None) -> None:
+        super().__init__(config, self.TICKS, handover)
+        self.tick = keras.Variable(0.0, trainable=False, aggregation="only_first_replica", name="rate_tick")
+
+    def set_elapsed_share(self, share: float) -> None:
+        self.tick.assign(share * self.TICKS)
+
+    def compute_rate(self, step: Any) -> Any:
+        return super().compute_rate(self.tick.value)
+
+    def compute_elapsed_share(self, step: Any) -> Any:
+        return super().compute_elapsed_share(self.tick.value)
+
+
+class ReplicaAdam(keras.optimizers.Adam):
+    """Adam that clips the gradient of the whole batch, and reads and writes each weight only once.
+
+    Keras 3 clips the gradient of each replica and then sums: two replicas would make another update than one. Here the
+    sum comes first, and Keras must not sum again. Keras' update also takes a dozen operations, each a pass over the
+    weights or moments; TensorFlow does it in a single operation, three times as fast.
+    """
+
+    def _clip_gradients(self, grads: list[tf.Tensor]) -> list[tf.Tensor]:
+        context = tf.distribute.get_replica_context()
+        if context is not None and context.num_replicas_in_sync > 1:
+            grads = context.all_reduce(tf.distribute.ReduceOp.SUM, grads)
+        norm = tf.linalg.global_norm(grads)
+        clipped: list[tf.Tensor] = tf.cond(
+            norm <= self.global_clipnorm,  # usually true, which saves a pass over all gradients
+            lambda: list(grads),
+            lambda: tf.clip_by_global_norm(grads, self.global_clipnorm, use_norm=norm)[0],
+        )
+        return clipped
+
+    def update_step(self, gradient: tf.Tensor, variable: tf.Variable, learning_rate: tf.Tensor) -> None:
+        index = self._get_variable_index(variable)
+        steps = tf.cast(self.iterations.value + 1, variable.dtype)
+        tf.raw_ops.ResourceApplyAdam(
+            var=variable.handle,
+            m=self._momentums[index].value.handle,
+            v=self._velocities[index].value.handle,
+            beta1_power=tf.pow(tf.cast(self.beta_1, variable.dtype), steps),
+            beta2_power=tf.pow(tf.cast(self.beta_2, variable.dtype), steps),
+            lr=tf.cast(learning_rate, variable.dtype),
+            beta1=self.beta_1,
+            beta2=self.beta_2,
+            epsilon=self.epsilon,
+            grad=gradient,
+        )
+
+    def _all_reduce_sum_gradients(self, grads_and_vars: Any) -> Any:
+        return grads_and_vars
+
+
+def make_optimizer(config: TrainConfig, schedule: Schedule) -> keras.optimizers.Optimizer:
+    """Returns Adam with the learning rate of `schedule`.
+
+    beta_2 is that of Vaswani et al. (2017): in a run of a few thousand steps the second moment must not lag.
+    """
+    return ReplicaAdam(
+        schedule,
+        beta_2=0.98,
+        epsilon=1e-8,
+        global_clipnorm=config.clip,
+        use_ema=config.ema is not None,
+        ema_momentum=config.ema or 0.0,
+    )
 
 
 TINY = 1e-37  # smaller probabilities count as this one: the logarithm of 0 is infinite
@@ -168,11 +402,6 @@ def predict_previous_tokens(network: Seq2Seq, source: tf.Tensor, previous: tf.Te
     logits = tf.cast(network(source, previous, training=False), tf.float32) + network.output_layer.make_forbidden_bias()
     likeliest = tf.transpose(tf.argmax(tf.stop_gradient(logits), axis=-1, output_type=previous.dtype))  # (B, T)
     return tf.concat([tf.fill([tf.shape(likeliest)[0], 1], START), likeliest[:, :-1]], axis=1)
-
-
-# One update of the weights, compiled: from one or several batches, on one or several devices.
-#
-# Knows no epochs and no files. Letters: B sentences, T target positions.
 
 
 IDS = tf.TensorSpec((None, None), tf.int32)

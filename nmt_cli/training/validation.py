@@ -20,7 +20,7 @@ from nmt_cli.evaluation.report import describe_failures
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.training.data.batches import Batch, make_batch
-from nmt_cli.training.keras_engine import KerasEngine, make_source_spec
+from nmt_cli.training.export.keras_engine import KerasEngine, make_source_spec
 from nmt_cli.training.step import IDS, Trainer, compute_token_loss
 from nmt_cli.training.watcher import Validation
 from nmt_cli.translation.config import TranslateOptions

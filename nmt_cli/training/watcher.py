@@ -1,10 +1,21 @@
-"""The reports of a training, and their recipients. Knows nothing of how they are shown."""
+"""The reports of a training, and their recipients. Knows nothing of how they are shown.
+
+    class Losses(nmt.Watcher):
+        def report_step(self, status):
+            if status.loss < 0.1: self.is_done = True
+        def should_stop(self):  # asked before each update: the model so far is exported
+            return self.is_done
+
+`nmt.train(..., watcher=Losses())` calls `report_start` once, then `report_step` after each update, and after each epoch
+`report_validation` and `report_epoch`, at last `report_export`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -206,3 +217,56 @@ class Watchers(Watcher):
 
     def should_stop(self) -> bool:
         return any(watcher.should_stop() for watcher in self.watchers)
+
+
+STEP_INTERVAL = 20  # steps between two values within an epoch
+EPOCH_SCALARS = ("loss", "dev_loss", "perplexity", "accuracy", "bleu", "chrf", "learning_rate", "tokens_per_second")
+
+
+class TensorBoard(Watcher):
+    """Writes an event file to `directory`; the step of a value is the number of updates since the start of the run.
+
+    TensorFlow itself writes the values, and is imported with the first: a watcher is made before it starts. TensorBoard
+    is only needed to look at them.
+    """
+
+    def __init__(self, directory: Path, report_problem: Callable[[str], None]) -> None:
+        """Raises OSError if `directory` cannot be written; if it fails later, `report_problem` is called, once."""
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            self.directory = directory
+        self.report_problem, self.failed = report_problem, False
+
+    @cached_property
+    def writer(self) -> Any:
+        """Created for the first value: TensorFlow must do nothing before `distributed.make_strategy`."""
+        import tensorflow as tf
+
+        return tf.summary.create_file_writer(str(self.directory))
+
+    def report_step(self, status: StepStatus) -> None:
+        if status.step % STEP_INTERVAL == 0:
+            values = {"step/loss": status.loss, "step/tokens_per_second": status.tokens_per_second}
+            self.write(values, status.updates)
+
+    def report_epoch(self, record: EpochRecord, validation: Validation) -> None:
+        self.write({f"epoch/{name}": getattr(record, name) for name in EPOCH_SCALARS}, record.steps)
+
+    def write(self, values: dict[str, float], step: int) -> None:
+        """Writes scalars by name, unless an earlier write failed."""
+        if self.failed:
+            return
+        import tensorflow as tf
+        from tensorflow.core.framework.summary_pb2 import DATA_CLASS_SCALAR, SummaryMetadata
+
+        # What puts a value on TensorBoard's page of scalars (see its plugins/scalar/metadata.py).
+        plugin = SummaryMetadata.PluginData(plugin_name="scalars")
+        scalar = SummaryMetadata(plugin_data=plugin, data_class=DATA_CLASS_SCALAR)
+        try:
+            with self.writer.as_default():
+                for name, value in values.items():
+                    tf.summary.write(name, tf.constant(value, tf.float32), step=step, metadata=scalar)
+            self.writer.flush()  # nothing else flushes it when the process ends
+        except tf.errors.OpError as error:
+            self.failed = True
+            self.report_problem(f"no more TensorBoard logs are written, training continues: {error.message}")

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.training import publish as publishing
-from nmt_cli.training.config import TrainConfig
+from nmt_cli.training import synthetic
+from nmt_cli.training.export import publish as publishing
+from nmt_cli.training.options import TrainConfig
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.step import Trainer
-from nmt_cli.training.synthetic import run as synthetic
-from nmt_cli.training.synthetic.run import train_with_synthetic
+from nmt_cli.training.synthetic import train_with_synthetic
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import Watcher
 from support.cluster import kill_machine

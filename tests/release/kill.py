@@ -155,7 +155,7 @@ def kill_each(folder: Path, kills: int, generator: random.Random) -> None:
     """Kills a training so many times in each of its stages, and then lets it end. Needs fork, so no Windows."""
     import tensorflow  # noqa: F401  # so that no fork has to load it
 
-    from nmt_cli.training.synthetic import run
+    from nmt_cli.training import synthetic as run
 
     run.BLOCK = EACH_BLOCK
     os.waitpid(start(make_each(folder, "whole"), folder / "output"), 0)

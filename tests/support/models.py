@@ -86,8 +86,8 @@ def export_untrained(corpus: PreparedCorpus, directory: Path, *, precision: str 
     from nmt_cli.runtime.model_directory import FORMAT, ModelCard, name_graphs, publish_directory, write_card
     from nmt_cli.runtime.onnx_engine import optimise
     from nmt_cli.text.profile import PROFILE_NAME
-    from nmt_cli.training.export.export import export
-    from nmt_cli.training.publish import quantise
+    from nmt_cli.training.export.publish import quantise
+    from nmt_cli.training.export.trace import export
 
     keras.utils.set_random_seed(4)
     size = corpus.source_tokenizer.vocabulary_size

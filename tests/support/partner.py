@@ -15,10 +15,9 @@ from pathlib import Path
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import Deadline
-from nmt_cli.training.distributed.process import ProcessRole
-from nmt_cli.training.request import TrainingRequest
+from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.request import ProcessRole, TrainingRequest
 from nmt_cli.training.watcher import StepStatus, Watcher
 
 SMALL = ModelConfig.from_options(embedding=8, units=16, attention_units=8, dropout=0.0)
@@ -45,9 +44,9 @@ def main(corpus: Path, directory: Path, resume: bool, steps: int, kind: str) -> 
     role, watcher = ProcessRole.parse(os.environ.get("TF_CONFIG")), Impatient(steps)
     request = TrainingRequest(PreparedCorpus.load(corpus), directory, SMALL, CONFIG, watcher, role, resume)
     if kind == "synthetic":
-        from nmt_cli.training.synthetic import run
-        from nmt_cli.training.synthetic.run import assist_with_synthetic
-        from nmt_cli.training.synthetic.selection import Selection
+        from nmt_cli.training import synthetic as run
+        from nmt_cli.training.data.synthetic_pairs import Selection
+        from nmt_cli.training.synthetic import assist_with_synthetic
 
         # What a network that has learned nothing writes would all be dropped.
         run.select_pairs = lambda pairs, *_: Selection([pair for pair in pairs if all(pair[:2])], Counter())

@@ -11,10 +11,9 @@ import numpy as np
 
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.batches import Batch
-from nmt_cli.training.schedule import Schedule
-from nmt_cli.training.step import Trainer
+from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.step import Schedule, Trainer
 
 
 def batch(rows: int, seed: int) -> Batch:

@@ -1,7 +1,7 @@
 """A clock that only the work of a run moves, and the run that is timed by it."""
 
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.options import TrainConfig
 from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation, Watcher
 
 SMALL = ModelConfig.from_options(embedding=8, units=8, attention="none", bidirectional=False)

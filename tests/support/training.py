@@ -9,7 +9,7 @@ import numpy as np
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.runtime.model_directory import FLOAT, name_graphs
-from nmt_cli.training.export.export import export
+from nmt_cli.training.export.trace import export
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator, copy_weights
 from nmt_cli.training.watcher import Validation

@@ -12,8 +12,8 @@ import pytest
 import nmt_cli as nmt
 from nmt_cli.runtime.installed_models import MODEL, name_package
 from nmt_cli.runtime.model_directory import CARD, WEIGHTS, read_card
-from nmt_cli.training import publish as publishing
-from nmt_cli.training.checkpoints.checkpoint import read_arrays
+from nmt_cli.training.checkpoints import read_arrays
+from nmt_cli.training.export import publish as publishing
 from nmt_cli.training.step import Trainer
 from support.commands import run_program
 from support.models import prepare_toy

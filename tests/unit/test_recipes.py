@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from nmt_cli.cli.app import app
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.options import TrainConfig
 
 FOLDER = Path(__file__).parents[2] / "examples" / "recipes"
 RECIPES = sorted(FOLDER.glob("*.toml"))

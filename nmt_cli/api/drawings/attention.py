@@ -267,7 +267,7 @@ def measure_all_heads(
         raise OptionError(f"--heads: the model in {model}/ is not a Transformer", hint="leave it out")
     require_tensorflow("drawing every head")
     with silent_tensorflow():
-        from nmt_cli.training.keras_engine import load_network, measure_heads
+        from nmt_cli.training.export.keras_engine import load_network, measure_heads
     network = load_network(model, translator.card)
     weights: list[FloatArray | None] = []
     for translation in translations:

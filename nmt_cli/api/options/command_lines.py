@@ -12,11 +12,11 @@ from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.corpus.config import FILE_OPTIONS, SPLIT_OPTIONS, PrepareConfig, is_size
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.settings import Settings, name_option, option_fields
-from nmt_cli.training.config import FIRST_RUN, TrainConfig
+from nmt_cli.training.options import FIRST_RUN, TrainConfig
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.manifest import Manifest
-    from nmt_cli.training.synthetic.stages import StageOptions
+    from nmt_cli.training.data.synthetic_pairs import StageOptions
 
 
 # Commands to type: as originally typed, with more options, or recalled from a prepared corpus's manifest.
@@ -140,7 +140,7 @@ def find_saved_options(
     """
     if not values["resume"] or values["force"]:
         return {}
-    from nmt_cli.training.checkpoints.resume import read_saved_options, select_saved
+    from nmt_cli.training.resume import read_saved_options, select_saved
 
     directory, names = locate_first_run(values["model"], values["runs"]), {*explicit.typed, *explicit.filed}
     stages = find_options_of_stages(values["model"], values["runs"])
@@ -163,7 +163,7 @@ def select_explicit(
 
 def find_options_of_stages(model: Path, runs: int) -> StageOptions | None:
     """Returns the original options of a training with synthetic pairs, if --resume takes its options from them."""
-    from nmt_cli.training.synthetic.stages import find_stage_options
+    from nmt_cli.training.data.synthetic_pairs import find_stage_options
 
     return find_stage_options(locate_first_run(model, runs), several_runs=runs > 1)
 

@@ -1,7 +1,12 @@
 """Data augmentation: rewrites the texts of training pairs.
 
-A group of batches is decoded at most once, passes through all text rewrites, and is encoded at most once. All random
-choices follow from the given generator.
+    Anna has 3 dogs.   /   Anna hat 3 Hunde.        a pair of the corpus
+    ⟦2⟧ has ⟦7⟧ dogs.  /   ⟦2⟧ hat ⟦7⟧ Hunde.       `insert_placeholders`: the network learns to copy them
+    ana hsa 3 dogs.    /   Anna hat 3 Hunde.        `mistype_source`, `write_source_casually`: as people type
+
+Few sentences have addresses or amounts, but many have names and numbers that are identical in both languages. A group
+of batches is decoded at most once, passes through all text rewrites, and is encoded at most once. All random choices
+follow from the given generator.
 
 Letters: B pairs of a group, C of them decoded, S source positions, T target positions, R rewrites."""
 
@@ -26,11 +31,8 @@ from nmt_cli.corpus.manifest import SentencePair
 from nmt_cli.text.characters import END_MARKS
 from nmt_cli.text.symbols import BLANK, PLACEHOLDERS, SPECIALS
 from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.word_swaps import WordSwaps
-
-# Noise: sources as people type them, so that a network learns to read these. Knows only text.
-
+from nmt_cli.training.options import TrainConfig
 
 TYPING_ERRORS = 0.05  # share of the letters of a sentence with typing errors
 KINDS = 4  # of typing errors
@@ -78,12 +80,6 @@ def mistype_letter(letters: list[str], index: int, kind: int) -> None:
     elif kind == 3:
         beside = NEIGHBOURS.get(letter.lower(), letter)
         letters[index] = beside.upper() if letter.isupper() else beside
-
-
-# Placeholder augmentation: words shared by both sides become placeholders, so that the network learns to copy these.
-#
-# Few sentences have addresses or amounts, but many have names and numbers that are identical in both languages. Knows
-# only text.
 
 
 MOST_WORDS = 3  # the largest number of words of a sentence that are replaced

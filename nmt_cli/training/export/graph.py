@@ -1,6 +1,23 @@
-"""An ONNX graph being changed: the producers and consumers of its values, its constants, and its products.
+"""An ONNX graph being changed: its values, constants and products, and what makes an exported one cheaper.
 
-Knows nothing of networks; `simplify.py`, `embedding_tables.py` and `quantise.py` say what is changed, and why."""
+    Gather(embeddings, ids) -> MatMul(weights)     becomes     Gather(embeddings x weights, ids)
+
+Results stay the same, up to rounding; the parity tests hold that. `simplify_model` does it for all graphs:
+
+1. Weights that a graph reshapes at every run become constants of the new shape.
+2. A loop passes its weights from turn to turn as if they could change. Its body reads them as constants instead, which
+   are prepared once.
+3. The decoder's tables of embeddings lose the rows of tokens that only the source has.
+4. The best tokens of a vocabulary are in the blocks with the highest maxima: only these blocks are sorted. Only the
+   best token's log-probability is computed; those of the others follow from the differences of the scores. Without
+   scores not even that one is computed.
+
+`look_up_embeddings` replaces products with embeddings by lookups, since a token's product depends only on the token. If
+an embedding is concatenated with other values, the token's part of the product is looked up and added. This is for
+graphs in 8 bits (`quantise.py`): in 32 bits the tables would be several times as large as all other weights.
+
+Knows nothing of networks. Letters: V tokens, E embedding width, J outputs of a product.
+"""
 
 from __future__ import annotations
 
@@ -181,14 +198,6 @@ def measure_width(proto: GraphProto, name: str) -> int:
     return int(axes[-1].dim_value) if axes else 0
 
 
-# Replaces products with embeddings by lookups, since a token's product depends only on the token.
-#
-# If an embedding is concatenated with other values, the token's part of the product is looked up and added. This is for
-# graphs in 8 bits (`quantise.py`): in 32 bits the tables would be several times as large as all other weights.
-#
-# Letters: V tokens, E embedding width, J outputs of a product.
-
-
 LARGEST_TABLE = 2**24  # numbers; a larger table takes longer to load than most texts take to translate
 
 
@@ -304,18 +313,6 @@ def find_lookup(graph: Graph, value: str, new: list[NodeProto]) -> Lookup | None
     if shape is None or shape.tolist() != [-1, inner.table.shape[1]]:
         return None
     return Lookup(inner.table, add_node("Reshape", inner.ids, graph.add_constant(np.array([-1]), "flat")))
-
-
-# Makes the exported graphs cheaper without changing what they compute, up to rounding; the parity tests hold that.
-#
-# 1. Weights that a graph reshapes at every run become constants of the new shape.
-# 2. A loop passes its weights from turn to turn as if they could change. Its body reads them as constants instead,
-# which
-#    are prepared once.
-# 3. The decoder's tables of embeddings lose the rows of tokens that only the source has.
-# 4. The best tokens of a vocabulary are in the blocks with the highest maxima: only these blocks are sorted. Only the
-#    best token's log-probability is computed; those of the others follow from the differences of the scores. Without
-#    scores not even that one is computed.
 
 
 LANES = 16  # numbers in the widest vector of a processor

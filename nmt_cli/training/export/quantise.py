@@ -1,5 +1,7 @@
 """Quantises weights to 8 bits: the graphs multiply integers, and their results do not depend on the batch.
 
+    weights 0.50, -1.27    highest 1.27, so the scale is 0.01 and the bytes are 50, -127
+
 Weights have one scale per column, embeddings one per row. The values multiplied by weights have a constant scale: with
 one computed at run time for a whole tensor, the result of a sentence would depend on its batch. The range of these
 values was measured (`RangeRecorder`) or, inside loops, is the one to which the graph clips them; larger values are

@@ -2,7 +2,7 @@
 
 A translation is *good* if its chrF against a reference is at least `GOOD_CHRF`. Features of the best hypothesis, its
 attention, the lengths, the words and the failed checks go into a logistic model, which is fitted to the development set
-when a model is exported (`training/publish.py`) and stored in its card. Every translation is rated, so no
+when a model is exported (`training/export/publish.py`) and stored in its card. Every translation is rated, so no
 feature needs more than the search has found anyway. Letters: N translations, F features.
 
 A text of several sentences is as sure as its worst one: `I am here. Our landlord evicted the lodgers.` is rated as

@@ -11,7 +11,7 @@ from nmt_cli.api.train import choose_start
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import list_starts
-from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.options import TrainConfig
 from nmt_cli.training.request import TrainingRequest
 from support.corpora import prepare_pairs, toy_pairs
 

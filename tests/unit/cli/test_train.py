@@ -19,7 +19,7 @@ from nmt_cli.cli.train import TrainingScreen, format_time
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import ExitCode, OptionError, explain_install
 from nmt_cli.model.config import ModelConfig, describe_network
-from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.options import TrainConfig
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation
 
@@ -104,7 +104,7 @@ def test_a_line_says_which_installed_model_few_pairs_start_from(
 
     monkeypatch.setattr(PreparedCorpus, "load", lambda directory: make_corpus(2_000, ("eng", "vie")))
     monkeypatch.setitem(sys.modules, "nmt_cli.training.run", SimpleNamespace(train=run))
-    monkeypatch.setattr("nmt_cli.training.setup.defaults.has_same_subwords", lambda corpus, model: False)
+    monkeypatch.setattr("nmt_cli.training.defaults.has_same_subwords", lambda corpus, model: False)
 
     def train(*options: str) -> str:
         return CliRunner().invoke(app, ["train", "--model", str(tmp_path / "model"), *options]).stderr

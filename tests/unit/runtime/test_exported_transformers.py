@@ -16,7 +16,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.model.config import Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.runtime.model_directory import CARD, WEIGHTS, read_card
-from nmt_cli.training.checkpoints.checkpoint import save_weights
+from nmt_cli.training.checkpoints import save_weights
 from nmt_cli.translation.forced import force_lines
 from support.models import tiny_config, toy_pairs
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ATTENTIONS, ModelConfig, RnnConfig
-from nmt_cli.training.config import TrainConfig
+from nmt_cli.training import defaults
+from nmt_cli.training.defaults import RULES, WIDE_NETWORK, choose_larger_size, find_rule, fit_to_corpus
+from nmt_cli.training.options import TrainConfig
 from nmt_cli.training.request import TrainingRequest
-from nmt_cli.training.setup import defaults
-from nmt_cli.training.setup.defaults import RULES, WIDE_NETWORK, choose_larger_size, find_rule, fit_to_corpus
 
 
 def fit(pairs: int, *, unit: str = "sentence", **options: Any) -> TrainingRequest:

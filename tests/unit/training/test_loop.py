@@ -14,15 +14,14 @@ import tensorflow as tf
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import TrainingError
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.training.checkpoints import checkpoint
-from nmt_cli.training.checkpoints.resume import Identity
-from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.distributed.process import SINGLE_PROCESS, ProcessRole
-from nmt_cli.training.loop import TrainingRun
-from nmt_cli.training.meter import Diverged
+from nmt_cli.training import checkpoints as checkpoint
+from nmt_cli.training.loop import Diverged, TrainingRun
+from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.request import SINGLE_PROCESS, ProcessRole
+from nmt_cli.training.resume import Identity
 from nmt_cli.training.run import explain_errors
-from nmt_cli.training.schedule import Handover
-from nmt_cli.training.setup.prepare import build_run
+from nmt_cli.training.setup import build_run
+from nmt_cli.training.step import Handover
 from nmt_cli.training.watcher import Validation, Watcher
 
 TINY = ModelConfig.from_options(embedding=2, units=2, attention_units=2)

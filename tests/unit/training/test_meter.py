@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from nmt_cli.training import meter as module
-from nmt_cli.training.meter import Diverged, LossMonitor, Meter
+from nmt_cli.training import loop as module
+from nmt_cli.training.loop import Diverged, LossMonitor, Meter
 from nmt_cli.training.watcher import REPORTS, Watcher, Watchers
 
 

@@ -10,11 +10,20 @@ import tensorflow as tf
 
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.training import precision
-from nmt_cli.training.config import Kernels, TrainConfig
-from nmt_cli.training.precision import FLOAT32, MIXED, PROCESSORS, choose_kernels, choose_policy, dtype_policy, round_up
-from nmt_cli.training.schedule import Schedule
-from nmt_cli.training.step import Trainer, compute_teacher_forced_loss
+from nmt_cli.training import step as precision
+from nmt_cli.training.options import Kernels, TrainConfig
+from nmt_cli.training.step import (
+    FLOAT32,
+    MIXED,
+    PROCESSORS,
+    Schedule,
+    Trainer,
+    choose_kernels,
+    choose_policy,
+    compute_teacher_forced_loss,
+    dtype_policy,
+    round_up,
+)
 from support import replicas
 from support.models import tiny_config
 from support.slow import sample

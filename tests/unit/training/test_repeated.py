@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from nmt_cli.errors import OutputError, TrainingError
-from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.repeated import describe_spread, train_repeatedly
+from nmt_cli.training.options import TrainConfig
 from nmt_cli.training.request import TrainingRequest
+from nmt_cli.training.run import describe_spread, train_repeatedly
 from nmt_cli.training.watcher import Validation, Watcher
 
 

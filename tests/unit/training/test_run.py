@@ -15,9 +15,9 @@ from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_bleu, compute_c
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.training import publish as publishing
-from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.publish import Int8Check, quantise_and_check
+from nmt_cli.training.export import publish as publishing
+from nmt_cli.training.export.publish import Int8Check, quantise_and_check
+from nmt_cli.training.options import TrainConfig
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import TrainReport, train
 from nmt_cli.training.step import Trainer

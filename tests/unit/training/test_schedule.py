@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.schedule import Handover, Schedule, make_optimizer
+from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.step import Handover, Schedule, make_optimizer
 
 
 def rate(config: TrainConfig, steps: int, step: int, handover: Handover | None = None) -> float:

@@ -7,9 +7,8 @@ import tensorflow as tf
 
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.schedule import Schedule, TimedSchedule
-from nmt_cli.training.step import Trainer, predict_previous_tokens, sample_previous_tokens
+from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.step import Schedule, TimedSchedule, Trainer, predict_previous_tokens, sample_previous_tokens
 from support.replicas import batch
 from support.slow import sample
 

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.batches import Batch
-from nmt_cli.training.schedule import Schedule
-from nmt_cli.training.step import Trainer, TrainingLoss, compute_token_loss, compute_training_loss
+from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.step import Schedule, Trainer, TrainingLoss, compute_token_loss, compute_training_loss
 from support import replicas
 from support.slow import sample
 

@@ -4,8 +4,7 @@ import pytest
 import tensorflow as tf
 from tensorflow.core.util.event_pb2 import Event
 
-from nmt_cli.training.tensorboard import STEP_INTERVAL, TensorBoard
-from nmt_cli.training.watcher import EpochRecord, StepStatus, Validation
+from nmt_cli.training.watcher import STEP_INTERVAL, EpochRecord, StepStatus, TensorBoard, Validation
 
 
 def test_the_logs_hold_every_scalar_at_its_update(tmp_path: Path) -> None:

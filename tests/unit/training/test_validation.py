@@ -14,7 +14,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.model.config import Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.training.keras_engine import measure_heads
+from nmt_cli.training.export.keras_engine import measure_heads
 from nmt_cli.training.validation import choose_scoring, make_sorted_batches, measure_distinct_share
 from support.corpora import prepare_paged
 from support.models import tiny_config, toy_pairs, write_pairs

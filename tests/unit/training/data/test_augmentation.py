@@ -19,7 +19,6 @@ from nmt_cli.corpus.manifest import SentencePair
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.text.symbols import PLACEHOLDERS, TokenizerKind
 from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.augmentation import (
     Augmentation,
     TextRewrite,
@@ -34,6 +33,7 @@ from nmt_cli.training.data.augmentation import (
 )
 from nmt_cli.training.data.batches import Batch, TrainingBatches, make_batch, shift_right
 from nmt_cli.training.data.word_swaps import WordSwaps
+from nmt_cli.training.options import TrainConfig
 from support.corpora import prepare_tagged
 from support.final_marks import ENDED
 from support.models import prepare_toy, toy_pairs

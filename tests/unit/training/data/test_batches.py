@@ -8,8 +8,8 @@ import pytest
 
 from nmt_cli.arrays.types import END, PAD, START, UNKNOWN
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.batches import TrainingBatches, drop_tags, drop_tokens, make_ahead, shift_right
+from nmt_cli.training.options import TrainConfig
 
 
 def test_an_epoch_holds_every_pair_once_with_its_marks(corpus: PreparedCorpus) -> None:

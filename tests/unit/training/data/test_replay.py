@@ -8,7 +8,7 @@ from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.sources.source import Sentences
-from nmt_cli.training.data.replay import EpochRows, exclude_held_out
+from nmt_cli.training.data.batches import EpochRows, exclude_held_out
 from support.models import prepare_toy, toy_pairs, write_pairs
 
 

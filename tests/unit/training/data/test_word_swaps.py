@@ -9,7 +9,6 @@ import pytest
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.manifest import PictureStatistics
 from nmt_cli.errors import OptionError
-from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data import word_swaps
 from nmt_cli.training.data.batches import TrainingBatches
 from nmt_cli.training.data.word_swaps import (
@@ -23,7 +22,8 @@ from nmt_cli.training.data.word_swaps import (
     replace_word,
     truecase_words,
 )
-from nmt_cli.training.setup.prepare import check_corpus
+from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.setup import check_corpus
 from support.models import SYLLABLES
 
 NOUNS = [("dog", "Hund"), ("cat", "Kater"), ("bird", "Vogel"), ("horse", "Hengst")]

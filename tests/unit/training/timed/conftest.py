@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from nmt_cli.training import setup
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.loop import TrainingRun
-from nmt_cli.training.setup import prepare as setup
 from nmt_cli.training.validation import Validator
 from support.timed import CALIBRATION, EXPORT, VALIDATION, Machine
 

@@ -13,16 +13,15 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import OptionError, TrainingError
 from nmt_cli.model.config import ModelConfig, RnnConfig
 from nmt_cli.runtime.model_directory import ModelDirectory
+from nmt_cli.training import defaults, setup
 from nmt_cli.training import run as running
-from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import Deadline
+from nmt_cli.training.defaults import SMALL_NETWORK
+from nmt_cli.training.export.publish import Int8Check, WeightChoice
 from nmt_cli.training.loop import TrainingRun
-from nmt_cli.training.publish import Int8Check, WeightChoice
+from nmt_cli.training.options import TrainConfig
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import train
-from nmt_cli.training.setup import defaults
-from nmt_cli.training.setup import prepare as setup
-from nmt_cli.training.setup.defaults import SMALL_NETWORK
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import StepStatus, Validation, Watcher
@@ -218,8 +217,8 @@ def test_a_real_calibration_leaves_the_run_as_it_was(
 ) -> None:
     import numpy as np
 
-    from nmt_cli.training.checkpoints.resume import Identity
-    from nmt_cli.training.setup.prepare import build_run
+    from nmt_cli.training.resume import Identity
+    from nmt_cli.training.setup import build_run
 
     run = build_run(corpus, tmp_path, Identity(corpus.fingerprint, SMALL, TIMED), None, Watcher())
     before, deadline = [variable.numpy() for variable in run.trainer.state], Deadline(300.0)
@@ -235,9 +234,9 @@ def test_a_real_calibration_leaves_the_run_as_it_was(
 def test_a_calibration_takes_no_more_than_its_share_of_the_time(
     corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from nmt_cli.training.checkpoints.resume import Identity
-    from nmt_cli.training.setup import prepare
-    from nmt_cli.training.setup.prepare import build_run
+    from nmt_cli.training import setup as prepare
+    from nmt_cli.training.resume import Identity
+    from nmt_cli.training.setup import build_run
 
     now = 0.0
 

@@ -1,1 +1,0 @@
-"""Everything a training needs to resume: checkpoints, progress, and the lock of its directory."""

@@ -1,1 +1,0 @@
-"""Synthetic pairs: text without translations, and the training pairs themselves, translated by helper models."""

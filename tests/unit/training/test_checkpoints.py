@@ -1,0 +1,185 @@
+import errno
+import io
+import json
+import os
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+
+from nmt_cli.errors import DamagedError
+from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.training.checkpoints import (
+    Checkpoints,
+    load_weights,
+    read_arrays,
+    read_facts,
+    save_weights,
+    write_arrays,
+)
+from nmt_cli.training.options import KeptMetric
+from nmt_cli.training.watcher import EpochRecord, Validation
+
+SOURCE = np.array([[5, 6, 7, 3], [8, 3, 0, 0]])
+PREVIOUS = np.array([[2, 9, 10, 11], [2, 12, 0, 0]])
+
+
+def network(seed: int = 3, **options: object) -> Seq2Seq:
+    keras.utils.set_random_seed(seed)
+    config = ModelConfig.from_options(embedding=6, units=8, attention_units=4, **options)
+    return Seq2Seq(config, Vocabularies(source=14, target=14, joint=True))
+
+
+def validation(bleu: float, loss: float = 1.0) -> Validation:
+    return Validation(loss, 50.0, bleu, bleu, "signature", "signature", "a source", "a hypothesis")
+
+
+def record(epoch: int) -> EpochRecord:
+    return EpochRecord(epoch, 10, 2.0, 2.1, 8.2, 40.0, 5.0, 20.0, 1e-3, 900.0, 12.0, True, True)
+
+
+@pytest.mark.parametrize("options", [{}, {"layers": 2, "tied": False}], ids=["default", "stacked untied"])
+def test_saved_and_loaded_weights_give_the_same_output(options: dict, tmp_path: Path) -> None:
+    model, other = network(**options), network(seed=99, **options)
+    expected = np.asarray(model(SOURCE, PREVIOUS))
+    assert not np.allclose(np.asarray(other(SOURCE, PREVIOUS)), expected)
+    save_weights(model, tmp_path / "a.npz")
+    load_weights(other, tmp_path / "a.npz")
+    np.testing.assert_array_equal(np.asarray(other(SOURCE, PREVIOUS)), expected)
+
+
+def test_weights_of_another_network_are_refused(tmp_path: Path) -> None:
+    save_weights(network(), tmp_path / "a.npz")
+    with pytest.raises(DamagedError, match="does not hold the weights"):
+        load_weights(network(layers=2), tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 no zip", b"\x93NUMPY", b"root:x:0:0:root"])
+def test_a_damaged_file_of_weights_is_named(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.npz").write_bytes(content)
+    with pytest.raises(DamagedError, match=r"a\.npz cannot be read: File is not a zip file$"):
+        load_weights(network(), tmp_path / "a.npz")
+
+
+def write_header(path: Path, shape: tuple[int, ...], *, data: bytes = b"", compression: int = 0) -> None:
+    """A file of one array that claims to have this shape."""
+    header = io.BytesIO()
+    np.lib.format.write_array_header_2_0(header, {"descr": "<f4", "fortran_order": False, "shape": shape})
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        archive.writestr("facts.npy", header.getvalue() + data)
+
+
+@pytest.mark.parametrize("read", [read_arrays, lambda path: read_facts(path.parent.parent)])
+def test_arrays_that_claim_too_much_or_are_no_numbers_are_damaged(tmp_path: Path, read: Callable[[Path], Any]) -> None:
+    path = tmp_path / "checkpoints" / "state.npz"
+    path.parent.mkdir()
+    write_header(path, (1 << 40,))
+    with pytest.raises(DamagedError, match=r"state\.npz"):
+        read(path)
+    write_header(path, (1 << 22,), data=bytes(1 << 24), compression=zipfile.ZIP_DEFLATED)
+    with pytest.raises(DamagedError, match=r"state\.npz cannot be read: it is packed"):
+        read(path)
+    for value in (np.nan, np.inf):
+        write_arrays(path, [("facts", np.array([0, value], np.float32))])
+        with pytest.raises(DamagedError, match=r"state\.npz cannot be read: facts has values that are no numbers"):
+            read(path)
+
+
+def test_a_full_disk_leaves_the_weights_that_were_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.npz"
+    save_weights(network(), path)
+    before = path.read_bytes()
+
+    def refuse(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    with pytest.raises(OSError) as caught:
+        save_weights(network(seed=9), path)
+    assert (caught.value.filename, path.read_bytes()) == (str(path), before)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.npz"]
+
+
+def test_the_best_weights_have_the_best_bleu_then_the_least_loss(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path)
+    first, second = network(seed=1), network(seed=2)
+    assert checkpoints.is_better(validation(0.0))
+    checkpoints.keep(first, 1, validation(10.0, loss=2.0))
+    assert checkpoints.is_better(validation(10.1, loss=9.0))
+    assert checkpoints.is_better(validation(10.0, loss=1.9))
+    assert not checkpoints.is_better(validation(10.0, loss=2.0))
+    assert not checkpoints.is_better(validation(9.9, loss=0.1))
+    checkpoints.keep(second, 2, validation(9.9))
+    assert checkpoints.best is not None and checkpoints.best.epoch == 1
+    checkpoints.restore_best(second)
+    np.testing.assert_array_equal(np.asarray(second(SOURCE, PREVIOUS)), np.asarray(first(SOURCE, PREVIOUS)))
+
+
+@pytest.mark.parametrize(("metric", "best"), [("bleu", 2), ("chrf", 2), ("loss", 1), ("accuracy", 3)])
+def test_another_metric_may_say_what_is_best(metric: KeptMetric, best: int, tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path, metric)
+    scores = [(1.0, 40.0, 1.0), (1.5, 41.0, 3.0), (2.0, 42.0, 2.0)]  # loss, accuracy, BLEU and chrF
+    for epoch, (loss, accuracy, bleu) in enumerate(scores, start=1):
+        checkpoints.keep(network(), epoch, replace(validation(bleu, loss), accuracy=accuracy))
+    assert checkpoints.best is not None and checkpoints.best.epoch == best
+
+
+def test_as_many_epochs_are_kept_as_asked_for_and_older_ones_leave(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path, count=2)
+    for epoch, bleu in enumerate([3.0, 1.0, 2.0, 2.0], start=1):
+        checkpoints.keep(network(), epoch, validation(bleu))
+        checkpoints.save_state([], {})
+    assert [kept.epoch for kept in checkpoints.best_epochs] == [1, 3]
+    names = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
+    assert names == ["epoch-0001.npz", "epoch-0003.npz", "state.npz"]
+
+
+@pytest.mark.parametrize(("again", "kept"), [(2.0, 3.0), (3.0, 3.0), (4.0, 4.0)])
+def test_of_an_epoch_that_is_validated_twice_the_better_weights_are_kept(
+    tmp_path: Path, again: float, kept: float
+) -> None:
+    """A run that was stopped within its last epoch may go on in it."""
+    checkpoints, networks = Checkpoints(tmp_path, count=2), {3.0: network(seed=1), again: network(seed=2)}
+    checkpoints.keep(network(), 1, validation(1.0))
+    checkpoints.keep(networks[3.0], 2, validation(3.0))
+    checkpoints.keep(networks[again], 2, validation(again))
+    assert [(entry.epoch, entry.validation.bleu) for entry in checkpoints.best_epochs] == [(2, kept), (1, 1.0)]
+    if again != kept:
+        restored = network(seed=3)
+        checkpoints.restore_best(restored)
+        np.testing.assert_array_equal(
+            np.asarray(restored(SOURCE, PREVIOUS)), np.asarray(networks[kept](SOURCE, PREVIOUS))
+        )
+
+
+def test_a_state_gives_back_variables_facts_and_history(tmp_path: Path) -> None:
+    checkpoints, model = Checkpoints(tmp_path), network(dropout=0.5)
+    checkpoints.keep(model, 1, validation(4.0))
+    checkpoints.records.append(record(1))
+    checkpoints.save_state(model.variables, {"updates": 7})
+    other, again = network(seed=9, dropout=0.5), Checkpoints(tmp_path)
+    assert again.load_state(other.variables)["updates"] == 7
+    for variable, expected in zip(other.variables, model.variables, strict=True):
+        np.testing.assert_array_equal(variable.numpy(), expected.numpy())
+    assert (again.best_epochs, again.records) == (checkpoints.best_epochs, checkpoints.records)
+
+
+def test_a_state_of_another_network_is_refused(tmp_path: Path) -> None:
+    Checkpoints(tmp_path).save_state(network().variables, {})
+    with pytest.raises(DamagedError, match="does not hold the state"):
+        Checkpoints(tmp_path).load_state(network(layers=2).variables)
+
+
+def test_the_history_has_a_line_an_epoch(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path)
+    checkpoints.records += [record(1), record(2)]
+    checkpoints.write_history()
+    lines = [json.loads(line) for line in (tmp_path / "history.jsonl").read_text().splitlines()]
+    assert [line["epoch"] for line in lines] == [1, 2]
+    assert lines[0]["perplexity"] == 8.2

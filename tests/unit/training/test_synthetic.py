@@ -1,0 +1,170 @@
+"""Training with synthetic pairs, on a toy language, from the first stage to the model."""
+
+import json
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.errors import DataError, OptionError, OutputError
+from nmt_cli.model.config import ModelConfig
+from nmt_cli.runtime.model_directory import STAGES, TRAINED_SOURCES, ModelDirectory
+from nmt_cli.training.checkpoints import locate_state
+from nmt_cli.training.data.synthetic_pairs import Interrupted, count_repeats, find_stage_options, make_plan
+from nmt_cli.training.deadline import TooShortError
+from nmt_cli.training.export import publish as publishing
+from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.request import TrainingRequest
+from nmt_cli.training.step import Trainer
+from nmt_cli.training.synthetic import SyntheticRun, train_with_synthetic
+from nmt_cli.training.validation import Validator
+from nmt_cli.training.watcher import Watcher
+from support.corpora import prepare_pairs, toy_pairs
+from support.training import export_once, nudge, weigh
+
+NETWORK = ModelConfig.from_options(embedding=16, units=16, attention="none", bidirectional=False)
+CONFIG = TrainConfig(epochs=1, batch=64, mixed_precision=False)
+
+
+@pytest.fixture(scope="module")
+def with_text(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
+    directory: Path = tmp_path_factory.mktemp("corpus")
+    pairs = toy_pairs(700)
+    text = directory / "text.de"
+    text.write_text("".join(f"{target}\n" for _, target in pairs[400:]), encoding="utf-8")
+    return prepare_pairs(directory, pairs[:400], monolingual_target=(str(text),), dev="20", test="20")
+
+
+@pytest.fixture
+def quick_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Models learn nothing and have the graphs of the first: what they translate does not matter."""
+    monkeypatch.setattr(Trainer, "update", nudge)
+    monkeypatch.setattr(Validator, "validate", weigh)
+    monkeypatch.setattr(publishing, "export", export_once(tmp_path))
+
+
+@dataclass
+class Recorder(Watcher):
+    """Remembers the stages, and wants to stop once the stage with the number `last` has begun."""
+
+    last: int = 99
+    stages: list[str] = field(default_factory=list)
+
+    def report_stage(self, name: str, number: int, stages: int) -> None:
+        self.stages.append(f"{number}/{stages} {name}")
+
+    def should_stop(self) -> bool:
+        return len(self.stages) >= self.last
+
+
+def test_the_plan_follows_from_the_mode_and_from_what_the_corpus_has(with_text: PreparedCorpus) -> None:
+    assert make_plan(with_text, TrainConfig(synthetic="none")).tasks == ()
+    assert [task.name for task in make_plan(with_text, TrainConfig()).tasks] == ["back-translation"]
+    diversify = make_plan(with_text, TrainConfig(synthetic="diversify"))
+    assert diversify.directions == ("reverse", "forward")
+    distil = make_plan(with_text, TrainConfig(synthetic="distil", synthetic_search="greedy"))
+    assert distil.directions == ("forward",) and [task.search for task in distil.tasks] == ["beam"]
+    with pytest.raises(OptionError, match="needs target text without translations"):
+        make_plan(
+            replace(with_text, manifest=replace(with_text.manifest, monolingual={})), TrainConfig(synthetic="back")
+        )
+
+
+def test_real_pairs_are_repeated_by_the_number_of_synthetic_ones() -> None:
+    assert count_repeats(20_000, 100_000) == 3
+    assert count_repeats(100_000, 1_000) == 1
+    assert count_repeats(100, 1_000_000) == 10
+
+
+def test_a_checkpoint_of_the_replaced_model_is_none_of_the_new_training(
+    with_text: PreparedCorpus, tmp_path: Path
+) -> None:
+    request = TrainingRequest(with_text, tmp_path, NETWORK, CONFIG)
+    state = locate_state(tmp_path)
+    state.parent.mkdir()
+    state.write_bytes(b"old")
+    SyntheticRun.open(request, make_plan(with_text, CONFIG))
+    assert not state.exists()
+
+
+def test_stages_that_are_done_need_no_more_room(
+    with_text: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = TrainingRequest(with_text, tmp_path, NETWORK, CONFIG)
+    plan = make_plan(with_text, CONFIG)
+    run = SyntheticRun.open(request, plan)
+    for name in ("reverse", "back-translation"):
+        with run.stages.run(name):
+            pass
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=0))
+    SyntheticRun.open(replace(request, resume=True), plan)
+    with pytest.raises(OutputError, match="the stages of this training need"):
+        SyntheticRun.open(request, plan)
+
+
+def test_a_time_too_short_for_a_helper_model_is_named_as_it_was_typed(
+    with_text: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def train(request: TrainingRequest) -> None:
+        raise TooShortError(f"--time {request.training.time} is too short", hint="59 seconds")
+
+    monkeypatch.setattr("nmt_cli.training.synthetic.train", train)
+    request = TrainingRequest(with_text, tmp_path, NETWORK, replace(CONFIG, time="100s"))
+    with pytest.raises(OptionError, match="--time 100s is too short: 25s of it are for the de -> en helper") as caught:
+        train_with_synthetic(request)
+    assert caught.value.hint == "59 seconds"
+
+
+@pytest.mark.parametrize(("pairs", "epochs"), [(16_000, 13), (35_000, 9), (150_000, 5), (1_000_000, 5)])
+def test_the_model_itself_has_as_many_epochs_as_its_mixture_needs(
+    with_text: PreparedCorpus, tmp_path: Path, pairs: int, epochs: int
+) -> None:
+    mixture: Any = SimpleNamespace(load_encoded=lambda split: SimpleNamespace(source=range(pairs)))
+    request = TrainingRequest(with_text, tmp_path, NETWORK, CONFIG, explicit=frozenset())
+    assert SyntheticRun.open(request, make_plan(with_text, CONFIG)).request_final(mixture).training.epochs == epochs
+    typed = replace(request, explicit=frozenset({"epochs"}))
+    assert (
+        SyntheticRun.open(typed, make_plan(with_text, CONFIG)).request_final(mixture).training.epochs == CONFIG.epochs
+    )
+
+
+@pytest.mark.usefixtures("quick_models")
+def test_stages_are_interrupted_resumed_removed_and_named_in_the_card(
+    with_text: PreparedCorpus, tmp_path: Path
+) -> None:
+    directory = tmp_path / "model"
+    directory.mkdir()
+    request = TrainingRequest(with_text, directory, NETWORK, CONFIG)
+    # 1. Stop in the first stage: nothing of it counts as done.
+    with pytest.raises(Interrupted, match=r"interrupted in stage 1 of 3 \(de -> en helper model\)"):
+        train_with_synthetic(replace(request, watcher=Recorder(last=1)))
+    assert json.loads((directory / STAGES / "state.json").read_text(encoding="utf-8"))["seconds"] == {}
+    # 2. Its options are those to continue with, and its stages count as something that can be continued.
+    began = find_stage_options(directory)
+    assert began is not None
+    assert TrainConfig(**began.saved[TrainConfig]) == CONFIG
+    assert ModelConfig.from_options(**began.saved[ModelConfig]) == NETWORK
+    # 3. Another run is refused.
+    with pytest.raises(DataError, match="belong to other data or other settings"):
+        train_with_synthetic(replace(request, training=replace(CONFIG, seed=2), resume=True))
+    # 4. Stop in the second stage, then finish.
+    with pytest.raises(Interrupted, match="stage 3 of 3"):
+        train_with_synthetic(replace(request, resume=True, watcher=Recorder(last=2)))
+    watcher = Recorder()
+    report = train_with_synthetic(replace(request, resume=True, watcher=watcher))
+    assert len(watcher.stages) == 3
+    assert len(report.records) == 1
+    assert not (directory / STAGES).exists()
+    # 5. The card and the keys of the sources tell what was learned.
+    card = ModelDirectory.load(directory).card
+    assert card.dataset_fingerprint == with_text.fingerprint
+    assert card.synthetic["tasks"]["back-translation"]["pairs"] == card.synthetic["pairs"]
+    keys = np.load(directory / TRAINED_SOURCES)
+    assert len(keys) <= 360 + card.synthetic["pairs"]
+    # 6. What is gone cannot be continued.
+    with pytest.raises(OptionError, match="which are not kept"):
+        train_with_synthetic(replace(request, training=replace(CONFIG, epochs=2), resume=True))
