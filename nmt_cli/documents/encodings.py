@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.errors import DataError
-from nmt_cli.formats.sniffing import check_encoding
+from nmt_cli.formats.sniffing import CHARSET, TEMPLATE, check_encoding
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -83,8 +82,6 @@ def find_usable(declared: str) -> str:
 # A gettext catalogue declares its encoding; `--encoding` names that of all others. Knows no format.
 
 
-CHARSET = re.compile(rb'"Content-Type:[^"\n]*charset=([\w.:-]+)', re.IGNORECASE)
-TEMPLATE = b"CHARSET"  # what a catalogue without a language has there
 HEADER_LINES = 200  # of a catalogue, in which its charset stands
 UTF_8 = frozenset({"utf-8", "utf-8-sig", "ascii"})
 WIDE_ENCODINGS = frozenset({"utf-16", "utf-32"})  # whose byte order mark says which of two they are
@@ -121,7 +118,7 @@ class EncodedDocument(Document):
             while match is None and len(head) < HEADER_LINES and (line := next(lines, b"")):
                 head.append(line)
                 match = CHARSET.search(line)
-            if match is not None and match[1] != TEMPLATE:
+            if match is not None and match[1].upper() != TEMPLATE:
                 encoding = check_encoding(match[1].decode(), f"{self.source.name}: charset")
         if encoding in WIDE_ENCODINGS and (line := next(lines, b"")):
             head.append(line)

@@ -1,4 +1,4 @@
-"""Gettext catalogues, parsed by polib: `msgid` is translated into `msgstr`; nothing else changes.
+"""Gettext catalogues: `msgid` is translated into `msgstr`; nothing else changes.
 
 Existing translations are kept unless `retranslate` is set. The header, comments, contexts and obsolete entries are
 always kept. The first plural form is translated from `msgid`, the others from `msgid_plural`. A message that a person
@@ -7,17 +7,20 @@ must review is marked fuzzy, so that gettext ignores it."""
 from __future__ import annotations
 
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nmt_cli.carrying.kinds import find_spans
 from nmt_cli.carrying.syntax import ANY_PLACEHOLDER, CHOICE, has_same_placeholders, move_to_word
-from nmt_cli.documents.document import Content, Document, TranslationUnit, import_library, make_verbatim_unit
+from nmt_cli.documents.document import Content, Document, TranslationUnit, make_verbatim_unit
+from nmt_cli.documents.encodings import DOCUMENT_MEBIBYTES
+from nmt_cli.formats.po import ESCAPES, PoEntry, read_entries
 from nmt_cli.languages.codes import find_code, find_language_tag
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.result import drop_doubt_mark, name_sides
@@ -57,7 +60,8 @@ def load_plural_forms() -> dict[str, str]:
     return {code: forms for codes, forms in rows for code in codes.split()}
 
 
-PO_MEBIBYTES = 48  # of which the parser makes about 1 GiB in memory
+MESSAGE_WIDTH = 78  # characters of a line of a new text
+SPELLINGS = str.maketrans({character: spelled for spelled, character in ESCAPES.items()})
 KEPT_FUZZY = "fuzzy translations that were kept (--retranslate replaces them)"
 LOST_PLACEHOLDER = "marked fuzzy, because a placeholder such as %s or {name} was lost"
 GUESSED_FORMS = "marked fuzzy, because more than two plural forms were translated from only two"
@@ -128,60 +132,54 @@ class Message:
 
 class CatalogueDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
-        self.polib = import_library("polib", "polib", "Catalogues of gettext")
-        text = self.source.read_text(PO_MEBIBYTES)
-        self.line_end = "\r\n" if "\r\n" in text else "\n"
-        lines = split_lines(complete_header(text.replace("\r\n", "\n"), self.source.target_language))
-        catalogue = self.parse_catalogue("".join(lines))
-        self.forms = count_plural_forms(catalogue.metadata)
-        self.accelerator = catalogue.metadata.get("X-Accelerator-Marker", "").strip()
-        entries = [entry for entry in catalogue if not entry.obsolete]
-        blocks = split_entries(lines)
-        if len(blocks) == len(entries) + 1:
-            del blocks[0]  # the header
-        if len(blocks) != len(entries):
-            self.source.refuse(1, "the entries are not valid gettext", "check the file with `msgfmt --check`")
-        yield from self.replace_entries(lines, blocks, entries)
+        lines = split_lines(self.source.read_text(DOCUMENT_MEBIBYTES))
+        self.line_end = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
+        self.forms: int | None = None
+        self.accelerator = ""
+        for _ in self.read_entries(lines):  # so that what cannot be read is refused before anything is translated
+            pass
+        kept: list[str] = []  # since the last unit
+        for entry in self.read_entries(lines):
+            if entry.is_header:
+                kept.append(self.read_header(entry))
+            elif entry.message and self.needs_translation(entry):
+                yield make_verbatim_unit("".join([*kept, entry.before]))
+                yield self.make_unit(entry)
+                kept = []
+            else:
+                kept += [entry.before, *entry.lines]
+        yield make_verbatim_unit("".join(kept))
 
-    def replace_entries(
-        self, lines: list[str], blocks: list[EntryBlock], entries: list[Any]
-    ) -> Iterator[TranslationUnit]:
-        """Yields the catalogue as units; `blocks` are the line ranges of `entries`."""
-        position = 0
-        for block, entry in zip(blocks, entries, strict=True):
-            if self.needs_translation(entry):
-                yield make_verbatim_unit(self.join_lines(lines[position : block.start]))
-                yield self.make_unit(lines[block.start : block.end], block.message - block.start, entry)
-                position = block.end
-        yield make_verbatim_unit(self.join_lines(lines[position:]))
+    def read_entries(self, lines: Sequence[str]) -> Iterator[PoEntry]:
+        hint = "check the file with `msgfmt --check`"
+        return read_entries(enumerate(lines, start=1), partial(self.source.refuse, hint=hint))
 
-    def join_lines(self, lines: Sequence[str]) -> str:
-        return "".join(lines).replace("\n", self.line_end)
+    def read_header(self, entry: PoEntry) -> str:
+        """Reads what a header says of the catalogue, and returns it completed."""
+        fields = entry.read_header()
+        self.forms = count_plural_forms(fields.get("Plural-Forms", ""))
+        self.accelerator = fields.get("X-Accelerator-Marker", "")
+        text = "".join([entry.before, *entry.lines])
+        bare = text.replace("\r\n", "\n")
+        completed = complete_header(bare, self.source.target_language)
+        return text if completed == bare else completed.replace("\n", self.line_end)
 
-    def parse_catalogue(self, text: str) -> Any:
-        try:
-            return self.polib.pofile(text)
-        except OSError as error:
-            match = re.search(r"line (\d+)", str(error))
-            line = int(match[1]) if match else 1
-            self.source.refuse(line, "not valid gettext", "check the file with `msgfmt --check`")
-
-    def needs_translation(self, entry: Any) -> bool:
+    def needs_translation(self, entry: PoEntry) -> bool:
         """Whether the entry lacks a translation or all are replaced; notes fuzzy translations that are kept."""
         if self.source.config.retranslate or self.source.reads_back:
             return True
-        existing = list(entry.msgstr_plural.values()) if entry.msgid_plural else [entry.msgstr]
-        if entry.fuzzy and any(existing):
+        existing = list_translations(entry)
+        if "fuzzy" in entry.flags and any(existing):
             self.notes[KEPT_FUZZY] += 1
             return False
         return not all(existing)
 
-    def make_unit(self, lines: list[str], first: int, entry: Any) -> TranslationUnit:
-        """Returns the unit of an entry with these `lines`; its `msgstr` begins at index `first`."""
-        sources = [entry.msgid]
-        if entry.msgid_plural:
-            count = self.forms or len(entry.msgstr_plural) or 2
-            sources = [entry.msgid, *[entry.msgid_plural] * (count - 1)] if count > 1 else [entry.msgid_plural]
+    def make_unit(self, entry: PoEntry) -> TranslationUnit:
+        plural = entry.texts.get("msgid_plural")
+        sources = [entry.texts["msgid"]]
+        if plural:
+            count = self.forms or len(entry.forms) or 2
+            sources = [*sources, *[plural] * (count - 1)] if count > 1 else [plural]
         distinct = {text: self.split_message(text) for text in dict.fromkeys(sources)}
 
         def write_entry(translations: Sequence[Translation]) -> str:
@@ -189,22 +187,24 @@ class CatalogueDocument(Document):
             by_source = {text: form.fill_sentences(remaining) for text, form in distinct.items()}
             forms = [by_source[text] for text in sources]
             if not self.source.config.retranslate:
-                forms = [entry.msgstr_plural.get(form) or text for form, text in enumerate(forms)]
+                forms = [entry.forms.get(form) or text for form, text in enumerate(forms)]
             messages = list_messages(translations)
             fuzzy = self.needs_review(entry, sources, forms, messages)
-            head = set_flags(lines[:first], [flag for flag in entry.flags if flag != "fuzzy"], fuzzy=fuzzy)
-            head = set_remarks(head, messages)
-            return self.join_lines([*head, self.format_message(entry, forms)])
+            lines = [line.replace("\r\n", "\n") for line in entry.lines[: entry.message]]
+            head = set_flags(lines, [flag for flag in entry.flags if flag != "fuzzy"], fuzzy=fuzzy)
+            names = [f"msgstr[{form}]" for form in range(len(forms))] if plural else ["msgstr"]
+            message = [line for name, form in zip(names, forms, strict=True) for line in write_message(name, form)]
+            return "".join([*set_remarks(head, messages), *message]).replace("\n", self.line_end)
 
         texts = tuple(text for form in distinct.values() for text in form.sentences)
         held = sources if is_without_placeholders(entry) else self.list_held(entry, sources)
-        return TranslationUnit(texts, write_entry, raw=self.join_lines(lines), content=Content(tuple(held)))
+        return TranslationUnit(texts, write_entry, raw="".join(entry.lines), content=Content(tuple(held)))
 
-    def list_held(self, entry: Any, sources: Sequence[str]) -> Sequence[str]:
+    def list_held(self, entry: PoEntry, sources: Sequence[str]) -> Sequence[str]:
         """Returns the texts whose placeholders a translation must have or, read back, those that it has."""
         if not self.source.reads_back:
             return sources
-        return list(entry.msgstr_plural.values()) if entry.msgid_plural else [entry.msgstr]
+        return list_translations(entry)
 
     def is_marked(self, written: bytes) -> bool:
         return re.search(rb"^#,.*\bfuzzy\b", written, re.MULTILINE) is not None
@@ -215,7 +215,9 @@ class CatalogueDocument(Document):
             return Message.from_whole(text)
         return Message.from_text(text, by_sentence=self.source.split_sentences, accelerator=self.accelerator)
 
-    def needs_review(self, entry: Any, sources: Sequence[str], forms: Sequence[str], messages: Sequence[str]) -> bool:
+    def needs_review(
+        self, entry: PoEntry, sources: Sequence[str], forms: Sequence[str], messages: Sequence[str]
+    ) -> bool:
         """Whether a person must review the translations; notes the reason."""
         has_lost = not is_without_placeholders(entry) and not all(map(has_same_placeholders, sources, forms))
         has_guessed = len(forms) > 2
@@ -224,48 +226,32 @@ class CatalogueDocument(Document):
         self.notes += Counter({FAILED_CHECK: int(has_failed)})
         return has_lost or has_guessed or has_failed or self.source.config.fuzzy
 
-    def format_message(self, entry: Any, forms: Sequence[str]) -> str:
-        """Returns the lines of `msgstr`, wrapped and escaped as by polib."""
-        values: dict[str, Any] = {"msgid": "", "msgstr": forms[0]}
-        if entry.msgid_plural:
-            values = {"msgid": "", "msgid_plural": "", "msgstr_plural": dict(enumerate(forms))}
-        text: str = self.polib.POEntry(**values).__unicode__()
-        return text[text.index("msgstr") :].rstrip("\n") + "\n"
+
+def list_translations(entry: PoEntry) -> list[str]:
+    """Returns the translations that an entry has, or has room for."""
+    return list(entry.forms.values()) if entry.texts.get("msgid_plural") else [entry.texts.get("msgstr", "")]
 
 
-def is_without_placeholders(entry: Any) -> bool:
+def write_message(keyword: str, text: str) -> list[str]:
+    """Returns the lines of a keyword and its text, divided at its line ends, else where they are too long."""
+    parts = [part.translate(SPELLINGS) for part in text.splitlines(keepends=True)]
+    room = MESSAGE_WIDTH - len(keyword) - 3  # of which signs that are escaped take none
+    if len(parts) == 1 and len(text) - sum(ord(sign) in SPELLINGS for sign in text) > room:
+        parts = ["", *textwrap.wrap(parts[0], MESSAGE_WIDTH - 2, drop_whitespace=False, break_long_words=False)]
+    elif len(parts) != 1:
+        parts = ["", *parts]
+    first, *others = parts
+    return [f'{keyword} "{first}"\n', *(f'"{part}"\n' for part in others)]
+
+
+def is_without_placeholders(entry: PoEntry) -> bool:
     """Whether nothing in an entry is a placeholder, by its flags."""
     formats = [flag for flag in entry.flags if flag.endswith("-format")]
     return bool(formats) and all(flag.startswith("no-") for flag in formats)
 
 
-@dataclass(frozen=True)
-class EntryBlock:
-    """The lines [start, end) of an entry; `message` is the first line of its `msgstr`."""
-
-    start: int
-    message: int
-    end: int
-
-
-def split_entries(lines: Sequence[str]) -> list[EntryBlock]:
-    """Returns the entries that are not obsolete, in order, with their preceding comments."""
-    blocks: list[EntryBlock] = []
-    start, message = 0, None
-    for number, line in enumerate(line.lstrip(" \t") for line in (*lines, "")):  # polib ignores indentation
-        continues = line.startswith(('"', "msgstr"))
-        if message is not None and not continues:
-            blocks.append(EntryBlock(start, message, number))
-            start, message = number, None
-        if line.startswith("msgstr") and message is None:
-            message = number
-        if message is None and (not line.strip() or line.startswith("#~")):
-            start = number + 1
-    return blocks
-
-
 def split_lines(text: str) -> list[str]:
-    return re.findall(r"[^\n]*\n|[^\n]+", text.replace("\r\n", "\n"))
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
 def set_flags(lines: list[str], flags: list[str], *, fuzzy: bool) -> list[str]:
@@ -293,7 +279,7 @@ def has_words(text: str) -> bool:
     return has_letters(re.sub(ANY_PLACEHOLDER, lambda match: match[0] if re.match(CHOICE, match[0]) else "", text))
 
 
-def count_plural_forms(metadata: dict[str, str]) -> int | None:
-    """Returns the number of plural forms declared in the header; None if there is none that a language may have."""
-    match = PLURAL_FORMS.search(metadata.get("Plural-Forms", ""))
+def count_plural_forms(declared: str) -> int | None:
+    """Returns the number of plural forms that a header declares; None for none that a language may have."""
+    match = PLURAL_FORMS.search(declared)
     return int(match[1]) if match else None

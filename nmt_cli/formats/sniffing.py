@@ -21,6 +21,8 @@ BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\x
 BINARY_BYTES = rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]"
 PROLOG = r"(?si)\s*(?:<\?[^>]*\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>|\s+)*"
 ROOT_ELEMENT = r"<(?:[\w.-]+:)?([A-Za-z][\w.-]*)[\s/>]"
+CHARSET = re.compile(rb'"Content-Type:[^"\n]*charset=([\w.:-]+)', re.IGNORECASE)  # of a gettext catalogue
+TEMPLATE = b"CHARSET"  # what a catalogue without a language has there
 LATEX = r"\\documentclass\b|\\begin\{document\}"
 # Parts of zip archives, by which the documents that are such archives are told apart.
 PARTS = {

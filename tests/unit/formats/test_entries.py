@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.errors import OptionError
+from nmt_cli.errors import DataError, OptionError
 from nmt_cli.formats.inputs import CorpusFile, ReadOptions
 from nmt_cli.formats.opening import open_reader
 from nmt_cli.formats.reader import Row
 from support.formats import refusal, rows
+from support.translations import converted
 
 
 @pytest.mark.parametrize(
@@ -102,9 +103,22 @@ def test_the_flag_of_an_obsolete_entry_is_its_own(tmp_path: Path) -> None:
     assert [(row.source, row.is_unfinished) for row in rows(tmp_path / "x.po", text)] == [("new", False)]
 
 
-@pytest.mark.parametrize("data", ['msgid "a', "garbage", '"before any keyword"', 'msgid "a"\nmsgstr x'])
+@pytest.mark.parametrize(
+    "data",
+    [
+        *('msgid "a', "garbage", '"before any keyword"', 'msgid "a"\nmsgstr x', 'msgstr "a"\nmsgid "b"'),
+        *('msgid "a"\n\nmsgid "b"\nmsgstr "c"', 'msgid "a"\nmsgctxt "b"', 'msgid "a"\nmsgstr "b"\nmsgstr "c"'),
+    ],
+)
 def test_what_is_no_catalogue_is_refused(tmp_path: Path, data: str) -> None:
     assert "line" in refusal(tmp_path / "a.po", data)
+    with pytest.raises(DataError, match=r"x\.po, line"):
+        converted("po", data)
+
+
+def test_escapes_that_gettext_does_not_write_stay(tmp_path: Path) -> None:
+    text = 'msgid "C:\\\\a \\d"\nmsgstr "b"\n'
+    assert rows(tmp_path / "a.po", text)[0].source == "C:\\a \\d"
 
 
 def test_the_header_names_the_languages_and_the_encoding(tmp_path: Path) -> None:
