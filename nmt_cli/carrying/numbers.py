@@ -92,11 +92,11 @@ class NumberText(NamedTuple):
         return any(head.isdecimal() and int(head) > HALF_DAY for head in heads)
 
     def list_readings(self, token: NumberToken, *, has_clock: bool) -> set[int]:
-        """Returns the whole numbers that a number of the text may mean: 70 for the 1970s, 17 for 5 p.m."""
+        """Returns the whole numbers that a number may mean: 70 for the 1970s, 17 for 5 p.m., 0 for 12 a.m."""
         readings = self.list_decade(token)
         hour = token.groups[0]
         if has_clock and hour <= 24 and len(token.groups) <= 2:
-            readings |= {hour} | {hour + shift for shift in (HALF_DAY, -HALF_DAY) if hour + shift > 0}
+            readings |= {hour} | {hour + shift for shift in (HALF_DAY, -HALF_DAY) if hour + shift >= 0}
         return readings
 
     def list_decade(self, token: NumberToken) -> set[int]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
 from nmt_cli.evaluation.metrics.score import Hypotheses, References
 from nmt_cli.text.normalise import find_unspaced, normalise
 from nmt_cli.text.wrapping import format_count
+from nmt_cli.translation.repair.faults import split_units
 
 RELIABLE_SENTENCES = 100  # with fewer, the interval of BLEU is wider than most differences that are worth reporting
 TOKENISED_END = re.compile(r"\S \.$")
@@ -33,6 +36,12 @@ RAW_OUTPUTS = (
         "detokenise them first (detokenizer.perl)",
     ),
 )
+ONE_LANGUAGE = 0.2  # overlap of the words of two texts in one language, at least; of 17 pairs of two, at most 0.14
+FEWEST_LINES = 50  # that show a language
+OFFSETS = (1, -1, 2, -2)  # lines by which hypotheses may have slipped
+# By which a hypothesis shares more words with another reference than with its own (Dice), 0-1; and the sum over a run
+# of lines: hypotheses that share as many with any reference, of a bad system, reach 1.8 by chance in 3,000 lines.
+LEAST_GAIN, LEAST_SUM = 0.05, 4.0
 LINES_SHOWN = 10
 SUSPICIOUS_SHARE = 0.1  # share of lines; what occurs in more of them is not an accident
 
@@ -52,6 +61,7 @@ def list_warnings(
     first = [alternatives[0] for alternatives in references]
     warnings += [*report_empty(hypotheses, "hypothesis", "hypotheses"), *report_empty(first, "reference", "references")]
     warnings += [*report_copies(hypotheses, first, sources), *check_references(first, config)]
+    warnings += report_other_language(hypotheses, first, sources) or report_slip(hypotheses, first)
     if not config.lowercase:
         warnings += compare_case(hypotheses, first)
     raw = find_raw_output(hypotheses, first)
@@ -93,6 +103,54 @@ def report_copies(hypotheses: Hypotheses, references: Sequence[str], sources: Se
     rows = [row for row, (text, other, source) in triples if text.strip() and text == source != other]
     number = format_count(len(rows), "hypothesis is its source", "hypotheses are their sources")
     return [f"{number}, untranslated: {name_lines(rows)}"] if rows else []
+
+
+def report_other_language(hypotheses: Hypotheses, references: Sequence[str], sources: Sequence[str]) -> list[str]:
+    """Returns a message if the words of hypotheses and references are those of two languages."""
+    texts, others, read = map(count_units, (hypotheses, references, sources))
+    if len(references) < FEWEST_LINES or not texts or not others or measure_overlap(texts, others) >= ONE_LANGUAGE:
+        return []
+    is_source = measure_overlap(others, read) >= ONE_LANGUAGE
+    why = "in the language of the sources" if is_source else "in another language than the hypotheses"
+    return [f"the references seem to be {why}: they have hardly a word in common with the hypotheses"]
+
+
+def count_units(texts: Sequence[str]) -> Counter[str]:
+    """Counts the words of texts, or pairs of characters where blanks do not separate words; without numbers."""
+    return Counter(unit for text in texts for unit in split_units(text.casefold()) if unit.isalpha())
+
+
+def measure_overlap(counts: Counter[str], others: Counter[str]) -> float:
+    """Returns how alike two distributions of words are, 0-1 (Bhattacharyya)."""
+    alike = sum(math.sqrt(counts[word] * others[word]) for word in counts.keys() & others.keys())
+    return alike / math.sqrt(counts.total() * others.total()) if alike else 0.0
+
+
+def report_slip(hypotheses: Hypotheses, references: Sequence[str]) -> list[str]:
+    """Returns a message if a run of hypotheses fits the references a line or two away better than their own."""
+    texts, others = ([frozenset(split_units(text.casefold())) for text in side] for side in (hypotheses, references))
+    gain, first, end, offset = max((*find_slip(texts, others, offset), offset) for offset in OFFSETS)
+    if gain < LEAST_SUM:
+        return []
+    away = f"{format_count(abs(offset), 'line')} {'later' if offset > 0 else 'earlier'}"
+    run = f"hypotheses {first + 1:,} to {end:,} fit the references {away} better than their own"
+    return [f"{run}: a line was lost or added"]
+
+
+def find_slip(texts: Sequence[frozenset[str]], others: Sequence[frozenset[str]], offset: int) -> tuple[float, int, int]:
+    """Returns by how much a run of texts fits the others at an offset better, in sum, and its first row and its end."""
+    best, total, start = (0.0, 0, 0), 0.0, 0
+    for row in range(max(0, -offset), len(texts) - max(0, offset)):
+        if total <= 0:
+            total, start = 0.0, row
+        gain = compute_dice(texts[row], others[row + offset]) - compute_dice(texts[row], others[row])
+        total += gain - LEAST_GAIN
+        best = max(best, (total, start, row + 1))
+    return best
+
+
+def compute_dice(words: frozenset[str], others: frozenset[str]) -> float:
+    return 2 * len(words & others) / max(1, len(words) + len(others))
 
 
 def name_lines(rows: Sequence[int]) -> str:

@@ -13,13 +13,13 @@ from nmt_cli.carrying.prose_marks import BRACKET_PAIRS, LOST_MARKS, SLASHES
 from nmt_cli.carrying.spans import Attempt, LossWords, LostKind
 from nmt_cli.carrying.syntax import remove_tags
 from nmt_cli.languages.rules import find_rules
-from nmt_cli.rewriting.marks import MARK_KINDS, find_final_mark, share_kind
+from nmt_cli.rewriting.marks import MARK_KINDS, find_final_mark, find_mark_end, share_kind
 from nmt_cli.text.characters import COLONS, DOUBLE_QUOTES, ELLIPSES, QUOTES, SINGLE_QUOTES
 from nmt_cli.text.words import count_strings, has_word
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.checks.words import CheckContext, drop_renamed, join_named
 from nmt_cli.translation.result import FailedCheck, Placed
-from nmt_cli.translation.segmentation.segments import find_sentence_starts, has_mark_inside
+from nmt_cli.translation.segmentation.segments import find_sentence_starts, has_mark_inside, is_abbreviation
 
 if TYPE_CHECKING:
     from nmt_cli.text.profile import TextProfile
@@ -111,14 +111,22 @@ def check_colons(source: str, target: str, context: CheckContext) -> FailedCheck
 
 
 def check_final_mark(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for the final mark of a question or another sentence."""
+    """Looks for the final mark of a question or another sentence; the full stop of `12 a.m.` is none."""
     mark, target_mark = find_final_mark(source), find_final_mark(target)
+    if mark == "." and ends_with_abbreviation(source, context.source_language):
+        return None
     kind, target_kind = MARK_KINDS.get(mark, ""), MARK_KINDS.get(target_mark, "")
     is_free = kind in ("", ":") or target_kind in (kind, ":")  # a pause before a list or the next line is style
     if is_free or not target or not keeps_final_mark(context, mark):
         return None
     lost = f"final mark {mark} missing" if not target_kind else f"final mark {mark} is {target_mark}"
     return FailedCheck("final mark", lost)
+
+
+def ends_with_abbreviation(text: str, language: str) -> bool:
+    """Whether the full stop that ends a text, a letter before it, belongs to an abbreviation."""
+    end = find_mark_end(text)
+    return text[: end - 1][-1:].isalpha() and is_abbreviation(text, end, "", find_rules(language), is_cased=False)
 
 
 def keeps_final_mark(context: CheckContext, mark: str) -> bool:

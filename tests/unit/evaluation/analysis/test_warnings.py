@@ -51,6 +51,41 @@ def test_good_sentences_raise_no_doubt() -> None:
     assert list_warnings(["bleu", "chrf"], ["Das ist so."] * 100, [["Das war so."]] * 100) == []
 
 
+NOUNS = "river bridge garden kettle window ladder basket candle hammer pillow".split()
+PLACES = "roof shed cellar kitchen attic porch hall yard loft barn".split()
+ENGLISH = [f"A {NOUNS[n % 10]} stands near the {PLACES[n // 10 % 10]} {n}." for n in range(90)]
+OTHER = [f"Zu {noun[::-1]} gehört ein {PLACES[n % 10][::-1]}." for n, noun in enumerate(NOUNS * 9)]
+
+
+@pytest.mark.parametrize(
+    ("hypotheses", "said"),
+    [
+        (ENGLISH, ""),
+        (ENGLISH[:30] + ENGLISH[31:] + ["A pot."], "hypotheses 31 to 89 fit the references 1 line later"),
+        (ENGLISH[:40] + ["A pot."] * 2 + ENGLISH[40:-2], "hypotheses 43 to 90 fit the references 2 lines earlier"),
+        ([ENGLISH[0]] * 90, ""),
+        (["A bridge is here."] * 90, ""),
+    ],
+)
+def test_lines_that_slipped_are_told(hypotheses: list[str], said: str) -> None:
+    found = list_warnings(["chrf"], hypotheses, [[line] for line in ENGLISH], sources=OTHER)
+    assert [line for line in found if "fit the references" not in line][1:] == []
+    assert (said in "".join(found)) if said else not any("fit" in line for line in found)
+
+
+@pytest.mark.parametrize(
+    ("hypotheses", "references", "said"),
+    [
+        (OTHER, ENGLISH, ["the references seem to be in the language of the sources"]),
+        (ENGLISH, OTHER, ["the references seem to be in another language than the hypotheses"]),
+        (ENGLISH[:40], OTHER[:40], []),  # too few to tell
+    ],
+)
+def test_references_in_another_language_are_told(hypotheses: list[str], references: list[str], said: list[str]) -> None:
+    found = list_warnings(["chrf"], hypotheses, [[line] for line in references], sources=ENGLISH[: len(hypotheses)])
+    assert [line.partition(":")[0] for line in found if "language" in line] == said
+
+
 def test_lower_case_on_one_side_is_told() -> None:
     lower, references = ["das ist so."] * 100, [["Das war so."]] * 100
     (told,) = list_warnings(["bleu"], lower, references)

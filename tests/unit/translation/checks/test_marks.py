@@ -47,6 +47,9 @@ def test_a_mark_that_targets_of_training_have_less_often_is_not_missed(
         ("To open a file:", "Eine Datei öffnen", False),
         ("To open a file:", "Öffnen Sie eine Datei.", False),
         ("Is he here", "Ist er hier?", False),
+        ("12 p.m.", "12:00", False),
+        ("We meet at 12:40 a.m.", "Wir treffen uns um 0:40", False),
+        ("It is 12.", "Es ist 12", True),
     ],
 )
 def test_final_marks_of_questions_and_sentences_are_looked_for(source: str, target: str, is_lost: bool) -> None:
