@@ -8,9 +8,8 @@ import json
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from nmt_cli.documents.columns import (
     AddedColumn,
@@ -27,7 +26,8 @@ from nmt_cli.documents.columns import (
 )
 from nmt_cli.documents.document import Content, Document, TranslationUnit, make_verbatim_unit
 from nmt_cli.errors import DataError, find_nearest
-from nmt_cli.formats.sniffing import SEPARATOR
+from nmt_cli.formats.jsonl import NO_VALUE, find_value, list_text_paths, parse_json
+from nmt_cli.formats.tables import TableRow, find_delimiter, read_csv_records, split_line, take_separator
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -40,15 +40,6 @@ if TYPE_CHECKING:
 
 
 BYTE_ORDER_MARK = "\ufeff"
-OPEN_QUOTE = "perhaps a quote that begins here is never closed"
-
-
-class TableRow(NamedTuple):
-    """A row: its spelling in the file, and its fields."""
-
-    line: int  # of the file, from 1, where the row begins
-    raw: str  # all its lines with their ends
-    fields: list[str]
 
 
 class TableDocument(Document):
@@ -151,8 +142,7 @@ class TsvDocument(TableDocument):
 
     def read_rows(self) -> Iterator[TableRow]:
         for number, line in enumerate(self.source.decode_lines(ends=True), start=1):
-            text = split_line_end(line)[0]
-            yield TableRow(number, line, (text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text).split("\t"))
+            yield TableRow(number, line, split_line(line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line))
 
 
 class CsvDocument(TableDocument):
@@ -161,14 +151,14 @@ class CsvDocument(TableDocument):
 
         A pipe may wait for the translation of a line before it sends the next.
         """
-        lines = self.source.decode_lines(ends=True)
-        first = next(lines, "")
-        separator = SEPARATOR.fullmatch(first.removeprefix(BYTE_ORDER_MARK))
-        if separator:
+        lines = enumerate(self.source.decode_lines(ends=True), start=1)
+        head = list(islice(lines, 1))
+        first, separator = "".join(text for _, text in head), take_separator(head)
+        if separator is not None:
             yield make_verbatim_unit(first)
-            first = next(lines, "")
-        self.delimiter = separator[1] if separator else max(",;\t", key=partial(count_fields, first))
-        self.lines, self.first_line = chain([first] if first else [], lines), 2 if separator else 1
+            head = list(islice(lines, 1))
+        self.delimiter = separator or find_delimiter([text for _, text in head])
+        self.lines = chain(head, lines)
 
     def parse_text(self, text: str) -> list[list[str]]:
         try:
@@ -186,42 +176,13 @@ class CsvDocument(TableDocument):
         return [match[1] for match in re.finditer(rf'(?:\A|{mark})((?:"(?:[^"]|"")*")?[^{mark}]*)', body)]
 
     def read_rows(self) -> Iterator[TableRow]:
-        consumed: list[str] = []
-
-        def note_lines() -> Iterator[str]:
-            for line in self.lines:
-                consumed.append(line)
-                yield line.removeprefix(BYTE_ORDER_MARK)
-
-        number = self.first_line
-        reader = csv.reader(note_lines(), delimiter=self.delimiter, strict=True)
-        while True:
-            try:
-                fields = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                returns = "new-line character" in str(error)  # which a carriage return alone is to the reader
-                hint = "lines end in carriage returns only; convert them: tr '\\r' '\\n'" if returns else OPEN_QUOTE
-                self.source.refuse(number, str(error), hint)
-            yield TableRow(number, "".join(consumed), fields)
-            number += len(consumed)
-            consumed.clear()
-
-
-def count_fields(line: str, delimiter: str) -> int:
-    """Counts the fields of a first line; 0 for invalid CSV, which is reported when it is read."""
-    try:
-        return len(next(csv.reader([line.removeprefix(BYTE_ORDER_MARK)], delimiter=delimiter), []))
-    except csv.Error:
-        return 0
+        return read_csv_records(self.lines, self.delimiter, self.source.refuse, strict=True)
 
 
 # JSON Lines: the translation becomes the last entry of each object; everything before it is kept byte for byte.
 
 
 MISSING = "objects without the key, left as they are"
-NO_VALUE = object()
 LISTED_PATHS = 10
 COLON = re.compile(r"\s*:\s*")
 
@@ -279,10 +240,7 @@ class JsonLinesDocument(Document):
         yield TranslationUnit((), lambda _: data, raw=data, content=self.hold(values, format_cell(text or "")))
 
     def parse_line(self, number: int, body: str) -> dict[str, Any]:
-        try:
-            value = json.loads(body.removeprefix("\ufeff"))
-        except (ValueError, RecursionError) as error:
-            self.source.refuse(number, f"invalid JSON ({str(error)[:100]})")
+        value = parse_json(number, body.removeprefix("\ufeff"), self.source.refuse)
         if not isinstance(value, dict):
             self.source.refuse(number, "not a JSON object", 'each line must be one: {"text": "..."}')
         return value
@@ -302,35 +260,6 @@ class JsonLinesDocument(Document):
         inside = next((path for path in paths if path.startswith(f"{key}.")), None)
         hint = f"name a text in it, such as {inside!r}" if inside else "use a string, or null for no text"
         self.source.refuse(number, f"{key!r} is {json.dumps(value)[:40]}, not a string", hint)
-
-
-def get_entries(values: Any) -> dict[str, Any]:
-    """Returns the values inside a value by their keys; the items of a list have numbers from 0."""
-    if isinstance(values, list):
-        return {str(index): item for index, item in enumerate(values)}
-    return values if isinstance(values, dict) else {}
-
-
-def find_value(values: Any, key: str) -> Any:
-    """Returns the value under a key, or at the end of a path (`translation.en`, `messages.0.content`); else `NO_VALUE`.
-
-    Data sets for translation have their texts inside an object, by language: then the language is enough.
-    """
-    entries = get_entries(values)
-    if key in entries:
-        return entries[key]
-    outer, point, inner = key.partition(".")
-    value = find_value(entries[outer], inner) if point and outer in entries else NO_VALUE
-    return get_entries(entries.get("translation")).get(key, NO_VALUE) if value is NO_VALUE else value
-
-
-def list_text_paths(values: Any, prefix: str = "", depth: int = 8) -> Iterator[str]:
-    """Yields the paths of the texts in a value, in order."""
-    for key, value in get_entries(values).items():
-        if isinstance(value, str):
-            yield f"{prefix}{key}"
-        elif depth:
-            yield from list_text_paths(value, f"{prefix}{key}.", depth - 1)
 
 
 def replace_entry(body: str, key: str | None, text: str) -> str:

@@ -4,17 +4,18 @@ Must not know metrics or models."""
 
 from __future__ import annotations
 
-import csv
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from nmt_cli.errors import DataError
 from nmt_cli.files import require_file
 from nmt_cli.formats import FileFormat, require_use
-from nmt_cli.formats.sniffing import HEAD, SEPARATOR, find_column, is_name, recognise_format
+from nmt_cli.formats.jsonl import parse_json
+from nmt_cli.formats.sniffing import HEAD, find_column, is_name, recognise_format
+from nmt_cli.formats.tables import HEAD_LINES, find_delimiter, read_csv_records, take_separator
 from nmt_cli.languages.codes import is_same_language
 from nmt_cli.text.streams import decode_lines
 from nmt_cli.text.tags import TagSet
@@ -123,13 +124,9 @@ def parse_csv(path: Path, lines: list[str]) -> list[list[str]]:
 
     A blank line is an empty text in a single-column table, and is skipped in any other.
     """
-    separator = SEPARATOR.fullmatch(lines[0]) if lines else None
-    lines = lines[1:] if separator else lines
-    delimiter = separator[1] if separator else max(",;\t", key=(lines[0] if lines else "").count)
-    try:
-        rows = list(csv.reader((f"{line}\n" for line in lines), delimiter=delimiter))
-    except csv.Error as error:
-        raise DataError(f"{path}: {error}", hint="perhaps a quote is never closed") from error
+    numbered = list(enumerate((f"{line}\n" for line in lines), start=1))
+    delimiter = take_separator(numbered) or find_delimiter([line for _, line in numbered[:HEAD_LINES]])
+    rows = [row.fields for row in read_csv_records(numbered, delimiter, partial(refuse_row, path))]
     if all(len(row) < 2 for row in rows):
         rows = [row or [""] for row in rows]
     return [[" ".join(cell.split("\n")).strip() for cell in row] for row in rows if row]
@@ -141,10 +138,7 @@ def read_json_lines(path: Path, lines: list[str], role: SideRole, column: str | 
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        try:
-            value: Any = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{path}, line {number:,}: invalid JSON ({str(error)[:100]})") from error
+        value: Any = parse_json(number, line, partial(refuse_row, path))
         keys = KEYS[role] if column is None else (column,)
         held = value if isinstance(value, dict) else {}
         inner = held.get("translation")

@@ -4,6 +4,7 @@
     {"translation": {"en": "Hello.", "de": "Hallo."}}            by the languages of the options or the file's name
     ["Thank you.", "Danke."]                                     by position
 
+A document is an object per line, whose columns are keys or paths, as they may be here (`documents/tables.py`).
 The keys of the two texts are `--source-column` and `--target-column`, or "source" and "target" (or "src" and "tgt"),
 or the codes of the two languages. The texts are in the object itself or in its "translation".
 """
@@ -11,9 +12,9 @@ or the codes of the two languages. The texts are in the object itself or in its 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 from nmt_cli.errors import DataError, NmtError
 from nmt_cli.formats.reader import Reader, Row
@@ -22,9 +23,47 @@ from nmt_cli.text.streams import MAXIMUM_LINE
 from nmt_cli.text.tags import TagSet, merge_tags, parse_tag_name, reverse_tags
 from nmt_cli.text.wrapping import replace_surrogates
 
+NO_VALUE = object()
 SOURCE_KEYS = ("source", "src")
 TARGET_KEYS = ("target", "tgt", "trg")
 TEXT_KEY = "text"  # of one language
+
+
+def parse_json(line: int, text: str, refuse: Callable[[int, str], NoReturn]) -> Any:
+    """Returns the value of a line. Refuses the line if it is not JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        refuse(line, f"invalid JSON ({str(error)[:100]})")
+
+
+def get_entries(values: Any) -> dict[str, Any]:
+    """Returns the values inside a value by their keys; the items of a list have numbers from 0."""
+    if isinstance(values, list):
+        return {str(index): item for index, item in enumerate(values)}
+    return values if isinstance(values, dict) else {}
+
+
+def find_value(values: Any, key: str) -> Any:
+    """Returns the value under a key, or at the end of a path (`translation.en`, `messages.0.content`); else `NO_VALUE`.
+
+    Data sets for translation have their texts inside an object, by language: then the language is enough.
+    """
+    entries = get_entries(values)
+    if key in entries:
+        return entries[key]
+    outer, point, inner = key.partition(".")
+    value = find_value(entries[outer], inner) if point and outer in entries else NO_VALUE
+    return get_entries(entries.get("translation")).get(key, NO_VALUE) if value is NO_VALUE else value
+
+
+def list_text_paths(values: Any, prefix: str = "", depth: int = 8) -> Iterator[str]:
+    """Yields the paths of the texts in a value, in order."""
+    for key, value in get_entries(values).items():
+        if isinstance(value, str):
+            yield f"{prefix}{key}"
+        elif depth:
+            yield from list_text_paths(value, f"{prefix}{key}.", depth - 1)
 
 
 class JsonLinesReader(Reader):
@@ -49,7 +88,7 @@ class JsonLinesReader(Reader):
             if text.isspace():
                 yield Row(line, "", "")
                 continue
-            value = self.parse_line(line, text)
+            value = parse_json(line, text, self.refuse)
             source = self.find_text(line, value, options.source_column, source_keys, 0)
             target = self.find_text(line, value, options.target_column, target_keys, 1)
             tags = merge_tags(self.find_language(line, value), self.read_tags(line, self.find_tags(value)))
@@ -80,24 +119,17 @@ class JsonLinesReader(Reader):
         self.has_tag_column, tags = True, value[column]
         return " ".join(map(str, tags)) if isinstance(tags, list) else str(tags or "")
 
-    def parse_line(self, line: int, text: str) -> Any:
-        """Returns the value of a line. Raises DataError, naming the line, if it is not JSON."""
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError) as error:
-            self.refuse(line, f"invalid JSON ({str(error)[:100]})")
-
     def find_text(self, line: int, value: Any, column: str | None, keys: tuple[str, ...], position: int) -> str:
         """Returns the text of one side: under `column` or one of `keys`; in an array, at `column` or `position`.
 
         Null is an empty side, as exports write untranslated text.
         """
-        if isinstance(value, dict) and isinstance(value.get("translation"), dict) and column not in value:
-            value = value["translation"]
         keys = keys if column is None else (column,)
         held: list[Any] = []
         if isinstance(value, dict):
-            held = [value[key] for key in keys if key in value]
+            inner = value.get("translation")
+            value = inner if isinstance(inner, dict) and column is None else value
+            held = [text for text in (find_value(value, key) for key in keys) if text is not NO_VALUE]
         elif isinstance(value, list):
             index = int(column[:9]) - 1 if column and column.isascii() and column.isdigit() else position
             held = value[index : index + 1] if index >= 0 else []

@@ -1,12 +1,20 @@
-"""Tables of pairs: TSV and CSV, whose cells may be quoted; two columns hold the pairs."""
+"""Tables of text: TSV and CSV, whose cells may be quoted; two columns hold the pairs.
+
+    "a; b";c        TableRow(line=1, raw='"a; b";c', fields=["a; b", "c"])
+
+Documents take the same rows, and write them back as they are spelled (`documents/tables.py`): there a quote must be
+closed at the end of its cell, while pairs are read as leniently as spreadsheets read. Only for pairs, cells of TSV that
+a spreadsheet has evidently quoted are read without their quotes.
+"""
 
 from __future__ import annotations
 
 import csv
 import re
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
+from typing import NamedTuple, NoReturn
 
 from nmt_cli.formats.reader import Reader, Row
 from nmt_cli.formats.sniffing import SEPARATOR
@@ -23,6 +31,15 @@ SAMPLE = 500  # records by whose content columns are chosen
 SAMPLE_SIZE = 1 << 22  # characters
 
 TableRecord = tuple[int, Sequence[str]]  # the line on which it begins, and its cells
+OPEN_QUOTE = "perhaps a quote that begins here is never closed"
+
+
+class TableRow(NamedTuple):
+    """A row of text: its spelling in the file, and its fields."""
+
+    line: int  # of the file, from 1, where the row begins
+    raw: str  # all its lines with their ends
+    fields: list[str]
 
 
 class TableReader(Reader):
@@ -139,19 +156,31 @@ def take_separator(head: list[NumberedLine]) -> str | None:
 
 
 def read_csv_records(
-    reader: Reader, head: Sequence[NumberedLine], lines: Iterator[NumberedLine], delimiter: str
-) -> Iterator[tuple[int, list[str]]]:
-    """Yields the first line number of each record, and its fields; `csv.field_size_limit()` limits their length."""
-    skipped = head[0][0] - 1 if head else 0
-    records = csv.reader((text for _, text in chain(head, lines)), delimiter=delimiter)
+    lines: Iterable[NumberedLine], delimiter: str, refuse: Callable[[int, str, str], NoReturn], *, strict: bool = False
+) -> Iterator[TableRow]:
+    """Yields the rows; `csv.field_size_limit()` limits the length of a field.
+
+    `strict` refuses what stands behind a closed quote, which could not be written back.
+    """
+    consumed: list[NumberedLine] = []
+
+    def note_lines() -> Iterator[str]:
+        for numbered in lines:
+            consumed.append(numbered)
+            yield numbered[1].removeprefix("\ufeff")
+
+    records = csv.reader(note_lines(), delimiter=delimiter, strict=strict)
     while True:
-        line = records.line_num + 1 + skipped
         try:
-            yield line, next(records)
+            fields = next(records)
         except StopIteration:
             return
         except csv.Error as error:
-            reader.refuse(line, f"{error}", "perhaps a quote that opens here is never closed")
+            returns = "new-line character" in str(error)  # which a carriage return alone is to the reader
+            hint = "lines end in carriage returns only; convert them: tr '\\r' '\\n'" if returns else OPEN_QUOTE
+            refuse(consumed[0][0], str(error), hint)
+        yield TableRow(consumed[0][0], "".join([text for _, text in consumed]), fields)
+        consumed.clear()
 
 
 def is_quoted(head: Sequence[str]) -> bool:
@@ -194,23 +223,26 @@ class CsvReader(TableReader):
         lines = self.stream.read_lines()
         head = take_head(lines, HEAD_LINES)
         delimiter = take_separator(head) or find_delimiter([text for _, text in head])
-        yield from read_csv_records(self, head, lines, delimiter)
+        yield from ((row.line, row.fields) for row in read_csv_records(chain(head, lines), delimiter, self.refuse))
 
 
 def find_delimiter(head: Sequence[str]) -> str:
     """Returns the delimiter that splits the first records of a file into the same number of fields, preferably two.
 
-    Among several such delimiters, or without any, returns the most frequent one of the first line, by default a comma.
+    Among several such delimiters, or without any, returns the one of which the first record has most, by default a
+    comma. A first line alone, as of a pipe that waits for its translation, says only that.
     """
 
     def rate_delimiter(delimiter: str) -> tuple[bool, bool, int]:
+        lines = (line.removeprefix("\ufeff") for line in head)
         try:
-            records = [fields for fields in csv.reader(head, delimiter=delimiter) if any(map(str.strip, fields))]
+            records = [fields for fields in csv.reader(lines, delimiter=delimiter) if any(map(str.strip, fields))]
         except csv.Error:  # reported with its line when the file is read
-            return False, False, head[0].count(delimiter)
+            return False, False, 0
         complete = records[:-1] if len(head) == HEAD_LINES else records  # the last one may continue after the head
         counts = {len(fields) for fields in complete}
-        return len(counts) == 1 and counts != {1}, counts == {2}, head[0].count(delimiter)
+        is_alike = len(counts) == 1 and counts != {1}
+        return is_alike, len(head) > 1 and counts == {2}, max(map(len, records[:1]), default=0)
 
     return max(",;\t", key=rate_delimiter) if head else ","
 
@@ -232,7 +264,8 @@ class TsvReader(TableReader):
         if self.is_quoted:
             if quoted:
                 self.add_note("the quotes that a spreadsheet put around cells were removed")
-            yield from read_csv_records(self, head, lines, separator or "\t")
+            rows = read_csv_records(chain(head, lines), separator or "\t", self.refuse)
+            yield from ((row.line, row.fields) for row in rows)
             return
         yield from split_cells(chain(head, lines))
 
@@ -256,4 +289,9 @@ class TsvReader(TableReader):
 def split_cells(lines: Iterable[NumberedLine]) -> Iterator[TableRecord]:
     """Yields the number of each line, and its cells."""
     for line, text in lines:
-        yield line, text.rstrip("\r\n").split("\t")
+        yield line, split_line(text)
+
+
+def split_line(text: str) -> list[str]:
+    """Returns the cells of a line of tab-separated text."""
+    return text.rstrip("\r\n").split("\t")

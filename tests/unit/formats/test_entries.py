@@ -19,6 +19,7 @@ from support.translations import converted
         ('{"src": "a", "tgt": "b"}', {}),
         ('{"translation": {"en": "a", "de": "b"}}', {"source_language": "en", "target_language": "de"}),
         ('{"x": "a", "y": "b", "source": 1}', {"source_column": "x", "target_column": "y"}),
+        ('{"x": {"en": ["-", "a"]}, "y": "b"}', {"source_column": "x.en.1", "target_column": "y"}),
         ('["a", "b"]', {}),
         ('["c", "b", "a"]', {"source_column": "3"}),
     ],
