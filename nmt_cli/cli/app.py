@@ -10,7 +10,8 @@ import codecs
 import io
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from importlib import import_module
 from shlex import quote
@@ -69,23 +70,26 @@ class NmtGroup(LightParameters, TyperGroup):
             raise explain_command(args[0], self.lazy)
         return super().resolve_command(ctx, args)
 
-    def main(self, *args: Any, **extra: Any) -> NoReturn:
-        extra["standalone_mode"] = False
+    def main(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+    ) -> NoReturn:
+        """Runs a command and exits; without `args`, the command line of this process, which it then leaves at once."""
         for name, value in ENVIRONMENT.items():
             os.environ.setdefault(name, value)
-        try:
-            check_streams()
-            code = super().main(*args, **extra)
-        except (NmtError, TyperException, OSError) as problem:
-            if os.environ.get("NMT_DEBUG") == "1":
-                raise
-            code = show_error(problem)
-        except ImportError as problem:
-            missing = convert_import_error(problem)
-            code = find_exit_code(problem) if missing is None else show_error(missing)
-            if code is None:
-                raise
-        sys.exit(code or ExitCode.OK)
+        with own_process() if args is None else nullcontext():
+            try:
+                check_streams()
+                code = super().main(args, prog_name or "nmt", standalone_mode=False, **extra)
+            except (NmtError, TyperException, OSError) as problem:
+                if os.environ.get("NMT_DEBUG") == "1":
+                    raise
+                code = show_error(problem)
+            except ImportError as problem:
+                missing = convert_import_error(problem)
+                code = find_exit_code(problem) if missing is None else show_error(missing)
+                if code is None:
+                    raise
+            sys.exit(code or ExitCode.OK)
 
 
 class NmtCommands(NmtGroup):
@@ -96,6 +100,23 @@ class NmtCommands(NmtGroup):
         "evaluate": "Score translations, with confidence intervals and signatures.",
         "visualize": "Draw attention, beam search, learning curves and data.",
     }
+
+
+@contextmanager
+def own_process() -> Iterator[None]:
+    """Sets the process up for the command that runs in the block, and leaves it with the code with which that exits.
+
+    SIGTERM and SIGHUP clean up unfinished work like Ctrl-C. Training handles these signals itself.
+    """
+    codes: list[int] = []
+    atexit.register(leave_process, codes)  # the first to be registered is the last to run
+    collect_rarely()
+    exit_on_signals()
+    try:
+        yield
+    except SystemExit as end:
+        codes.append(int(end.code or ExitCode.OK))
+        raise
 
 
 @cache
@@ -185,19 +206,4 @@ def run_without_command(
         render.print_lines(describe_status())
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Runs the command line and exits the process; the entry point of the console script.
-
-    SIGTERM and SIGHUP clean up unfinished work like Ctrl-C. Training handles these signals itself.
-    """
-    codes: list[int] = []
-    if arguments is None:
-        atexit.register(leave_process, codes)  # the first to be registered is the last to run
-    collect_rarely()
-    exit_on_signals()
-    try:
-        typer.main.get_command(app).main(args=arguments, prog_name="nmt")
-    except SystemExit as end:
-        codes.append(int(end.code or ExitCode.OK))
-        raise
-    raise AssertionError("the group's main exits")
+main = typer.main.get_command(app).main  # the entry point of the console script

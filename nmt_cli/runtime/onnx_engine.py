@@ -41,23 +41,20 @@ INLINE_BYTES = 4096  # size of the largest constant that stays in the graph
 WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 
 
-def run_graph(
-    session: onnxruntime.InferenceSession, names: list[str], feed: Mapping[str, Any], path: Path
-) -> dict[str, Any]:
-    """Returns the outputs `names` of a graph.
-
-    Raises DamagedError if ONNX Runtime cannot run it, NmtError if memory runs out.
+@contextmanager
+def explain_failure(graph: Path) -> Iterator[None]:
+    """Raises DamagedError if ONNX Runtime cannot run the graph in the block, NmtError if memory runs out.
 
     A graph that loads can be run, unless it belongs to another model.
     """
     try:
-        return dict(zip(names, session.run(names, feed), strict=True))
+        yield
     except Exception as error:  # ONNX Runtime has no base class for its errors
         if "alloc" in str(error):
             raise NmtError(
                 "out of memory", hint="translate shorter lines, or use a machine with more memory"
             ) from error
-        raise report_damage(path, "cannot be run: it does not belong to this model") from error
+        raise report_damage(graph, "cannot be run: it does not belong to this model") from error
 
 
 def optimise(path: Path) -> None:
@@ -300,7 +297,9 @@ class OnnxEngine:
             raise report_damage(encoder, f"does not belong to {decoder.name}")
 
     def encode(self, source: SourceArray) -> OnnxState:
-        state = run_graph(self.encoder, self.state_names, self.make_encoder_feed(source), self.graphs[0].path)
+        with explain_failure(self.graphs[0].path):
+            outputs = self.encoder.run(self.state_names, self.make_encoder_feed(source))
+        state = dict(zip(self.state_names, outputs, strict=True))
         rows = {name: state.pop(name) for name in self.row_names}
         positions = source.shape[1]
         sentences = {
@@ -335,28 +334,32 @@ class OnnxEngine:
         """
         has_memory = MEMORY in [output.name for output in self.encoder.get_outputs()]
         names = [MEMORY, BIAS] if has_memory else [SUMMARY]
-        state = run_graph(self.encoder, names, self.make_encoder_feed(source), self.graphs[0].path)
+        with explain_failure(self.graphs[0].path):
+            vectors, *biases = self.encoder.run(names, self.make_encoder_feed(source))
         if not has_memory:
-            return np.asarray(state[SUMMARY], dtype=np.float32)
-        true = (state[BIAS] == 0)[:, :, None]
-        return np.asarray((state[MEMORY] * true).sum(axis=1) / true.sum(axis=1), dtype=np.float32)
+            return np.asarray(vectors, dtype=np.float32)
+        true = (biases[0] == 0)[:, :, None]
+        return np.asarray((vectors * true).sum(axis=1) / true.sum(axis=1), dtype=np.float32)
 
     def step(self, tokens: IntArray, state: OnnxState, candidates: int, *, scored: bool = True) -> Step[OnnxState]:
-        return self.make_step(self.run_decoder(tokens, state, candidates, scored=scored), state)
+        feed = self.make_feed(tokens, state, candidates, scored=scored)
+        with explain_failure(self.graphs[1].path):
+            outputs = self.decoder.run(self.step_names, feed)
+        return self.make_step(outputs, state)
 
-    def run_decoder(self, tokens: IntArray, state: OnnxState, candidates: int, *, scored: bool) -> dict[str, Any]:
-        """Returns the outputs `step_names` of the decoder."""
-        feed = {
+    def make_feed(self, tokens: IntArray, state: OnnxState, candidates: int, *, scored: bool) -> dict[str, Any]:
+        """Returns the inputs of the decoder."""
+        return {
             TOKENS: tokens.astype(np.int32),
             CANDIDATES: np.array(candidates, dtype=np.int32),
             **({SCORED: np.array(scored)} if self.has_scored_input else {}),
             **state.feeds,
             **state.rows,
         }
-        return run_graph(self.decoder, self.step_names, feed, self.graphs[1].path)
 
-    def make_step(self, values: dict[str, Any], state: OnnxState) -> Step[OnnxState]:
+    def make_step(self, outputs: list[Any], state: OnnxState) -> Step[OnnxState]:
         """Returns the step of a `state` that these outputs of the decoder are."""
+        values = dict(zip(self.step_names, outputs, strict=True))
         return Step(
             tokens=values[BEST_TOKENS],
             log_probabilities=values[LOG_PROBABILITIES],
@@ -397,10 +400,12 @@ class VectorEngine(OnnxEngine):
         self, tokens: IntArray, state: OnnxState, candidates: int, *, scored: bool = True
     ) -> tuple[Step[OnnxState], FloatArray]:
         """Returns a step, and the vectors (N, D), each of length 1."""
-        values = self.run_decoder(tokens, state, candidates, scored=scored)
-        vectors = values[self.step_names[-1]].reshape(len(tokens), -1)
+        feed = self.make_feed(tokens, state, candidates, scored=scored)
+        with explain_failure(self.graphs[1].path):
+            outputs = self.decoder.run(self.step_names, feed)
+        vectors = outputs[-1].reshape(len(tokens), -1)
         vectors = vectors.astype(np.float32) - (MIDDLE if vectors.dtype == np.uint8 else 0)
-        return self.make_step(values, state), vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return self.make_step(outputs, state), vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def open_vector_engine(engine: OnnxEngine) -> VectorEngine:

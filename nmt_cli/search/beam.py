@@ -161,26 +161,6 @@ class Observer:
         """Called after each step."""
 
 
-def search(
-    model: StepModel[StateT],
-    source: SourceArray,
-    config: SearchConfig,
-    observer: Observer | None = None,
-    guide: Guide | None = None,
-) -> list[list[SearchResult]]:
-    """Returns at most `n_best` hypotheses of each sentence, best first.
-
-    `source` (B, S, ...) is a batch of a source side (`sources.source`). `guide` holds the constraints; by default it
-    is made from `config`, without those that need text. Raises ValueError for sampling without a guide.
-
-    A beam of 1 is greedy search: it takes the likeliest token at every step, until that is END; its scores are NaN if
-    `config.scored` is false. A wider beam loses no hypothesis that it could still reach: a sentence is searched until
-    the best possible score of its open rows is worse than those of its finished hypotheses (`Ranking.bound_score`).
-    The result of a sentence does not depend on the other sentences of its batch.
-    """
-    return BeamSearch(model, source, config, observer or Observer(), guide or Guide.from_config(config)).run()
-
-
 def find_real_positions(source: SourceArray) -> NDArray[np.bool_]:
     """Returns (B, S): False for padding, which is 0 among ids and NaN among features."""
     return np.asarray(source != 0 if source.ndim == 2 else ~np.isnan(source[:, :, 0]))
@@ -208,14 +188,30 @@ FINISHED = np.dtype(
 
 
 class BeamSearch(Generic[StateT]):
-    """One search over a batch of sentences."""
+    """One search over a batch of sentences.
+
+    A beam of 1 is greedy search: it takes the likeliest token at every step, until that is END; its scores are NaN if
+    `config.scored` is false. A wider beam loses no hypothesis that it could still reach: a sentence is searched until
+    the best possible score of its open rows is worse than those of its finished hypotheses (`Ranking.bound_score`).
+    The result of a sentence does not depend on the other sentences of its batch.
+    """
 
     def __init__(
-        self, model: StepModel[StateT], source: SourceArray, config: SearchConfig, observer: Observer, guide: Guide
+        self,
+        model: StepModel[StateT],
+        source: SourceArray,
+        config: SearchConfig,
+        observer: Observer | None = None,
+        guide: Guide | None = None,
     ) -> None:
+        """`source` (B, S, ...) is a batch of a source side (`sources.source`).
+
+        `guide` holds the constraints; by default it is made from `config`, without those that need text. Raises
+        ValueError for sampling without a guide.
+        """
         self.model = model
-        self.observer = observer
-        self.guide = guide
+        self.observer = observer or Observer()
+        self.guide = guide = guide or Guide.from_config(config)
         self.source = source
         self.beam = config.rows
         self.candidates = 1 if guide.is_sampling or self.beam == 1 else self.beam + 1  # one may be END, and K stay open
@@ -235,7 +231,7 @@ class BeamSearch(Generic[StateT]):
         self.results: list[list[SearchResult]] = [[] for _ in source]
 
     def run(self) -> list[list[SearchResult]]:
-        """Returns the results of each sentence, best first."""
+        """Returns at most `n_best` hypotheses of each sentence, best first."""
         # 0. Read the source, and feed what translations begin with, if the model can: search then starts behind it.
         state, target_prefix, rows = self.model.encode(self.source), self.guide.target_prefix, self.list_sentences()
         behind = None if target_prefix is None else target_prefix.feed(self.model, state)

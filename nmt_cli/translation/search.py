@@ -17,7 +17,7 @@ import numpy as np
 
 from nmt_cli.arrays.types import PAD, UNKNOWN, SourceArray
 from nmt_cli.errors import OptionError
-from nmt_cli.search.beam import search
+from nmt_cli.search.beam import BeamSearch
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.constraints import CopyLimit, Guide, TargetPrefix, TextId, limit_lengths
 from nmt_cli.search.mixing import Ensemble
@@ -113,7 +113,7 @@ class Network(NamedTuple):
             sources = self.source.make_batch(chosen)
             guide = self.make_guide(sources, chosen, config, prefix, [text_ids[index] for index in batch])
             model = self.engine if choose_model is None else choose_model(batch)
-            return search(model, sources, config, guide=guide)
+            return BeamSearch(model, sources, config, guide=guide).run()
 
         batches = batch_by_length([0 if row.is_blank else len(row) for row in rows], config, self.limit_rows(config))
         finished = sum(row.is_blank for row in rows)
@@ -182,7 +182,7 @@ class Network(NamedTuple):
         trace = BeamTrace()
         config = replace(config, n_best=1, length_factor=self.source.length_factor)
         guide = Guide.from_config(config, vocabulary=self.target.vocabulary_size)
-        ((best, *_),) = search(self.engine, self.source.make_batch([row]), config, trace, guide)
+        ((best, *_),) = BeamSearch(self.engine, self.source.make_batch([row]), config, trace, guide).run()
         return best, trace.mark_best(best)
 
     def map_batches(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.search.beam import CoveragePenalty, LengthPenalty, Ranking, search
+from nmt_cli.search.beam import BeamSearch, CoveragePenalty, LengthPenalty, Ranking
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.constraints import limit_lengths
 from support.properties import examples
@@ -19,7 +19,7 @@ from support.tables import END, TableModel, every_ended_sequence, looked_at, sou
 def test_a_beam_that_holds_everything_finds_what_brute_force_finds(seed: int, alpha: float, n_best: int) -> None:
     model, longest = TableModel(vocabulary=3), 4
     config = SearchConfig(beam_size=81, length_penalty=alpha, n_best=n_best, max_length=longest)
-    hypotheses = search(model, sources(seed), config)[0]
+    hypotheses = BeamSearch(model, sources(seed), config).run()[0]
 
     penalty = LengthPenalty(alpha)
     table = seed + 10
@@ -37,7 +37,7 @@ def test_a_beam_that_holds_everything_finds_what_brute_force_finds(seed: int, al
 def test_the_parts_of_a_hypothesis_belong_together(seed: int, beam: int, alpha: float) -> None:
     model = TableModel(vocabulary=5)
     config = SearchConfig(beam_size=beam, n_best=beam, length_penalty=alpha, max_length=6)
-    for hypothesis in search(model, sources(seed), config)[0]:
+    for hypothesis in BeamSearch(model, sources(seed), config).run()[0]:
         assert hypothesis.log_probability == pytest.approx(model.log_probability(seed + 10, hypothesis.tokens))
         assert sum(hypothesis.token_log_probabilities) == pytest.approx(hypothesis.log_probability)
         assert hypothesis.score == pytest.approx(
@@ -54,9 +54,9 @@ def test_the_parts_of_a_hypothesis_belong_together(seed: int, beam: int, alpha: 
 @given(seeds=st.lists(st.integers(0, 10_000), min_size=2, max_size=6, unique=True), beam=st.integers(1, 5))
 def test_a_result_does_not_depend_on_the_other_sentences_of_its_batch(seeds: list[int], beam: int) -> None:
     model, config = TableModel(vocabulary=6), SearchConfig(beam_size=beam, n_best=min(2, beam), max_length=8)
-    together = search(model, sources(*seeds), config)
+    together = BeamSearch(model, sources(*seeds), config).run()
     for seed, hypotheses in zip(seeds, together, strict=True):
-        alone = search(model, sources(seed), config)[0]
+        alone = BeamSearch(model, sources(seed), config).run()[0]
         assert [(hypothesis.tokens, hypothesis.score) for hypothesis in hypotheses] == [
             (hypothesis.tokens, hypothesis.score) for hypothesis in alone
         ]
@@ -66,7 +66,7 @@ def test_a_result_does_not_depend_on_the_other_sentences_of_its_batch(seeds: lis
 @given(seed=st.integers(0, 10_000))
 def test_a_beam_of_one_takes_the_likeliest_token_at_every_step(seed: int) -> None:
     model = TableModel(vocabulary=6)
-    hypotheses = search(model, sources(seed), SearchConfig(beam_size=1, max_length=10))[0]
+    hypotheses = BeamSearch(model, sources(seed), SearchConfig(beam_size=1, max_length=10)).run()[0]
     prefix, previous, expected = 0, 2, []
     while previous != END and len(expected) < 10:
         prefix = prefix * 100 + previous
@@ -87,7 +87,9 @@ def test_greedy_search_without_scores_finds_the_same(seed: int, ngram: int, cove
     config = SearchConfig(beam_size=1, max_length=length, no_repeat_ngram=ngram, coverage_penalty=coverage)
     first, second = sources(seed, seed + 1), sources(seed, seed + 1)
     for with_scores, without in zip(
-        search(model, first, config), search(model, second, replace(config, scored=False)), strict=True
+        BeamSearch(model, first, config).run(),
+        BeamSearch(model, second, replace(config, scored=False)).run(),
+        strict=True,
     ):
         assert [hypothesis.tokens for hypothesis in with_scores] == [hypothesis.tokens for hypothesis in without]
         assert [hypothesis.finished for hypothesis in with_scores] == [hypothesis.finished for hypothesis in without]
@@ -102,7 +104,7 @@ def test_a_beam_has_scores_all_the_same(seed: int, beam: int) -> None:
     config = SearchConfig(beam_size=beam, max_length=8)
     model = TableModel(vocabulary=4)
     (with_scores,), (without_scores,) = (
-        search(model, sources(seed), replace(config, scored=scored)) for scored in (True, False)
+        BeamSearch(model, sources(seed), replace(config, scored=scored)).run() for scored in (True, False)
     )
     assert [(hypothesis.tokens, hypothesis.score) for hypothesis in with_scores] == [
         (hypothesis.tokens, hypothesis.score) for hypothesis in without_scores
@@ -112,7 +114,9 @@ def test_a_beam_has_scores_all_the_same(seed: int, beam: int) -> None:
 @examples(30)
 @given(seed=st.integers(0, 10_000))
 def test_hypotheses_come_best_first_and_differ(seed: int) -> None:
-    hypotheses = search(TableModel(vocabulary=6), sources(seed), SearchConfig(beam_size=6, n_best=6, max_length=8))[0]
+    hypotheses = BeamSearch(
+        TableModel(vocabulary=6), sources(seed), SearchConfig(beam_size=6, n_best=6, max_length=8)
+    ).run()[0]
     assert len(hypotheses) == 6
     assert [hypothesis.score for hypothesis in hypotheses] == sorted(
         (hypothesis.score for hypothesis in hypotheses), reverse=True
@@ -127,7 +131,7 @@ class NeverEnds(TableModel):
 
 @pytest.mark.parametrize("beam", [1, 4])
 def test_a_sentence_that_never_ends_is_cut_at_its_limit_and_says_so(beam: int) -> None:
-    hypotheses = search(NeverEnds(vocabulary=9), sources(1), SearchConfig(beam_size=beam, max_length=5))[0]
+    hypotheses = BeamSearch(NeverEnds(vocabulary=9), sources(1), SearchConfig(beam_size=beam, max_length=5)).run()[0]
     assert len(hypotheses[0].tokens) == 5
     assert not hypotheses[0].finished
 
@@ -184,7 +188,7 @@ def test_stopping_early_loses_nothing_that_brute_force_finds(
         n_best=n_best,
         max_length=longest,
     )
-    hypotheses = search(model, sources(seed), config)[0]
+    hypotheses = BeamSearch(model, sources(seed), config).run()[0]
 
     def score(tokens: tuple[int, ...]) -> float:
         divisor = ((5 + len(tokens)) / 6) ** alpha if form == "wu" else len(tokens) ** alpha
@@ -202,8 +206,8 @@ def test_stopping_early_loses_nothing_that_brute_force_finds(
 def test_with_coverage_neighbours_and_their_padding_change_no_digit(seeds: list[int], widths: int) -> None:
     model = TableModel(vocabulary=6, attention=0.3)
     config = SearchConfig(beam_size=3, n_best=2, max_length=8, coverage_penalty=0.4)
-    alone = [search(model, sources(seed), config)[0] for seed in seeds]
-    together = search(model, np.pad(sources(*seeds), ((0, 0), (0, widths))), config)
+    alone = [BeamSearch(model, sources(seed), config).run()[0] for seed in seeds]
+    together = BeamSearch(model, np.pad(sources(*seeds), ((0, 0), (0, widths))), config).run()
     for hypotheses, others in zip(alone, together, strict=True):
         assert [(hypothesis.tokens, hypothesis.score) for hypothesis in hypotheses] == [
             (hypothesis.tokens, hypothesis.score) for hypothesis in others
@@ -226,7 +230,7 @@ def test_a_hypothesis_cut_at_the_limit_is_ranked_in_the_same_way() -> None:
 
     model = NeverEnds(vocabulary=4, attention=0.5)
     config = SearchConfig(beam_size=4, n_best=4, max_length=3, coverage_penalty=2.0, length_penalty=0.0)
-    hypotheses = search(model, sources(1), config)[0]
+    hypotheses = BeamSearch(model, sources(1), config).run()[0]
     for hypothesis in hypotheses:
         covered = np.log(np.clip(looked_at(model, hypothesis.tokens), 1e-6, 1)).sum()
         assert hypothesis.score == pytest.approx(hypothesis.log_probability + 2.0 * covered)

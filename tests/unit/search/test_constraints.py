@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.search.beam import LengthPenalty, search
+from nmt_cli.search.beam import BeamSearch, LengthPenalty
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.search.constraints import (
     CopyLimit,
@@ -51,7 +51,7 @@ def test_the_ban_bars_just_the_tokens_that_would_repeat_a_run(history: list[list
 def test_under_a_ban_a_wide_beam_finds_the_best_that_repeats_nothing(seed: int, size: int, n_best: int) -> None:
     model, longest = TableModel(vocabulary=3), 5
     config = SearchConfig(beam_size=243, n_best=n_best, max_length=longest, no_repeat_ngram=size)
-    hypotheses = search(model, sources(seed), config)[0]
+    hypotheses = BeamSearch(model, sources(seed), config).run()[0]
     scored = [
         (model.log_probability(seed + 10, tokens) / float(LengthPenalty(1.0)(len(tokens))), tokens)
         for tokens in every_ended_sequence(model, longest)
@@ -66,7 +66,9 @@ def test_under_a_ban_a_wide_beam_finds_the_best_that_repeats_nothing(seed: int, 
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 3))
 def test_greedy_search_under_a_ban_takes_the_likeliest_token_that_is_left(seed: int, size: int) -> None:
     model = TableModel(vocabulary=4)
-    hypotheses = search(model, sources(seed), SearchConfig(beam_size=1, max_length=8, no_repeat_ngram=size))[0]
+    hypotheses = BeamSearch(model, sources(seed), SearchConfig(beam_size=1, max_length=8, no_repeat_ngram=size)).run()[
+        0
+    ]
     tokens: list[int] = []
     prefix, previous = 0, 2
     while previous != END and len(tokens) < 8:
@@ -82,7 +84,7 @@ def test_greedy_search_under_a_ban_takes_the_likeliest_token_that_is_left(seed: 
 def test_under_a_prefix_search_finds_the_best_of_what_begins_with_it(seed: int, prefix: list[int]) -> None:
     model, longest = TableModel(vocabulary=3), 5
     config = SearchConfig(beam_size=243, n_best=3, max_length=longest)
-    hypotheses = search(model, sources(seed), config, guide=Guide.from_config(config, prefix=prefix))[0]
+    hypotheses = BeamSearch(model, sources(seed), config, guide=Guide.from_config(config, prefix=prefix)).run()[0]
     scored = [
         (model.log_probability(seed + 10, tokens) / float(LengthPenalty(1.0)(len(tokens))), tokens)
         for tokens in every_ended_sequence(model, longest)
@@ -97,7 +99,7 @@ def test_under_a_prefix_search_finds_the_best_of_what_begins_with_it(seed: int, 
 
 def test_a_prefix_may_repeat_itself_and_what_follows_may_not() -> None:
     model, config = TableModel(vocabulary=4), SearchConfig(beam_size=3, max_length=9, no_repeat_ngram=1)
-    hypotheses = search(model, sources(5), config, guide=Guide.from_config(config, prefix=[4, 4, 4]))[0]
+    hypotheses = BeamSearch(model, sources(5), config, guide=Guide.from_config(config, prefix=[4, 4, 4])).run()[0]
     tokens = hypotheses[0].tokens
     assert tokens[:3] == (4, 4, 4)
     assert 4 not in tokens[3:] and not repeats(tokens[3:], 1)
@@ -118,7 +120,9 @@ def test_no_more_candidates_are_asked_for_than_there_are_tokens() -> None:
             return super().step(tokens, state, candidates)
 
     config = SearchConfig(beam_size=50, max_length=5)
-    search(CountingTable(vocabulary=3), sources(3), config, guide=Guide.from_config(config, prefix=[4], vocabulary=4))
+    BeamSearch(
+        CountingTable(vocabulary=3), sources(3), config, guide=Guide.from_config(config, prefix=[4], vocabulary=4)
+    ).run()
     assert set(counts) == {4}
 
 
@@ -128,18 +132,18 @@ def test_constrained_results_do_not_depend_on_neighbours(seeds: list[int], size:
     model = TableModel(vocabulary=6)
     config = SearchConfig(beam_size=3, n_best=2, max_length=8, no_repeat_ngram=size)
     guide = Guide.from_config(config, prefix=[5, 5])
-    together = search(model, sources(*seeds), config, guide=guide)
+    together = BeamSearch(model, sources(*seeds), config, guide=guide).run()
     for seed, hypotheses in zip(seeds, together, strict=True):
-        alone = search(model, sources(seed), config, guide=guide)[0]
+        alone = BeamSearch(model, sources(seed), config, guide=guide).run()[0]
         assert [(hypothesis.tokens, hypothesis.score) for hypothesis in hypotheses] == [
             (hypothesis.tokens, hypothesis.score) for hypothesis in alone
         ]
 
 
 def test_every_token_but_the_end_used_up_ends_the_sentence() -> None:
-    hypotheses = search(
+    hypotheses = BeamSearch(
         TableModel(vocabulary=2), sources(1), SearchConfig(beam_size=1, max_length=9, no_repeat_ngram=1)
-    )[0]
+    ).run()[0]
     assert hypotheses[0].finished
     assert all(hypotheses[0].tokens.count(token) <= 1 for token in itertools.chain([END, 4, 5]))
 
@@ -174,7 +178,7 @@ def search_behind(
     """The tokens of the hypotheses of each sentence behind its target prefix; the seed of a sentence is its number."""
     target_prefix = TargetPrefix.from_tokens(target_prefixes, [1] * len(target_prefixes))
     guide = Guide.from_config(config)._replace(target_prefix=target_prefix)
-    found = search(model, sources(*range(len(target_prefixes))), config, guide=guide)
+    found = BeamSearch(model, sources(*range(len(target_prefixes))), config, guide=guide).run()
     return [[hypothesis.tokens for hypothesis in group] for group in found]
 
 
@@ -188,7 +192,9 @@ def test_leads_fed_before_the_search_and_in_it_give_the_same(
         config, target_prefix=TargetPrefix.from_tokens(target_prefixes, [1] * len(target_prefixes)), barred=5
     )
     numbered = sources(*range(len(target_prefixes)))
-    in_search, before = (search(model(vocabulary=3), numbered, config, guide=guide) for model in (TableModel, FedTable))
+    in_search, before = (
+        BeamSearch(model(vocabulary=3), numbered, config, guide=guide).run() for model in (TableModel, FedTable)
+    )
     for groups in zip(in_search, before, strict=True):
         for one, other in zip(*groups, strict=True):
             assert one.tokens == other.tokens and one.finished == other.finished
@@ -228,7 +234,7 @@ def test_a_result_does_not_depend_on_the_prefixes_beside_it(target_prefixes: lis
 def test_probabilities_and_score_are_those_of_the_tokens_behind_the_lead() -> None:
     model, config = TableModel(vocabulary=3), SearchConfig(beam_size=2, max_length=5)
     guide = Guide.from_config(config)._replace(target_prefix=TargetPrefix.from_tokens([[4, 5]], [1]))
-    ((own,),) = search(model, sources(0), config, guide=guide)
+    ((own,),) = BeamSearch(model, sources(0), config, guide=guide).run()
     assert len(own.attention) == len(own.tokens)
     assert sum(own.token_log_probabilities) == pytest.approx(own.log_probability)
     assert own.score == pytest.approx(own.log_probability / float(LengthPenalty(1.0)(len(own.tokens))))
@@ -246,16 +252,16 @@ def test_limits_count_the_own_positions_of_a_source_and_add_its_lead() -> None:
 def test_a_barred_token_is_never_written_but_stands_in_a_lead() -> None:
     model, config = TableModel(vocabulary=3), SearchConfig(beam_size=3, n_best=3, max_length=6)
     guide = Guide.from_config(config, barred=4, target_prefix=TargetPrefix.from_tokens([[4]], [1]))
-    (hypotheses,) = search(model, sources(5), config, guide=guide)
+    (hypotheses,) = BeamSearch(model, sources(5), config, guide=guide).run()
     free = Guide.from_config(config)._replace(target_prefix=TargetPrefix.from_tokens([[4]], [1]))
-    assert any(4 in hypothesis.tokens for hypothesis in search(model, sources(5), config, guide=free)[0])
+    assert any(4 in hypothesis.tokens for hypothesis in BeamSearch(model, sources(5), config, guide=free).run()[0])
     assert not any(4 in hypothesis.tokens for hypothesis in hypotheses)
 
 
 def test_tokens_of_a_lead_are_no_repetition() -> None:
     model, config = TableModel(vocabulary=1), SearchConfig(beam_size=1, max_length=8, no_repeat_ngram=1)
     guide = Guide.from_config(config)._replace(target_prefix=TargetPrefix.from_tokens([[4, 4]], [1]))
-    ((best,),) = search(model, sources(3), config, guide=guide)
+    ((best,),) = BeamSearch(model, sources(3), config, guide=guide).run()
     assert best.tokens in ((4, 3), (3,))
 
 
@@ -297,7 +303,7 @@ def test_top_p_draws_from_the_fewest_that_reach_it(top_p: float, kept: int) -> N
 
 def sampled(seeds: list[int], lines: list[int], config: SearchConfig) -> list[list[SearchResult]]:
     guide = Guide.from_config(config, text_ids=[TextId(line, 0) for line in lines], steps=config.max_length)
-    return search(TableModel(vocabulary=6), sources(*seeds), config, guide=guide)
+    return BeamSearch(TableModel(vocabulary=6), sources(*seeds), config, guide=guide).run()
 
 
 @examples(30)
@@ -321,7 +327,7 @@ def test_samples_are_as_likely_as_the_model_says() -> None:
     model, count = TableModel(vocabulary=4), 4_000
     config = SearchConfig(max_length=1, n_best=1, sampling=SamplingConfig(sample=True))
     guide = Guide.from_config(config, text_ids=[TextId(line, 0) for line in range(count)], steps=1)
-    results = search(model, sources(*[3] * count), config, guide=guide)
+    results = BeamSearch(model, sources(*[3] * count), config, guide=guide).run()
     shares = Counter(samples[0].tokens[0] for samples in results)
     for token, probability in zip(model.tokens.tolist(), np.exp(model.distribution(13, 2)), strict=True):
         deviation = math.sqrt(probability * (1 - probability) / count)
@@ -354,4 +360,4 @@ def test_every_sample_is_given_whether_it_ended_or_not() -> None:
 
 def test_samples_are_not_drawn_without_the_places_of_the_sentences() -> None:
     with pytest.raises(ValueError, match="needs the ids of the texts"):
-        search(TableModel(vocabulary=6), sources(3), SearchConfig(sampling=SamplingConfig(sample=True)))
+        BeamSearch(TableModel(vocabulary=6), sources(3), SearchConfig(sampling=SamplingConfig(sample=True))).run()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.search.beam import search
+from nmt_cli.search.beam import BeamSearch
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.constraints import TextId
 from nmt_cli.search.trace import BeamTrace
@@ -21,7 +21,9 @@ MODEL = TableModel(vocabulary=5)
 
 def traced(seed: int, beam: int) -> tuple[BeamTrace, list]:
     trace = BeamTrace()
-    (hypotheses,) = search(MODEL, np.array([[seed + 10, 9, END]]), SearchConfig(beam_size=beam, max_length=6), trace)
+    (hypotheses,) = BeamSearch(
+        MODEL, np.array([[seed + 10, 9, END]]), SearchConfig(beam_size=beam, max_length=6), trace
+    ).run()
     return trace, hypotheses
 
 
@@ -50,7 +52,7 @@ def test_every_node_has_the_probability_of_its_path(seed: int, beam: int) -> Non
 @given(seed=st.integers(0, 5000))
 def test_watching_changes_nothing_and_each_step_keeps_at_most_the_beam(seed: int) -> None:
     trace, hypotheses = traced(seed, 3)
-    alone = search(MODEL, np.array([[seed + 10, 9, END]]), SearchConfig(beam_size=3, max_length=6))[0]
+    alone = BeamSearch(MODEL, np.array([[seed + 10, 9, END]]), SearchConfig(beam_size=3, max_length=6)).run()[0]
     assert [hypothesis.tokens for hypothesis in alone] == [hypothesis.tokens for hypothesis in hypotheses]
     for depth in range(1, 7):
         assert sum(node.depth == depth and node.fate == "kept" for node in trace.nodes) <= 3
@@ -58,7 +60,7 @@ def test_watching_changes_nothing_and_each_step_keeps_at_most_the_beam(seed: int
 
 def test_a_batch_cannot_be_traced() -> None:
     with pytest.raises(ValueError, match="one sentence"):
-        search(MODEL, np.array([[11, END], [12, END]]), SearchConfig(beam_size=2), BeamTrace())
+        BeamSearch(MODEL, np.array([[11, END], [12, END]]), SearchConfig(beam_size=2), BeamTrace()).run()
 
 
 @pytest.fixture

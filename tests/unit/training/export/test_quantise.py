@@ -14,7 +14,7 @@ from nmt_cli.arrays.rows import pad_rows
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.runtime.model_directory import name_graphs
 from nmt_cli.runtime.onnx_engine import OnnxEngine
-from nmt_cli.search.beam import search
+from nmt_cli.search.beam import BeamSearch
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.training.export.graph import Graph, list_bodies
 from nmt_cli.training.export.quantise import NARROWEST, measure_largest_sums, quantise_products, quantise_weights
@@ -67,9 +67,9 @@ def test_a_sentence_has_the_same_result_in_every_batch_to_the_last_bit(
     exported: Path, precision: str, batch: Sequence[Sequence[int]], beam: int
 ) -> None:
     engine, config = OnnxEngine(exported, precision=precision), SearchConfig(beam_size=beam, max_length=6)
-    together = search(engine, pad_rows(batch), config)
+    together = BeamSearch(engine, pad_rows(batch), config).run()
     for index, results in enumerate(together):
-        alone = search(engine, pad_rows([batch[index]]), config)[0]
+        alone = BeamSearch(engine, pad_rows([batch[index]]), config).run()[0]
         assert alone[0].tokens == results[0].tokens
         assert alone[0].token_log_probabilities == results[0].token_log_probabilities
 
